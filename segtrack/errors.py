@@ -6,15 +6,17 @@ sentences, so that the same mistake always reads the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 
 class SegtrackError(Exception):
     """Base of every error that a user of segtrack can cause."""
 
 
-class UnknownNameError(SegtrackError):
+class UnknownNameError(SegtrackError, LookupError):
     """A name that is none of those there are."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
@@ -23,7 +25,7 @@ class UnknownNameError(SegtrackError):
         super().__init__(f"no {kind} {name!r}; there are: {', '.join(self.known) or 'none'}")
 
 
-class InvalidValueError(SegtrackError):
+class InvalidValueError(SegtrackError, ValueError):
     """A value outside what `what` accepts."""
 
     def __init__(self, what: str, expected: str, got: object) -> None:
@@ -78,3 +80,14 @@ class DisconnectedError(SegtrackError):
     def __init__(self, what: str) -> None:
         """Say what was attempted."""
         super().__init__(f"{what}: the physics client is disconnected")
+
+
+def finite(what: str, value: float) -> float:
+    """The value as a float.
+
+    Raises:
+        InvalidValueError: It is not a finite number.
+    """
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat) or not math.isfinite(float(value)):
+        raise InvalidValueError(what, "a finite number", value)
+    return float(value)

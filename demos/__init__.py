@@ -1,0 +1,1 @@
+"""One idea each; every demo runs without a window with --headless."""

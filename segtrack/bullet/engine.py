@@ -1,0 +1,87 @@
+"""The physics client and the solver settings that a belt needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pybullet
+
+from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameError, finite
+
+PresetName = Literal["exact", "fast"]
+
+
+@dataclass(frozen=True)
+class SolverPreset:
+    """Settings of Bullet's solver that are part of the physics.
+
+    Attributes:
+        time_step: [s]
+        iterations: Most iterations over all constraints in a step.
+        inner_iterations: Passes over motors and gears in each of them; a geared belt
+            transmits no more force than these passes bring across.
+        residual: A step ends early once the largest change of a constraint's velocity
+            in one iteration, squared, is below this.
+    """
+
+    time_step: float
+    iterations: int
+    inner_iterations: int
+    residual: float
+
+
+PRESETS: dict[str, SolverPreset] = {
+    "exact": SolverPreset(0.001, 50, 5, 1e-7),
+    "fast": SolverPreset(0.004, 100, 5, 1e-7),
+}
+
+
+def client_id(client: Any, what: str) -> int:
+    """PyBullet's number of a connected client.
+
+    Args:
+        client: A `BulletClient`, a client number, or the module `pybullet` (client 0).
+        what: What is being attempted, for the message.
+
+    Raises:
+        DisconnectedError: It is not connected.
+    """
+    number = client if isinstance(client, int) else getattr(client, "_client", 0)
+    if not pybullet.isConnected(physicsClientId=number):
+        raise DisconnectedError(what)
+    return int(number)
+
+
+def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:
+    """Give a client the solver settings that segtrack's numbers hold for, and make its contacts reproducible.
+
+    Args:
+        client: A `BulletClient`, a client number, or the module `pybullet`.
+        preset_name: `exact` (1 ms) or `fast` (4 ms).
+        time_step: Instead of the preset's [s].
+
+    Returns:
+        The time step [s].
+
+    Raises:
+        UnknownNameError: No such preset.
+        InvalidValueError: A time step that is not positive and finite.
+        DisconnectedError: The client is not connected.
+    """
+    if preset_name not in PRESETS:
+        raise UnknownNameError("solver preset", preset_name, PRESETS)
+    solver = PRESETS[preset_name]
+    step = solver.time_step if time_step is None else finite("time_step [s]", time_step)
+    if step <= 0:
+        raise InvalidValueError("time_step [s]", "positive", time_step)
+    pybullet.setPhysicsEngineParameter(
+        fixedTimeStep=step,
+        numSolverIterations=solver.iterations,
+        numNonContactInnerIterations=solver.inner_iterations,
+        solverResidualThreshold=solver.residual,
+        enableConeFriction=0,
+        deterministicOverlappingPairs=1,
+        physicsClientId=client_id(client, "configure the solver"),
+    )
+    return step

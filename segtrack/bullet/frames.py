@@ -1,0 +1,70 @@
+"""Where links are and how they move: PyBullet poses centres of mass, users think in link frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pybullet
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class LinkMotion:
+    """A link frame in the world.
+
+    Attributes:
+        position: Of its origin (3,) [m].
+        orientation: Quaternion (x, y, z, w).
+        rotation: The same as a matrix (3, 3).
+        center: Centre of mass in the world (3,) [m].
+        velocity: Of the centre of mass in the world (3,) [m/s].
+        angular_velocity: In the world (3,) [rad/s].
+    """
+
+    position: NDArray[np.float64]
+    orientation: tuple[float, float, float, float]
+    rotation: NDArray[np.float64]
+    center: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    angular_velocity: NDArray[np.float64]
+
+    def velocity_at(self, point: Sequence[float]) -> NDArray[np.float64]:
+        """Velocity in the world (3,) [m/s] of a point (3,) of the link's frame [m]."""
+        arm = self.position + self.rotation @ np.asarray(point) - self.center
+        return self.velocity + np.cross(self.angular_velocity, arm)
+
+
+def link_motion(client: int, body: int, link: int) -> LinkMotion:
+    """Read a link; -1 is the root."""
+    if link == -1:
+        center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
+        velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
+        position, orientation = pybullet.multiplyTransforms(center, inertial, *_frame_in_inertial(client, body))
+    else:
+        state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
+        center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]
+    rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
+    return LinkMotion(
+        np.array(position), orientation, rotation, np.array(center), np.array(velocity), np.array(angular)
+    )
+
+
+def place_base(client: int, body: int, position: Sequence[float], orientation: Sequence[float]) -> None:
+    """Put the root link's frame at a pose in the world, at rest."""
+    info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
+    center, inertial = pybullet.multiplyTransforms(position, orientation, info[3], info[4])
+    pybullet.resetBasePositionAndOrientation(body, center, inertial, physicsClientId=client)
+    pybullet.resetBaseVelocity(body, [0, 0, 0], [0, 0, 0], physicsClientId=client)
+
+
+def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Three numbers as a tuple of plain floats."""
+    x, y, z = array.tolist()
+    return x, y, z
+
+
+def _frame_in_inertial(client: int, body: int) -> tuple[Sequence[float], Sequence[float]]:
+    info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
+    return pybullet.invertTransform(info[3], info[4])

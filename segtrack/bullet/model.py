@@ -1,0 +1,85 @@
+"""A vehicle as PyBullet holds it: the fixed part, made once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from segtrack.description.track import TrackPart
+from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
+
+
+@dataclass(frozen=True)
+class JointedTrack:
+    """A track's joints in a loaded vehicle.
+
+    Attributes:
+        mounted: The track as the vehicle file has it.
+        body: PyBullet's number of the vehicle.
+        joints: PyBullet's joint (and link) numbers, in the order of the track's links.
+        ratios: Joint coordinate per belt travel of each.
+    """
+
+    mounted: MountedTrack
+    body: int
+    joints: tuple[int, ...]
+    ratios: tuple[float, ...]
+
+    @property
+    def part(self) -> TrackPart:
+        """The track's description."""
+        return self.mounted.part
+
+
+@dataclass(frozen=True)
+class BuiltTrack:
+    """A track that is ready to be driven.
+
+    Attributes:
+        jointed: Its joints.
+        motors: Places in `jointed.joints` of the joints that the drive acts on, which share its force.
+        period: Travel after which the belt is set back [m]; 0 at each step, None never.
+        bodies: Further PyBullet bodies that belong to the track.
+    """
+
+    jointed: JointedTrack
+    motors: tuple[int, ...]
+    period: float | None
+    bodies: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Full name in the vehicle."""
+        return self.jointed.mounted.name
+
+    @property
+    def part(self) -> TrackPart:
+        """The track's description."""
+        return self.jointed.part
+
+
+@dataclass(frozen=True)
+class BuiltFlipper:
+    """A flipper's joint in a loaded vehicle."""
+
+    name: str
+    part: Flipper
+    joint: int
+
+
+@dataclass(frozen=True)
+class BuiltVehicle:
+    """A loaded vehicle.
+
+    Attributes:
+        description: What it was made from.
+        body: PyBullet's number.
+        tracks: Its tracks, in the order of the description.
+        flippers: Its flippers, in the order of the description.
+        links: Link number by name; the root is -1.
+    """
+
+    description: VehicleDescription
+    body: int
+    tracks: tuple[BuiltTrack, ...]
+    flippers: tuple[BuiltFlipper, ...]
+    links: dict[str, int]

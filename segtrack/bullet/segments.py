@@ -1,0 +1,23 @@
+"""Segment links with grousers: the method of Okada et al. 2020.
+
+A belt is one degree of freedom: its first link (the one on the ground) is driven,
+the others are geared to it.
+"""
+
+from __future__ import annotations
+
+from segtrack.bullet.gears import gear_to_first
+from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.description.track import TrackPart
+from segtrack.geometry.links import SegmentLink
+
+
+def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+    """The links of a track: belt and grousers of each segment."""
+    return part.segment_links()
+
+
+def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+    """Gear a loaded track's joints into one belt that repeats after one pitch."""
+    gear_to_first(client, track)
+    return BuiltTrack(track, motors=(0,), period=track.part.period)

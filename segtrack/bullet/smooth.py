@@ -1,0 +1,23 @@
+"""Segment links without grousers (Okada et al. 2020, end of section III-C).
+
+A smooth belt looks the same at any travel, so it may be set back at any time; it is
+set back at each step.
+"""
+
+from __future__ import annotations
+
+from segtrack.bullet.gears import gear_to_first
+from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.description.track import TrackPart
+from segtrack.geometry.links import SegmentLink
+
+
+def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+    """The links of a track: the belt alone."""
+    return part.model_copy(update={"grousers": None}).segment_links()
+
+
+def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+    """Gear a loaded track's joints into one belt that is set back at each step."""
+    gear_to_first(client, track)
+    return BuiltTrack(track, motors=(0,), period=0.0)

@@ -1,0 +1,243 @@
+"""A vehicle as URDF text: the body's links, flippers, and the links of its tracks.
+
+PyBullet's parser stops at lines longer than 1,024 characters, so every tag stands
+on a line of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, HalfspaceIntersection
+
+from segtrack.description.track import TrackPart
+from segtrack.description.urdf_links import parent_link
+from segtrack.description.vehicle import Flipper, VehicleDescription
+from segtrack.geometry.links import (
+    Box,
+    Cylinder,
+    Hull,
+    MassProperties,
+    Placed,
+    SegmentLink,
+    uniform_belt,
+)
+from segtrack.geometry.rotation import rotation_of, rpy_of
+
+_BODY_COLOUR = "0.85 0.45 0.12 1"
+_TRACK_COLOUR = "0.16 0.17 0.19 1"
+_UNLIMITED = "1e9"
+_HULL_MARGIN = 1e-3
+"""PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""
+
+
+@dataclass(frozen=True)
+class UrdfModel:
+    """A vehicle as files.
+
+    Attributes:
+        text: The URDF.
+        meshes: OBJ files that the text names, by file name.
+    """
+
+    text: str
+    meshes: dict[str, str]
+
+    def write(self, folder: Path, name: str) -> Path:
+        """Write URDF and meshes into a folder; returns the URDF's path."""
+        for file, text in self.meshes.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        path = folder / f"{name}.urdf"
+        path.write_text(self.text, encoding="utf-8")
+        return path
+
+
+def joint_name(track: str, link: str) -> str:
+    """Name of the joint that carries a track's link."""
+    return f"{track}_{link}_joint"
+
+
+def flipper_joint_name(flipper: str) -> str:
+    """Name of the joint that carries a flipper."""
+    return f"{flipper}_joint"
+
+
+def build_urdf(vehicle: VehicleDescription, links_of: dict[str, Sequence[SegmentLink]]) -> UrdfModel:
+    """Write a vehicle as URDF.
+
+    Args:
+        vehicle: The vehicle.
+        links_of: The links of each mounted track, by the track's full name.
+
+    Returns:
+        The text and the meshes that it needs.
+    """
+    meshes: dict[str, str] = {}
+    robot = _body(vehicle)
+    for name, flipper in vehicle.flippers.items():
+        _add_flipper(robot, name, flipper)
+    for mounted in vehicle.mounted_tracks():
+        parent = mounted.flipper or parent_link(robot, mounted.part.mount.parent)
+        for link in links_of[mounted.name]:
+            _add_segment(robot, mounted.name, mounted.part, parent, link, meshes)
+        _carry(robot, parent, mounted.part, links_of[mounted.name])
+    ElementTree.indent(robot)
+    return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
+
+
+def _body(vehicle: VehicleDescription) -> Element:
+    body = vehicle.body
+    if body.urdf is not None:
+        robot = ElementTree.parse(body.urdf).getroot()
+        for mesh in robot.iterfind(".//mesh"):
+            file = str(mesh.get("filename")).removeprefix("package://")
+            mesh.set("filename", str((Path(body.urdf).parent / file).resolve()))
+        return robot
+    assert body.mass is not None and body.size is not None
+    robot = Element("robot", name=vehicle.name)
+    link = SubElement(robot, "link", name="body")
+    _inertial(link, MassProperties.of_box(body.mass, body.center_of_mass, body.size))
+    _shape(link, Placed(Box(body.size)), _BODY_COLOUR, "body", {})
+    return robot
+
+
+def _add_flipper(robot: Element, name: str, flipper: Flipper) -> None:
+    link = SubElement(robot, "link", name=name)
+    _inertial(link, MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size))
+    joint = SubElement(robot, "joint", name=flipper_joint_name(name), type="revolute")
+    _attach(joint, parent_link(robot, flipper.mount.parent), name, flipper.mount.xyz, flipper.mount.rpy)
+    SubElement(joint, "axis", xyz=f"0 {flipper.raise_axis} 0")
+    low, high = flipper.limits
+    SubElement(joint, "limit", lower=_text([low]), upper=_text([high]), effort=_text([flipper.max_torque]), velocity=_UNLIMITED)
+
+
+def _add_segment(
+    robot: Element, track: str, part: TrackPart, parent: str, link: SegmentLink, meshes: dict[str, str]
+) -> None:
+    name = f"{track}_{link.name}"
+    element = SubElement(robot, "link", name=name)
+    _inertial(element, MassProperties.of(link.mass, (0, 0, 0), np.diag(link.inertia)))
+    for i, shape in enumerate(link.shapes):
+        _shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
+    rotation = rotation_of(part.mount.rpy)
+    origin = rotation @ np.array([link.x, 0.0, link.z]) + part.mount.xyz
+    rpy = rpy_of(rotation @ rotation_of((0.0, link.heading, 0.0)))
+    kind = "prismatic" if link.joint == "slider" else "continuous"
+    joint = SubElement(robot, "joint", name=joint_name(track, link.name), type=kind)
+    _attach(joint, parent, name, origin, rpy)
+    SubElement(joint, "axis", xyz="1 0 0" if link.joint == "slider" else "0 1 0")
+    SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
+
+
+def _carry(robot: Element, parent: str, part: TrackPart, links: Sequence[SegmentLink]) -> None:
+    """Give the parent what the track's links leave out of the uniform belt's mass properties."""
+    belt = uniform_belt(part.belt_path, part.width, part.belt.mass)
+    for link in links:
+        belt = belt - link.properties
+    link_element = next(link for link in robot.iterfind("link") if link.get("name") == parent)
+    rotation, origin = rotation_of(part.mount.rpy), np.asarray(part.mount.xyz)
+    total = _read_inertial(link_element) + belt.moved(rotation, origin)
+    _inertial(link_element, total)
+
+
+def _attach(joint: Element, parent: str, child: str, xyz: Iterable[float], rpy: Iterable[float]) -> None:
+    SubElement(joint, "parent", link=parent)
+    SubElement(joint, "child", link=child)
+    SubElement(joint, "origin", xyz=_text(xyz), rpy=_text(rpy))
+
+
+def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[str, str]) -> None:
+    for kind in ("visual", "collision"):
+        element = SubElement(link, kind)
+        geometry = Element("geometry")
+        angles = (0.0, placed.heading, 0.0)
+        match placed.solid:
+            case Box(size):
+                SubElement(geometry, "box", size=_text(size))
+            case Cylinder(radius, length):
+                # A URDF cylinder lies along z; ours lies along y.
+                SubElement(geometry, "cylinder", radius=_text([radius]), length=_text([length]))
+                angles = rpy_of(rotation_of((0.0, placed.heading, 0.0)) @ rotation_of((math.pi / 2, 0.0, 0.0)))
+            case Hull() as hull:
+                SubElement(geometry, "mesh", filename=_mesh_file(hull, meshes))
+        SubElement(element, "origin", xyz=_text((placed.x, 0.0, placed.z)), rpy=_text(angles))
+        element.append(geometry)
+        if kind == "visual":
+            material = SubElement(element, "material", name=f"colour_{name}")
+            SubElement(material, "color", rgba=colour)
+
+
+def _mesh_file(hull: Hull, meshes: dict[str, str]) -> str:
+    """The OBJ file of a hull, written once however many grousers share it."""
+    text = _obj(hull)
+    for file, existing in meshes.items():
+        if existing == text:
+            return file
+    file = f"grouser_{len(meshes)}.obj"
+    meshes[file] = text
+    return file
+
+
+def _obj(hull: Hull) -> str:
+    """The hull as OBJ, with its faces moved in by the margin that Bullet adds to them again."""
+    faces = ConvexHull(np.asarray(hull.vertices)).equations
+    normals, offsets = faces[:, :3], faces[:, 3]
+    # Chebyshev centre: maximise r with n.x + d + r <= 0.
+    rows = np.hstack([normals, np.ones((len(faces), 1))])
+    *center, inradius = linprog([0, 0, 0, -1], rows, -offsets, bounds=[(None, None)] * 3 + [(0, None)]).x
+    inset = min(_HULL_MARGIN, inradius / 2)
+    inner = HalfspaceIntersection(np.hstack([normals, offsets[:, None] + inset]), np.asarray(center))
+    points = np.unique(np.round(inner.intersections, 9), axis=0)
+    convex = ConvexHull(points)
+    lines = [f"v {_text(point)}" for point in points]
+    for triangle, plane in zip(convex.simplices, convex.equations, strict=True):
+        a, b, c = points[triangle]
+        order = triangle if np.dot(np.cross(b - a, c - a), plane[:3]) > 0 else triangle[::-1]
+        lines.append("f " + " ".join(str(i + 1) for i in order))
+    return "\n".join(lines) + "\n"
+
+
+def _inertial(link: Element, properties: MassProperties) -> None:
+    """Set a link's inertial; what it had is replaced."""
+    for old in link.findall("inertial"):
+        link.remove(old)
+    element = Element("inertial")
+    link.insert(0, element)
+    SubElement(element, "origin", xyz=_text(properties.center), rpy="0 0 0")
+    SubElement(element, "mass", value=_text([properties.mass]))
+    inertia = np.where(np.abs(properties.inertia) < 1e-12, 0.0, properties.inertia)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+    values = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
+    SubElement(element, "inertia", {key: _text([value]) for key, value in values.items()})
+
+
+def _read_inertial(link: Element) -> MassProperties:
+    element = link.find("inertial")
+    if element is None:
+        return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+    origin, mass, tensor = element.find("origin"), element.find("mass"), element.find("inertia")
+    xyz = _numbers(origin, "xyz")
+    rotation = rotation_of(_numbers(origin, "rpy"))
+    value = float(mass.get("value", 0)) if mass is not None else 0.0
+    i = {k: float(tensor.get(k, 0)) if tensor is not None else 0.0 for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    matrix = np.array(
+        [[i["ixx"], i["ixy"], i["ixz"]], [i["ixy"], i["iyy"], i["iyz"]], [i["ixz"], i["iyz"], i["izz"]]]
+    )
+    return MassProperties.of(value, xyz, rotation @ matrix @ rotation.T)
+
+
+def _numbers(element: Element | None, key: str) -> tuple[float, float, float]:
+    text = element.get(key, "0 0 0") if element is not None else "0 0 0"
+    x, y, z = (float(word) for word in text.split())
+    return x, y, z
+
+
+def _text(values: Iterable[float]) -> str:
+    return " ".join(f"{value:.12g}" for value in values)

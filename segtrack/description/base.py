@@ -1,0 +1,44 @@
+"""What every part of a vehicle description shares: frozen, strict about numbers, unknown keys refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+Vector = tuple[Number, Number, Number]
+Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+
+
+def _resolve(file: str, info: ValidationInfo) -> str:
+    """Make a path absolute, taking it relative to the vehicle file's folder."""
+    path = Path((info.context or {}).get("folder", "."), file).expanduser().resolve()
+    if not path.is_file():
+        raise ValueError(f"must be an existing file, got {file!r} (looked for {path})")
+    return str(path)
+
+
+ExistingFile = Annotated[str, Field(strict=True), AfterValidator(_resolve)]
+
+
+class Part(BaseModel):
+    """A part of a vehicle file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+def exactly_one(part: Part, names: tuple[str, ...]) -> Any:
+    """The one of `names` that the part gives.
+
+    Raises:
+        ValueError: None or several of them are given (pydantic reports it with its path).
+    """
+    given = [name for name in names if getattr(part, name) is not None]
+    if len(given) != 1:
+        raise ValueError(f"must have exactly one of {', '.join(names)}, got {', '.join(given) or 'none'}")
+    return getattr(part, given[0])

@@ -1,0 +1,208 @@
+"""The closed path of a belt: line and arc segments (Okada et al. 2020, section III-A).
+
+Frames. A path lies in the x-z plane of its track frame: x forward, z up, y along
+the axles. A heading phi is an angle about +y; its tangent is (cos phi, -sin phi)
+and its outward normal (sin phi, cos phi). A belt that drives its vehicle forward
+runs backward along the ground, so a path turns by +2 pi about +y in one round.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.errors import InvalidValueError
+
+CLOSURE = 1e-9
+"""Largest gap [m] and largest kink [rad] of a path that counts as closed."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight segment, carried by a slider.
+
+    Attributes:
+        start: Its first point (x, z) in the track frame [m].
+        heading: Direction of travel, about +y [rad].
+        length: Along the belt [m].
+    """
+
+    start: tuple[float, float]
+    heading: float
+    length: float
+
+    kind = "line"
+    turn = 0.0
+
+    def heading_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Heading [rad] at each belt coordinate `along` [m] from the segment's start."""
+        return np.full_like(along, self.heading)
+
+    def point_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (n, 2) in the track frame [m] at `along` (n,) [m] from the segment's start."""
+        return np.asarray(self.start) + along[:, None] * tangent_of(self.heading)
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A circular segment, carried by a hinge.
+
+    Attributes:
+        start: Its first point (x, z) in the track frame [m].
+        heading: Direction of travel at the start, about +y [rad].
+        radius: Of the belt's outer face [m], > 0.
+        turn: Angle that it turns about +y [rad]; negative bends inwards.
+    """
+
+    start: tuple[float, float]
+    heading: float
+    radius: float
+    turn: float
+
+    kind = "arc"
+
+    @property
+    def length(self) -> float:
+        """Along the belt [m]."""
+        return self.radius * abs(self.turn)
+
+    @property
+    def signed_radius(self) -> float:
+        """The radius [m], negative where the path bends inwards."""
+        return math.copysign(self.radius, self.turn)
+
+    @property
+    def center(self) -> NDArray[np.float64]:
+        """Centre (x, z) in the track frame [m]."""
+        return np.asarray(self.start) - self.signed_radius * normal_of(self.heading)
+
+    def heading_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Heading [rad] at each belt coordinate `along` [m] from the segment's start."""
+        return self.heading + along / self.signed_radius
+
+    def point_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (n, 2) in the track frame [m] at `along` (n,) [m] from the segment's start."""
+        return self.center + self.signed_radius * normal_of(self.heading_at(along))
+
+
+Segment = Line | Arc
+
+
+def tangent_of(heading: ArrayLike) -> NDArray[np.float64]:
+    """Unit tangent (..., 2) of each heading [rad], in (x, z)."""
+    return np.stack([np.cos(heading), -np.sin(heading)], axis=-1)
+
+
+def normal_of(heading: ArrayLike) -> NDArray[np.float64]:
+    """Unit outward normal (..., 2) of each heading [rad], in (x, z)."""
+    return np.stack([np.sin(heading), np.cos(heading)], axis=-1)
+
+
+@dataclass(frozen=True)
+class BeltPath:
+    """A closed, tangent-continuous loop of segments, in the order in which the belt passes them.
+
+    Attributes:
+        segments: The segments; each begins where the one before ends.
+
+    Raises:
+        InvalidValueError: The path is empty, does not close, has a kink, or does not turn by
+            one full round about +y.
+    """
+
+    segments: tuple[Segment, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the path closes to `CLOSURE`."""
+        if not self.segments:
+            raise InvalidValueError("path", "at least one segment", "none")
+        for i, segment in enumerate(self.segments):
+            after = self.segments[(i + 1) % len(self.segments)]
+            length = np.array([segment.length])
+            gap = float(np.linalg.norm(segment.point_at(length)[0] - after.start))
+            kink = abs(math.remainder(float(segment.heading_at(length)[0]) - after.heading, 2 * math.pi))
+            if gap > CLOSURE:
+                raise InvalidValueError("path", f"closed to {CLOSURE:g} m", f"a gap of {gap:.3g} m")
+            if kink > CLOSURE:
+                raise InvalidValueError("path", f"tangent-continuous to {CLOSURE:g} rad", f"a kink of {kink:.3g} rad")
+        turn = sum(segment.turn for segment in self.segments)
+        if abs(turn - 2 * math.pi) > 1e-6:
+            raise InvalidValueError("path", "one full turn of 2 pi about +y", f"{turn:.6g} rad")
+
+    @cached_property
+    def starts(self) -> NDArray[np.float64]:
+        """Belt coordinate (n + 1,) at which each segment starts, and the perimeter [m]."""
+        starts = np.concatenate([[0.0], np.cumsum([segment.length for segment in self.segments])])
+        starts.setflags(write=False)
+        return starts
+
+    @property
+    def perimeter(self) -> float:
+        """Length of the whole loop [m]."""
+        return float(self.starts[-1])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A readable name for each segment: its kind and its place in the path."""
+        return tuple(f"{segment.kind}_{i}" for i, segment in enumerate(self.segments))
+
+    def segment_of(self, coordinate: ArrayLike) -> NDArray[np.intp]:
+        """Index of the segment that carries each belt coordinate [m] (any value, folded into one round)."""
+        folded = np.mod(coordinate, self.perimeter)
+        return np.clip(np.searchsorted(self.starts, folded, side="right") - 1, 0, len(self.segments) - 1)
+
+    def point(self, coordinate: ArrayLike) -> NDArray[np.float64]:
+        """Points (n, 2) of the path in (x, z) of the track frame [m] at belt coordinates (n,) [m]."""
+        return self._evaluate(coordinate, "point_at", (2,))
+
+    def heading(self, coordinate: ArrayLike) -> NDArray[np.float64]:
+        """Headings (n,) [rad] about +y at belt coordinates (n,) [m]."""
+        return self._evaluate(coordinate, "heading_at", ())
+
+    def tangent(self, coordinate: ArrayLike) -> NDArray[np.float64]:
+        """Unit tangents (n, 2) in (x, z) of the track frame at belt coordinates (n,) [m]."""
+        return tangent_of(self.heading(coordinate))
+
+    def outline(self, spacing: float = 0.002) -> NDArray[np.float64]:
+        """The path as a closed polygon (n, 2) in (x, z) [m], for drawing; arcs in chords of `spacing` [m]."""
+        pieces = [
+            segment.point_at(np.linspace(0, segment.length, 2 if segment.turn == 0 else 2 + int(segment.length / spacing)))
+            for segment in self.segments
+        ]
+        return np.concatenate(pieces)
+
+    def _evaluate(self, coordinate: ArrayLike, method: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        folded = np.mod(np.atleast_1d(np.asarray(coordinate, dtype=float)), self.perimeter)
+        owners = self.segment_of(folded)
+        values = np.empty(folded.shape + shape)
+        for i in np.unique(owners):
+            mine = owners == i
+            values[mine] = getattr(self.segments[i], method)(folded[mine] - self.starts[i])
+        return values
+
+
+def chain_segments(
+    start: tuple[float, float], heading: float, pieces: list[tuple[float, float | None]]
+) -> tuple[Segment, ...]:
+    """Lay pieces end to end.
+
+    Args:
+        start: First point (x, z) in the track frame [m].
+        heading: Direction of travel there, about +y [rad].
+        pieces: (length [m], None) for a line, (radius [m], turn [rad]) for an arc.
+
+    Returns:
+        The segments; whether they close is `BeltPath`'s to check.
+    """
+    segments: list[Segment] = []
+    for size, turn in pieces:
+        segment: Segment = Line(start, heading, size) if turn is None else Arc(start, heading, size, turn)
+        end = np.array([segment.length])
+        start = tuple(segment.point_at(end)[0].tolist())
+        heading = float(segment.heading_at(end)[0])
+        segments.append(segment)
+    return tuple(segments)

@@ -1,0 +1,29 @@
+"""Rotations as URDF writes them: fixed-axis roll, pitch, yaw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
+    """Rotation matrix of URDF's fixed-axis roll, pitch, yaw [rad]."""
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def rpy_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Roll, pitch, yaw [rad] of a rotation matrix; at gimbal lock the yaw is zero."""
+    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0]))
+    if abs(math.cos(pitch)) < 1e-9:
+        return math.atan2(-rotation[1, 2], rotation[1, 1]) , pitch, 0.0
+    return math.atan2(rotation[2, 1], rotation[2, 2]), pitch, math.atan2(rotation[1, 0], rotation[0, 0])

@@ -1,0 +1,87 @@
+"""One flipper of a robot: its state and its command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pybullet
+
+from segtrack.bullet.model import BuiltFlipper
+from segtrack.errors import finite
+
+_GAIN = 0.1
+"""Share of its angle error that a flipper's motor aims to close in a step."""
+
+
+class FlipperJoint:
+    """A flipper of a robot: its state, read when asked for."""
+
+    def __init__(self, client: int, body: int, built: BuiltFlipper) -> None:
+        """Hold where it stands."""
+        self._client, self._body, self.built = client, body, built
+        self._command: tuple[str, float] = ("angle", 0.0)
+
+    @property
+    def angle(self) -> float:
+        """Tip raised above its line at angle 0 [rad]."""
+        return self._state()[0]
+
+    @property
+    def speed(self) -> float:
+        """[rad/s]"""
+        return self._state()[1]
+
+    @property
+    def torque(self) -> float:
+        """What its motor exerts in the raising direction [N m]."""
+        return self._state()[3]
+
+    def set_angle(self, angle: float) -> None:
+        """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque."""
+        low, high = self.built.part.limits
+        self._command = ("angle", min(max(finite(f"angle of flipper {self.built.name} [rad]", angle), low), high))
+        self.apply()
+
+    def set_speed(self, speed: float) -> None:
+        """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit."""
+        top = self.built.part.max_speed
+        self._command = ("speed", min(max(finite(f"speed of flipper {self.built.name} [rad/s]", speed), -top), top))
+        self.apply()
+
+    def place(self, angle: float) -> None:
+        """Put the flipper at an angle [rad] at once, at rest; for setting up a scene."""
+        self.set_angle(angle)
+        pybullet.resetJointState(self._body, self.built.joint, self._command[1], physicsClientId=self._client)
+
+    def apply(self) -> None:
+        """Tell the joint motor the command."""
+        kind, value = self._command
+        part = self.built.part
+        common: dict[str, Any] = {"force": part.max_torque, "physicsClientId": self._client}
+        if kind == "speed":
+            pybullet.setJointMotorControl2(
+                self._body, self.built.joint, pybullet.VELOCITY_CONTROL, targetVelocity=value, **common
+            )
+            return
+        pybullet.setJointMotorControl2(
+            self._body,
+            self.built.joint,
+            pybullet.POSITION_CONTROL,
+            targetPosition=value,
+            positionGain=_GAIN,
+            velocityGain=1.0,
+            maxVelocity=part.max_speed,
+            **common,
+        )
+
+    def snapshot(self) -> tuple[str, float]:
+        """The command, which PyBullet's saved state does not hold."""
+        return self._command
+
+    def restore(self, command: tuple[str, float]) -> None:
+        """Go back to a snapshot."""
+        self._command = command
+        self.apply()
+
+    def _state(self) -> tuple[Any, ...]:
+        return pybullet.getJointState(self._body, self.built.joint, physicsClientId=self._client)

@@ -1,0 +1,250 @@
+"""A vehicle in a running simulation: commands in, state out, and one call before each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pybullet
+
+from segtrack.bullet.engine import client_id
+from segtrack.bullet.frames import link_motion, place_base, vector
+from segtrack.bullet.joints import MotorReader
+from segtrack.bullet.loader import load
+from segtrack.bullet.model import BuiltTrack
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.errors import UnknownNameError, finite
+from segtrack.robot.flipper import FlipperJoint
+from segtrack.robot.track import Track
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """Where a robot is and how it moves.
+
+    Attributes:
+        position: Of the body frame in the world (3,) [m].
+        orientation: Of the body frame in the world, quaternion (x, y, z, w).
+        velocity: Of the body's centre of mass in the world (3,) [m/s].
+        angular_velocity: Of the body in the world (3,) [rad/s].
+        roll: About the body's x axis [rad].
+        pitch: Of the body's x axis above the horizontal, nose up positive [rad].
+        yaw: About the world's z axis [rad].
+    """
+
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float]
+    velocity: tuple[float, float, float]
+    angular_velocity: tuple[float, float, float]
+    roll: float
+    pitch: float
+    yaw: float
+
+
+class Robot:
+    """A vehicle that has been added to a simulation.
+
+    Attributes:
+        description: What it was built from.
+        body: PyBullet's number of its multibody.
+        links: PyBullet's link number by link name; the root is -1.
+        tracks: Its tracks by full name.
+        flippers: Its flippers by name.
+    """
+
+    def __init__(
+        self,
+        client: int,
+        description: VehicleDescription,
+        track_model: str,
+        position: Sequence[float],
+        orientation: Sequence[float],
+        flipper_angles: Mapping[str, float],
+    ) -> None:
+        """Build the vehicle; users call `attach` or `World.add_vehicle`."""
+        self._client = client
+        built = load(client, description, track_model, position, orientation)
+        self.description, self.body, self.links = description, built.body, built.links
+        self.tracks = {track.name: Track(client, track, self._mount_link(track)) for track in built.tracks}
+        self.flippers = {f.name: FlipperJoint(client, self.body, f) for f in built.flippers}
+        self._reader = MotorReader(client, self.body, built.tracks)
+        for name in flipper_angles:
+            self._flipper(name)
+        for name, flipper in self.flippers.items():
+            flipper.place(flipper_angles.get(name, 0.0))
+
+    @property
+    def name(self) -> str:
+        """Name of the vehicle."""
+        return self.description.name
+
+    @property
+    def mass(self) -> float:
+        """Of all its links [kg]."""
+        numbers = range(-1, pybullet.getNumJoints(self.body, physicsClientId=self._client))
+        return sum(pybullet.getDynamicsInfo(self.body, n, physicsClientId=self._client)[0] for n in numbers)
+
+    @property
+    def state(self) -> RobotState:
+        """Where it is and how it moves, now."""
+        body = link_motion(self._client, self.body, -1)
+        rotation = body.rotation
+        return RobotState(
+            position=vector(body.position),
+            orientation=body.orientation,
+            velocity=vector(body.velocity),
+            angular_velocity=vector(body.angular_velocity),
+            roll=math.atan2(rotation[2, 1], rotation[2, 2]),
+            pitch=math.asin(min(max(rotation[2, 0], -1.0), 1.0)),
+            yaw=math.atan2(rotation[1, 0], rotation[0, 0]),
+        )
+
+    @property
+    def energy(self) -> float:
+        """Work that all belt drives have done [J]."""
+        return sum(track.energy for track in self.tracks.values())
+
+    def set_belt_speed(self, left: float, right: float) -> None:
+        """Command the belts of each side, flippers' included; a belt in the middle gets the mean [m/s].
+
+        Faster commands than a drive's top speed are clipped to it.
+
+        Raises:
+            InvalidValueError: A command is not a finite number.
+        """
+        speeds = {"left": finite("left belt speed [m/s]", left), "right": finite("right belt speed [m/s]", right)}
+        speeds["center"] = (speeds["left"] + speeds["right"]) / 2
+        for track in self.tracks.values():
+            track.set_speed(speeds[track.side])
+
+    def drive(self, linear: float, angular: float) -> None:
+        """Command a twist as if no belt slipped sideways.
+
+        Args:
+            linear: Forward [m/s].
+            angular: About the body's z axis, left positive [rad/s].
+
+        Raises:
+            InvalidValueError: A command is not a finite number.
+        """
+        linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
+        self.set_belt_speed(linear - angular * self._gauge("left"), linear - angular * self._gauge("right"))
+
+    def set_flippers(self, **angles: float) -> None:
+        """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: An angle is not a finite number.
+        """
+        chosen = [(self._flipper(name), angle) for name, angle in angles.items()]
+        for flipper, angle in chosen:
+            flipper.set_angle(angle)
+
+    def set_flipper_speeds(self, **speeds: float) -> None:
+        """Turn flippers at speeds [rad/s], by name; raising positive, clipped to their fastest.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: A speed is not a finite number.
+        """
+        chosen = [(self._flipper(name), speed) for name, speed in speeds.items()]
+        for flipper, speed in chosen:
+            flipper.set_speed(speed)
+
+    def before_step(self) -> None:
+        """Read the belts, roll back those that are due, and tell the drives. Call once before each step.
+
+        Raises:
+            DisconnectedError: The client is gone.
+        """
+        try:
+            for track, reading in zip(self.tracks.values(), self._reader.read(), strict=True):
+                track.account(reading)
+        except pybullet.error:
+            client_id(self._client, f"step {self.name}")
+            raise
+
+    @property
+    def base_velocity(self) -> tuple[float, ...]:
+        """Velocity of the body's centre of mass, as PyBullet has it (3,) [m/s]."""
+        return tuple(pybullet.getBaseVelocity(self.body, physicsClientId=self._client)[0])
+
+    def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Smallest and largest corner of the box around all its links, in the world [m]."""
+        boxes = [pybullet.getAABB(self.body, n, physicsClientId=self._client) for n in self.links.values()]
+        lows, highs = zip(*boxes, strict=True)
+        return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
+
+    def place(self, position: Sequence[float], orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0)) -> None:
+        """Put the body frame at a pose in the world, at rest; joints stay as they are."""
+        place_base(self._client, self.body, position, orientation)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What PyBullet's saved state does not hold: commands and accounts."""
+        return {
+            "tracks": {name: track.snapshot() for name, track in self.tracks.items()},
+            "flippers": {name: flipper.snapshot() for name, flipper in self.flippers.items()},
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go back to a snapshot, together with PyBullet's own state."""
+        for name, values in snapshot["tracks"].items():
+            self.tracks[name].restore(values)
+        for name, command in snapshot["flippers"].items():
+            self.flippers[name].restore(command)
+
+    def _flipper(self, name: str) -> FlipperJoint:
+        if name not in self.flippers:
+            raise UnknownNameError(f"flipper of {self.name}", name, self.flippers)
+        return self.flippers[name]
+
+    def _gauge(self, side: str) -> float:
+        """Mean y of a side's tracks on the body, or of its flippers if there are none [m]."""
+        tracks = [t for t in self.description.mounted_tracks() if t.side == side]
+        tracks = [t for t in tracks if t.flipper is None] or tracks
+        return sum(t.y for t in tracks) / len(tracks) if tracks else 0.0
+
+    def _mount_link(self, track: BuiltTrack) -> int:
+        parent = track.jointed.mounted.flipper or track.part.mount.parent
+        return self.links.get(parent, -1)
+
+
+def attach(
+    client: Any,
+    vehicle: str | Path | VehicleDescription,
+    *,
+    track_model: str = "segments",
+    position: Sequence[float] = (0.0, 0.0, 0.0),
+    orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+    flippers: Mapping[str, float] | None = None,
+) -> Robot:
+    """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
+
+    The program calls `robot.before_step()` before each `stepSimulation()`. Solver settings
+    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+
+    Args:
+        client: A `BulletClient`, a client number, or the module `pybullet`.
+        vehicle: Bundled name, path of a vehicle file, or a description.
+        track_model: How tracks are built: segments, smooth, wheels:N or plates.
+        position: Of the body frame in the world (3,) [m].
+        orientation: Of the body frame in the world, quaternion (x, y, z, w).
+        flippers: Angles to start at, by name [rad]; 0 if not given.
+
+    Returns:
+        The robot.
+
+    Raises:
+        DisconnectedError: The client is not connected.
+        UnknownNameError: No such vehicle, track model or flipper.
+        VehicleFileError: The vehicle file has mistakes.
+    """
+    description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
+    number = client_id(client, f"attach {description.name}")
+    for coordinate in (*position, *orientation):
+        finite("position and orientation", coordinate)
+    return Robot(number, description, track_model, position, orientation, flippers or {})

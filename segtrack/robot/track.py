@@ -1,0 +1,116 @@
+"""One track of a robot: its belt's state, its command, its account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from segtrack.bullet.frames import link_motion
+from segtrack.bullet.joints import BeltReading, roll_back, segment_phases, tell_motors
+from segtrack.bullet.model import BuiltTrack
+from segtrack.drive import BeltDrive
+from segtrack.errors import finite
+from segtrack.geometry.rotation import rotation_of
+
+
+class Track:
+    """One track of a robot.
+
+    Attributes:
+        built: Its joints.
+        drive: Its drive and account.
+        origin: Belt travel at which the segments are home [m].
+        roll_backs: How often it has been set back.
+    """
+
+    def __init__(self, client: int, built: BuiltTrack, mount_link: int) -> None:
+        """Start with the belt at rest."""
+        self._client, self.built, self._mount_link = client, built, mount_link
+        self.drive = BeltDrive(built.part.drive)
+        self.origin = 0.0
+        self.roll_backs = 0
+        self._tell()
+
+    @property
+    def name(self) -> str:
+        """Full name in the vehicle."""
+        return self.built.name
+
+    @property
+    def side(self) -> str:
+        """`left`, `center` or `right`, by the mount's y."""
+        return self.built.jointed.mounted.side
+
+    @property
+    def travel(self) -> float:
+        """Belt travel since the start [m]."""
+        return self.drive.travel
+
+    @property
+    def speed(self) -> float:
+        """Belt speed, positive when it drives the vehicle forward [m/s]."""
+        return self.drive.speed
+
+    @property
+    def force(self) -> float:
+        """What the drive exerts on the belt along its travel [N]."""
+        return self.drive.force
+
+    @property
+    def power(self) -> float:
+        """What the drive puts into the belt [W]."""
+        return self.drive.power
+
+    @property
+    def energy(self) -> float:
+        """Work that the drive has done on the belt [J]."""
+        return self.drive.energy
+
+    @property
+    def ground_speed(self) -> float:
+        """Speed of the track's frame in the world, along its own forward axis [m/s]."""
+        carrier = link_motion(self._client, self.built.jointed.body, self._mount_link)
+        mount = self.built.part.mount
+        forward = carrier.rotation @ rotation_of(mount.rpy)[:, 0]
+        return float(carrier.velocity_at(mount.xyz) @ forward)
+
+    @property
+    def slip(self) -> float:
+        """Longitudinal slip 1 - v_ground / v_belt [-]; 0 while the belt stands."""
+        return 1.0 - self.ground_speed / self.speed if abs(self.speed) > 1e-6 else 0.0
+
+    @property
+    def segment_phases(self) -> list[float]:
+        """Phase of each of the belt's segments since home [m]; equal but for what the gears let slip."""
+        return segment_phases(self._client, self.built)
+
+    def set_speed(self, speed: float) -> None:
+        """Command the belt speed [m/s]; clipped to the drive's top speed.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        top = self.drive.part.top_speed
+        self.drive.command = min(max(finite(f"belt speed of {self.name} [m/s]", speed), -top), top)
+
+    def account(self, reading: BeltReading) -> None:
+        """Take in a step: book it, set the belt back if it is due, and tell the motors what changed."""
+        self.drive.account(self.origin + reading.phase, reading.speed, reading.force)
+        period = self.built.period
+        if period is not None and abs(reading.phase) > period / 2:
+            self.origin += reading.phase - roll_back(self._client, self.built, reading.phase)
+            self.roll_backs += 1
+        if self.drive.decide():
+            self._tell()
+
+    def snapshot(self) -> dict[str, Any]:
+        """What PyBullet's saved state does not hold."""
+        return {"origin": self.origin, "roll_backs": self.roll_backs, "drive": self.drive.snapshot()}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go back to a snapshot."""
+        self.origin, self.roll_backs = snapshot["origin"], snapshot["roll_backs"]
+        self.drive.restore(snapshot["drive"])
+        self._tell()
+
+    def _tell(self) -> None:
+        tell_motors(self._client, self.built, self.drive.target, self.drive.limit)

@@ -1,0 +1,264 @@
+"""A simulated world: it owns the physics client and the clock."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pybullet
+from numpy.typing import ArrayLike, NDArray
+from pybullet_utils.bullet_client import BulletClient
+
+from segtrack.bullet.engine import PresetName, client_id, configure
+from segtrack.bullet.terrain_builder import build_terrain
+from segtrack.description import VehicleDescription
+from segtrack.errors import DisconnectedError, DivergedError, InvalidValueError, SegtrackError, finite
+from segtrack.robot import Robot, attach
+from segtrack.terrain import Terrain
+
+_GUARD_INTERVAL = 0.01
+"""How often the simulation is checked for divergence [s]."""
+_ABSURD_SPEED = 100.0
+"""A body faster than this [m/s] has diverged."""
+_LATE = 0.02
+"""A paced step that ends this much late [s] is an overrun, and is not caught up."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a world at one time, held by its client."""
+
+    state: int
+    steps: int
+    robots: tuple[dict[str, Any], ...]
+
+
+class World:
+    """A world of terrain and robots, advanced in steps of fixed length.
+
+    Two worlds that are built and commanded alike are equal to the bit.
+
+    Attributes:
+        client: The PyBullet client, for everything that segtrack does not do.
+        time_step: [s]
+        terrains: What has been added.
+        robots: What has been added.
+        overruns: Steps of paced runs that came too late.
+        real_time_factor: Simulated over elapsed time of the last `run`.
+    """
+
+    def __init__(
+        self,
+        preset: PresetName = "exact",
+        *,
+        time_step: float | None = None,
+        gravity: float = 9.81,
+        gui: bool = False,
+        client: Any = None,
+    ) -> None:
+        """Open a world.
+
+        Args:
+            preset: Solver settings: `exact` (1 ms) or `fast` (4 ms).
+            time_step: Instead of the preset's [s].
+            gravity: Downwards [m/s^2].
+            gui: Show PyBullet's window.
+            client: A `BulletClient` to join; it gets the solver settings and stays open on `close`.
+
+        Raises:
+            UnknownNameError: No such preset.
+            InvalidValueError: A time step that is not positive and finite.
+        """
+        gravity = finite("gravity [m/s^2]", gravity)
+        self._owned = client is None
+        self.client: Any = BulletClient(pybullet.GUI if gui else pybullet.DIRECT) if client is None else client
+        self._number = client_id(self.client, "join a client")
+        try:
+            self.time_step = configure(self.client, preset, time_step)
+        except SegtrackError:
+            self.close()
+            raise
+        self.client.setGravity(0, 0, -gravity)
+        self.terrains: list[Terrain] = []
+        self.robots: list[Robot] = []
+        self.overruns = 0
+        self.real_time_factor = 0.0
+        self._steps = 0
+        self._start: Snapshot | None = None
+        self._guard_every = max(1, round(_GUARD_INTERVAL / self.time_step))
+
+    def __enter__(self) -> World:
+        """Use as a context manager; leaving it closes the world."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Disconnect the client if it is the world's own; may be called again."""
+        if self._owned and pybullet.isConnected(physicsClientId=self._number):
+            self.client.disconnect()
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._steps * self.time_step
+
+    def add_terrain(self, terrain: Terrain) -> list[int]:
+        """Build a terrain; returns PyBullet's numbers of its bodies."""
+        self._must_be_connected("add terrain")
+        bodies = build_terrain(self.client, terrain)
+        self.terrains.append(terrain)
+        return bodies
+
+    def add_vehicle(
+        self,
+        vehicle: str | Path | VehicleDescription,
+        *,
+        track_model: str = "segments",
+        position: Sequence[float] | None = None,
+        yaw: float = 0.0,
+        flippers: Mapping[str, float] | None = None,
+    ) -> Robot:
+        """Add a vehicle.
+
+        Args:
+            vehicle: Bundled name, path of a vehicle file, or a description.
+            track_model: How tracks are built: segments, smooth, wheels:N or plates.
+            position: Of the body frame (2,) or (3,) [m]; at the origin if not given. Without a
+                height the vehicle is put just above the terrain under it.
+            yaw: Heading about the world's z axis [rad].
+            flippers: Angles to start at, by name [rad]; 0 if not given.
+
+        Returns:
+            The robot.
+
+        Raises:
+            UnknownNameError: No such vehicle, track model or flipper.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: A number that is not finite.
+        """
+        self._must_be_connected("add a vehicle")
+        given = [finite("position [m]", p) for p in position] if position is not None else [0.0, 0.0]
+        if len(given) not in (2, 3):
+            raise InvalidValueError("position", "2 or 3 numbers [m]", position)
+        orientation = pybullet.getQuaternionFromEuler([0, 0, finite("yaw [rad]", yaw)])
+        robot = attach(
+            self.client,
+            vehicle,
+            track_model=track_model,
+            position=(given + [0.0])[:3],
+            orientation=orientation,
+            flippers=flippers,
+        )
+        if len(given) == 2:
+            robot.place((*given, self._resting_height(robot)), orientation)
+        self.robots.append(robot)
+        return robot
+
+    def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+        """Height of the ground [m] at points (x, y) of any shape; -inf where there is none."""
+        x, y = np.broadcast_arrays(x, y)
+        heights = np.full(x.shape, -np.inf)
+        for terrain in self.terrains:
+            heights = np.maximum(heights, terrain.height_at(x, y))
+        return heights
+
+    def step(self) -> None:
+        """Advance by one time step.
+
+        Raises:
+            DivergedError: A robot is no longer finite, or absurdly fast.
+            DisconnectedError: The client is gone.
+        """
+        if self._start is None:
+            self._start = self.save()
+        for robot in self.robots:
+            robot.before_step()
+        try:
+            self.client.stepSimulation()
+        except pybullet.error:
+            raise DisconnectedError("step the world") from None
+        self._steps += 1
+        if self._steps % self._guard_every == 0:
+            self._guard()
+
+    def run(
+        self, seconds: float, *, real_time: bool = False, on_step: Callable[[], object] | None = None
+    ) -> None:
+        """Advance by many steps.
+
+        Args:
+            seconds: Simulated duration [s], >= 0.
+            real_time: Keep pace with the wall clock; steps that come too late are counted in `overruns`.
+            on_step: Called after each step.
+        """
+        if finite("seconds", seconds) < 0:
+            raise InvalidValueError("seconds", "at least 0", seconds)
+        count = round(seconds / self.time_step)
+        began = deadline = time.perf_counter()
+        for _ in range(count):
+            self.step()
+            if on_step is not None:
+                on_step()
+            if real_time:
+                deadline = self._pace(deadline + self.time_step)
+        elapsed = time.perf_counter() - began
+        self.real_time_factor = count * self.time_step / elapsed if elapsed > 0 else math.inf
+
+    def save(self) -> Snapshot:
+        """Remember the state; `restore` goes back to it, to the bit. Held until `forget`."""
+        self._must_be_connected("save the state")
+        return Snapshot(self.client.saveState(), self._steps, tuple(robot.snapshot() for robot in self.robots))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state of this world in which the same robots were there."""
+        self._must_be_connected("restore a state")
+        if len(snapshot.robots) != len(self.robots):
+            raise InvalidValueError("snapshot", f"of {len(self.robots)} robots", len(snapshot.robots))
+        self.client.restoreState(snapshot.state)
+        self._steps = snapshot.steps
+        for robot, state in zip(self.robots, snapshot.robots, strict=True):
+            robot.restore(state)
+
+    def forget(self, snapshot: Snapshot) -> None:
+        """Free what a snapshot holds."""
+        self.client.removeState(snapshot.state)
+
+    def reset(self) -> None:
+        """Go back to the state before the first step."""
+        if self._start is not None:
+            self.restore(self._start)
+
+    def _pace(self, deadline: float) -> float:
+        late = time.perf_counter() - deadline
+        if late < 0:
+            time.sleep(-late)
+        elif late > _LATE:
+            self.overruns += 1
+            return deadline + late
+        return deadline
+
+    def _guard(self) -> None:
+        for robot in self.robots:
+            speed = max(map(abs, robot.base_velocity))
+            if not speed < _ABSURD_SPEED:
+                reason = f"its speed is {speed:.3g} m/s" if math.isfinite(speed) else "its state is not finite"
+                raise DivergedError(robot.name, self.time, reason)
+
+    def _resting_height(self, robot: Robot) -> float:
+        """Body height at which a robot just clears the terrain under its bounding box [m]."""
+        low, high = robot.bounds()
+        x = np.linspace(low[0], high[0], 41)
+        y = np.linspace(low[1], high[1], 41)
+        ground = float(np.max(self.height(*np.meshgrid(x, y)))) if self.terrains else 0.0
+        return max(ground, -1e3) - low[2]
+
+    def _must_be_connected(self, what: str) -> None:
+        client_id(self.client, what)
