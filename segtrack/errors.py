@@ -9,11 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 
 class SegtrackError(Exception):
     """Base of every error that a user of segtrack can cause."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes whole: by its message and attributes, not by its class's arguments."""
+        return _restored, (type(self), self.args, vars(self))
+
+
+def _restored(kind: type[SegtrackError], args: tuple[Any, ...], attributes: dict[str, Any]) -> SegtrackError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(attributes)
+    return error
 
 
 class UnknownNameError(SegtrackError, LookupError):
@@ -25,13 +35,22 @@ class UnknownNameError(SegtrackError, LookupError):
         super().__init__(f"no {kind} {name!r}; there are: {', '.join(self.known) or 'none'}")
 
 
+class Phrase(str):
+    """What was found, said in words: a message shows it as it is, where it quotes a user's text."""
+
+    def __repr__(self) -> str:
+        """Return the words, without quotes."""
+        return str(self)
+
+
 class InvalidValueError(SegtrackError, ValueError):
     """A value outside what `what` accepts."""
 
     def __init__(self, what: str, expected: str, got: object) -> None:
         """Say what must be how, and what was given."""
         self.what, self.expected, self.got = what, expected, got
-        super().__init__(f"{what} must be {expected}, got {got!r}")
+        self.complaint = f"must be {expected}, got {got!r}"
+        super().__init__(f"{what} {self.complaint}")
 
 
 @dataclass(frozen=True)
@@ -46,6 +65,10 @@ class Problem:
     where: str
     message: str
 
+    def __str__(self) -> str:
+        """The path and the message."""
+        return f"{self.where} {self.message}".lstrip()
+
 
 class VehicleFileError(SegtrackError):
     """A vehicle file with one or more mistakes, all of them listed."""
@@ -53,7 +76,7 @@ class VehicleFileError(SegtrackError):
     def __init__(self, file: str, problems: Iterable[Problem]) -> None:
         """List every problem of the file, a line each."""
         self.file, self.problems = file, tuple(problems)
-        super().__init__("\n".join(f"{file}: {p.where + ' ' if p.where else ''}{p.message}" for p in self.problems))
+        super().__init__("\n".join(f"{file}: {problem}" for problem in self.problems))
 
 
 class FileAccessError(SegtrackError):
@@ -88,6 +111,12 @@ def finite(what: str, value: float) -> float:
     Raises:
         InvalidValueError: It is not a finite number.
     """
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat) or not math.isfinite(float(value)):
+    try:
+        number = (
+            float(value) if isinstance(value, SupportsFloat) and not isinstance(value, bool) else math.nan
+        )
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
         raise InvalidValueError(what, "a finite number", value)
-    return float(value)
+    return number

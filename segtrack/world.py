@@ -76,7 +76,9 @@ class World:
         """
         gravity = finite("gravity [m/s^2]", gravity)
         self._owned = client is None
-        self.client: Any = BulletClient(pybullet.GUI if gui else pybullet.DIRECT) if client is None else client
+        self.client: Any = (
+            BulletClient(pybullet.GUI if gui else pybullet.DIRECT) if client is None else client
+        )
         self._number = client_id(self.client, "join a client")
         try:
             self.time_step = configure(self.client, preset, time_step)
@@ -182,7 +184,7 @@ class World:
         for robot in self.robots:
             robot.before_step()
         try:
-            self.client.stepSimulation()
+            pybullet.stepSimulation(physicsClientId=self._number)
         except pybullet.error:
             raise DisconnectedError("step the world") from None
         self._steps += 1
@@ -215,7 +217,9 @@ class World:
     def save(self) -> Snapshot:
         """Remember the state; `restore` goes back to it, to the bit. Held until `forget`."""
         self._must_be_connected("save the state")
-        return Snapshot(self.client.saveState(), self._steps, tuple(robot.snapshot() for robot in self.robots))
+        return Snapshot(
+            self.client.saveState(), self._steps, tuple(robot.snapshot() for robot in self.robots)
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a state of this world in which the same robots were there."""
@@ -249,7 +253,9 @@ class World:
         for robot in self.robots:
             speed = max(map(abs, robot.base_velocity))
             if not speed < _ABSURD_SPEED:
-                reason = f"its speed is {speed:.3g} m/s" if math.isfinite(speed) else "its state is not finite"
+                reason = (
+                    f"its speed is {speed:.3g} m/s" if math.isfinite(speed) else "its state is not finite"
+                )
                 raise DivergedError(robot.name, self.time, reason)
 
     def _resting_height(self, robot: Robot) -> float:

@@ -32,8 +32,8 @@ class SolverPreset:
 
 
 PRESETS: dict[str, SolverPreset] = {
-    "exact": SolverPreset(0.001, 50, 5, 1e-7),
-    "fast": SolverPreset(0.004, 100, 5, 1e-7),
+    "exact": SolverPreset(0.001, 50, 2, 1e-7),
+    "fast": SolverPreset(0.004, 100, 2, 1e-7),
 }
 
 
@@ -72,6 +72,8 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
     if preset_name not in PRESETS:
         raise UnknownNameError("solver preset", preset_name, PRESETS)
     solver = PRESETS[preset_name]
+    # Friction is solved as a cone: Bullet's pyramid keeps the friction of a contact whose normal
+    # force has fallen to zero, which gave a belt on flat ground up to 12 % too much of it.
     step = solver.time_step if time_step is None else finite("time_step [s]", time_step)
     if step <= 0:
         raise InvalidValueError("time_step [s]", "positive", time_step)
@@ -80,7 +82,7 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
         numSolverIterations=solver.iterations,
         numNonContactInnerIterations=solver.inner_iterations,
         solverResidualThreshold=solver.residual,
-        enableConeFriction=0,
+        enableConeFriction=1,
         deterministicOverlappingPairs=1,
         physicsClientId=client_id(client, "configure the solver"),
     )

@@ -41,7 +41,9 @@ def link_motion(client: int, body: int, link: int) -> LinkMotion:
     if link == -1:
         center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
         velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
-        position, orientation = pybullet.multiplyTransforms(center, inertial, *_frame_in_inertial(client, body))
+        position, orientation = pybullet.multiplyTransforms(
+            center, inertial, *_frame_in_inertial(client, body)
+        )
     else:
         state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
         center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]

@@ -19,7 +19,15 @@ def gear_to_first(client: int, track: JointedTrack) -> None:
     first, k_first = track.joints[0], track.ratios[0]
     for joint, k in zip(track.joints[1:], track.ratios[1:], strict=True):
         gear = pybullet.createConstraint(
-            track.body, first, track.body, joint, pybullet.JOINT_GEAR, [0, 1, 0], [0, 0, 0], [0, 0, 0], physicsClientId=client
+            track.body,
+            first,
+            track.body,
+            joint,
+            pybullet.JOINT_GEAR,
+            [0, 1, 0],
+            [0, 0, 0],
+            [0, 0, 0],
+            physicsClientId=client,
         )
         pybullet.changeConstraint(
             gear, gearRatio=-k_first / k, maxForce=_UNLIMITED_FORCE, erp=0, physicsClientId=client

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pybullet
 
-from segtrack.bullet.model import BuiltTrack
+from segtrack.bullet.frames import link_motion, place_base
+from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.description.track import TrackPart
 from segtrack.geometry.phase import wrap_travel
+
+FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
+"""Dynamics of a link that nothing slows down."""
+MOST_JOINTS = 127
+"""What PyBullet can report of one multibody."""
 
 
 class BeltReading(NamedTuple):
-    """A belt as its joints show it.
+    """A belt as its joints show it; the mean of its motors, where it has several.
 
     Attributes:
         phase: Travel since home, within half a period unless the belt is never set back [m].
@@ -40,11 +48,61 @@ class MotorReader:
         for ratios in self._ratios:
             position, speed, _, torque = next(states)
             k = ratios[0]
-            force = torque * k
-            for other in ratios[1:]:
-                force += next(states)[3] * other
-            belts.append(BeltReading(position / k, speed / k, force))
+            phase, rate, force = position / k, speed / k, torque * k
+            for k in ratios[1:]:
+                position, speed, _, torque = next(states)
+                phase, rate, force = phase + position / k, rate + speed / k, force + torque * k
+            belts.append(BeltReading(phase / len(ratios), rate / len(ratios), force))
         return belts
+
+
+def free_joints(client: int, body: int, joints: Iterable[int]) -> None:
+    """Take away Bullet's default motors and damping."""
+    for joint in joints:
+        pybullet.setJointMotorControl2(
+            body, joint, pybullet.VELOCITY_CONTROL, targetVelocity=0, force=0, physicsClientId=client
+        )
+        pybullet.changeDynamics(body, joint, physicsClientId=client, **FREE)
+
+
+def set_contact(client: int, body: int, links: Iterable[int], part: TrackPart) -> None:
+    """Give links the contact properties of a track."""
+    contact = part.contact
+    for link in links:
+        pybullet.changeDynamics(
+            body,
+            link,
+            lateralFriction=contact.friction,
+            rollingFriction=0,
+            spinningFriction=0,
+            physicsClientId=client,
+        )
+        if contact.stiffness is not None:
+            pybullet.changeDynamics(
+                body,
+                link,
+                contactStiffness=contact.stiffness,
+                contactDamping=contact.damping,
+                physicsClientId=client,
+            )
+
+
+def mount_link(client: int, track: JointedTrack) -> int:
+    """PyBullet's number of the link that carries a track; -1 is the root."""
+    return int(pybullet.getJointInfo(track.body, track.joints[0], physicsClientId=client)[16])
+
+
+def seat_bodies(client: int, track: BuiltTrack) -> None:
+    """Put a belt's own bodies where its mount is, at rest; their joints stay as they are."""
+    if not track.bodies:
+        return
+    carrier = link_motion(client, track.jointed.body, mount_link(client, track.jointed))
+    mount = track.part.mount
+    pose = pybullet.multiplyTransforms(
+        carrier.position, carrier.orientation, mount.xyz, pybullet.getQuaternionFromEuler(mount.rpy)
+    )
+    for body in track.bodies:
+        place_base(client, body, *pose)
 
 
 def tell_motors(client: int, track: BuiltTrack, speed: float, limit: float) -> None:

@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
+from functools import partial
+from itertools import combinations, product
 from pathlib import Path
-from types import ModuleType
 
 import pybullet
 
-from segtrack.bullet import segments, smooth
+from segtrack.bullet import plates, segments, smooth, wheels
 from segtrack.bullet.frames import place_base
-from segtrack.bullet.model import BuiltFlipper, BuiltTrack, BuiltVehicle, JointedTrack
+from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
+from segtrack.bullet.model import BuiltFlipper, BuiltTrack, BuiltVehicle, JointedTrack, TrackModel
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
+from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError
 
-_MODELS: dict[str, ModuleType] = {"segments": segments, "smooth": smooth}
+_MODELS = {
+    "segments": TrackModel(segments.track_links, segments.assemble),
+    "smooth": TrackModel(smooth.track_links, smooth.assemble),
+    "plates": TrackModel(plates.track_links, plates.assemble, belt_apart=True),
+}
+_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
-_FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
 
 
-def track_model(name: str) -> ModuleType:
-    """The module of a track model.
+def track_model(name: str) -> TrackModel:
+    """A track model: segments, smooth, wheels:N or plates.
 
     Raises:
         UnknownNameError: There is none of that name.
+        InvalidValueError: Fewer than two wheels, or no number of them.
     """
+    if name == "wheels" or name.startswith("wheels:"):
+        count = int(name[7:]) if re.fullmatch("wheels:[0-9]+", name) else 0
+        if count < 2:
+            raise InvalidValueError("track model wheels:N", "at least 2 wheels", name)
+        return TrackModel(partial(wheels.track_links, count=count), wheels.assemble)
     if name not in _MODELS:
-        raise UnknownNameError("track model", name, _MODELS)
+        raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]
 
 
 def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     """The URDF of a vehicle with tracks of one model."""
-    module = track_model(model)
-    return build_urdf(vehicle, {track.name: module.track_links(track.part) for track in vehicle.mounted_tracks()})
+    chosen = track_model(model)
+    links = {track.name: chosen.track_links(track.part) for track in vehicle.mounted_tracks()}
+    return build_urdf(_without_belts(vehicle) if chosen.belt_apart else vehicle, links)
 
 
 def load(
@@ -57,7 +72,7 @@ def load(
     Returns:
         The loaded vehicle. Links of one vehicle do not collide with each other.
     """
-    module = track_model(model)
+    chosen = track_model(model)
     urdf = vehicle_urdf(vehicle, model)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         path = urdf.write(Path(folder), vehicle.name)
@@ -65,40 +80,44 @@ def load(
             str(path), position, orientation, useFixedBase=vehicle.body.fixed, flags=_FLAGS, physicsClientId=client
         )
     info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in range(pybullet.getNumJoints(body, physicsClientId=client))]
+    if len(info) > MOST_JOINTS:
+        pybullet.removeBody(body, physicsClientId=client)
+        raise InvalidValueError(f"{vehicle.name} of {model}", f"of at most {MOST_JOINTS} joints for PyBullet", len(info))
     joints = {entry[1].decode(): j for j, entry in enumerate(info)}
     links = {pybullet.getBodyInfo(body, physicsClientId=client)[0].decode(): -1}
     links |= {entry[12].decode(): j for j, entry in enumerate(info)}
     tracks = []
     for mounted in vehicle.mounted_tracks():
-        segment_links = module.track_links(mounted.part)
-        numbers = tuple(joints[joint_name(mounted.name, link.name)] for link in segment_links)
-        jointed = JointedTrack(mounted, body, numbers, tuple(link.ratio for link in segment_links))
-        _free_joints(client, body, numbers)
-        _set_contact(client, jointed)
-        tracks.append(module.assemble(client, jointed))
+        links_of_track = chosen.track_links(mounted.part)
+        numbers = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
+        jointed = JointedTrack(mounted, body, numbers, tuple(link.ratio for link in links_of_track))
+        free_joints(client, body, numbers)
+        set_contact(client, body, numbers, mounted.part)
+        tracks.append(chosen.assemble(client, jointed))
+    _ignore_each_other(client, [number for track in tracks for number in track.bodies])
     flippers = tuple(
         BuiltFlipper(name, part, joints[flipper_joint_name(name)]) for name, part in vehicle.flippers.items()
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
-        pybullet.changeDynamics(body, link, physicsClientId=client, **_FREE)
+        pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
     place_base(client, body, position, orientation)
     return BuiltVehicle(vehicle, body, tuple(tracks), flippers, links)
 
 
-def _free_joints(client: int, body: int, joints: Sequence[int]) -> None:
-    """Take away Bullet's default motors and damping."""
-    for joint in joints:
-        pybullet.setJointMotorControl2(body, joint, pybullet.VELOCITY_CONTROL, targetVelocity=0, force=0, physicsClientId=client)
-        pybullet.changeDynamics(body, joint, physicsClientId=client, **_FREE)
+def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:
+    """The vehicle with belts of no mass, for a model whose belts are bodies of their own."""
+
+    def bare(tracks: dict[str, TrackPart]) -> dict[str, TrackPart]:
+        no_mass = {"mass": 0.0}
+        return {n: t.model_copy(update={"belt": t.belt.model_copy(update=no_mass)}) for n, t in tracks.items()}
+
+    flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in vehicle.flippers.items()}
+    return vehicle.model_copy(update={"tracks": bare(vehicle.tracks), "flippers": flippers})
 
 
-def _set_contact(client: int, track: JointedTrack) -> None:
-    contact = track.part.contact
-    for joint in track.joints:
-        pybullet.changeDynamics(
-            track.body, joint, lateralFriction=contact.friction, rollingFriction=0, spinningFriction=0, physicsClientId=client
-        )
-        if contact.stiffness is not None:
-            pybullet.changeDynamics(
-                track.body, joint, contactStiffness=contact.stiffness, contactDamping=contact.damping, physicsClientId=client
-            )
+def _ignore_each_other(client: int, bodies: Sequence[int]) -> None:
+    """Switch off collisions between the belts of one vehicle."""
+    links = {body: range(pybullet.getNumJoints(body, physicsClientId=client)) for body in bodies}
+    for one, other in combinations(bodies, 2):
+        for link, other_link in product(links[one], links[other]):
+            pybullet.setCollisionFilterPair(one, other, link, other_link, 0, physicsClientId=client)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
+from segtrack.geometry.links import SegmentLink
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,21 @@ class BuiltTrack:
     def part(self) -> TrackPart:
         """The track's description."""
         return self.jointed.part
+
+
+@dataclass(frozen=True)
+class TrackModel:
+    """One way to build a track.
+
+    Attributes:
+        track_links: The links of a track that the vehicle's own multibody carries.
+        assemble: Makes a belt of a loaded track's joints, given PyBullet's client number.
+        belt_apart: Whether the belt's mass is in bodies of its own and not in the vehicle's.
+    """
+
+    track_links: Callable[[TrackPart], tuple[SegmentLink, ...]]
+    assemble: Callable[[int, JointedTrack], BuiltTrack]
+    belt_apart: bool = False
 
 
 @dataclass(frozen=True)

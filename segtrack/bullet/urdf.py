@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
@@ -20,6 +20,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 from segtrack.description.track import TrackPart
 from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import Flipper, VehicleDescription
+from segtrack.errors import InvalidValueError
 from segtrack.geometry.links import (
     Box,
     Cylinder,
@@ -69,7 +70,7 @@ def flipper_joint_name(flipper: str) -> str:
     return f"{flipper}_joint"
 
 
-def build_urdf(vehicle: VehicleDescription, links_of: dict[str, Sequence[SegmentLink]]) -> UrdfModel:
+def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[SegmentLink]]) -> UrdfModel:
     """Write a vehicle as URDF.
 
     Args:
@@ -115,7 +116,14 @@ def _add_flipper(robot: Element, name: str, flipper: Flipper) -> None:
     _attach(joint, parent_link(robot, flipper.mount.parent), name, flipper.mount.xyz, flipper.mount.rpy)
     SubElement(joint, "axis", xyz=f"0 {flipper.raise_axis} 0")
     low, high = flipper.limits
-    SubElement(joint, "limit", lower=_text([low]), upper=_text([high]), effort=_text([flipper.max_torque]), velocity=_UNLIMITED)
+    SubElement(
+        joint,
+        "limit",
+        lower=_text([low]),
+        upper=_text([high]),
+        effort=_text([flipper.max_torque]),
+        velocity=_UNLIMITED,
+    )
 
 
 def _add_segment(
@@ -123,7 +131,7 @@ def _add_segment(
 ) -> None:
     name = f"{track}_{link.name}"
     element = SubElement(robot, "link", name=name)
-    _inertial(element, MassProperties.of(link.mass, (0, 0, 0), np.diag(link.inertia)))
+    _inertial(element, link.own_properties)
     for i, shape in enumerate(link.shapes):
         _shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
     rotation = rotation_of(part.mount.rpy)
@@ -137,14 +145,25 @@ def _add_segment(
 
 
 def _carry(robot: Element, parent: str, part: TrackPart, links: Sequence[SegmentLink]) -> None:
-    """Give the parent what the track's links leave out of the uniform belt's mass properties."""
-    belt = uniform_belt(part.belt_path, part.width, part.belt.mass)
+    """Leave the parent with what the track's links do not carry.
+
+    The drive's reflected mass moves from the parent to the belt: the parent keeps the shape
+    of its inertia, and the vehicle its mass and centre of mass. Then the parent gets
+    what the links leave out of the properties of a uniform belt.
+    """
+    element = next(link for link in robot.iterfind("link") if link.get("name") == parent)
+    rotation, origin = rotation_of(part.mount.rpy), np.asarray(part.mount.xyz)
+    reflected = uniform_belt(part.belt_path, part.width, part.drive.reflected_mass).moved(rotation, origin)
+    own = _read_inertial(element)
+    mass = own.mass - reflected.mass
+    if mass <= 0:
+        expected = f"less than the {own.mass:g} kg that are left of {parent}"
+        raise InvalidValueError("reflected_mass of its tracks", expected, reflected.mass)
+    kept = MassProperties.of(mass, (own.moment - reflected.moment) / mass, own.inertia * mass / own.mass)
+    belt = uniform_belt(part.belt_path, part.width, part.moving_mass)
     for link in links:
         belt = belt - link.properties
-    link_element = next(link for link in robot.iterfind("link") if link.get("name") == parent)
-    rotation, origin = rotation_of(part.mount.rpy), np.asarray(part.mount.xyz)
-    total = _read_inertial(link_element) + belt.moved(rotation, origin)
-    _inertial(link_element, total)
+    _inertial(element, kept + belt.moved(rotation, origin))
 
 
 def _attach(joint: Element, parent: str, child: str, xyz: Iterable[float], rpy: Iterable[float]) -> None:
@@ -164,7 +183,9 @@ def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[s
             case Cylinder(radius, length):
                 # A URDF cylinder lies along z; ours lies along y.
                 SubElement(geometry, "cylinder", radius=_text([radius]), length=_text([length]))
-                angles = rpy_of(rotation_of((0.0, placed.heading, 0.0)) @ rotation_of((math.pi / 2, 0.0, 0.0)))
+                angles = rpy_of(
+                    rotation_of((0.0, placed.heading, 0.0)) @ rotation_of((math.pi / 2, 0.0, 0.0))
+                )
             case Hull() as hull:
                 SubElement(geometry, "mesh", filename=_mesh_file(hull, meshes))
         SubElement(element, "origin", xyz=_text((placed.x, 0.0, placed.z)), rpy=_text(angles))
@@ -226,7 +247,10 @@ def _read_inertial(link: Element) -> MassProperties:
     xyz = _numbers(origin, "xyz")
     rotation = rotation_of(_numbers(origin, "rpy"))
     value = float(mass.get("value", 0)) if mass is not None else 0.0
-    i = {k: float(tensor.get(k, 0)) if tensor is not None else 0.0 for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    i = {
+        k: float(tensor.get(k, 0)) if tensor is not None else 0.0
+        for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    }
     matrix = np.array(
         [[i["ixx"], i["ixy"], i["ixz"]], [i["ixy"], i["iyy"], i["iyz"]], [i["ixz"], i["iyz"], i["izz"]]]
     )

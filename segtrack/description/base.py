@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+
+from segtrack.errors import Problem
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
@@ -17,7 +20,7 @@ Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 def _resolve(file: str, info: ValidationInfo) -> str:
     """Make a path absolute, taking it relative to the vehicle file's folder."""
-    path = Path((info.context or {}).get("folder", "."), file).expanduser().resolve()
+    path = Path((info.context or {}).get("folder", "."), Path(file).expanduser()).resolve()
     if not path.is_file():
         raise ValueError(f"must be an existing file, got {file!r} (looked for {path})")
     return str(path)
@@ -26,10 +29,30 @@ def _resolve(file: str, info: ValidationInfo) -> str:
 ExistingFile = Annotated[str, Field(strict=True), AfterValidator(_resolve)]
 
 
+class MistakesError(ValueError):
+    """What a part's keys get wrong together, each with its path from that part."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        """List the problems."""
+        self.problems = tuple(problems)
+        super().__init__("; ".join(map(str, self.problems)))
+
+
 class Part(BaseModel):
     """A part of a vehicle file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+def not_zero(value: float) -> float:
+    """The value.
+
+    Raises:
+        ValueError: It is zero (pydantic reports it with its path).
+    """
+    if value == 0:
+        raise ValueError(f"must not be 0, got {value!r}")
+    return value
 
 
 def exactly_one(part: Part, names: tuple[str, ...]) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from importlib import resources
 from pathlib import Path
 
-from segtrack.errors import FileAccessError, UnknownNameError
+from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
 
 
 def bundled_vehicles() -> dict[str, Path]:
@@ -23,13 +24,18 @@ def find_vehicle(vehicle: str | Path) -> Path:
     Raises:
         UnknownNameError: Neither a bundled name nor something that looks like a path.
         FileAccessError: A path with no file.
+        InvalidValueError: Neither text nor a path.
     """
+    if not isinstance(vehicle, str | Path):
+        raise InvalidValueError("vehicle", "a bundled name or the path of a vehicle file", vehicle)
     bundled = bundled_vehicles()
     if str(vehicle) in bundled:
         return bundled[str(vehicle)]
     path = Path(vehicle).expanduser()
-    if path.is_file():
+    if os.path.isfile(path):  # Path.is_file raises for a name that is too long for a file's.
         return path.resolve()
+    if os.path.isdir(path) and len(path.parts) > 1:
+        raise FileAccessError("read", path, "is a folder, not a vehicle file")
     if path.suffix in {".yaml", ".yml"} or len(path.parts) > 1:
         raise FileAccessError("read", path, "no such file")
     raise UnknownNameError("vehicle", str(vehicle), bundled)

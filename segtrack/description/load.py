@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from segtrack.description.base import MistakesError
 from segtrack.description.catalogue import find_vehicle
-from segtrack.description.urdf_links import check_urdf
+from segtrack.description.urdf_links import link_problems
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import FileAccessError, Problem, VehicleFileError
+from segtrack.description.yaml_file import read_yaml
+from segtrack.errors import Problem, VehicleFileError
 
 _EXPECTED = {
     "float_type": "a number",
@@ -49,15 +52,7 @@ def load_vehicle(vehicle: str | Path) -> VehicleDescription:
         VehicleFileError: The file has mistakes; all of them are listed.
     """
     path = find_vehicle(vehicle)
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileAccessError("read", path, error.strerror or str(error)) from None
-    except UnicodeDecodeError:
-        raise FileAccessError("read", path, "not UTF-8 text") from None
-    except yaml.YAMLError as error:
-        raise VehicleFileError(path.name, [Problem("", f"is not YAML: {' '.join(str(error).split())}")]) from None
-    return parse_vehicle(data, path.name, path.parent)
+    return parse_vehicle(read_yaml(path), path.name, path.parent)
 
 
 def parse_vehicle(data: Any, file: str = "vehicle", folder: Path = Path(".")) -> VehicleDescription:
@@ -72,26 +67,60 @@ def parse_vehicle(data: Any, file: str = "vehicle", folder: Path = Path(".")) ->
         VehicleFileError: The content has mistakes; all of them are listed.
     """
     try:
-        vehicle = VehicleDescription.model_validate(data, context={"folder": folder})
+        return VehicleDescription.model_validate(data, context={"folder": folder})
     except ValidationError as error:
-        raise VehicleFileError(file, [_problem(detail) for detail in error.errors()]) from None
-    problems = check_urdf(vehicle)
-    if problems:
-        raise VehicleFileError(file, problems)
-    return vehicle
+        problems = [problem for detail in error.errors() for problem in _problems(detail)]
+    # Pydantic checks the whole against the URDF's links only once every part of it is right.
+    problems += _link_problems(data, folder)
+    raise VehicleFileError(file, dict.fromkeys(problems))
 
 
-def _problem(detail: ErrorDetails) -> Problem:
-    where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in detail["loc"]).lstrip(".")
+def _problems(detail: ErrorDetails) -> Iterator[Problem]:
+    """What pydantic found, in this project's words."""
+    where = _path(detail["loc"])
     context = detail.get("ctx", {})
+    error = context.get("error")
+    if isinstance(error, MistakesError):
+        for problem in error.problems:
+            yield Problem(".".join(filter(None, [where, problem.where])), problem.message)
+        return
+    if detail["type"] == "too_short" and len(detail["input"]) >= context["min_length"]:
+        return  # Pydantic does not count entries that it has found a mistake in.
     match detail["type"]:
         case "missing":
-            return Problem(where, "is missing")
+            message = "is missing"
         case "extra_forbidden":
-            return Problem(where, "is not a key that segtrack knows")
+            message = "is not a key that segtrack knows"
         case "value_error":
-            return Problem(where, str(context["error"]))
-    expected = _EXPECTED.get(detail["type"])
-    if expected is None:
-        return Problem(where, f"{detail['msg']}, got {detail['input']!r}")
-    return Problem(where, f"must be {expected.format(**context)}, got {detail['input']!r}")
+            message = str(error)
+        case kind if kind in _EXPECTED:
+            message = f"must be {_EXPECTED[kind].format(**context)}, got {reprlib.repr(detail['input'])}"
+        case _:
+            message = f"{detail['msg']}, got {reprlib.repr(detail['input'])}"
+    yield Problem(where, message)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """The keys to a place in a file; pydantic marks a mistake in a key itself by a last `[key]`."""
+    keys = location[:-1] if location[-1:] == ("[key]",) else location
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
+
+
+def _link_problems(data: Any, folder: Path) -> list[Problem]:
+    """What a file with other mistakes gets wrong about its body's links."""
+    body = _mapping(_mapping(data).get("body"))
+    urdf = Path(folder, str(body.get("urdf"))).resolve() if "urdf" in body else None
+    if urdf is not None and not urdf.is_file():
+        return []
+    flippers = _mapping(_mapping(data).get("flippers"))
+    parts = {f"tracks.{name}": part for name, part in _mapping(_mapping(data).get("tracks")).items()}
+    parts |= {f"flippers.{name}": part for name, part in flippers.items()}
+    parents = {
+        where: _mapping(_mapping(part).get("mount")).get("parent", "body") for where, part in parts.items()
+    }
+    mounts = {where: parent for where, parent in parents.items() if isinstance(parent, str)}
+    return link_problems(str(urdf) if urdf is not None else None, mounts, flippers)
+
+
+def _mapping(data: Any) -> dict[str, Any]:
+    return data if isinstance(data, dict) else {}

@@ -8,8 +8,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from segtrack.description.base import ExistingFile, Name, Number, Part, Positive, Vector, exactly_one
+from segtrack.description.base import (
+    ExistingFile,
+    MistakesError,
+    Name,
+    Number,
+    Part,
+    Positive,
+    Vector,
+    exactly_one,
+)
 from segtrack.description.track import Mount, TrackPart
+from segtrack.description.urdf_links import link_problems
+from segtrack.errors import Problem
 
 
 class Body(Part):
@@ -41,7 +52,7 @@ class Flipper(Part):
 
     mount: Mount
     extends: Literal["front", "rear"] = "front"
-    """Where its tip points at angle 0. Its tracks are drawn as the vehicle sees them, x forward, at angle 0."""
+    """Where its tip points at angle 0. Its tracks are given as they lie at angle 0, x forward."""
     mass: Positive
     """Belts not included [kg]."""
     size: tuple[Positive, Positive, Positive]
@@ -58,10 +69,17 @@ class Flipper(Part):
 
     @model_validator(mode="after")
     def _ordered(self) -> Flipper:
+        problems = [
+            Problem(
+                f"tracks.{name}.mount.parent", f"must be left out on a flipper, got {track.mount.parent!r}"
+            )
+            for name, track in self.tracks.items()
+            if track.mount.parent != "body"
+        ]
         if self.limits[0] >= self.limits[1]:
-            raise ValueError(f"limits must rise, got {list(self.limits)}")
-        if any(track.mount.parent != "body" for track in self.tracks.values()):
-            raise ValueError("tracks of a flipper sit on it; their mount has no parent")
+            problems.append(Problem("limits", f"must rise, got {list(self.limits)}"))
+        if problems:
+            raise MistakesError(problems)
         return self
 
     @property
@@ -109,12 +127,15 @@ class VehicleDescription(Part):
         names = [track.name for track in self.mounted_tracks()]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"two tracks are named {twice[0]} (a flipper's track is named flipper_track)")
-        if self.body.urdf is None:
-            for name, mount in [(n, t.mount) for n, t in self.tracks.items()] + [(n, f.mount) for n, f in self.flippers.items()]:
-                if mount.parent != "body":
-                    raise ValueError(f"{name}.mount.parent has no link {mount.parent!r}; there are: body")
+            raise ValueError(f"has two tracks named {twice[0]} (a flipper's track is named flipper_track)")
+        problems = link_problems(self.body.urdf, self._mounts(), self.flippers)
+        if problems:
+            raise MistakesError(problems)
         return self
+
+    def _mounts(self) -> dict[str, str]:
+        tracks = {f"tracks.{name}": track.mount.parent for name, track in self.tracks.items()}
+        return tracks | {f"flippers.{name}": flipper.mount.parent for name, flipper in self.flippers.items()}
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
         """All tracks: those on the body first, then the flippers' in the order of the file."""
@@ -124,4 +145,3 @@ class VehicleDescription(Part):
             for name, track in flipper.tracks.items():
                 y = flipper.mount.xyz[1] + track.mount.xyz[1]
                 yield MountedTrack(f"{flipper_name}_{name}", track, flipper_name, y)
-

@@ -13,9 +13,10 @@ class Footprint:
 
     Attributes:
         index: Which grouser of the belt, counted along it.
-        coordinate: Belt coordinate of its middle when the belt is at home [m].
+        coordinate: Belt coordinate of its middle when the belt is at home, in one round [m].
         segment: Index of the segment that carries it.
-        along: Belt coordinate from that segment's start [m].
+        along: Belt coordinate from that segment's start [m]; beyond its ends it goes on straight
+            along a line, or around an arc's circle.
     """
 
     index: int
@@ -24,31 +25,34 @@ class Footprint:
     along: float
 
 
-def place_grousers(path: BeltPath, count: int) -> tuple[Footprint, ...]:
-    """Spread `count` grousers over a path, L/N apart, symmetric about the middle of its first segment.
+def place_grousers(path: BeltPath, count: int, shapes: int = 1) -> tuple[Footprint, ...]:
+    """Spread `count` grousers over a path, L/N apart, symmetric about the ground segment's middle.
 
-    The first segment is the one on the ground. A grouser of a neighbouring arc that
-    passed its lowest point would lift the vehicle by the height of its tip's corner,
-    and drop it at the roll-back. So the belt's phase is chosen (a grouser or a gap in the
-    segment's middle) such that the outermost grousers of the first segment stand at
-    home within a quarter of a pitch of its ends, inside or outside; then the arcs'
-    grousers stay at least a quarter of a pitch clear of the ground line at any phase.
+    A grouser of a neighbouring arc that passed its lowest point would lift the vehicle
+    by the height of its tip's corner, and drop it at the roll-back. A belt moves by half
+    a period either way. So the ground segment carries all grousers that stand, at home, within
+    half a period and a quarter of a pitch of its ends; with one shape these reach
+    at most a quarter of a pitch beyond them. The others never get to the ground line.
 
     Args:
         path: The belt.
         count: Grousers in one round, >= 1.
+        shapes: Pitches after which their shapes repeat, a divisor of `count`.
 
     Returns:
-        One footprint a grouser, in belt order, the first segment's first.
+        One footprint a grouser, in belt order, those of the segment on the ground first.
     """
     pitch = path.perimeter / count
-    length = path.segments[0].length
-    on_first = min(round(length / pitch) + 1, count) if len(path.segments) > 1 else count
-    first = (length - (on_first - 1) * pitch) / 2
+    ground = path.ground
+    length = path.segments[ground].length
+    carried = count if len(path.segments) == 1 else min(round(length / pitch) + shapes, count)
+    first = (length - (carried - 1) * pitch) / 2
     footprints = []
     for n in range(count):
-        coordinate = first + n * pitch
-        segment = 0 if n < on_first else int(path.segment_of(coordinate))
-        folded = coordinate if n < on_first else coordinate % path.perimeter
-        footprints.append(Footprint(n, coordinate % path.perimeter, segment, folded - float(path.starts[segment])))
+        along = first + n * pitch
+        coordinate = (float(path.starts[ground]) + along) % path.perimeter
+        segment = ground if n < carried else int(path.segment_of(coordinate))
+        if n >= carried:
+            along = coordinate - float(path.starts[segment])
+        footprints.append(Footprint(n, coordinate, segment, along))
     return tuple(footprints)

@@ -9,7 +9,12 @@ lines cancel), each arc its share as a hoop about its axis, and what that leaves
 (omitted segments, the hoops' idealised shape) is carried by the link that the track is
 mounted on, so that mass, centre of mass and inertia of the whole are those of the
 uniform belt exactly. The hoops also take over the motion of omitted segments:
-(sum of hoop inertia / r^2) + (mass of the lines) is the belt's mass.
+(sum of hoop inertia / r^2) + (mass of the lines) is the mass that moves with the belt.
+A line whose opposite is omitted is no longer balanced: on a slope its weight acts on the
+belt, and a roll-back moves its mass by one pitch.
+
+That moving mass may be more than the belt's own, by the inertia of motor and gearbox
+as the belt feels it; what the links then weigh too much is taken from the mount.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from segtrack.geometry.grousers import Footprint
 from segtrack.geometry.path import Arc, BeltPath, Line
@@ -121,14 +126,14 @@ class MassProperties:
         return np.trace(central) * np.eye(3) - central
 
     @classmethod
-    def of(cls, mass: float, center: Sequence[float], inertia: NDArray[np.float64]) -> MassProperties:
+    def of(cls, mass: float, center: ArrayLike, inertia: NDArray[np.float64]) -> MassProperties:
         """From mass [kg], centre (3,) [m] and inertia (3, 3) about the centre [kg m^2]."""
         middle = np.asarray(center, dtype=float)
         central = np.trace(inertia) / 2 * np.eye(3) - inertia
         return cls(mass, mass * middle, central + mass * np.outer(middle, middle))
 
     @classmethod
-    def of_box(cls, mass: float, center: Sequence[float], size: Sequence[float]) -> MassProperties:
+    def of_box(cls, mass: float, center: ArrayLike, size: Sequence[float]) -> MassProperties:
         """Of a uniform box with sides `size` (3,) [m]."""
         squares = np.square(size)
         return cls.of(mass, center, mass / 12 * np.diag(squares.sum() - squares))
@@ -145,8 +150,8 @@ class SegmentLink:
         z: Link origin in the track frame, up [m].
         heading: Rotation of the link frame about +y at home [rad].
         ratio: Joint coordinate per belt travel: 1 for a slider, 1/r [1/m] for a hinge.
-        mass: [kg]
-        inertia: Principal moments (3,) about the link origin, its centre of mass [kg m^2].
+        mass: Centred on the link origin [kg].
+        inertia: Principal moments (3,) about the link origin [kg m^2].
         shapes: What collides, in the link frame.
     """
 
@@ -161,10 +166,14 @@ class SegmentLink:
     shapes: tuple[Placed, ...]
 
     @property
+    def own_properties(self) -> MassProperties:
+        """Mass properties about the link's origin, in its axes."""
+        return MassProperties.of(self.mass, (0, 0, 0), np.diag(self.inertia))
+
+    @property
     def properties(self) -> MassProperties:
         """Mass properties about the track frame's origin, in its axes."""
-        own = MassProperties.of(self.mass, (0, 0, 0), np.diag(self.inertia))
-        return own.moved(rotation_about_y(self.heading), np.array([self.x, 0.0, self.z]))
+        return self.own_properties.moved(rotation_about_y(self.heading), np.array([self.x, 0.0, self.z]))
 
 
 def rotation_about_y(angle: float) -> NDArray[np.float64]:
@@ -187,7 +196,7 @@ def segment_links(
         path: The belt's outer face.
         width: Of the belt, along the axle [m].
         thickness: Of the belt, inwards [m].
-        mass: Of the belt and its grousers [kg].
+        mass: That moves with the belt: belt, grousers, reflected inertia of the drive [kg].
         grousers: For each grouser its footprint, its solid and the height of the
             solid's origin above the belt [m].
         omit: Names of segments to leave out.
@@ -195,7 +204,11 @@ def segment_links(
     Returns:
         A link for each segment that is not omitted, in the order of the path.
     """
-    kept = [(i, name, segment) for i, (name, segment) in enumerate(zip(path.names, path.segments, strict=True)) if name not in omit]
+    kept = [
+        (i, name, segment)
+        for i, (name, segment) in enumerate(zip(path.names, path.segments, strict=True))
+        if name not in omit
+    ]
     line_mass = sum(mass * s.length / path.perimeter for _, _, s in kept if isinstance(s, Line))
     arc_length = sum(s.length for _, _, s in kept if isinstance(s, Arc))
     links = []
@@ -218,17 +231,26 @@ def uniform_belt(path: BeltPath, width: float, mass: float) -> MassProperties:
         plane = segment.point_at((nodes + 1) * segment.length / 2)
         points = np.stack([plane[:, 0], np.zeros(len(nodes)), plane[:, 1]], axis=1)
         masses = weights / 2 * mass * segment.length / path.perimeter
-        second = np.einsum("n,ni,nj->ij", masses, points, points) + np.diag([0, masses.sum() * width**2 / 12, 0])
+        second = np.einsum("n,ni,nj->ij", masses, points, points) + np.diag(
+            [0, masses.sum() * width**2 / 12, 0]
+        )
         total = total + MassProperties(float(masses.sum()), masses @ points, second)
     return total
 
 
 def _line_link(
-    name: str, line: Line, width: float, thickness: float, mass: float, grousers: list[tuple[Footprint, Solid, float]]
+    name: str,
+    line: Line,
+    width: float,
+    thickness: float,
+    mass: float,
+    grousers: list[tuple[Footprint, Solid, float]],
 ) -> SegmentLink:
     x, z = line.point_at(np.array([line.length / 2]))[0]
     belt = Placed(Box((line.length, width, thickness)), z=-thickness / 2)
-    teeth = tuple(Placed(solid, footprint.along - line.length / 2, lift) for footprint, solid, lift in grousers)
+    teeth = tuple(
+        Placed(solid, footprint.along - line.length / 2, lift) for footprint, solid, lift in grousers
+    )
     inertia = (
         mass / 12 * (width**2 + thickness**2),
         mass / 12 * (line.length**2 + thickness**2),
@@ -300,6 +322,8 @@ def prism(base: float, top: float, height: float, width: float, crown: float) ->
         width: Along y [m].
         crown: How much lower the tip's ends are than its middle [m].
     """
-    corners = [(x, y, z) for y in (-width / 2, width / 2) for x, z in ((base / 2, 0.0), (top / 2, height - crown))]
+    corners = [
+        (x, y, z) for y in (-width / 2, width / 2) for x, z in ((base / 2, 0.0), (top / 2, height - crown))
+    ]
     middle = [(top / 2, 0.0, height)] if crown > 0 else []
     return Hull(tuple((sign * x, y, z) for x, y, z in corners + middle for sign in (-1, 1)))

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, Phrase
 
 CLOSURE = 1e-9
 """Largest gap [m] and largest kink [rad] of a path that counts as closed."""
@@ -119,19 +119,21 @@ class BeltPath:
     def __post_init__(self) -> None:
         """Check that the path closes to `CLOSURE`."""
         if not self.segments:
-            raise InvalidValueError("path", "at least one segment", "none")
+            raise InvalidValueError("path", "at least one segment", Phrase("none"))
         for i, segment in enumerate(self.segments):
             after = self.segments[(i + 1) % len(self.segments)]
             length = np.array([segment.length])
             gap = float(np.linalg.norm(segment.point_at(length)[0] - after.start))
             kink = abs(math.remainder(float(segment.heading_at(length)[0]) - after.heading, 2 * math.pi))
             if gap > CLOSURE:
-                raise InvalidValueError("path", f"closed to {CLOSURE:g} m", f"a gap of {gap:.3g} m")
+                got = Phrase(f"a gap of {gap:.3g} m after segment {i}")
+                raise InvalidValueError("path", f"closed to {CLOSURE:g} m", got)
             if kink > CLOSURE:
-                raise InvalidValueError("path", f"tangent-continuous to {CLOSURE:g} rad", f"a kink of {kink:.3g} rad")
+                got = Phrase(f"a kink of {kink:.3g} rad after segment {i}")
+                raise InvalidValueError("path", f"tangent-continuous to {CLOSURE:g} rad", got)
         turn = sum(segment.turn for segment in self.segments)
         if abs(turn - 2 * math.pi) > 1e-6:
-            raise InvalidValueError("path", "one full turn of 2 pi about +y", f"{turn:.6g} rad")
+            raise InvalidValueError("path", "one full turn of 2 pi about +y", Phrase(f"{turn:.6g} rad"))
 
     @cached_property
     def starts(self) -> NDArray[np.float64]:
@@ -146,6 +148,18 @@ class BeltPath:
         return float(self.starts[-1])
 
     @property
+    def ground(self) -> int:
+        """Index of the segment on the ground: of the lines that face down, the one whose middle is lowest.
+
+        Of two at one height it is the one in front. A path without such lines has any line on the
+        ground, or an arc.
+        """
+        middles = np.round([s.point_at(np.array([s.length / 2]))[0] for s in self.segments], 9)
+        faces_down = np.array([isinstance(s, Line) and math.cos(s.heading) < -CLOSURE for s in self.segments])
+        is_arc = np.array([isinstance(s, Arc) for s in self.segments])
+        return int(np.lexsort((-middles[:, 0], middles[:, 1], is_arc, ~faces_down))[0])
+
+    @property
     def names(self) -> tuple[str, ...]:
         """A readable name for each segment: its kind and its place in the path."""
         return tuple(f"{segment.kind}_{i}" for i, segment in enumerate(self.segments))
@@ -157,11 +171,28 @@ class BeltPath:
 
     def point(self, coordinate: ArrayLike) -> NDArray[np.float64]:
         """Points (n, 2) of the path in (x, z) of the track frame [m] at belt coordinates (n,) [m]."""
-        return self._evaluate(coordinate, "point_at", (2,))
+        return self.point_on(*self._locate(coordinate))
 
     def heading(self, coordinate: ArrayLike) -> NDArray[np.float64]:
         """Headings (n,) [rad] about +y at belt coordinates (n,) [m]."""
-        return self._evaluate(coordinate, "heading_at", ())
+        return self.heading_on(*self._locate(coordinate))
+
+    def point_on(self, segments: NDArray[np.intp], along: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (n, 2) in (x, z) of the track frame [m] `along` (n,) [m] from the starts of `segments` (n,).
+
+        Beyond a segment's ends they go on straight along a line, or around an arc's circle.
+        """
+        points = np.empty((len(along), 2))
+        for i in np.unique(segments):
+            points[segments == i] = self.segments[i].point_at(along[segments == i])
+        return points
+
+    def heading_on(self, segments: NDArray[np.intp], along: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Headings (n,) [rad] about +y at the same places as `point_on`."""
+        headings = np.empty(len(along))
+        for i in np.unique(segments):
+            headings[segments == i] = self.segments[i].heading_at(along[segments == i])
+        return headings
 
     def tangent(self, coordinate: ArrayLike) -> NDArray[np.float64]:
         """Unit tangents (n, 2) in (x, z) of the track frame at belt coordinates (n,) [m]."""
@@ -169,20 +200,17 @@ class BeltPath:
 
     def outline(self, spacing: float = 0.002) -> NDArray[np.float64]:
         """The path as a closed polygon (n, 2) in (x, z) [m], for drawing; arcs in chords of `spacing` [m]."""
-        pieces = [
-            segment.point_at(np.linspace(0, segment.length, 2 if segment.turn == 0 else 2 + int(segment.length / spacing)))
-            for segment in self.segments
-        ]
+        pieces = []
+        for segment in self.segments:
+            chords = 1 if segment.turn == 0 else 1 + int(segment.length / spacing)
+            pieces.append(segment.point_at(np.linspace(0, segment.length, chords + 1)))
         return np.concatenate(pieces)
 
-    def _evaluate(self, coordinate: ArrayLike, method: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def _locate(self, coordinate: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The segment of each belt coordinate [m], and the coordinate from that segment's start [m]."""
         folded = np.mod(np.atleast_1d(np.asarray(coordinate, dtype=float)), self.perimeter)
-        owners = self.segment_of(folded)
-        values = np.empty(folded.shape + shape)
-        for i in np.unique(owners):
-            mine = owners == i
-            values[mine] = getattr(self.segments[i], method)(folded[mine] - self.starts[i])
-        return values
+        segments = self.segment_of(folded)
+        return segments, folded - self.starts[segments]
 
 
 def chain_segments(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pybullet
 
 from segtrack.bullet.model import BuiltFlipper
 from segtrack.errors import finite
+from segtrack.robot.track import Track
 
 _GAIN = 0.1
 """Share of its angle error that a flipper's motor aims to close in a step."""
@@ -16,9 +18,9 @@ _GAIN = 0.1
 class FlipperJoint:
     """A flipper of a robot: its state, read when asked for."""
 
-    def __init__(self, client: int, body: int, built: BuiltFlipper) -> None:
+    def __init__(self, client: int, body: int, built: BuiltFlipper, carried: Sequence[Track] = ()) -> None:
         """Hold where it stands."""
-        self._client, self._body, self.built = client, body, built
+        self._client, self._body, self.built, self._carried = client, body, built, carried
         self._command: tuple[str, float] = ("angle", 0.0)
 
     @property
@@ -39,19 +41,27 @@ class FlipperJoint:
     def set_angle(self, angle: float) -> None:
         """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque."""
         low, high = self.built.part.limits
-        self._command = ("angle", min(max(finite(f"angle of flipper {self.built.name} [rad]", angle), low), high))
+        self._command = (
+            "angle",
+            min(max(finite(f"angle of flipper {self.built.name} [rad]", angle), low), high),
+        )
         self.apply()
 
     def set_speed(self, speed: float) -> None:
         """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit."""
         top = self.built.part.max_speed
-        self._command = ("speed", min(max(finite(f"speed of flipper {self.built.name} [rad/s]", speed), -top), top))
+        self._command = (
+            "speed",
+            min(max(finite(f"speed of flipper {self.built.name} [rad/s]", speed), -top), top),
+        )
         self.apply()
 
     def place(self, angle: float) -> None:
         """Put the flipper at an angle [rad] at once, at rest; for setting up a scene."""
         self.set_angle(angle)
         pybullet.resetJointState(self._body, self.built.joint, self._command[1], physicsClientId=self._client)
+        for track in self._carried:
+            track.seat()
 
     def apply(self) -> None:
         """Tell the joint motor the command."""

@@ -12,13 +12,16 @@ import pybullet
 
 from segtrack.bullet.engine import client_id
 from segtrack.bullet.frames import link_motion, place_base, vector
-from segtrack.bullet.joints import MotorReader
+from segtrack.bullet.joints import BeltReading, MotorReader
 from segtrack.bullet.loader import load
 from segtrack.bullet.model import BuiltTrack
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import UnknownNameError, finite
 from segtrack.robot.flipper import FlipperJoint
 from segtrack.robot.track import Track
+
+_FAR = 1e3
+"""Distance at which bodies touch nothing [m]."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,16 @@ class Robot:
         built = load(client, description, track_model, position, orientation)
         self.description, self.body, self.links = description, built.body, built.links
         self.tracks = {track.name: Track(client, track, self._mount_link(track)) for track in built.tracks}
-        self.flippers = {f.name: FlipperJoint(client, self.body, f) for f in built.flippers}
+        self._bodies = (self.body, *(body for track in built.tracks for body in track.bodies))
+        self.flippers = {
+            f.name: FlipperJoint(client, self.body, f, self._carried(f.name)) for f in built.flippers
+        }
         self._reader = MotorReader(client, self.body, built.tracks)
-        for name in flipper_angles:
-            self._flipper(name)
+        self._restored: list[BeltReading] | None = None
         for name, flipper in self.flippers.items():
             flipper.place(flipper_angles.get(name, 0.0))
+        for track in self.tracks.values():
+            track.seat()
 
     @property
     def name(self) -> str:
@@ -84,8 +91,9 @@ class Robot:
     @property
     def mass(self) -> float:
         """Of all its links [kg]."""
-        numbers = range(-1, pybullet.getNumJoints(self.body, physicsClientId=self._client))
-        return sum(pybullet.getDynamicsInfo(self.body, n, physicsClientId=self._client)[0] for n in numbers)
+        return sum(
+            pybullet.getDynamicsInfo(*link, physicsClientId=self._client)[0] for link in self._all_links()
+        )
 
     @property
     def state(self) -> RobotState:
@@ -115,7 +123,10 @@ class Robot:
         Raises:
             InvalidValueError: A command is not a finite number.
         """
-        speeds = {"left": finite("left belt speed [m/s]", left), "right": finite("right belt speed [m/s]", right)}
+        speeds = {
+            "left": finite("left belt speed [m/s]", left),
+            "right": finite("right belt speed [m/s]", right),
+        }
         speeds["center"] = (speeds["left"] + speeds["right"]) / 2
         for track in self.tracks.values():
             track.set_speed(speeds[track.side])
@@ -162,7 +173,9 @@ class Robot:
             DisconnectedError: The client is gone.
         """
         try:
-            for track, reading in zip(self.tracks.values(), self._reader.read(), strict=True):
+            readings = self._restored if self._restored is not None else self._reader.read()
+            self._restored = None
+            for track, reading in zip(self.tracks.values(), readings, strict=True):
                 track.account(reading)
         except pybullet.error:
             client_id(self._client, f"step {self.name}")
@@ -170,28 +183,45 @@ class Robot:
 
     @property
     def base_velocity(self) -> tuple[float, ...]:
-        """Velocity of the body's centre of mass, as PyBullet has it (3,) [m/s]."""
-        return tuple(pybullet.getBaseVelocity(self.body, physicsClientId=self._client)[0])
+        """Velocity of the body's centre of mass, and those of belts' own bodies, as PyBullet has them (3 n,) [m/s]."""
+        return tuple(
+            v for b in self._bodies for v in pybullet.getBaseVelocity(b, physicsClientId=self._client)[0]
+        )
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner of the box around all its links, in the world [m]."""
-        boxes = [pybullet.getAABB(self.body, n, physicsClientId=self._client) for n in self.links.values()]
+        boxes = [pybullet.getAABB(*link, physicsClientId=self._client) for link in self._all_links()]
         lows, highs = zip(*boxes, strict=True)
         return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
 
     def place(self, position: Sequence[float], orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0)) -> None:
         """Put the body frame at a pose in the world, at rest; joints stay as they are."""
         place_base(self._client, self.body, position, orientation)
+        for track in self.tracks.values():
+            track.seat()
+
+    def forget_contacts(self) -> None:
+        """Let Bullet drop what it keeps of this robot's contacts; to be called before a state is restored.
+
+        A saved state holds contact points, but not the order of contacts between the parts of two
+        links, on which what the solver finds depends. New contacts always come in one order.
+        """
+        for body in self._bodies:
+            place_base(self._client, body, (0.0, 0.0, _FAR * (1 + body)), (0.0, 0.0, 0.0, 1.0))
+        pybullet.performCollisionDetection(physicsClientId=self._client)
 
     def snapshot(self) -> dict[str, Any]:
         """What PyBullet's saved state does not hold: commands and accounts."""
         return {
+            "readings": self._restored if self._restored is not None else self._reader.read(),
             "tracks": {name: track.snapshot() for name, track in self.tracks.items()},
             "flippers": {name: flipper.snapshot() for name, flipper in self.flippers.items()},
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go back to a snapshot, together with PyBullet's own state."""
+        # PyBullet's saved state lacks the motors' forces of the last step.
+        self._restored = snapshot["readings"]
         for name, values in snapshot["tracks"].items():
             self.tracks[name].restore(values)
         for name, command in snapshot["flippers"].items():
@@ -201,6 +231,18 @@ class Robot:
         if name not in self.flippers:
             raise UnknownNameError(f"flipper of {self.name}", name, self.flippers)
         return self.flippers[name]
+
+    def _all_links(self) -> list[tuple[int, int]]:
+        """PyBullet's body and link number of each of its links."""
+        return [
+            (b, n)
+            for b in self._bodies
+            for n in range(-1, pybullet.getNumJoints(b, physicsClientId=self._client))
+        ]
+
+    def _carried(self, flipper: str) -> list[Track]:
+        """The tracks that sit on a flipper."""
+        return [track for track in self.tracks.values() if track.built.jointed.mounted.flipper == flipper]
 
     def _gauge(self, side: str) -> float:
         """Mean y of a side's tracks on the body, or of its flippers if there are none [m]."""
@@ -247,4 +289,8 @@ def attach(
     number = client_id(client, f"attach {description.name}")
     for coordinate in (*position, *orientation):
         finite("position and orientation", coordinate)
+    for name, angle in (flippers or {}).items():
+        if name not in description.flippers:
+            raise UnknownNameError(f"flipper of {description.name}", name, description.flippers)
+        finite(f"angle of flipper {name} [rad]", angle)
     return Robot(number, description, track_model, position, orientation, flippers or {})

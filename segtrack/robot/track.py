@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from segtrack.bullet.frames import link_motion
-from segtrack.bullet.joints import BeltReading, roll_back, segment_phases, tell_motors
+from segtrack.bullet.joints import BeltReading, roll_back, seat_bodies, segment_phases, tell_motors
 from segtrack.bullet.model import BuiltTrack
 from segtrack.drive import BeltDrive
 from segtrack.errors import finite
@@ -91,6 +91,10 @@ class Track:
         """
         top = self.drive.part.top_speed
         self.drive.command = min(max(finite(f"belt speed of {self.name} [m/s]", speed), -top), top)
+
+    def seat(self) -> None:
+        """Follow the link that carries the track, after that was placed, with what the belt has of its own bodies."""
+        seat_bodies(self._client, self.built)
 
     def account(self, reading: BeltReading) -> None:
         """Take in a step: book it, set the belt back if it is due, and tell the motors what changed."""

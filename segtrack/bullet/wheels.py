@@ -1,0 +1,62 @@
+"""Aligned wheels in place of a belt: the multiple-wheel method (Okada et al. 2020, section II-A).
+
+The wheels stand along the ground line, from the axle of the arc at one end to that of
+the arc at the other, and their rims go as far out as the grousers. Each has its own
+motor and turns at belt speed / radius; they share the drive's force limit equally.
+"""
+
+from __future__ import annotations
+
+from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.description.track import TrackPart
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.links import Cylinder, Placed, SegmentLink
+from segtrack.geometry.path import Arc, Line
+
+
+def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
+    """The links of a track: `count` wheels, the front one first.
+
+    Raises:
+        InvalidValueError: The path has no straight ground line between two pulleys.
+    """
+    front, rear = _ends(part)
+    lift = part.grousers.height if part.grousers is not None else 0.0
+    mass = part.moving_mass / count
+    wheels = []
+    for i in range(count):
+        share = i / (count - 1)
+        x, z = (1 - share) * front.center + share * rear.center
+        radius = (1 - share) * front.radius + share * rear.radius + lift
+        # A hoop: (sum of spin inertia / radius^2) is the mass that moves with the belt.
+        spin = mass * radius**2
+        across = spin / 2 + mass * part.width**2 / 12
+        wheels.append(
+            SegmentLink(
+                name=f"wheel_{i}",
+                joint="hinge",
+                x=float(x),
+                z=float(z),
+                heading=0.0,
+                ratio=1 / radius,
+                mass=mass,
+                inertia=(across, spin, across),
+                shapes=(Placed(Cylinder(radius, part.width)),),
+            )
+        )
+    return tuple(wheels)
+
+
+def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+    """Drive each of a loaded track's wheels; a round wheel is never set back."""
+    return BuiltTrack(track, motors=tuple(range(len(track.joints))), period=None)
+
+
+def _ends(part: TrackPart) -> tuple[Arc, Arc]:
+    """The arcs at the front and at the rear end of the ground line, which the belt runs from front to rear."""
+    path = part.belt_path
+    segments, i = path.segments, path.ground
+    ground, front, rear = segments[i], segments[i - 1], segments[(i + 1) % len(segments)]
+    if isinstance(ground, Line) and isinstance(front, Arc) and isinstance(rear, Arc) and min(front.turn, rear.turn) > 0:
+        return front, rear
+    raise InvalidValueError("path of a track of wheels", "a ground line between two outward arcs", Phrase(", ".join(path.names)))

@@ -1,0 +1,90 @@
+"""The path of a belt, as a vehicle file gives it."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from segtrack.description.base import MistakesError, Number, Part, Positive, exactly_one, not_zero
+from segtrack.errors import InvalidValueError, Problem
+from segtrack.geometry.path import BeltPath, chain_segments
+from segtrack.geometry.pulleys import Pulley, wrap_belt
+
+
+class PulleyPart(Part):
+    """A pulley of a path, in the track plane."""
+
+    x: Number
+    """Centre, forward [m]."""
+    z: Number
+    """Centre, up [m]."""
+    radius: Positive
+    """To the outer face of the belt, grousers not included [m]."""
+
+
+class LinePart(Part):
+    """A straight piece of a path."""
+
+    length: Positive
+    """Along the belt [m]."""
+
+
+class ArcPart(Part):
+    """A circular piece of a path."""
+
+    radius: Positive
+    """Of the belt's outer face [m]."""
+    turn: Annotated[Number, AfterValidator(not_zero)]
+    """Turn about +y [rad]; negative bends inwards."""
+
+
+class SegmentPart(Part):
+    """One piece of an explicit path: a line or an arc."""
+
+    line: LinePart | None = None
+    arc: ArcPart | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> SegmentPart:
+        exactly_one(self, ("line", "arc"))
+        return self
+
+
+class PathPart(Part):
+    """The belt's outer face: around convex pulleys, or along explicit segments."""
+
+    pulleys: tuple[PulleyPart, ...] | None = Field(default=None, min_length=1)
+    """Pulleys in any order; the belt is their convex hull."""
+    segments: tuple[SegmentPart, ...] | None = Field(default=None, min_length=1)
+    """Pieces in the order in which a belt that drives forward passes them: backward along the ground."""
+    start: tuple[Number, Number] = (0.0, 0.0)
+    """First point (x, z) of explicit segments [m]."""
+    heading: Number = math.pi
+    """Direction of travel at `start`, about +y [rad]; pi runs backward along the ground."""
+
+    @model_validator(mode="after")
+    def _closes(self) -> PathPart:
+        exactly_one(self, ("pulleys", "segments"))
+        if self.pulleys is not None and {"start", "heading"} & self.model_fields_set:
+            raise ValueError("must not have start or heading beside pulleys")
+        try:
+            _ = self.belt_path
+        except InvalidValueError as error:
+            where = "pulleys" if self.pulleys is not None else "segments"
+            raise MistakesError([Problem(where, error.complaint)]) from None
+        return self
+
+    @cached_property
+    def belt_path(self) -> BeltPath:
+        """The path as geometry."""
+        if self.pulleys is not None:
+            return wrap_belt([Pulley(p.x, p.z, p.radius) for p in self.pulleys])
+        assert self.segments is not None
+        pieces = [
+            (s.line.length, None) if s.line is not None else (s.arc.radius, s.arc.turn)  # type: ignore[union-attr]
+            for s in self.segments
+        ]
+        return BeltPath(chain_segments(self.start, self.heading, pieces))

@@ -1,0 +1,67 @@
+"""The drive of a track: what moves its belt, and how hard."""
+
+from __future__ import annotations
+
+from pydantic import model_validator
+
+from segtrack.description.base import NonNegative, Part, Positive, exactly_one
+
+
+class SprocketDrive(Part):
+    """A motor's torque-speed line, at the sprocket."""
+
+    radius: Positive
+    """Of the sprocket's pitch circle [m]."""
+    stall_torque: Positive
+    """At rest [N m]."""
+    no_load_speed: Positive
+    """At no torque [rad/s]."""
+
+
+class Drive(Part):
+    """What moves a belt, and how hard: a constant force limit, or a torque-speed line at the sprocket."""
+
+    max_force: Positive | None = None
+    """Along the belt [N]."""
+    max_speed: Positive | None = None
+    """Largest commanded belt speed [m/s]; faster commands are clipped to it."""
+    sprocket: SprocketDrive | None = None
+    reflected_mass: NonNegative = 0.0
+    """Inertia of motor, gearbox and pulleys as the belt feels it [kg]. It is part of the mass of the
+    body or flipper that carries the track, and simulated as moving with the belt. Contacts of
+    a belt much lighter than its vehicle converge slowly."""
+    self_locking: bool = False
+    """An overloaded drive holds the belt (worm gear) and is not driven back."""
+
+    @model_validator(mode="after")
+    def _one_law(self) -> Drive:
+        exactly_one(self, ("max_force", "sprocket"))
+        if (self.max_force is None) != (self.max_speed is None):
+            raise ValueError("must have max_speed with max_force and not with sprocket")
+        return self
+
+    @property
+    def stall_force(self) -> float:
+        """Largest force on a belt at rest [N]."""
+        if self.sprocket is not None:
+            return self.sprocket.stall_torque / self.sprocket.radius
+        assert self.max_force is not None
+        return self.max_force
+
+    @property
+    def top_speed(self) -> float:
+        """Largest belt speed that can be commanded [m/s]."""
+        if self.sprocket is not None:
+            return self.sprocket.no_load_speed * self.sprocket.radius
+        assert self.max_speed is not None
+        return self.max_speed
+
+    def force_limit(self, speed: float) -> float:
+        """Largest driving force [N] on a belt that moves at `speed` [m/s] in the commanded direction.
+
+        A constant, or the line from `stall_force` at rest to nothing at `top_speed`; a
+        belt that is pushed back is held by no more than the stall force.
+        """
+        if self.sprocket is None:
+            return self.stall_force
+        return self.stall_force * min(max(1.0 - speed / self.top_speed, 0.0), 1.0)

@@ -1,0 +1,176 @@
+"""The grousers of a track: their shapes and their number."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pydantic import Field, model_validator
+
+from segtrack.description.base import (
+    Count,
+    ExistingFile,
+    MistakesError,
+    NonNegative,
+    Part,
+    Positive,
+    exactly_one,
+)
+from segtrack.description.mesh_file import convex_corners
+from segtrack.errors import InvalidValueError, Problem
+from segtrack.geometry.links import Box, Cylinder, Hull, Solid, prism
+
+
+class BoxShape(Part):
+    """A box standing on the belt."""
+
+    length: Positive
+    """Along the belt [m]."""
+    height: Positive
+    """Above the belt [m]."""
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Least and largest coordinate along the belt, from the footprint [m]."""
+        return -self.length / 2, self.length / 2
+
+    def solid(self, width: float, crown: float) -> tuple[Solid, float]:
+        """Its solid, and the height of the solid's origin above the belt [m]."""
+        if crown == 0:
+            return Box((self.length, width, self.height)), self.height / 2
+        return prism(self.length, self.length, self.height, width, crown), 0.0
+
+
+class TrapezoidShape(Part):
+    """A prism of trapezoidal profile standing on the belt."""
+
+    base: Positive
+    """Length along the belt at the belt [m]."""
+    top: Positive
+    """Length along the belt at the tip [m]."""
+    height: Positive
+    """Above the belt [m]."""
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Least and largest coordinate along the belt, from the footprint [m]."""
+        length = max(self.base, self.top)
+        return -length / 2, length / 2
+
+    def solid(self, width: float, crown: float) -> tuple[Solid, float]:
+        """Its solid, and the height of the solid's origin above the belt [m]."""
+        return prism(self.base, self.top, self.height, width, crown), 0.0
+
+
+class CylinderShape(Part):
+    """A rod along the axle direction, half sunk into the belt."""
+
+    radius: Positive
+    """Of the rod, which is also its height above the belt [m]."""
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Least and largest coordinate along the belt, from the footprint [m]."""
+        return -self.radius, self.radius
+
+    @property
+    def height(self) -> float:
+        """Above the belt [m]."""
+        return self.radius
+
+    def solid(self, width: float, crown: float) -> tuple[Solid, float]:
+        """Its solid, and the height of the solid's origin above the belt [m]."""
+        return Cylinder(self.radius, width), 0.0
+
+
+class MeshShape(Part):
+    """A convex mesh: x along the belt, y along the axle, z outwards, origin on the belt's outer face."""
+
+    file: ExistingFile
+    """OBJ or STL file, relative to the vehicle file."""
+    scale: Positive = 1.0
+    """Metres per unit of the file."""
+
+    @model_validator(mode="after")
+    def _stands(self) -> MeshShape:
+        try:
+            height = self.height
+        except InvalidValueError as error:
+            raise MistakesError([Problem("file", error.complaint)]) from None
+        if height <= 0:
+            raise MistakesError(
+                [Problem("file", f"must rise above the belt at z = 0, got a highest z of {height:g} m")]
+            )
+        return self
+
+    @cached_property
+    def hull(self) -> Hull:
+        """Its convex hull, in the footprint frame [m]."""
+        return Hull(tuple(map(tuple, (convex_corners(self.file) * self.scale).tolist())))
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Least and largest coordinate along the belt, from the footprint [m]."""
+        along = [x for x, _, _ in self.hull.vertices]
+        return min(along), max(along)
+
+    @property
+    def height(self) -> float:
+        """Above the belt [m]."""
+        return max(z for _, _, z in self.hull.vertices)
+
+    def solid(self, width: float, crown: float) -> tuple[Solid, float]:
+        """Its solid, and the height of the solid's origin above the belt [m]; a mesh has its own width."""
+        return self.hull, 0.0
+
+
+class GrouserShape(Part):
+    """The shape of a grouser."""
+
+    box: BoxShape | None = None
+    trapezoid: TrapezoidShape | None = None
+    cylinder: CylinderShape | None = None
+    mesh: MeshShape | None = None
+    width: Positive | None = None
+    """Along the axle [m]; the track's width if not given. A mesh has its own."""
+    crown: NonNegative = 1e-4
+    """How much the middle of a box's or trapezoid's tip stands above its ends [m]. Makes its
+    contact with a flat unique, in the middle; 0 for a flat tip."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> GrouserShape:
+        exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
+        return self
+
+    @property
+    def kind(self) -> BoxShape | TrapezoidShape | CylinderShape | MeshShape:
+        """The one shape that is given."""
+        return exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
+
+
+class Grousers(Part):
+    """The grousers of a belt: how many, of which shape."""
+
+    count: Count
+    """In one round of the belt."""
+    shape: GrouserShape | None = None
+    """All alike."""
+    pattern: tuple[GrouserShape, ...] | None = Field(default=None, min_length=2)
+    """Shapes that follow each other in turn."""
+
+    @model_validator(mode="after")
+    def _whole_patterns(self) -> Grousers:
+        exactly_one(self, ("shape", "pattern"))
+        if self.count % len(self.shapes):
+            multiple = f"must be a multiple of the {len(self.shapes)} shapes in pattern, got {self.count}"
+            raise MistakesError([Problem("count", multiple)])
+        return self
+
+    @property
+    def shapes(self) -> tuple[GrouserShape, ...]:
+        """The shapes in turn; one if all are alike."""
+        return self.pattern if self.pattern is not None else (self.shape,)  # type: ignore[return-value]
+
+    @property
+    def height(self) -> float:
+        """Of the highest one above the belt [m]."""
+        return max(shape.kind.height for shape in self.shapes)

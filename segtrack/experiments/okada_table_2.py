@@ -1,0 +1,162 @@
+"""Table II of Okada et al. 2020: how fast each track model is simulated.
+
+PackBot on flat ground at 0.3 m/s in 1 ms steps. The models take turns, round by
+round, so that what else the machine does hits all of them alike.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import pybullet
+from pybullet_utils.bullet_client import BulletClient
+
+from segtrack.errors import InvalidValueError
+from segtrack.experiments.published import TABLE_2_SPEED
+from segtrack.terrain import Plane
+from segtrack.world import World
+
+VEHICLE = "packbot"
+MODELS: Mapping[str, str] = {
+    "segments": "segments",
+    "smooth": "smooth",
+    "wheels_4": "wheels:4",
+    "wheels_13": "wheels:13",
+    "plates": "plates",
+}
+"""Track model by its name in the table."""
+RATIOS = {
+    "segments_over_wheels_13": ("segments", "wheels_13"),
+    "segments_over_wheels_4": ("segments", "wheels_4"),
+    "smooth_over_wheels_4": ("smooth", "wheels_4"),
+}
+ROUNDS = 5
+_SECONDS = 2.0
+"""Simulated in a round by a model that is fast enough [s]."""
+_MOST_ELAPSED = 3.0
+"""A slower model stops its round after about this wall time [s]."""
+_WARM_UP = 0.2
+_CHUNK = 0.02
+
+
+@dataclass(frozen=True)
+class Table2:
+    """The table as this simulator has it, on this machine.
+
+    Attributes:
+        rounds: Real-time factor of each round, by model.
+        overhead_fraction: Share of a step that is not Bullet's `stepSimulation`: segtrack's own
+            Python, with the segments model; the median over the rounds.
+    """
+
+    rounds: dict[str, tuple[float, ...]]
+    overhead_fraction: float
+
+    @property
+    def real_time_factor(self) -> dict[str, float]:
+        """Median over the rounds, by model."""
+        return {model: statistics.median(factors) for model, factors in self.rounds.items()}
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """Ratios of the medians, of the models that were run."""
+        factor = self.real_time_factor
+        return {name: factor[a] / factor[b] for name, (a, b) in RATIOS.items() if a in factor and b in factor}
+
+    def summary(self) -> dict[str, object]:
+        """As plain values with the names that JSON has."""
+        return {
+            "real_time_factor": self.real_time_factor,
+            "ratios": self.ratios,
+            "overhead_fraction": self.overhead_fraction,
+            "rounds": {model: list(factors) for model, factors in self.rounds.items()},
+        }
+
+
+class TimedClient(BulletClient):  # type: ignore[misc]
+    """A client that adds up the time spent in Bullet's `stepSimulation`.
+
+    Attributes:
+        engine_time: So far [s].
+    """
+
+    engine_time = 0.0
+
+    def stepSimulation(self) -> None:  # noqa: N802
+        """Step, and count the time. The client's own Python stays outside, as in the class it extends."""
+        step = self.__getattr__("stepSimulation")
+        began = time.perf_counter()
+        step()
+        self.engine_time += time.perf_counter() - began
+
+
+def run_table_2(
+    *,
+    rounds: int = ROUNDS,
+    models: Mapping[str, str] = MODELS,
+    seconds: float = _SECONDS,
+    on_done: Callable[[], object] | None = None,
+) -> Table2:
+    """Measure all models in turn.
+
+    Args:
+        rounds: How often, at least 1.
+        models: Track model by its name in the table; `segments` must be among them.
+        seconds: Simulated in a round [s]; less for a model that would take over 3 s for it.
+        on_done: Called after each model's round.
+
+    Raises:
+        InvalidValueError: No rounds.
+    """
+    if rounds < 1:
+        raise InvalidValueError("rounds", "at least 1", rounds)
+    with ExitStack() as stack:
+        racers = {name: stack.enter_context(_Racer(model)) for name, model in models.items()}
+        factors: dict[str, list[float]] = {name: [] for name in racers}
+        shares = []
+        for _ in range(rounds):
+            for name, racer in racers.items():
+                elapsed, engine, simulated = racer.drive(seconds, _MOST_ELAPSED)
+                factors[name].append(simulated / elapsed)
+                if name == "segments":
+                    shares.append(1.0 - engine / elapsed)
+                if on_done is not None:
+                    on_done()
+    return Table2({name: tuple(values) for name, values in factors.items()}, statistics.median(shares))
+
+
+class _Racer:
+    """One model's world, warmed up and driving."""
+
+    def __init__(self, track_model: str) -> None:
+        self._client: Any = TimedClient(pybullet.DIRECT)
+        self._world = World("exact", client=self._client)
+        try:
+            self._world.add_terrain(Plane())
+            robot = self._world.add_vehicle(VEHICLE, track_model=track_model)
+            robot.set_belt_speed(left=TABLE_2_SPEED, right=TABLE_2_SPEED)
+            self.drive(_WARM_UP, _MOST_ELAPSED)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> _Racer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.disconnect()
+
+    def drive(self, seconds: float, most_elapsed: float) -> tuple[float, float, float]:
+        """Drive on; returns elapsed time, Bullet's share of it and simulated time [s]."""
+        elapsed = simulated = 0.0
+        engine_before = self._client.engine_time
+        while simulated < seconds - _CHUNK / 2 and elapsed < most_elapsed:
+            self._world.run(_CHUNK)
+            elapsed += _CHUNK / self._world.real_time_factor
+            simulated += _CHUNK
+        return elapsed, self._client.engine_time - engine_before, simulated

@@ -1,0 +1,121 @@
+"""Table IV of Okada et al. 2020: Quince at six steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from segtrack.bullet.engine import PresetName
+from segtrack.description import VehicleDescription
+from segtrack.errors import DivergedError
+from segtrack.experiments.climb import ClimbResult, ClimbSetup, run_climb
+from segtrack.experiments.parallel import run_parallel
+from segtrack.experiments.published import TABLE_4, TABLE_4_FRICTION, TABLE_4_SPEED, PublishedClimb
+
+VEHICLE = "quince"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the table and how it went here."""
+
+    published: PublishedClimb
+    climb: ClimbResult
+
+    @property
+    def match(self) -> bool:
+        """Whether it ended as the physical robot's attempt did."""
+        return self.climb.success == self.published.real
+
+
+@dataclass(frozen=True)
+class Table4:
+    """The table as this simulator has it."""
+
+    preset: str
+    track_model: str
+    cases: tuple[Case, ...]
+
+    @property
+    def matches(self) -> int:
+        """How many cases ended as the physical robot's did."""
+        return sum(case.match for case in self.cases)
+
+    def summary(self) -> dict[str, object]:
+        """As plain values with the names that JSON has."""
+        return {
+            "vehicle": VEHICLE,
+            "preset": self.preset,
+            "track_model": self.track_model,
+            "friction": TABLE_4_FRICTION,
+            "cases": [
+                {
+                    "front_sub_track_deg": case.published.front_sub_track_deg,
+                    "step": case.published.step,
+                    "success": case.climb.success,
+                    "real": case.published.real,
+                    "match": case.match,
+                    "outcome": case.climb.outcome,
+                    "duration": round(case.climb.duration, 6),
+                    "max_pitch_deg": math.degrees(case.climb.max_pitch),
+                    "paper_simulation": case.published.simulation,
+                }
+                for case in self.cases
+            ],
+            "matches": self.matches,
+        }
+
+
+def case_setup(
+    published: PublishedClimb,
+    *,
+    vehicle: str | VehicleDescription = VEHICLE,
+    rear_flippers: float | None = None,
+    preset: PresetName = "exact",
+    track_model: str = "segments",
+) -> ClimbSetup:
+    """The climb of one line of the table; rear flippers [rad]."""
+    return ClimbSetup(
+        vehicle=vehicle,
+        step=published.step,
+        flippers=math.radians(published.front_sub_track_deg),
+        rear_flippers=rear_flippers,
+        speed=TABLE_4_SPEED,
+        track_model=track_model,
+        preset=preset,
+        friction=TABLE_4_FRICTION,
+    )
+
+
+def run_table_4(
+    *,
+    preset: PresetName = "exact",
+    track_model: str = "segments",
+    published: Sequence[PublishedClimb] = TABLE_4,
+    workers: int | None = None,
+    on_done: Callable[[], object] | None = None,
+) -> Table4:
+    """Drive the six cases, each in a process of its own.
+
+    Args:
+        preset: Solver preset.
+        track_model: segments, smooth, wheels:N or plates.
+        published: Other lines than all six.
+        workers: Most processes at a time; as many as there are cores if not given.
+        on_done: Called after each case.
+
+    Returns:
+        The cases with their results.
+    """
+    setups = [case_setup(line, preset=preset, track_model=track_model) for line in published]
+    climbs = run_parallel(run_climb, setups, workers=workers, on_done=on_done)
+    return Table4(preset, track_model, tuple(map(Case, published, climbs)))
+
+
+def climbs(setup: ClimbSetup) -> bool:
+    """Whether a setup climbs; a simulation that breaks down does not."""
+    try:
+        return run_climb(setup).success
+    except DivergedError:
+        return False

@@ -1,0 +1,123 @@
+"""A belt as a closed loop of equal plates (Okada et al. 2020, section II-B), in the track frame.
+
+Plates are chords of the belt's path, joined by hinges. Around the sprocket, whose arc has
+radius r, a whole number n of them must fit, so the hinges run at a depth d below the
+belt's outer face: p / (2 sin(pi / n)) = r - d, where p is the plates' pitch.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
+
+_SLACK = 1e-4
+"""How much longer than its path a loop is, so that no phase of it is too tight; a share of its length."""
+
+
+@dataclass(frozen=True)
+class PlateLoop:
+    """A loop of plates around a path.
+
+    Attributes:
+        path: The belt's outer face.
+        hinges: First hinge of each plate, and the last one's end (n + 1, 2) in (x, z) [m].
+        pitch: Distance between a plate's hinges [m].
+        depth: Of the hinges below the outer face, within pitch / (4 pi) of zero [m].
+        teeth: Plates in one turn of the sprocket.
+    """
+
+    path: BeltPath
+    hinges: NDArray[np.float64]
+    pitch: float
+    depth: float
+    teeth: int
+
+    @cached_property
+    def headings(self) -> NDArray[np.float64]:
+        """Of each plate (n,), about +y [rad]."""
+        steps = np.diff(self.hinges, axis=0)
+        return np.arctan2(-steps[:, 1], steps[:, 0])
+
+    @property
+    def sprocket(self) -> Arc:
+        """The arc that drives: the one that turns most (of two alike the first, behind the ground line)."""
+        return max(_arcs(self.path), key=lambda arc: round(arc.turn, 6))
+
+    @property
+    def idler(self) -> Arc:
+        """The arc farthest from the sprocket."""
+        return max(_arcs(self.path), key=lambda arc: math.dist(arc.center, self.sprocket.center))
+
+    def apothem(self, arc: Arc, thickness: float) -> float:
+        """Distance from an arc's centre to the inner faces of the plates around it [m]."""
+        return math.sqrt((arc.radius - self.depth) ** 2 - self.pitch**2 / 4) + self.depth - thickness
+
+    @property
+    def sprocket_phase(self) -> float:
+        """Angle about +y, from upward, at which a hinge on the sprocket stands [rad]."""
+        arms = self.hinges - self.sprocket.center
+        on_it = arms[np.linalg.norm(arms, axis=1) < self.sprocket.radius - self.depth + 1e-6]
+        x, z = on_it[len(on_it) // 2]
+        return math.atan2(x, z)
+
+
+@lru_cache(maxsize=32)
+def plate_loop(path: BeltPath, count: int) -> PlateLoop:
+    """Lay `count` plates around a path.
+
+    Raises:
+        InvalidValueError: The path bends inwards, has fewer than two arcs, or the plates are
+            too long for its arcs.
+    """
+    arcs = _arcs(path)
+    if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
+        raise InvalidValueError(
+            "path of a track of plates", "around two or more pulleys, bending outwards", Phrase(", ".join(path.names))
+        )
+    shortest = min(arc.radius for arc in arcs)
+    loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0)
+    if loop.pitch > shortest:
+        raise InvalidValueError("plates", f"no longer than the smallest pulley's radius of {shortest:g} m", loop.pitch)
+    teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
+    for _ in range(8):
+        depth = loop.sprocket.radius - loop.pitch / 2 / math.sin(math.pi / teeth)
+        loop = PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth)
+    return loop
+
+
+def _arcs(path: BeltPath) -> list[Arc]:
+    return [segment for segment in path.segments if isinstance(segment, Arc)]
+
+
+def _chords(path: BeltPath, count: int) -> tuple[NDArray[np.float64], float]:
+    """Hinges (n + 1, 2) of `count` equal chords of a path, from the middle of its ground line, and their pitch.
+
+    The path lengths that the chords span always add up to the perimeter; they are shifted
+    from chords that are too long to those that are too short.
+    """
+    middle = float(path.starts[path.ground]) + path.segments[path.ground].length / 2
+    spans = np.full(count, path.perimeter / count)
+    for _ in range(50):
+        hinges = path.point(middle + np.concatenate([[0.0], np.cumsum(spans)]))
+        chords = np.linalg.norm(np.diff(hinges, axis=0), axis=1)
+        spans += chords.mean() - chords
+    hinges.setflags(write=False)
+    return hinges, float(chords.mean()) * (1 + _SLACK)
+
+
+def _inset(path: BeltPath, depth: float) -> BeltPath:
+    """The path moved inwards by `depth` [m]."""
+    first = path.segments[0]
+    x, z = np.asarray(first.start) - depth * normal_of(first.heading)
+    pieces: list[tuple[float, float | None]] = [
+        (segment.length, None) if isinstance(segment, Line) else (segment.radius - depth, segment.turn)
+        for segment in path.segments
+    ]
+    return BeltPath(chain_segments((float(x), float(z)), first.heading, pieces))

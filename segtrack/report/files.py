@@ -1,0 +1,94 @@
+"""Writing files so that nothing half-written is ever left."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from segtrack.errors import FileAccessError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def check_writable(folder: Path) -> None:
+    """See to it, before the work begins, that its results can be written; nothing is left behind.
+
+    Raises:
+        FileAccessError: The folder cannot be made or written to.
+    """
+    made: list[Path] = []
+    try:
+        made = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
+    finally:
+        for path in made:
+            with suppress(OSError):
+                path.rmdir()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write to, which takes its place at the end, or goes if there is an error.
+
+    Raises:
+        FileAccessError: The file cannot be written.
+    """
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file; returns its path."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> Path:
+    """Write one JSON object; returns its path."""
+    return write_text(path, to_json(data) + "\n")
+
+
+def to_json(data: Mapping[str, Any]) -> str:
+    """One JSON object as text; numbers must be finite."""
+    return json.dumps(data, indent=2, allow_nan=False)
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) -> Path:
+    """Write a table, a header line first; returns its path."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return write_text(path, buffer.getvalue())
+
+
+def write_figure(path: Path, figure: Figure, dpi: int = 120) -> Path:
+    """Write a picture, as the kind that the path's suffix says; returns its path."""
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=dpi)
+    return path
+
+
+def _cannot_write(path: Path, error: OSError) -> FileAccessError:
+    return FileAccessError("write to", path, error.strerror or str(error))

@@ -1,0 +1,168 @@
+"""A vehicle as polygons seen from its right side, x forward and z up. Pure geometry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from segtrack.bullet.loader import track_model
+from segtrack.description import VehicleDescription
+from segtrack.description.placement import PlacedTrack, place_tracks
+from segtrack.description.track import TrackPart
+from segtrack.geometry.grousers import place_grousers
+from segtrack.geometry.links import Box, Cylinder, Placed, SegmentLink, Solid
+from segtrack.geometry.path import Arc, BeltPath, normal_of
+
+Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grouser", "wheel"]
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """A closed outline with a meaning.
+
+    Attributes:
+        role: What it shows.
+        points: Corners (n, 2) in (x, z) [m].
+        y: How far to the left it lies; larger is farther from the eye [m].
+    """
+
+    role: Role
+    points: NDArray[np.float64]
+    y: float
+
+
+@dataclass(frozen=True)
+class Pose:
+    """What a side view depends on.
+
+    Attributes:
+        x: Of the body frame [m].
+        z: Of the body frame [m].
+        pitch: Nose up positive [rad].
+        flippers: Angle by flipper [rad].
+        travel: Belt travel by the track's full name [m].
+    """
+
+    x: float
+    z: float
+    pitch: float
+    flippers: Mapping[str, float]
+    travel: Mapping[str, float]
+
+
+HOME = Pose(0.0, 0.0, 0.0, {}, {})
+"""A vehicle in its own body frame."""
+
+
+def side_view(vehicle: VehicleDescription, pose: Pose = HOME, model: str = "segments") -> list[Polygon]:
+    """Outline a vehicle, the farthest polygon first.
+
+    Args:
+        vehicle: The vehicle.
+        pose: Where it is, and how its flippers and belts stand.
+        model: Track model; it says whether there are grousers or wheels.
+
+    Returns:
+        Polygons in the order in which to paint them.
+    """
+    polygons = []
+    if vehicle.body.size is not None:
+        half_x, _, half_z = np.asarray(vehicle.body.size) / 2
+        corners = np.array([[-half_x, -half_z], [half_x, -half_z], [half_x, half_z], [-half_x, half_z]])
+        polygons.append(Polygon("body", corners, 0.0))
+    for track in place_tracks(vehicle, pose.flippers):
+        polygons += _track(track, pose.travel.get(track.mounted.name, 0.0), model)
+    cos, sin = math.cos(pose.pitch), math.sin(pose.pitch)
+    turn = np.array([[cos, sin], [-sin, cos]])
+    moved = [Polygon(p.role, p.points @ turn + (pose.x, pose.z), p.y) for p in polygons]
+    return sorted(moved, key=lambda polygon: (-polygon.y, polygon.role != "body"))
+
+
+def grouser_outlines(part: TrackPart, travel: float) -> list[NDArray[np.float64]]:
+    """The grousers of a belt after some travel [m], as polygons (n, 2) in the track plane [m]."""
+    if part.grousers is None:
+        return []
+    path, shapes = part.belt_path, part.grousers.shapes
+    profiles = []
+    for shape in shapes:
+        solid, lift = shape.kind.solid(shape.width or part.width, shape.crown)
+        profiles.append(_profile(solid) + (0.0, lift))
+    outlines = []
+    for footprint in place_grousers(path, part.grousers.count, len(shapes)):
+        at = footprint.coordinate + travel
+        if path.names[int(path.segment_of(at))] in part.omit:
+            continue
+        heading = float(path.heading(at)[0])
+        outlines.append(_put(profiles[footprint.index % len(profiles)], path.point(at)[0], heading))
+    return outlines
+
+
+def inner_outline(path: BeltPath, thickness: float) -> NDArray[np.float64]:
+    """The belt's inner face (n, 2) in the track plane [m]."""
+    along = _stations(path)
+    return path.point(along) - thickness * normal_of(path.heading(along))
+
+
+def outer_outline(path: BeltPath) -> NDArray[np.float64]:
+    """The belt's outer face (n, 2) in the track plane [m], station by station as `inner_outline`."""
+    return path.point(_stations(path))
+
+
+def _stations(path: BeltPath) -> NDArray[np.float64]:
+    """Belt coordinates at which an outline is drawn: the ends of lines, arcs every 3 degrees."""
+    pieces = []
+    for start, segment in zip(path.starts, path.segments, strict=False):
+        count = 2 + int(abs(segment.turn) / math.radians(3)) if isinstance(segment, Arc) else 2
+        pieces.append(start + np.linspace(0, segment.length * (1 - 1e-9), count))
+    return np.concatenate(pieces)
+
+
+def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
+    part, y = track.mounted.part, track.mounted.y
+    on_flipper = track.mounted.flipper is not None
+    outer, inner = outer_outline(part.belt_path), inner_outline(part.belt_path, part.belt.thickness)
+    band = np.concatenate([outer, outer[:1], inner[:1], inner[::-1]])
+    plane: list[tuple[Role, NDArray[np.float64]]] = [
+        ("flipper inside" if on_flipper else "inside", inner),
+        ("flipper belt" if on_flipper else "belt", band),
+    ]
+    if model in ("segments", "plates"):
+        plane += [("grouser", outline) for outline in grouser_outlines(part, travel)]
+    elif model.startswith("wheels"):
+        links = track_model(model).track_links(part)
+        plane += [("wheel", outline) for link in links for outline in _link_outlines(link)]
+    return [Polygon(role, track.frame.plane_points(points)[:, [0, 2]], y) for role, points in plane]
+
+
+def _link_outlines(link: SegmentLink) -> list[NDArray[np.float64]]:
+    """A link's shapes at home, in the track plane [m]."""
+    return [
+        _put(_put(_profile(placed.solid), (placed.x, placed.z), placed.heading), (link.x, link.z), link.heading)
+        for placed in link.shapes
+        if isinstance(placed, Placed)
+    ]
+
+
+def _profile(solid: Solid) -> NDArray[np.float64]:
+    """A solid's outline (n, 2) in the x-z plane of its own frame [m]."""
+    match solid:
+        case Box((length, _, height)):
+            return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (length / 2, height / 2)
+        case Cylinder(radius):
+            angles = np.linspace(0, 2 * math.pi, 37)
+            return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        case _:
+            points = np.asarray(solid.vertices)[:, [0, 2]]
+            return points[ConvexHull(points).vertices]
+
+
+def _put(points: NDArray[np.float64], origin: object, heading: float) -> NDArray[np.float64]:
+    """Turn points (n, 2) by `heading` about +y [rad] and move them to `origin` (2,) [m]."""
+    cos, sin = math.cos(heading), math.sin(heading)
+    return points @ np.array([[cos, -sin], [sin, cos]]) + np.asarray(origin, dtype=float)

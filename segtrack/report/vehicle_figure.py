@@ -1,0 +1,209 @@
+"""A vehicle file as a drawing: side view, top view, and each kind of track with its segments named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
+from segtrack.description.track import TrackPart
+from segtrack.geometry.path import Arc, normal_of
+from segtrack.report.side_view import grouser_outlines, inner_outline, side_view
+from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
+
+_WIDTH = 13.0
+_DIMENSION = {"arrowstyle": "<|-|>", "color": "black", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Tracks that are alike: same part but for the mount and the contact's side."""
+
+    part: TrackPart
+    names: tuple[str, ...]
+
+
+def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
+    """Draw a vehicle, flippers at angle 0.
+
+    Args:
+        vehicle: What to draw. Of a body that is a URDF only the tracks are drawn.
+        mass: Of the whole vehicle [kg].
+    """
+    low, high = bounding_box(vehicle, {})
+    size = high - low
+    margin = 0.16 * float(max(size[0], size[1]))
+    kinds = _kinds(vehicle)
+    columns = min(len(kinds), 3)
+    detail_rows = math.ceil(len(kinds) / columns)
+    # Heights in the unit of metres per inch that the width allows.
+    scale = _WIDTH * 0.86 / (float(size[0]) + 2 * margin)
+    side, top = (scale * (float(extent) + 2 * margin) for extent in (size[2], size[1]))
+    detail = 3.6 if columns > 1 else 4.6
+    figure = new_figure(_WIDTH, side + top + detail * detail_rows + 1.2)
+    rows = figure.add_gridspec(3, 1, height_ratios=[side, top, detail * detail_rows])
+    figure.suptitle(f"{vehicle.name}: {mass:.4g} kg, {len(list(vehicle.mounted_tracks()))} tracks", fontsize=15)
+    _draw_side(figure.add_subplot(rows[0]), vehicle, low, high, margin)
+    _draw_top(figure.add_subplot(rows[1]), vehicle, low, high, margin)
+    cells = rows[2].subgridspec(detail_rows, columns)
+    for i, kind in enumerate(kinds):
+        _draw_track(figure.add_subplot(cells[i // columns, i % columns]), kind)
+    return figure
+
+
+def _kinds(vehicle: VehicleDescription) -> list[_Kind]:
+    """The vehicle's tracks, those of equal path, belt and grousers together."""
+    found: dict[str, tuple[TrackPart, list[str]]] = {}
+    for mounted in vehicle.mounted_tracks():
+        key = mounted.part.model_copy(update={"mount": vehicle.body}).model_dump_json(exclude={"mount"})
+        found.setdefault(key, (mounted.part, []))[1].append(mounted.name)
+    return [_Kind(part, tuple(names)) for part, names in found.values()]
+
+
+def _draw_side(
+    axes: Axes, vehicle: VehicleDescription, low: NDArray[np.float64], high: NDArray[np.float64], margin: float
+) -> None:
+    paint(axes, side_view(vehicle))
+    if vehicle.body.mass is not None:
+        x, _, z = vehicle.body.center_of_mass
+        axes.plot(x, z, marker="P", color="white", markeredgecolor="black", markersize=9, zorder=5)
+        axes.annotate(
+            "body's centre of mass", (x, z), (6, 8), textcoords="offset points", fontsize=8, zorder=6
+        )
+    for flipper in vehicle.flippers.values():
+        x, _, z = flipper.mount.xyz
+        axes.plot(x, z, marker="o", color="white", markeredgecolor=FILL["flipper belt"][0], zorder=5)
+    _measure(axes, (low[0], low[2] - 0.35 * margin), (high[0], low[2] - 0.35 * margin), "below")
+    _measure(axes, (high[0] + 0.35 * margin, low[2]), (high[0] + 0.35 * margin, high[2]), "beside")
+    _frame(axes, "Side view", "x [m]", "z [m]", (low[0], high[0]), (low[2], high[2]), margin)
+
+
+def _draw_top(
+    axes: Axes, vehicle: VehicleDescription, low: NDArray[np.float64], high: NDArray[np.float64], margin: float
+) -> None:
+    if vehicle.body.size is not None:
+        length, width, _ = vehicle.body.size
+        axes.add_patch(Rectangle((-length / 2, -width / 2), length, width, color=FILL["body"][0], zorder=1))
+    for track in place_tracks(vehicle, {}):
+        _track_from_above(axes, track)
+    _measure(axes, (low[0], low[1] - 0.35 * margin), (high[0], low[1] - 0.35 * margin), "below")
+    _measure(axes, (high[0] + 0.35 * margin, low[1]), (high[0] + 0.35 * margin, high[1]), "beside")
+    _frame(axes, "Top view", "x [m]", "y [m]", (low[0], high[0]), (low[1], high[1]), margin)
+
+
+def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
+    """Belt and the grousers on its upper side, as seen from above."""
+    part = track.mounted.part
+    half = part.width / 2
+    outline = part.belt_path.outline()
+    edges = [(float(outline[:, 0].min()), 0.0), (float(outline[:, 0].max()), 0.0)]
+    role = "flipper belt" if track.mounted.flipper is not None else "belt"
+    corners = np.array([[*edges[0], -half], [*edges[1], -half], [*edges[1], half], [*edges[0], half]])
+    rectangle = track.frame.points(corners[:, [0, 2, 1]])[:, :2]
+    axes.add_collection(PolyCollection([rectangle], facecolors=FILL[role][0], alpha=0.75, zorder=2))
+    strips = []
+    for grouser in grouser_outlines(part, 0.0):
+        if grouser[:, 1].mean() < np.mean([outline[:, 1].min(), outline[:, 1].max()]):
+            continue
+        x_min, x_max = grouser[:, 0].min(), grouser[:, 0].max()
+        box = np.array([[x_min, -half, 0], [x_max, -half, 0], [x_max, half, 0], [x_min, half, 0]])
+        strips.append(track.frame.points(box)[:, :2])
+    axes.add_collection(PolyCollection(strips, facecolors=FILL["grouser"][0], zorder=3))
+
+
+def _draw_track(axes: Axes, kind: _Kind) -> None:
+    """One kind of track in its own frame: segments coloured and named, seams, grousers, pulleys."""
+    part, path = kind.part, kind.part.belt_path
+    outline = path.outline()
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    size = high - low
+    axes.fill(*inner_outline(path, part.belt.thickness).T, color="#f1f3f5", zorder=1)
+    axes.add_collection(
+        PolyCollection(grouser_outlines(part, 0.0), facecolors=FILL["grouser"][0], alpha=0.8, zorder=3)
+    )
+    for i, (name, segment) in enumerate(zip(path.names, path.segments, strict=True)):
+        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        along = np.linspace(0, segment.length, 60)
+        normal = normal_of(segment.heading_at(along))
+        outer = segment.point_at(along)
+        omitted = name in part.omit
+        axes.plot(*outer.T, color=colour, linewidth=1.2 if omitted else 3.0, linestyle=":" if omitted else "-", zorder=4)
+        inwards = 0.17 * float(size[1]) if isinstance(segment, Arc) else 0.13 * float(size[1])
+        place = outer[30] - inwards * normal[30]
+        label = f"{name}\n(omitted)" if omitted else name
+        axes.annotate(label, place, color=colour, fontsize=9, fontweight="bold", ha="center", va="center", zorder=6)
+        seam = outer[0], outer[0] - 0.06 * float(size[1]) * normal[0]
+        axes.add_collection(LineCollection([np.array(seam)], colors="black", linewidths=1.6, zorder=5))
+        if isinstance(segment, Arc):
+            axes.plot(*segment.center, marker="+", color=colour, markersize=9, zorder=4)
+    axes.plot([], [], color="black", linewidth=1.6, marker="|", linestyle="none", label="seam")
+    margin = 0.14 * float(max(size))
+    tip = max((s.kind.height for s in part.grousers.shapes), default=0.0) if part.grousers is not None else 0.0
+    below = float(low[1]) - tip - 0.3 * margin
+    _measure(axes, (low[0], below), (high[0], below), "below")
+    _measure(axes, (high[0] + tip + 0.3 * margin, low[1]), (high[0] + tip + 0.3 * margin, high[1]), "beside")
+    _frame(axes, ", ".join(kind.names), "x [m]", "z [m]", (low[0], high[0]), (low[1], high[1]), margin + tip)
+    axes.title.set_fontsize(10)
+    axes.set_xlabel("x [m]\n" + "\n".join(_facts(part)), fontsize=9)
+
+
+def _facts(part: TrackPart) -> Sequence[str]:
+    """What the drawing of a track cannot show."""
+    path, drive = part.belt_path, part.drive
+    radii = sorted({round(s.radius, 6) for s in path.segments if isinstance(s, Arc)})
+    first = f"belt {path.perimeter:.4g} m round, {part.width:g} m wide, {part.belt.mass:g} kg"
+    pulleys = f"radius {', '.join(f'{radius:g}' for radius in radii)} m"
+    grousers = "no grousers"
+    if part.grousers is not None:
+        heights = ", ".join(dict.fromkeys(f"{shape.kind.height:g}" for shape in part.grousers.shapes))
+        grousers = f"{part.grousers.count} grousers, {heights} m high, every {part.pitch * 1000:.4g} mm"
+    return (
+        f"{first}, {pulleys}",
+        grousers,
+        f"drive {drive.stall_force:.4g} N, {drive.top_speed:.3g} m/s; friction {part.contact.friction:g}",
+    )
+
+
+def _measure(axes: Axes, start: tuple[float, float], end: tuple[float, float], where: str) -> None:
+    """A dimension line with its length in metres."""
+    axes.annotate("", start, end, arrowprops=_DIMENSION, zorder=7)
+    middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    length = math.dist(start, end)
+    offset, rotation = ((0, -3), 0) if where == "below" else ((4, 0), 90)
+    axes.annotate(
+        f"{length:.3f} m",
+        middle,
+        offset,
+        textcoords="offset points",
+        ha="center" if where == "below" else "left",
+        va="top" if where == "below" else "center",
+        rotation=rotation,
+        fontsize=9,
+    )
+
+
+def _frame(
+    axes: Axes,
+    title: str,
+    x_label: str,
+    y_label: str,
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    margin: float,
+) -> None:
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.set_xlim(x_range[0] - margin, x_range[1] + margin)
+    axes.set_ylim(y_range[0] - margin, y_range[1] + margin)
+    axes.set_aspect("equal")
+    axes.grid(alpha=0.25)

@@ -1,0 +1,82 @@
+"""What several tests build: worlds, variants of vehicles, and conserved quantities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import segtrack
+from segtrack import terrain
+from segtrack.bullet.engine import PresetName
+from segtrack.description import VehicleDescription
+from segtrack.robot import Robot
+
+GRAVITY = 9.81
+
+
+def vary(
+    vehicle: str, drive: dict[str, Any] | None = None, contact: dict[str, Any] | None = None
+) -> VehicleDescription:
+    """A bundled vehicle with other drive or contact numbers on the tracks of its body."""
+    description = segtrack.load_vehicle(vehicle)
+    tracks = {
+        name: track.model_copy(
+            update={
+                "drive": track.drive.model_copy(update=drive or {}),
+                "contact": track.contact.model_copy(update=contact or {}),
+            }
+        )
+        for name, track in description.tracks.items()
+    }
+    return description.model_copy(update={"tracks": tracks})
+
+
+def on_plane(
+    vehicle: str | VehicleDescription = "packbot",
+    *,
+    track_model: str = "segments",
+    preset: PresetName = "exact",
+    time_step: float | None = None,
+) -> tuple[segtrack.World, Robot]:
+    """A vehicle that has come to rest on flat ground of friction 1."""
+    world = segtrack.World(preset, time_step=time_step)
+    world.add_terrain(terrain.Plane())
+    robot = world.add_vehicle(vehicle, track_model=track_model)
+    world.run(0.3)
+    return world, robot
+
+
+def tilt(world: segtrack.World, slope_deg: float) -> None:
+    """Turn the flat ground into a slope that rises along +x, by turning gravity."""
+    angle = math.radians(slope_deg)
+    world.client.setGravity(-GRAVITY * math.sin(angle), 0, -GRAVITY * math.cos(angle))
+
+
+def momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Velocity of a robot's centre of mass (3,) [m/s] and its angular momentum about it (3,) [kg m^2/s].
+
+    Summed over the links, from PyBullet's poses, velocities and inertias.
+    """
+    client, body = world.client, robot.body
+    masses, points, velocities, spins = [], [], [], []
+    for link in range(-1, client.getNumJoints(body)):
+        mass, _, inertia, *_ = client.getDynamicsInfo(body, link)
+        if link == -1:
+            (point, orientation), (velocity, angular) = (
+                client.getBasePositionAndOrientation(body),
+                client.getBaseVelocity(body),
+            )
+        else:
+            state = client.getLinkState(body, link, computeLinkVelocity=1, computeForwardKinematics=1)
+            point, orientation, velocity, angular = state[0], state[1], state[6], state[7]
+        rotation = np.array(client.getMatrixFromQuaternion(orientation)).reshape(3, 3)
+        masses.append(mass)
+        points.append(point)
+        velocities.append(velocity)
+        spins.append(rotation @ np.diag(inertia) @ rotation.T @ np.array(angular))
+    m, x, v = np.array(masses), np.array(points), np.array(velocities)
+    center, mean = m @ x / m.sum(), m @ v / m.sum()
+    angular_momentum = np.sum(spins, axis=0) + np.sum(m[:, None] * np.cross(x - center, v - mean), axis=0)
+    return mean, angular_momentum

@@ -1,0 +1,119 @@
+"""Data flows one way: description -> geometry -> built model -> drive -> world -> what stands on it."""
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import segtrack
+
+ROOT = Path(segtrack.__file__).parent
+LAYERS = (
+    {"errors"},
+    {"geometry", "terrain"},
+    {"description"},
+    {"drive", "bullet"},
+    {"robot"},
+    {"world"},
+    {"segtrack"},  # What `import segtrack` gives.
+    {"experiments"},
+    {"report"},
+    {"cli"},
+    {"demos", "envs"},
+)
+"""From the bottom up. A part imports from itself and from the layers below its own, not from its neighbours.
+
+Description stands on geometry, which is mathematics, because it refuses what geometry cannot build.
+"""
+FORBIDDEN = {
+    "errors": {"pybullet", "pybullet_utils", "yaml", "pydantic", "numpy"},
+    "geometry": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
+    "terrain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
+    "description": {"pybullet", "pybullet_utils"},
+    "drive": {"pybullet", "pybullet_utils"},
+}
+"""What a part must work without: simulators, and below description file formats."""
+FILES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+
+
+def part_of(module):
+    """The part that a module of segtrack belongs to: its first name below the top."""
+    _, *below = module.split(".")
+    return below[0] if below else "segtrack"
+
+
+def module_of(file):
+    return ".".join(("segtrack", *file.with_suffix("").parts)).removesuffix(".__init__")
+
+
+def exists(module):
+    path = ROOT.joinpath(*module.split(".")[1:])
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def imports(file):
+    """The modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            if node.module == "segtrack":
+                submodules = [f"segtrack.{alias.name}" for alias in node.names]
+                yield from (module if exists(module) else "segtrack" for module in submodules)
+            else:
+                yield node.module
+
+
+def layer_of(part):
+    return next(i for i, layer in enumerate(LAYERS) if part in layer)
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_every_module_has_a_layer(file):
+    assert any(part_of(module_of(file)) in layer for layer in LAYERS)
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_imports_point_downwards(file):
+    part = part_of(module_of(file))
+    parts = {part_of(module) for module in imports(file) if module.split(".")[0] == "segtrack"}
+    upwards = [other for other in parts - {part} if layer_of(other) >= layer_of(part)]
+    assert not upwards, f"segtrack/{file} imports from {', '.join(upwards)}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_mathematics_knows_no_simulator_and_no_file_format(file):
+    forbidden = FORBIDDEN.get(part_of(module_of(file)), set())
+    found = {module.split(".")[0] for module in imports(file)} & forbidden
+    assert not found, f"segtrack/{file} imports {', '.join(found)}"
+
+
+def test_geometry_and_terrain_run_without_an_engine():
+    """In a process in which PyBullet cannot be imported."""
+    program = (
+        "import sys; sys.modules['pybullet'] = None; sys.modules['segtrack'] = type(sys)('segtrack');"
+        f"sys.modules['segtrack'].__path__ = [{str(ROOT)!r}];"
+        "import segtrack.geometry.seam, segtrack.geometry.pulleys, segtrack.terrain, segtrack.description, "
+        "segtrack.drive; assert segtrack.description.load_vehicle('quince').name == 'quince'"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd="/", timeout=60).returncode == 0
+
+
+def modules():
+    yield "segtrack"
+    for module in pkgutil.walk_packages(segtrack.__path__, "segtrack."):
+        if not module.name.endswith("__main__"):
+            yield module.name
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_all_names_that_a_module_offers_resolve(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    missing = [offered for offered in getattr(module, "__all__", ()) if not hasattr(module, offered)]
+    assert not missing

@@ -1,0 +1,228 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from pydantic import ValidationError
+
+import segtrack
+from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
+from segtrack.description.drive import Drive
+from segtrack.description.load import parse_vehicle
+from segtrack.errors import VehicleFileError
+
+SHAPES = {
+    "tapered": (4, "cylinder"),
+    "triangular": (6, "trapezoid"),
+    "trapezoidal": (8, "mesh"),
+    "okada_example": (4, "box"),
+    "lugged_wheel": (1, "box"),
+    "packbot": (4, "box"),
+    "quince": (4, "trapezoid"),
+}
+
+
+def packbot():
+    """The content of a vehicle file, its tracks not sharing anything."""
+    return json.loads(json.dumps(yaml.safe_load(find_vehicle("packbot").read_text())))
+
+
+def with_everything():
+    """A vehicle file that uses every kind of part."""
+    data = packbot()
+    data["body"]["center_of_mass"] = [0, 0, 0]
+    track = data["tracks"]["left"]
+    track["path"] = {
+        "start": [0.35, -0.115],
+        "segments": [{"line": {"length": 0.7}}, {"arc": {"radius": 0.115, "turn": math.pi}}] * 2,
+    }
+    track["grousers"] = {
+        "count": 40,
+        "pattern": [
+            {"box": {"length": 0.02, "height": 0.02}},
+            {"trapezoid": {"base": 0.02, "top": 0.01, "height": 0.02}},
+            {"cylinder": {"radius": 0.01}},
+            {"mesh": {"file": str(find_vehicle("trapezoidal").with_name("grouser.obj")), "scale": 0.001}},
+        ],
+    }
+    track["drive"] = {"sprocket": {"radius": 0.1, "stall_torque": 10.0, "no_load_speed": 5.0}}
+    data["flippers"] = {
+        "front": {
+            "mount": {"xyz": [0.3, 0, 0]},
+            "mass": 1.0,
+            "size": [0.3, 0.1, 0.1],
+            "limits": [-1.0, 1.0],
+            "max_torque": 10.0,
+            "max_speed": 1.0,
+            "tracks": {"belt": data["tracks"]["right"]},
+        }
+    }
+    return json.loads(json.dumps(data))
+
+
+def mappings(data, where=()):
+    """Every mapping of a vehicle file whose keys are segtrack's, with its keys from the top."""
+    if isinstance(data, dict):
+        if where[-1:] not in [("tracks",), ("flippers",)]:
+            yield where
+        for key, value in data.items():
+            yield from mappings(value, (*where, key))
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            yield from mappings(value, (*where, i))
+
+
+def at(data, where):
+    for key in where:
+        data = data[key]
+    return data
+
+
+def path_of(where):
+    return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in where).lstrip(".")
+
+
+@pytest.mark.parametrize("name", bundled_vehicles())
+def test_bundled_vehicles_load_and_say_where_their_numbers_come_from(name):
+    vehicle = load_vehicle(name)
+    readme = find_vehicle(name).with_name("README.md").read_text()
+    assert vehicle.name == name
+    assert readme.startswith(f"# {name}\n") and "assumed" in readme
+    assert segtrack.load_vehicle(find_vehicle(name)) == vehicle
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_bundled_vehicles_show_every_shape_of_path_and_grouser(name):
+    track = next(load_vehicle(name).mounted_tracks()).part
+    segments, kind = SHAPES[name]
+    assert len(track.belt_path.segments) == segments
+    assert getattr(track.grousers.shapes[0], kind) is not None
+
+
+def test_numbers_of_the_papers_vehicles_are_the_papers():
+    """Section IV-A, Table III, and the authors' example."""
+    packbot, quince = load_vehicle("packbot"), load_vehicle("quince")
+    for vehicle, name, (length, height), grouser in [
+        (packbot, "left", (0.690, 0.180), 0.008),
+        (quince, "left", (0.685, 0.150), 0.0),
+        (quince, "front_left_belt", (0.345, 0.150), 0.0),
+        (quince, "rear_right_belt", (0.345, 0.150), 0.0),
+    ]:
+        part = next(t.part for t in vehicle.mounted_tracks() if t.name == name)
+        outline = part.belt_path.outline(1e-4)
+        np.testing.assert_allclose(np.ptp(outline, axis=0) + 2 * grouser, (length, height), atol=1e-6)
+    counts = [t.part.grousers.count for t in quince.mounted_tracks()]
+    assert counts == [40, 40, 22, 22, 22, 22]
+    shares = [t.part.belt.mass for t in quince.mounted_tracks()] + [f.mass for f in quince.flippers.values()]
+    assert math.isclose(quince.body.mass + sum(shares), 33.0)
+    example = load_vehicle("okada_example").tracks["track"]
+    assert math.isclose(example.belt_path.perimeter, 2 * 0.7 + 2 * math.pi * 0.115)
+    assert example.period == 2 * example.pitch
+
+
+def test_a_description_is_frozen():
+    vehicle = load_vehicle("packbot")
+    for part, key in [(vehicle, "name"), (vehicle.tracks["left"], "width"), (vehicle.body, "mass")]:
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(part, key, getattr(part, key))
+
+
+def test_every_key_has_a_description_in_the_schema():
+    schema = VehicleDescription.model_json_schema()
+    for name, part in {**schema["$defs"], "VehicleDescription": schema}.items():
+        assert part["additionalProperties"] is False, name
+        assert part["description"], name
+
+
+@pytest.mark.parametrize("where", list(mappings(with_everything())), ids=path_of)
+def test_an_unknown_key_is_refused_anywhere_with_its_path(where):
+    data = with_everything()
+    parse_vehicle(data)
+    at(data, where)["colour"] = "red"
+    with pytest.raises(VehicleFileError) as error:
+        parse_vehicle(data, "mine.yaml")
+    assert str(error.value) == f"mine.yaml: {path_of((*where, 'colour'))} is not a key that segtrack knows"
+
+
+def test_all_mistakes_of_a_file_are_reported_at_once_with_their_paths():
+    data = packbot()
+    del data["source"]
+    data["body"].update(mass=0, size=[0.5, -0.3, math.nan])
+    data["wheels"] = 4
+    left, right = data["tracks"]["left"], data["tracks"]["right"]
+    left["grousers"].update(count=0)
+    left["drive"]["max_speed"] = "fast"
+    left["path"]["pulleys"][1]["x"] = -0.2
+    right["mount"]["parent"] = "chassis"
+    right["grousers"]["shape"]["box"]["length"] = 0.05
+    right["omit"] = ["line_2", "line_7", "line_0"]
+    with pytest.raises(VehicleFileError) as error:
+        parse_vehicle(data, "mine.yaml")
+    assert str(error.value).splitlines() == [
+        "mine.yaml: source is missing",
+        "mine.yaml: body.mass must be greater than 0, got 0",
+        "mine.yaml: body.size[1] must be greater than 0, got -0.3",
+        "mine.yaml: body.size[2] must be a finite number, got nan",
+        "mine.yaml: tracks.left.path.pulleys must be apart, got pulleys 0 and 1 overlapping by 0.109 m",
+        "mine.yaml: tracks.left.grousers.count must be at least 1, got 0",
+        "mine.yaml: tracks.left.drive.max_speed must be a number, got 'fast'",
+        "mine.yaml: tracks.right.grousers.shape must be no longer than their pitch of 0.03838 m, got 0.05 m",
+        "mine.yaml: tracks.right.omit[1] has no segment 'line_7'; there are: line_0, arc_1, line_2, arc_3",
+        "mine.yaml: tracks.right.omit[2] must not be line_0, which the drive acts on",
+        "mine.yaml: wheels is not a key that segtrack knows",
+        "mine.yaml: tracks.right.mount.parent has no link 'chassis'; there are: body",
+    ]
+    assert [p.where for p in error.value.problems][:2] == ["source", "body.mass"]
+
+
+def test_files_are_looked_for_beside_the_vehicle_file(tmp_path, monkeypatch):
+    for file in ("trapezoidal.yaml", "grouser.obj"):
+        (tmp_path / file).write_text(find_vehicle("trapezoidal").with_name(file).read_text())
+    monkeypatch.chdir("/")
+    shape = load_vehicle(tmp_path / "trapezoidal.yaml").tracks["left"].grousers.shape
+    assert shape.mesh.file == str(tmp_path / "grouser.obj")
+    np.testing.assert_allclose(np.ptp(shape.mesh.hull.vertices, axis=0), [0.014, 0.080, 0.008])
+    assert shape.mesh.height == 0.008
+
+
+def test_yaml_numbers_with_an_exponent_are_numbers(tmp_path):
+    text = find_vehicle("packbot").read_text().replace("mass: 20.0", "mass: 2e1")
+    (tmp_path / "mine.yaml").write_text(text)
+    assert load_vehicle(tmp_path / "mine.yaml") == load_vehicle("packbot")
+
+
+def test_merge_keys_may_repeat_what_they_replace():
+    quince = load_vehicle("quince")
+    assert quince.flippers["rear_right"].mount.xyz[1] == -quince.flippers["rear_left"].mount.xyz[1]
+    assert quince.flippers["rear_right"].extends == "rear"
+
+
+def test_a_torque_speed_line_falls_from_stall_to_no_load():
+    drive = Drive.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 8.0, "no_load_speed": 20.0}})
+    assert (drive.stall_force, drive.top_speed) == (160.0, 1.0)
+    speeds = [-0.5, 0.0, 0.25, 0.5, 1.0, 2.0]
+    np.testing.assert_allclose([drive.force_limit(v) for v in speeds], [160, 160, 120, 80, 0, 0])
+    constant = Drive(max_force=300.0, max_speed=2.0)
+    assert {constant.force_limit(v) for v in speeds} == {300.0}
+
+
+def test_a_tracks_side_is_that_of_its_mount():
+    sides = {t.name: t.side for t in load_vehicle("quince").mounted_tracks()}
+    assert sides == {
+        name: "left" if "left" in name else "right"
+        for name in ("left", "right", *(f"{f}_belt" for f in load_vehicle("quince").flippers))
+    }
+    assert next(load_vehicle("conveyor").mounted_tracks()).side == "center"
+
+
+def test_a_smooth_belt_has_no_period():
+    track = load_vehicle("conveyor").tracks["belt"]
+    assert track.grousers is None and track.period == 0.0 and track.footprints() == ()
+
+
+@pytest.mark.parametrize("name", bundled_vehicles())
+def test_a_bundled_vehicle_is_found_by_name_in_any_folder(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_vehicle(name) == Path(bundled_vehicles()[name])

@@ -1,0 +1,81 @@
+"""The drive of one belt, without a simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+from segtrack.description.track import Drive
+from segtrack.drive import BeltDrive
+
+CONSTANT = Drive(max_force=100.0, max_speed=1.0)
+MOTOR = Drive.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})
+WORM = Drive(max_force=100.0, max_speed=1.0, self_locking=True)
+
+
+def test_constant_force_limit_does_not_depend_on_speed() -> None:
+    assert [CONSTANT.force_limit(v) for v in (-2.0, 0.0, 0.5, 2.0)] == [100.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("speed", "force"), [(0.0, 100.0), (0.5, 50.0), (0.9, 10.0), (1.0, 0.0), (1.5, 0.0), (-0.3, 100.0)]
+)
+def test_torque_speed_line_runs_from_stall_to_no_load(speed: float, force: float) -> None:
+    assert MOTOR.stall_force == pytest.approx(100.0) and MOTOR.top_speed == pytest.approx(1.0)
+    assert MOTOR.force_limit(speed) == pytest.approx(force)
+
+
+def test_torque_speed_line_limits_the_motor_it_is_fed_to() -> None:
+    drive = BeltDrive(MOTOR, command=1.0)
+    drive.account(travel=0.0, speed=0.5, force=0.0)
+    assert drive.decide()
+    assert (drive.target, drive.limit) == (1.0, pytest.approx(50.0))
+    drive.account(travel=0.0, speed=0.5005, force=0.0)
+    assert not drive.decide(), "a change of a thousandth need not be sent"
+
+
+def test_reverse_command_is_limited_by_reverse_speed() -> None:
+    drive = BeltDrive(MOTOR, command=-1.0)
+    drive.account(travel=0.0, speed=-0.25, force=0.0)
+    drive.decide()
+    assert drive.limit == pytest.approx(75.0)
+
+
+def test_energy_is_force_times_travel() -> None:
+    drive = BeltDrive(CONSTANT)
+    drive.account(travel=0.5, speed=1.0, force=20.0)
+    drive.account(travel=0.4, speed=-1.0, force=30.0)
+    assert drive.energy == pytest.approx(20.0 * 0.5 - 30.0 * 0.1)
+    assert drive.power == pytest.approx(-30.0)
+
+
+def test_self_locking_drive_holds_an_overload_and_drives_again_after_it() -> None:
+    drive = BeltDrive(WORM, command=0.5)
+    drive.decide()
+    assert not drive.holding
+    drive.account(travel=0.0, speed=-0.01, force=100.0)
+    drive.decide()
+    assert drive.holding and drive.target == 0.0 and drive.limit > 1e5
+    drive.account(travel=0.0, speed=0.0, force=150.0)
+    drive.decide()
+    assert drive.holding, "the load is still more than it can move"
+    drive.account(travel=0.0, speed=0.0, force=60.0)
+    drive.decide()
+    assert not drive.holding and (drive.target, drive.limit) == (0.5, 100.0)
+
+
+def test_self_locking_drive_holds_when_told_to_stand() -> None:
+    drive = BeltDrive(WORM)
+    drive.decide()
+    assert drive.holding
+
+
+def test_snapshot_restores_everything_that_changes() -> None:
+    drive = BeltDrive(MOTOR, command=0.7)
+    drive.account(travel=0.3, speed=0.4, force=50.0)
+    drive.decide()
+    before = drive.snapshot()
+    drive.command = -0.2
+    drive.account(travel=0.9, speed=0.1, force=10.0)
+    drive.decide()
+    drive.restore(before)
+    assert drive.snapshot() == before

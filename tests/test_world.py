@@ -1,0 +1,194 @@
+"""The world: determinism to the bit, snapshots, pacing, guard, memory, and life inside somebody else's program."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+
+import psutil
+import pybullet
+import pytest
+from pybullet_utils.bullet_client import BulletClient
+
+import segtrack
+from scenes import on_plane
+from segtrack import terrain
+from segtrack.errors import DisconnectedError, DivergedError
+
+SCENE = """
+import segtrack
+from segtrack import terrain
+world = segtrack.World()
+world.add_terrain(terrain.Step(height=0.12, distance=0.6))
+robot = world.add_vehicle("quince", flippers={"front_left": 0.5, "front_right": 0.5})
+robot.set_belt_speed(0.3, 0.28)
+world.run(0.8)
+print(repr(robot.state), robot.energy.hex())
+"""
+
+
+def rolled(world: segtrack.World, robot: segtrack.Robot, seconds: float = 0.5) -> tuple[object, ...]:
+    """Drive a curve and say where it ended, every bit."""
+    robot.set_belt_speed(0.3, 0.2)
+    world.run(seconds)
+    return (robot.state, world.time, *(t.drive.snapshot() for t in robot.tracks.values()))
+
+
+def test_two_processes_are_equal_to_the_bit() -> None:
+    outputs = {
+        subprocess.run([sys.executable, "-c", SCENE], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
+    assert len(outputs) == 1
+
+
+def test_two_worlds_in_one_process_are_equal_to_the_bit() -> None:
+    (first, a), (second, b) = on_plane("quince"), on_plane("quince")
+    with first, second:
+        for _ in range(300):
+            for world, robot in ((first, a), (second, b)):
+                robot.set_belt_speed(0.3, 0.2)
+                world.step()
+        assert a.state == b.state
+
+
+def test_reset_starts_over_to_the_bit() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        first = rolled(world, robot)
+        world.reset()
+        assert world.time == 0.0
+        world.run(0.3)
+        assert rolled(world, robot) == first
+
+
+def test_saved_state_is_restored_to_the_bit() -> None:
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Step(height=0.1, distance=0.5))
+        robot = world.add_vehicle("quince", flippers={"front_left": 0.4, "front_right": 0.4})
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.7)
+        saved = world.save()
+        robot.set_flippers(front_left=0.0)
+        first = rolled(world, robot)
+        world.restore(saved)
+        robot.set_flippers(front_left=0.0)
+        assert rolled(world, robot) == first
+        world.restore(saved)
+        assert rolled(world, robot) != first, "the flipper command is part of the state"
+
+
+def test_a_thousand_resets_keep_memory() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        world.reset()
+        before = psutil.Process().memory_info().rss
+        for _ in range(1000):
+            world.reset()
+            robot.set_belt_speed(0.3, 0.3)
+            world.step()
+        assert psutil.Process().memory_info().rss - before < 20e6
+
+
+def test_building_and_closing_worlds_keeps_memory() -> None:
+    def build() -> None:
+        world, _ = on_plane("packbot")
+        world.close()
+        world.close()
+
+    for _ in range(5):
+        build()
+    before = psutil.Process().memory_info().rss
+    for _ in range(20):
+        build()
+    assert psutil.Process().memory_info().rss - before < 20e6
+
+
+def test_diverged_robot_stops_the_world_with_its_name() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        world.client.resetBaseVelocity(robot.body, [0, 0, 2000])
+        with pytest.raises(
+            DivergedError, match=r"simulation diverged: packbot at t = 0\.3\d* s: its speed is"
+        ):
+            world.run(0.1)
+
+
+def test_paced_run_keeps_pace_with_the_clock() -> None:
+    with segtrack.World("fast") as world:
+        world.run(0.0)
+        began = time.perf_counter()
+        world.run(0.5, real_time=True)
+        assert time.perf_counter() - began >= 0.495
+        assert world.real_time_factor <= 1.01
+
+
+def test_late_steps_are_counted_and_not_caught_up() -> None:
+    with segtrack.World("fast") as world:
+        world.run(0.02, real_time=True, on_step=lambda: time.sleep(0.05))
+        assert world.overruns == 5
+
+
+def test_plug_in_drives_a_vehicle_in_somebody_elses_loop() -> None:
+    client = BulletClient(pybullet.DIRECT)
+    client.setGravity(0, 0, -9.81)
+    client.setTimeStep(0.001)
+    ground = client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))
+    client.changeDynamics(ground, -1, lateralFriction=1.0)
+    segtrack.configure(client)
+    robots = [segtrack.attach(client, "packbot", position=(0, y, 0.0901)) for y in (-1.0, 1.0)]
+    for robot, speed in zip(robots, (0.2, -0.1), strict=True):
+        robot.set_belt_speed(speed, speed)
+    for _ in range(2000):
+        for robot in robots:
+            robot.before_step()
+        client.stepSimulation()
+    assert [robot.state.velocity[0] for robot in robots] == pytest.approx([0.2, -0.1], rel=0.01)
+    assert [robot.tracks["left"].slip for robot in robots] == pytest.approx([0.0, 0.0], abs=0.01)
+    client.disconnect()
+    with pytest.raises(DisconnectedError) as caught:
+        robots[0].before_step()
+    assert str(caught.value) == "step packbot: the physics client is disconnected"
+
+
+def test_world_joins_a_client_and_leaves_it_open() -> None:
+    client = BulletClient(pybullet.DIRECT)
+    with segtrack.World(client=client) as world:
+        world.add_terrain(terrain.Plane())
+        world.add_vehicle("packbot")
+        world.run(0.01)
+    assert pybullet.isConnected(physicsClientId=client._client)
+    client.disconnect()
+    with pytest.raises(DisconnectedError) as caught:
+        world.step()
+    assert str(caught.value) == "step packbot: the physics client is disconnected"
+
+
+def test_vehicle_without_a_height_stands_on_the_terrain() -> None:
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Step(height=0.3, distance=-2.0))
+        robot = world.add_vehicle("packbot")
+        high = robot.state.position[2]
+        world.run(0.3)
+        assert high - robot.state.position[2] == pytest.approx(0.0, abs=0.005)
+        assert robot.state.position[2] == pytest.approx(0.39, abs=2e-3)
+
+
+def test_pitch_is_positive_nose_up_and_left_turns_raise_yaw() -> None:
+    with segtrack.World() as world:
+        robot = world.add_vehicle("packbot", position=(0, 0, 1), yaw=0.3)
+        assert robot.state.yaw == pytest.approx(0.3)
+        robot.place((0, 0, 1), pybullet.getQuaternionFromEuler([0, -0.2, 0]))
+        assert robot.state.pitch == pytest.approx(0.2)
+
+
+def test_drive_commands_a_twist_about_the_gauge() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        robot.drive(linear=0.2, angular=0.4)
+        half_gauge = 0.2225
+        assert robot.tracks["left"].drive.command == pytest.approx(0.2 - 0.4 * half_gauge)
+        assert robot.tracks["right"].drive.command == pytest.approx(0.2 + 0.4 * half_gauge)
+        assert not math.isnan(robot.energy)
