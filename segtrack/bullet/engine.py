@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -51,6 +53,20 @@ def client_id(client: Any, what: str) -> int:
     if not pybullet.isConnected(physicsClientId=number):
         raise DisconnectedError(what)
     return int(number)
+
+
+@contextmanager
+def needing(client: int, what: str) -> Iterator[None]:
+    """Say that the client is gone, where that is why PyBullet fails within the block.
+
+    Raises:
+        DisconnectedError: It is not connected.
+    """
+    try:
+        yield
+    except pybullet.error:
+        client_id(client, what)
+        raise
 
 
 def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:

@@ -14,7 +14,7 @@ import pybullet
 from segtrack.bullet import plates, segments, smooth, wheels
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
-from segtrack.bullet.model import BuiltFlipper, BuiltTrack, BuiltVehicle, JointedTrack, TrackModel
+from segtrack.bullet.model import BuiltFlipper, BuiltVehicle, JointedTrack, TrackModel
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import VehicleDescription
@@ -82,7 +82,8 @@ def load(
     info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in range(pybullet.getNumJoints(body, physicsClientId=client))]
     if len(info) > MOST_JOINTS:
         pybullet.removeBody(body, physicsClientId=client)
-        raise InvalidValueError(f"{vehicle.name} of {model}", f"of at most {MOST_JOINTS} joints for PyBullet", len(info))
+        most = f"of at most {MOST_JOINTS} joints for PyBullet"
+        raise InvalidValueError(f"{vehicle.name} with tracks of {model}", most, len(info))
     joints = {entry[1].decode(): j for j, entry in enumerate(info)}
     links = {pybullet.getBodyInfo(body, physicsClientId=client)[0].decode(): -1}
     links |= {entry[12].decode(): j for j, entry in enumerate(info)}
@@ -108,8 +109,8 @@ def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:
     """The vehicle with belts of no mass, for a model whose belts are bodies of their own."""
 
     def bare(tracks: dict[str, TrackPart]) -> dict[str, TrackPart]:
-        no_mass = {"mass": 0.0}
-        return {n: t.model_copy(update={"belt": t.belt.model_copy(update=no_mass)}) for n, t in tracks.items()}
+        belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
+        return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
 
     flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in vehicle.flippers.items()}
     return vehicle.model_copy(update={"tracks": bare(vehicle.tracks), "flippers": flippers})

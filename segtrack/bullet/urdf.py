@@ -10,6 +10,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
@@ -84,11 +85,14 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     robot = _body(vehicle)
     for name, flipper in vehicle.flippers.items():
         _add_flipper(robot, name, flipper)
+    parents = {t.name: t.flipper or parent_link(robot, t.part.mount.parent) for t in vehicle.mounted_tracks()}
     for mounted in vehicle.mounted_tracks():
-        parent = mounted.flipper or parent_link(robot, mounted.part.mount.parent)
-        for link in links_of[mounted.name]:
+        _lighten(robot, parents[mounted.name], mounted.part)
+    for mounted in vehicle.mounted_tracks():
+        parent, links = parents[mounted.name], links_of[mounted.name]
+        for link in links:
             _add_segment(robot, mounted.name, mounted.part, parent, link, meshes)
-        _carry(robot, parent, mounted.part, links_of[mounted.name])
+        _complete(robot, parent, mounted.part, links)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
 
@@ -144,26 +148,37 @@ def _add_segment(
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
 
 
-def _carry(robot: Element, parent: str, part: TrackPart, links: Sequence[SegmentLink]) -> None:
-    """Leave the parent with what the track's links do not carry.
+def _lighten(robot: Element, parent: str, part: TrackPart) -> None:
+    """Move the drive's reflected mass from the parent to the belt.
 
-    The drive's reflected mass moves from the parent to the belt: the parent keeps the shape
-    of its inertia, and the vehicle its mass and centre of mass. Then the parent gets
-    what the links leave out of the properties of a uniform belt.
+    The parent keeps the shape of its inertia, and the vehicle its mass and centre of mass.
     """
-    element = next(link for link in robot.iterfind("link") if link.get("name") == parent)
-    rotation, origin = rotation_of(part.mount.rpy), np.asarray(part.mount.xyz)
-    reflected = uniform_belt(part.belt_path, part.width, part.drive.reflected_mass).moved(rotation, origin)
+    element = _link(robot, parent)
+    reflected = _in_parent(part, uniform_belt(part.belt_path, part.width, part.drive.reflected_mass))
     own = _read_inertial(element)
     mass = own.mass - reflected.mass
     if mass <= 0:
         expected = f"less than the {own.mass:g} kg that are left of {parent}"
-        raise InvalidValueError("reflected_mass of its tracks", expected, reflected.mass)
-    kept = MassProperties.of(mass, (own.moment - reflected.moment) / mass, own.inertia * mass / own.mass)
+        raise InvalidValueError("drive.reflected_mass [kg] of a track", expected, reflected.mass)
+    inertia = own.inertia * mass / own.mass
+    _inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
+
+
+def _complete(robot: Element, parent: str, part: TrackPart, links: Sequence[SegmentLink]) -> None:
+    """Give the parent what a track's links leave out of the properties of a uniform belt."""
     belt = uniform_belt(part.belt_path, part.width, part.moving_mass)
     for link in links:
         belt = belt - link.properties
-    _inertial(element, kept + belt.moved(rotation, origin))
+    element = _link(robot, parent)
+    _inertial(element, _read_inertial(element) + _in_parent(part, belt))
+
+
+def _in_parent(part: TrackPart, properties: MassProperties) -> MassProperties:
+    return properties.moved(rotation_of(part.mount.rpy), np.asarray(part.mount.xyz))
+
+
+def _link(robot: Element, name: str) -> Element:
+    return next(link for link in robot.iterfind("link") if link.get("name") == name)
 
 
 def _attach(joint: Element, parent: str, child: str, xyz: Iterable[float], rpy: Iterable[float]) -> None:
@@ -206,6 +221,7 @@ def _mesh_file(hull: Hull, meshes: dict[str, str]) -> str:
     return file
 
 
+@cache
 def _obj(hull: Hull) -> str:
     """The hull as OBJ, with its faces moved in by the margin that Bullet adds to them again."""
     faces = ConvexHull(np.asarray(hull.vertices)).equations

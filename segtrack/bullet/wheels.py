@@ -53,10 +53,12 @@ def assemble(client: int, track: JointedTrack) -> BuiltTrack:
 
 
 def _ends(part: TrackPart) -> tuple[Arc, Arc]:
-    """The arcs at the front and at the rear end of the ground line, which the belt runs from front to rear."""
+    """The arcs at the front and at the rear of the ground line, which a belt runs from front to rear."""
     path = part.belt_path
     segments, i = path.segments, path.ground
-    ground, front, rear = segments[i], segments[i - 1], segments[(i + 1) % len(segments)]
-    if isinstance(ground, Line) and isinstance(front, Arc) and isinstance(rear, Arc) and min(front.turn, rear.turn) > 0:
-        return front, rear
-    raise InvalidValueError("path of a track of wheels", "a ground line between two outward arcs", Phrase(", ".join(path.names)))
+    front, rear = segments[i - 1], segments[(i + 1) % len(segments)]
+    if isinstance(segments[i], Line) and isinstance(front, Arc) and isinstance(rear, Arc):
+        if front.turn > 0 and rear.turn > 0:
+            return front, rear
+    expected = "a ground line between two outward arcs"
+    raise InvalidValueError("path of a track of wheels", expected, Phrase(", ".join(path.names)))

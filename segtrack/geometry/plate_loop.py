@@ -78,13 +78,13 @@ def plate_loop(path: BeltPath, count: int) -> PlateLoop:
     """
     arcs = _arcs(path)
     if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
-        raise InvalidValueError(
-            "path of a track of plates", "around two or more pulleys, bending outwards", Phrase(", ".join(path.names))
-        )
+        expected = "around two or more pulleys, bending outwards"
+        raise InvalidValueError("path of a track of plates", expected, Phrase(", ".join(path.names)))
     shortest = min(arc.radius for arc in arcs)
     loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0)
     if loop.pitch > shortest:
-        raise InvalidValueError("plates", f"no longer than the smallest pulley's radius of {shortest:g} m", loop.pitch)
+        expected = f"no longer than the smallest pulley's radius of {shortest:g} m"
+        raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
     teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
     for _ in range(8):
         depth = loop.sprocket.radius - loop.pitch / 2 / math.sin(math.pi / teeth)
@@ -97,7 +97,7 @@ def _arcs(path: BeltPath) -> list[Arc]:
 
 
 def _chords(path: BeltPath, count: int) -> tuple[NDArray[np.float64], float]:
-    """Hinges (n + 1, 2) of `count` equal chords of a path, from the middle of its ground line, and their pitch.
+    """Hinges (n + 1, 2) of `count` equal chords, from the middle of the ground line, and their pitch.
 
     The path lengths that the chords span always add up to the perimeter; they are shifted
     from chords that are too long to those that are too short.

@@ -183,7 +183,7 @@ class Robot:
 
     @property
     def base_velocity(self) -> tuple[float, ...]:
-        """Velocity of the body's centre of mass, and those of belts' own bodies, as PyBullet has them (3 n,) [m/s]."""
+        """Velocity of the body's centre of mass, then those of belts' own bodies (3 n,) [m/s]."""
         return tuple(
             v for b in self._bodies for v in pybullet.getBaseVelocity(b, physicsClientId=self._client)[0]
         )

@@ -93,7 +93,7 @@ class Track:
         self.drive.command = min(max(finite(f"belt speed of {self.name} [m/s]", speed), -top), top)
 
     def seat(self) -> None:
-        """Follow the link that carries the track, after that was placed, with what the belt has of its own bodies."""
+        """Let the belt's own bodies, if it has any, follow its mount after that was placed."""
         seat_bodies(self._client, self.built)
 
     def account(self, reading: BeltReading) -> None:

@@ -1,0 +1,39 @@
+"""How hard can it pull? A spring holds PackBot back while its belts slip: the drawbar pull is friction times weight."""
+
+from __future__ import annotations
+
+import pybullet
+import typer
+
+import segtrack
+from segtrack import terrain
+
+STIFFNESS = 2000.0
+DAMPING = 400.0
+
+
+def main(headless: bool = False) -> None:
+    """Pull against a spring of 2 kN/m and print pull, slip and power."""
+    with segtrack.World(gui=not headless) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot")
+        world.run(0.3)
+        start = robot.state.position[0]
+        robot.set_belt_speed(0.2, 0.2)
+
+        def spring() -> float:
+            state = robot.state
+            pull = STIFFNESS * (state.position[0] - start) + DAMPING * state.velocity[0]
+            world.client.applyExternalForce(robot.body, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME)
+            return pull
+
+        for _ in range(4):
+            world.run(0.5, on_step=spring, real_time=not headless)
+            power = sum(track.power for track in robot.tracks.values())
+            slip = robot.tracks["left"].slip
+            print(f"{world.time:.1f} s  pull {spring():6.1f} N  slip {slip:5.2f}  power {power:5.1f} W")
+        print(f"friction x weight = {0.6 * robot.mass * 9.81:.1f} N")
+
+
+if __name__ == "__main__":
+    typer.run(main)

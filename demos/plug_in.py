@@ -1,0 +1,33 @@
+"""Tracks for a robot of your own, inside a PyBullet program of your own: segtrack adds one call a step."""
+
+from __future__ import annotations
+
+import pybullet
+import typer
+from pybullet_utils.bullet_client import BulletClient
+
+import segtrack
+
+
+def main(headless: bool = False) -> None:
+    """Drive a rover with a mast in a curve, next to a ball that segtrack knows nothing of."""
+    client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)
+    client.setGravity(0, 0, -9.81)
+    ground = client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))
+    client.changeDynamics(ground, -1, lateralFriction=1.0)
+    client.createMultiBody(1.0, client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1), -1, [0, 1.0, 0.5])
+
+    segtrack.configure(client)
+    robot = segtrack.attach(client, "example_rover", position=[0, 0, 0.3])
+    for step in range(5000):
+        if step == 1000:
+            robot.drive(linear=0.2, angular=0.3)
+        robot.before_step()
+        client.stepSimulation()
+    x, y, _ = robot.state.position
+    print(f"at ({x:.2f}, {y:.2f}) m, heading {robot.state.yaw:.2f} rad, links {', '.join(robot.links)}")
+    client.disconnect()
+
+
+if __name__ == "__main__":
+    typer.run(main)
