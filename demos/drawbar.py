@@ -24,7 +24,9 @@ def main(headless: bool = False) -> None:
         def spring() -> float:
             state = robot.state
             pull = STIFFNESS * (state.position[0] - start) + DAMPING * state.velocity[0]
-            world.client.applyExternalForce(robot.body, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME)
+            world.client.applyExternalForce(
+                robot.body, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME
+            )
             return pull
 
         for _ in range(4):

@@ -15,7 +15,9 @@ def main(headless: bool = False) -> None:
     client.setGravity(0, 0, -9.81)
     ground = client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))
     client.changeDynamics(ground, -1, lateralFriction=1.0)
-    client.createMultiBody(1.0, client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1), -1, [0, 1.0, 0.5])
+    client.createMultiBody(
+        1.0, client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1), -1, [0, 1.0, 0.5]
+    )
 
     segtrack.configure(client)
     robot = segtrack.attach(client, "example_rover", position=[0, 0, 0.3])

@@ -10,6 +10,7 @@ import pytest
 
 import segtrack
 from scenes import GRAVITY, momenta, on_plane, tilt, vary
+from segtrack import terrain
 from segtrack.description.track import TrackPart
 
 SLOPE = 20.0
@@ -60,6 +61,26 @@ def test_roll_back_under_load_loses_no_height() -> None:
                 drops.append(above - robot.state.position[2])
                 count = robot.tracks["left"].roll_backs
         assert len(drops) >= 4
+        assert max(drops) < 1e-4
+
+
+def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Step(height=0.24, distance=0.75))
+        front, rear = math.radians(45), math.radians(5)
+        angles = {"front_left": front, "front_right": front, "rear_left": rear, "rear_right": rear}
+        robot = world.add_vehicle("quince", flippers=angles)
+        robot.set_belt_speed(0.1, 0.1)
+        world.run(4.0)
+        assert math.degrees(robot.state.pitch) > 5, "the nose is on the edge"
+        drops = []
+        for _ in range(2000):
+            above = robot.state.position[2]
+            rolled = sum(track.roll_backs for track in robot.tracks.values())
+            world.step()
+            if sum(track.roll_backs for track in robot.tracks.values()) > rolled:
+                drops.append(above - robot.state.position[2])
+        assert len(drops) >= 10
         assert max(drops) < 1e-4
 
 

@@ -22,14 +22,15 @@ def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
     """
     front, rear = _ends(part)
     lift = part.grousers.height if part.grousers is not None else 0.0
-    mass = part.moving_mass / count
+    mass = part.belt.mass / count
     wheels = []
     for i in range(count):
         share = i / (count - 1)
         x, z = (1 - share) * front.center + share * rear.center
-        radius = (1 - share) * front.radius + share * rear.radius + lift
-        # A hoop: (sum of spin inertia / radius^2) is the mass that moves with the belt.
-        spin = mass * radius**2
+        radius = (1 - share) * front.radius + share * rear.radius
+        # The belt as a hoop, and the drive's inertia. With hoops out at the rims, or the drive's mass in
+        # the wheels, the body that carries them could be left with less than no inertia.
+        spin = part.moving_mass / count * radius**2
         across = spin / 2 + mass * part.width**2 / 12
         wheels.append(
             SegmentLink(
@@ -38,10 +39,10 @@ def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
                 x=float(x),
                 z=float(z),
                 heading=0.0,
-                ratio=1 / radius,
+                ratio=1 / (radius + lift),
                 mass=mass,
                 inertia=(across, spin, across),
-                shapes=(Placed(Cylinder(radius, part.width)),),
+                shapes=(Placed(Cylinder(radius + lift, part.width)),),
             )
         )
     return tuple(wheels)

@@ -19,6 +19,7 @@ from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_o
 
 _SLACK = 1e-4
 """How much longer than its path a loop is, so that no phase of it is too tight; a share of its length."""
+_FEWEST_TEETH = 5
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,10 @@ def plate_loop(path: BeltPath, count: int) -> PlateLoop:
     if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
         expected = "around two or more pulleys, bending outwards"
         raise InvalidValueError("path of a track of plates", expected, Phrase(", ".join(path.names)))
-    shortest = min(arc.radius for arc in arcs)
+    longest = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / _FEWEST_TEETH)
     loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0)
-    if loop.pitch > shortest:
-        expected = f"no longer than the smallest pulley's radius of {shortest:g} m"
+    if loop.pitch > longest:
+        expected = f"no longer than {longest:.4g} m, for {_FEWEST_TEETH} to fit around the smallest pulley"
         raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
     teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
     for _ in range(8):
