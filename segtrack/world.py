@@ -180,6 +180,7 @@ class World:
             DisconnectedError: The client is gone.
         """
         if self._start is None:
+            self._must_be_connected("step the world")
             self._start = self.save()
         for robot in self.robots:
             robot.before_step()

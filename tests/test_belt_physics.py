@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pybullet
 import pytest
+from scenes import GRAVITY, momenta, on_plane, tilt, vary
 
 import segtrack
-from scenes import GRAVITY, momenta, on_plane, tilt, vary
 from segtrack import terrain
 from segtrack.description.track import TrackPart
 

@@ -11,9 +11,9 @@ import psutil
 import pybullet
 import pytest
 from pybullet_utils.bullet_client import BulletClient
+from scenes import on_plane
 
 import segtrack
-from scenes import on_plane
 from segtrack import terrain
 from segtrack.errors import DisconnectedError, DivergedError
 

@@ -9,6 +9,8 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
+from segtrack.bullet.engine import needing
+
 
 @dataclass(frozen=True)
 class LinkMotion:
@@ -37,16 +39,21 @@ class LinkMotion:
 
 
 def link_motion(client: int, body: int, link: int) -> LinkMotion:
-    """Read a link; -1 is the root."""
-    if link == -1:
-        center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
-        velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
-        position, orientation = pybullet.multiplyTransforms(
-            center, inertial, *_frame_in_inertial(client, body)
-        )
-    else:
-        state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
-        center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]
+    """Read a link; -1 is the root.
+
+    Raises:
+        DisconnectedError: The client is gone.
+    """
+    with needing(client, "read a link"):
+        if link == -1:
+            center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
+            velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
+            position, orientation = pybullet.multiplyTransforms(
+                center, inertial, *_frame_in_inertial(client, body)
+            )
+        else:
+            state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
+            center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]
     rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
     return LinkMotion(
         np.array(position), orientation, rotation, np.array(center), np.array(velocity), np.array(angular)

@@ -20,6 +20,7 @@ from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_o
 _SLACK = 1e-4
 """How much longer than its path a loop is, so that no phase of it is too tight; a share of its length."""
 _FEWEST_TEETH = 5
+_ITERATIONS = 24
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class PlateLoop:
         path: The belt's outer face.
         hinges: First hinge of each plate, and the last one's end (n + 1, 2) in (x, z) [m].
         pitch: Distance between a plate's hinges [m].
-        depth: Of the hinges below the outer face, within pitch / (4 pi) of zero [m].
+        depth: Of the hinges below the outer face, a tenth of the pitch or so, of either sign [m].
         teeth: Plates in one turn of the sprocket.
     """
 
@@ -87,7 +88,7 @@ def plate_loop(path: BeltPath, count: int) -> PlateLoop:
         expected = f"no longer than {longest:.4g} m, for {_FEWEST_TEETH} to fit around the smallest pulley"
         raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
     teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
-    for _ in range(8):
+    for _ in range(_ITERATIONS):
         depth = loop.sprocket.radius - loop.pitch / 2 / math.sin(math.pi / teeth)
         loop = PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth)
     return loop
@@ -105,7 +106,7 @@ def _chords(path: BeltPath, count: int) -> tuple[NDArray[np.float64], float]:
     """
     middle = float(path.starts[path.ground]) + path.segments[path.ground].length / 2
     spans = np.full(count, path.perimeter / count)
-    for _ in range(50):
+    for _ in range(_ITERATIONS):
         hinges = path.point(middle + np.concatenate([[0.0], np.cumsum(spans)]))
         chords = np.linalg.norm(np.diff(hinges, axis=0), axis=1)
         spans += chords.mean() - chords

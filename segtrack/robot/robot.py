@@ -10,7 +10,7 @@ from typing import Any
 
 import pybullet
 
-from segtrack.bullet.engine import client_id
+from segtrack.bullet.engine import client_id, needing
 from segtrack.bullet.frames import link_motion, place_base, vector
 from segtrack.bullet.joints import BeltReading, MotorReader
 from segtrack.bullet.loader import load
@@ -91,9 +91,9 @@ class Robot:
     @property
     def mass(self) -> float:
         """Of all its links [kg]."""
-        return sum(
-            pybullet.getDynamicsInfo(*link, physicsClientId=self._client)[0] for link in self._all_links()
-        )
+        with needing(self._client, f"weigh {self.name}"):
+            infos = [pybullet.getDynamicsInfo(*n, physicsClientId=self._client) for n in self._all_links()]
+        return float(sum(info[0] for info in infos))
 
     @property
     def state(self) -> RobotState:
@@ -172,14 +172,11 @@ class Robot:
         Raises:
             DisconnectedError: The client is gone.
         """
-        try:
+        with needing(self._client, f"step {self.name}"):
             readings = self._restored if self._restored is not None else self._reader.read()
             self._restored = None
             for track, reading in zip(self.tracks.values(), readings, strict=True):
                 track.account(reading)
-        except pybullet.error:
-            client_id(self._client, f"step {self.name}")
-            raise
 
     @property
     def base_velocity(self) -> tuple[float, ...]:
@@ -190,13 +187,15 @@ class Robot:
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner of the box around all its links, in the world [m]."""
-        boxes = [pybullet.getAABB(*link, physicsClientId=self._client) for link in self._all_links()]
+        with needing(self._client, f"measure {self.name}"):
+            boxes = [pybullet.getAABB(*link, physicsClientId=self._client) for link in self._all_links()]
         lows, highs = zip(*boxes, strict=True)
         return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
 
     def place(self, position: Sequence[float], orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0)) -> None:
         """Put the body frame at a pose in the world, at rest; joints stay as they are."""
-        place_base(self._client, self.body, position, orientation)
+        with needing(self._client, f"place {self.name}"):
+            place_base(self._client, self.body, position, orientation)
         for track in self.tracks.values():
             track.seat()
 
