@@ -1,4 +1,4 @@
-"""How hard can it pull? A spring holds PackBot back while its belts slip: the drawbar pull is friction times weight."""
+"""A spring holds PackBot back while its belts slip: the drawbar pull is friction times weight."""
 
 from __future__ import annotations
 

@@ -227,6 +227,9 @@ class World:
         self._must_be_connected("restore a state")
         if len(snapshot.robots) != len(self.robots):
             raise InvalidValueError("snapshot", f"of {len(self.robots)} robots", len(snapshot.robots))
+        for robot in self.robots:
+            if any(track.built.bodies for track in robot.tracks.values()):
+                robot.forget_contacts()
         self.client.restoreState(snapshot.state)
         self._steps = snapshot.steps
         for robot, state in zip(self.robots, snapshot.robots, strict=True):

@@ -103,7 +103,7 @@ def test_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(vehicle: str
 
 @pytest.mark.parametrize("spare", [-0.05, 0.05])
 def test_stalled_belt_climbs_a_slope_only_with_force_to_spare(spare: float) -> None:
-    """Free body: along the slope the drives must give m g sin(slope) in sum; what is missing accelerates m down."""
+    """Free body: the drives must give m g sin(slope) in sum; what is missing accelerates m down the slope."""
     need = total_mass("packbot") * GRAVITY * math.sin(math.radians(SLOPE))
     limit = need * (1 + spare) / 2
     world, robot = on_plane(vary("packbot", drive={"max_force": limit}, contact={"friction": 0.9}))

@@ -9,12 +9,14 @@ from scipy.spatial.transform import Rotation
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.links import Box, MassProperties, prism, segment_links, uniform_belt
+from segtrack.geometry.links import segment_links
+from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
 from segtrack.geometry.phase import wrap_travel
 from segtrack.geometry.pulleys import Pulley, wrap_belt
 from segtrack.geometry.rotation import rotation_of, rpy_of
 from segtrack.geometry.seam import seam_error, stance_on_belt, stance_on_segments
+from segtrack.geometry.solids import Box, prism
 
 EXACT = 1e-9
 

@@ -27,7 +27,8 @@ def test_two_lines_do_everything() -> None:
 
 def test_first_line_climbs_and_writes_its_picture(tmp_path: Path) -> None:
     command = shlex.split(BLOCKS[0][1].splitlines()[0].split("&&")[1])
-    command = [str(Path(sys.executable).with_name("segtrack")), *command[1:], "--out", str(tmp_path / "out"), "--json"]
+    program = Path(sys.executable).with_name("segtrack")
+    command = [str(program), *command[1:], "--out", str(tmp_path / "out"), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)

@@ -13,7 +13,7 @@ from segtrack import terrain
 from segtrack.bullet.loader import load, vehicle_urdf
 from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.load import parse_vehicle
-from segtrack.geometry.links import MassProperties, uniform_belt
+from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.rotation import rotation_of
 
 LONGEST_LINE = 1024  # PyBullet's parser stops there.

@@ -1,4 +1,4 @@
-"""The world: determinism to the bit, snapshots, pacing, guard, memory, and life inside somebody else's program."""
+"""The world: determinism to the bit, snapshots, pacing, guard, memory, and somebody else's program."""
 
 from __future__ import annotations
 

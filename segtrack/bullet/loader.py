@@ -77,9 +77,15 @@ def load(
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         path = urdf.write(Path(folder), vehicle.name)
         body = pybullet.loadURDF(
-            str(path), position, orientation, useFixedBase=vehicle.body.fixed, flags=_FLAGS, physicsClientId=client
+            str(path),
+            position,
+            orientation,
+            useFixedBase=vehicle.body.fixed,
+            flags=_FLAGS,
+            physicsClientId=client,
         )
-    info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in range(pybullet.getNumJoints(body, physicsClientId=client))]
+    numbers = range(pybullet.getNumJoints(body, physicsClientId=client))
+    info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in numbers]
     if len(info) > MOST_JOINTS:
         pybullet.removeBody(body, physicsClientId=client)
         most = f"of at most {MOST_JOINTS} joints for PyBullet"
@@ -90,10 +96,11 @@ def load(
     tracks = []
     for mounted in vehicle.mounted_tracks():
         links_of_track = chosen.track_links(mounted.part)
-        numbers = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
-        jointed = JointedTrack(mounted, body, numbers, tuple(link.ratio for link in links_of_track))
-        free_joints(client, body, numbers)
-        set_contact(client, body, numbers, mounted.part)
+        own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
+        jointed = JointedTrack(mounted, body, own, tuple(link.ratio for link in links_of_track))
+        free_joints(client, body, own)
+        if not chosen.belt_apart:
+            set_contact(client, body, own, mounted.part)
         tracks.append(chosen.assemble(client, jointed))
     _ignore_each_other(client, [number for track in tracks for number in track.bodies])
     flippers = tuple(

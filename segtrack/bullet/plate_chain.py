@@ -10,11 +10,13 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from segtrack.bullet.joints import MOST_JOINTS
-from segtrack.bullet.urdf import UrdfModel, _add_segment, _inertial
+from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
 from segtrack.description.track import Mount, TrackPart
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.links import Box, MassProperties, Placed, SegmentLink
+from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.plate_loop import PlateLoop, plate_loop
+from segtrack.geometry.solids import Box, Placed
 
 _PITCH = 0.04
 """Of the plates of a belt without grousers, about [m]."""
@@ -48,13 +50,15 @@ def chain_urdf(track: str, part: TrackPart) -> UrdfModel:
     parent = f"{track}_guide"
     light = _GUIDE * part.belt.mass / (1 + FREEDOMS)
     guide = MassProperties.of_box(light, (0, 0, 0), 3 * (part.width,))
-    _inertial(SubElement(robot, "link", name=parent), guide)
+    set_inertial(SubElement(robot, "link", name=parent), guide)
     middle = (loop.pitch / 2, 0, loop.depth - part.belt.thickness / 2)
     for link in _chain_links(part, loop):
-        _add_segment(robot, track, part, parent, link, meshes)
+        add_segment(robot, track, part, parent, link, meshes)
         parent = f"{track}_{link.name}"
         if link.shapes:
-            _inertial(robot.findall("link")[-1], MassProperties.of(link.mass, middle, np.diag(link.inertia)))
+            set_inertial(
+                robot.findall("link")[-1], MassProperties.of(link.mass, middle, np.diag(link.inertia))
+            )
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
 

@@ -22,16 +22,10 @@ from segtrack.description.track import TrackPart
 from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import Flipper, VehicleDescription
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.links import (
-    Box,
-    Cylinder,
-    Hull,
-    MassProperties,
-    Placed,
-    SegmentLink,
-    uniform_belt,
-)
+from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.rotation import rotation_of, rpy_of
+from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
 
 _BODY_COLOUR = "0.85 0.45 0.12 1"
 _TRACK_COLOUR = "0.16 0.17 0.19 1"
@@ -91,7 +85,7 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
-            _add_segment(robot, mounted.name, mounted.part, parent, link, meshes)
+            add_segment(robot, mounted.name, mounted.part, parent, link, meshes)
         _complete(robot, parent, mounted.part, links)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
@@ -108,14 +102,14 @@ def _body(vehicle: VehicleDescription) -> Element:
     assert body.mass is not None and body.size is not None
     robot = Element("robot", name=vehicle.name)
     link = SubElement(robot, "link", name="body")
-    _inertial(link, MassProperties.of_box(body.mass, body.center_of_mass, body.size))
+    set_inertial(link, MassProperties.of_box(body.mass, body.center_of_mass, body.size))
     _shape(link, Placed(Box(body.size)), _BODY_COLOUR, "body", {})
     return robot
 
 
 def _add_flipper(robot: Element, name: str, flipper: Flipper) -> None:
     link = SubElement(robot, "link", name=name)
-    _inertial(link, MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size))
+    set_inertial(link, MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size))
     joint = SubElement(robot, "joint", name=flipper_joint_name(name), type="revolute")
     _attach(joint, parent_link(robot, flipper.mount.parent), name, flipper.mount.xyz, flipper.mount.rpy)
     SubElement(joint, "axis", xyz=f"0 {flipper.raise_axis} 0")
@@ -130,12 +124,13 @@ def _add_flipper(robot: Element, name: str, flipper: Flipper) -> None:
     )
 
 
-def _add_segment(
+def add_segment(
     robot: Element, track: str, part: TrackPart, parent: str, link: SegmentLink, meshes: dict[str, str]
 ) -> None:
+    """Add a link of a track and its joint to a parent link; hulls that it needs go into `meshes`."""
     name = f"{track}_{link.name}"
     element = SubElement(robot, "link", name=name)
-    _inertial(element, link.own_properties)
+    set_inertial(element, link.own_properties)
     for i, shape in enumerate(link.shapes):
         _shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
     rotation = rotation_of(part.mount.rpy)
@@ -161,7 +156,7 @@ def _lighten(robot: Element, parent: str, part: TrackPart) -> None:
         expected = f"less than the {own.mass:g} kg that are left of {parent}"
         raise InvalidValueError("drive.reflected_mass [kg] of a track", expected, reflected.mass)
     inertia = own.inertia * mass / own.mass
-    _inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
+    set_inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
 
 
 def _complete(robot: Element, parent: str, part: TrackPart, links: Sequence[SegmentLink]) -> None:
@@ -170,7 +165,7 @@ def _complete(robot: Element, parent: str, part: TrackPart, links: Sequence[Segm
     for link in links:
         belt = belt - link.properties
     element = _link(robot, parent)
-    _inertial(element, _read_inertial(element) + _in_parent(part, belt))
+    set_inertial(element, _read_inertial(element) + _in_parent(part, belt))
 
 
 def _in_parent(part: TrackPart, properties: MassProperties) -> MassProperties:
@@ -241,7 +236,7 @@ def _obj(hull: Hull) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _inertial(link: Element, properties: MassProperties) -> None:
+def set_inertial(link: Element, properties: MassProperties) -> None:
     """Set a link's inertial; what it had is replaced."""
     for old in link.findall("inertial"):
         link.remove(old)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from segtrack.bullet.model import BuiltTrack, JointedTrack
 from segtrack.description.track import TrackPart
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.links import Cylinder, Placed, SegmentLink
+from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Arc, Line
+from segtrack.geometry.solids import Cylinder, Placed
 
 
 def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:

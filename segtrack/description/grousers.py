@@ -17,7 +17,7 @@ from segtrack.description.base import (
 )
 from segtrack.description.mesh_file import convex_corners
 from segtrack.errors import InvalidValueError, Problem
-from segtrack.geometry.links import Box, Cylinder, Hull, Solid, prism
+from segtrack.geometry.solids import Box, Cylinder, Hull, Solid, prism
 
 
 class BoxShape(Part):

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from segtrack.description.track import Mount
 from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
-from segtrack.geometry.links import rotation_about_y
 from segtrack.geometry.path import normal_of
-from segtrack.geometry.rotation import rotation_of
+from segtrack.geometry.rotation import rotation_about_y, rotation_of
 
 
 @dataclass(frozen=True)

@@ -24,119 +24,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from segtrack.geometry.grousers import Footprint
+from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Arc, BeltPath, Line
-
-
-@dataclass(frozen=True)
-class Box:
-    """A box, centred on its frame.
-
-    Attributes:
-        size: Along x, y, z [m].
-    """
-
-    size: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Cylinder:
-    """A cylinder about its frame's y axis, centred on it.
-
-    Attributes:
-        radius: [m]
-        length: Along y [m].
-    """
-
-    radius: float
-    length: float
-
-
-@dataclass(frozen=True)
-class Hull:
-    """The convex hull of points.
-
-    Attributes:
-        vertices: Corners (n, 3) in its frame [m], as a tuple of rows.
-    """
-
-    vertices: tuple[tuple[float, float, float], ...]
-
-
-Solid = Box | Cylinder | Hull
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A solid in the plane of a track or of a link.
-
-    Attributes:
-        solid: The shape, in its own frame.
-        x: Origin of that frame, forward [m].
-        z: Origin of that frame, up [m].
-        heading: Rotation of that frame about +y [rad].
-    """
-
-    solid: Solid
-    x: float = 0.0
-    z: float = 0.0
-    heading: float = 0.0
-
-
-@dataclass(frozen=True)
-class MassProperties:
-    """Mass, first and second moments of something about a frame's origin.
-
-    Attributes:
-        mass: [kg]
-        moment: Mass times centre of mass (3,) [kg m].
-        second: Integral of r r^T dm (3, 3) [kg m^2].
-    """
-
-    mass: float
-    moment: NDArray[np.float64]
-    second: NDArray[np.float64]
-
-    def __add__(self, other: MassProperties) -> MassProperties:
-        """Both together, about the same origin."""
-        return MassProperties(self.mass + other.mass, self.moment + other.moment, self.second + other.second)
-
-    def __sub__(self, other: MassProperties) -> MassProperties:
-        """What is left of this without the other, about the same origin."""
-        return MassProperties(self.mass - other.mass, self.moment - other.moment, self.second - other.second)
-
-    def moved(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
-        """The same seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
-        moment = rotation @ self.moment
-        cross = np.outer(origin, moment)
-        second = rotation @ self.second @ rotation.T + cross + cross.T + self.mass * np.outer(origin, origin)
-        return MassProperties(self.mass, moment + self.mass * origin, second)
-
-    @property
-    def center(self) -> NDArray[np.float64]:
-        """Centre of mass (3,) [m]."""
-        return self.moment / self.mass
-
-    @property
-    def inertia(self) -> NDArray[np.float64]:
-        """Inertia tensor (3, 3) about the centre of mass, in this frame's axes [kg m^2]."""
-        central = self.second - self.mass * np.outer(self.center, self.center)
-        return np.trace(central) * np.eye(3) - central
-
-    @classmethod
-    def of(cls, mass: float, center: ArrayLike, inertia: NDArray[np.float64]) -> MassProperties:
-        """From mass [kg], centre (3,) [m] and inertia (3, 3) about the centre [kg m^2]."""
-        middle = np.asarray(center, dtype=float)
-        central = np.trace(inertia) / 2 * np.eye(3) - inertia
-        return cls(mass, mass * middle, central + mass * np.outer(middle, middle))
-
-    @classmethod
-    def of_box(cls, mass: float, center: ArrayLike, size: Sequence[float]) -> MassProperties:
-        """Of a uniform box with sides `size` (3,) [m]."""
-        squares = np.square(size)
-        return cls.of(mass, center, mass / 12 * np.diag(squares.sum() - squares))
+from segtrack.geometry.rotation import rotation_about_y
+from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
 
 
 @dataclass(frozen=True)
@@ -174,12 +67,6 @@ class SegmentLink:
     def properties(self) -> MassProperties:
         """Mass properties about the track frame's origin, in its axes."""
         return self.own_properties.moved(rotation_about_y(self.heading), np.array([self.x, 0.0, self.z]))
-
-
-def rotation_about_y(angle: float) -> NDArray[np.float64]:
-    """Rotation matrix (3, 3) about +y by `angle` [rad]."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
 
 
 def segment_links(
@@ -221,21 +108,6 @@ def segment_links(
             moving = (mass - line_mass) * segment.length / arc_length
             links.append(_arc_link(name, segment, width, thickness, share, moving, mine, path))
     return tuple(links)
-
-
-def uniform_belt(path: BeltPath, width: float, mass: float) -> MassProperties:
-    """Mass properties of a uniform belt about the track frame's origin."""
-    nodes, weights = np.polynomial.legendre.leggauss(32)
-    total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-    for segment in path.segments:
-        plane = segment.point_at((nodes + 1) * segment.length / 2)
-        points = np.stack([plane[:, 0], np.zeros(len(nodes)), plane[:, 1]], axis=1)
-        masses = weights / 2 * mass * segment.length / path.perimeter
-        second = np.einsum("n,ni,nj->ij", masses, points, points) + np.diag(
-            [0, masses.sum() * width**2 / 12, 0]
-        )
-        total = total + MassProperties(float(masses.sum()), masses @ points, second)
-    return total
 
 
 def _line_link(
@@ -306,24 +178,3 @@ def _chords(arc: Arc, width: float, thickness: float, sagitta: float = 1e-4) -> 
         size = (2 * arc.radius * abs(np.sin(half)), width, thickness)
         boxes.append(Placed(Box(size), reach * np.sin(angle), reach * np.cos(angle), angle))
     return tuple(boxes)
-
-
-def prism(base: float, top: float, height: float, width: float, crown: float) -> Hull:
-    """A grouser of trapezoidal profile, standing on its footprint, tip outwards along z.
-
-    The tip's middle stands `crown` above its ends. A flat tip on flat ground touches
-    along a line, for which a contact solver needs two points and finds them in an order
-    that favours one side; a crowned one touches at one point, in the middle.
-
-    Args:
-        base: Length along x at the footprint [m].
-        top: Length along x at the tip [m].
-        height: Of the tip's middle [m].
-        width: Along y [m].
-        crown: How much lower the tip's ends are than its middle [m].
-    """
-    corners = [
-        (x, y, z) for y in (-width / 2, width / 2) for x, z in ((base / 2, 0.0), (top / 2, height - crown))
-    ]
-    middle = [(top / 2, 0.0, height)] if crown > 0 else []
-    return Hull(tuple((sign * x, y, z) for x, y, z in corners + middle for sign in (-1, 1)))

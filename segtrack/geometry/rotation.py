@@ -25,5 +25,11 @@ def rpy_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
     """Roll, pitch, yaw [rad] of a rotation matrix; at gimbal lock the yaw is zero."""
     pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0]))
     if abs(math.cos(pitch)) < 1e-9:
-        return math.atan2(-rotation[1, 2], rotation[1, 1]) , pitch, 0.0
+        return math.atan2(-rotation[1, 2], rotation[1, 1]), pitch, 0.0
     return math.atan2(rotation[2, 1], rotation[2, 2]), pitch, math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+def rotation_about_y(angle: float) -> NDArray[np.float64]:
+    """Rotation matrix (3, 3) about +y by `angle` [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])

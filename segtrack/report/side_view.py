@@ -16,8 +16,9 @@ from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackPart
 from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.links import Box, Cylinder, Placed, SegmentLink, Solid
+from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Arc, BeltPath, normal_of
+from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
 
 Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grouser", "wheel"]
 

@@ -30,7 +30,7 @@ class FlipperJoint:
 
     @property
     def speed(self) -> float:
-        """[rad/s]"""
+        """Turning speed, raising positive [rad/s]."""
         return self._state()[1]
 
     @property

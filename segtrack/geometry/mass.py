@@ -1,0 +1,80 @@
+"""Mass, centre of mass and inertia, in a form that adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.geometry.path import BeltPath
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass, first and second moments of something about a frame's origin.
+
+    Attributes:
+        mass: [kg]
+        moment: Mass times centre of mass (3,) [kg m].
+        second: Integral of r r^T dm (3, 3) [kg m^2].
+    """
+
+    mass: float
+    moment: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+    def __add__(self, other: MassProperties) -> MassProperties:
+        """Both together, about the same origin."""
+        return MassProperties(self.mass + other.mass, self.moment + other.moment, self.second + other.second)
+
+    def __sub__(self, other: MassProperties) -> MassProperties:
+        """What is left of this without the other, about the same origin."""
+        return MassProperties(self.mass - other.mass, self.moment - other.moment, self.second - other.second)
+
+    def moved(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
+        """The same seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
+        moment = rotation @ self.moment
+        cross = np.outer(origin, moment)
+        second = rotation @ self.second @ rotation.T + cross + cross.T + self.mass * np.outer(origin, origin)
+        return MassProperties(self.mass, moment + self.mass * origin, second)
+
+    @property
+    def center(self) -> NDArray[np.float64]:
+        """Centre of mass (3,) [m]."""
+        return self.moment / self.mass
+
+    @property
+    def inertia(self) -> NDArray[np.float64]:
+        """Inertia tensor (3, 3) about the centre of mass, in this frame's axes [kg m^2]."""
+        central = self.second - self.mass * np.outer(self.center, self.center)
+        return np.trace(central) * np.eye(3) - central
+
+    @classmethod
+    def of(cls, mass: float, center: ArrayLike, inertia: NDArray[np.float64]) -> MassProperties:
+        """From mass [kg], centre (3,) [m] and inertia (3, 3) about the centre [kg m^2]."""
+        middle = np.asarray(center, dtype=float)
+        central = np.trace(inertia) / 2 * np.eye(3) - inertia
+        return cls(mass, mass * middle, central + mass * np.outer(middle, middle))
+
+    @classmethod
+    def of_box(cls, mass: float, center: ArrayLike, size: Sequence[float]) -> MassProperties:
+        """Of a uniform box with sides `size` (3,) [m]."""
+        squares = np.square(size)
+        return cls.of(mass, center, mass / 12 * np.diag(squares.sum() - squares))
+
+
+def uniform_belt(path: BeltPath, width: float, mass: float) -> MassProperties:
+    """Mass properties of a uniform belt about the track frame's origin."""
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+    for segment in path.segments:
+        plane = segment.point_at((nodes + 1) * segment.length / 2)
+        points = np.stack([plane[:, 0], np.zeros(len(nodes)), plane[:, 1]], axis=1)
+        masses = weights / 2 * mass * segment.length / path.perimeter
+        second = np.einsum("n,ni,nj->ij", masses, points, points) + np.diag(
+            [0, masses.sum() * width**2 / 12, 0]
+        )
+        total = total + MassProperties(float(masses.sum()), masses @ points, second)
+    return total
