@@ -185,7 +185,7 @@ class World:
         for robot in self.robots:
             robot.before_step()
         try:
-            pybullet.stepSimulation(physicsClientId=self._number)
+            self.client.stepSimulation()
         except pybullet.error:
             raise DisconnectedError("step the world") from None
         self._steps += 1

@@ -40,8 +40,8 @@ class MapGrid:
 
 
 GRIDS = {
-    "full": MapGrid((0.0, 5.0, 10.0, 15.0, 20.0, 30.0), (-0.04, -0.02, -0.01, 0.0, 0.02), (None, 5e4, 2e4)),
-    "small": MapGrid((5.0, 15.0), (-0.01,), (None,)),
+    "full": MapGrid((0.0, 4.0, 5.0, 6.0, 8.0, 12.0), (-0.07, -0.05, -0.03, -0.01), (None, 5e4, 2e4)),
+    "small": MapGrid((5.0,), (-0.05, 0.0), (None,)),
 }
 """Maps by name: `full` for the README, `small` to see that it works."""
 

@@ -16,20 +16,26 @@ from typing import Any
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
+from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.experiments.published import TABLE_2_SPEED
+from segtrack.experiments.variants import without_segment
 from segtrack.terrain import Plane
 from segtrack.world import World
 
 VEHICLE = "packbot"
 MODELS: Mapping[str, str] = {
     "segments": "segments",
+    "segments_with_upper_line": "segments",
     "smooth": "smooth",
     "wheels_4": "wheels:4",
     "wheels_13": "wheels:13",
     "plates": "plates",
 }
 """Track model by its name in the table."""
+WITHOUT_UPPER_LINE = ("segments", "smooth")
+"""These drive without the upper line, which nothing touches here (Okada et al. 2020, section III-E)."""
+UPPER_LINE = "line_2"
 RATIOS = {
     "segments_over_wheels_13": ("segments", "wheels_13"),
     "segments_over_wheels_4": ("segments", "wheels_4"),
@@ -78,7 +84,7 @@ class Table2:
         }
 
 
-class TimedClient(BulletClient):  # type: ignore[misc]
+class TimedClient(BulletClient):
     """A client that adds up the time spent in Bullet's `stepSimulation`.
 
     Attributes:
@@ -116,7 +122,7 @@ def run_table_2(
     if rounds < 1:
         raise InvalidValueError("rounds", "at least 1", rounds)
     with ExitStack() as stack:
-        racers = {name: stack.enter_context(_Racer(model)) for name, model in models.items()}
+        racers = {name: stack.enter_context(_Racer(name, model)) for name, model in models.items()}
         factors: dict[str, list[float]] = {name: [] for name in racers}
         shares = []
         for _ in range(rounds):
@@ -133,12 +139,15 @@ def run_table_2(
 class _Racer:
     """One model's world, warmed up and driving."""
 
-    def __init__(self, track_model: str) -> None:
+    def __init__(self, name: str, track_model: str) -> None:
         self._client: Any = TimedClient(pybullet.DIRECT)
         self._world = World("exact", client=self._client)
         try:
             self._world.add_terrain(Plane())
-            robot = self._world.add_vehicle(VEHICLE, track_model=track_model)
+            vehicle = load_vehicle(VEHICLE)
+            if name in WITHOUT_UPPER_LINE:
+                vehicle = without_segment(vehicle, UPPER_LINE)
+            robot = self._world.add_vehicle(vehicle, track_model=track_model)
             robot.set_belt_speed(left=TABLE_2_SPEED, right=TABLE_2_SPEED)
             self.drive(_WARM_UP, _MOST_ELAPSED)
         except BaseException:

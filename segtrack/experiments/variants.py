@@ -35,6 +35,12 @@ def with_center_of_mass(vehicle: VehicleDescription, x: float) -> VehicleDescrip
     return vehicle.model_copy(update={"body": body})
 
 
+def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:
+    """The vehicle with one segment left out of every track of its body."""
+    tracks = {name: track.model_copy(update={"omit": (segment,)}) for name, track in vehicle.tracks.items()}
+    return vehicle.model_copy(update={"tracks": tracks})
+
+
 def _with_contact(
     vehicle: VehicleDescription, change: Callable[[ContactPart], ContactPart]
 ) -> VehicleDescription:

@@ -144,7 +144,9 @@ def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
 def _link_outlines(link: SegmentLink) -> list[NDArray[np.float64]]:
     """A link's shapes at home, in the track plane [m]."""
     return [
-        _put(_put(_profile(placed.solid), (placed.x, placed.z), placed.heading), (link.x, link.z), link.heading)
+        _put(
+            _put(_profile(placed.solid), (placed.x, placed.z), placed.heading), (link.x, link.z), link.heading
+        )
         for placed in link.shapes
         if isinstance(placed, Placed)
     ]

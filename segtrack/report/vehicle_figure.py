@@ -17,7 +17,7 @@ from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
 from segtrack.description.track import TrackPart
 from segtrack.geometry.path import Arc, normal_of
-from segtrack.report.side_view import grouser_outlines, inner_outline, side_view
+from segtrack.report.side_view import Role, grouser_outlines, inner_outline, side_view
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
 
 _WIDTH = 13.0
@@ -51,7 +51,9 @@ def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
     detail = 3.6 if columns > 1 else 4.6
     figure = new_figure(_WIDTH, side + top + detail * detail_rows + 1.2)
     rows = figure.add_gridspec(3, 1, height_ratios=[side, top, detail * detail_rows])
-    figure.suptitle(f"{vehicle.name}: {mass:.4g} kg, {len(list(vehicle.mounted_tracks()))} tracks", fontsize=15)
+    figure.suptitle(
+        f"{vehicle.name}: {mass:.4g} kg, {len(list(vehicle.mounted_tracks()))} tracks", fontsize=15
+    )
     _draw_side(figure.add_subplot(rows[0]), vehicle, low, high, margin)
     _draw_top(figure.add_subplot(rows[1]), vehicle, low, high, margin)
     cells = rows[2].subgridspec(detail_rows, columns)
@@ -70,7 +72,11 @@ def _kinds(vehicle: VehicleDescription) -> list[_Kind]:
 
 
 def _draw_side(
-    axes: Axes, vehicle: VehicleDescription, low: NDArray[np.float64], high: NDArray[np.float64], margin: float
+    axes: Axes,
+    vehicle: VehicleDescription,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    margin: float,
 ) -> None:
     paint(axes, side_view(vehicle))
     if vehicle.body.mass is not None:
@@ -88,7 +94,11 @@ def _draw_side(
 
 
 def _draw_top(
-    axes: Axes, vehicle: VehicleDescription, low: NDArray[np.float64], high: NDArray[np.float64], margin: float
+    axes: Axes,
+    vehicle: VehicleDescription,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    margin: float,
 ) -> None:
     if vehicle.body.size is not None:
         length, width, _ = vehicle.body.size
@@ -106,7 +116,7 @@ def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
     half = part.width / 2
     outline = part.belt_path.outline()
     edges = [(float(outline[:, 0].min()), 0.0), (float(outline[:, 0].max()), 0.0)]
-    role = "flipper belt" if track.mounted.flipper is not None else "belt"
+    role: Role = "flipper belt" if track.mounted.flipper is not None else "belt"
     corners = np.array([[*edges[0], -half], [*edges[1], -half], [*edges[1], half], [*edges[0], half]])
     rectangle = track.frame.points(corners[:, [0, 2, 1]])[:, :2]
     axes.add_collection(PolyCollection([rectangle], facecolors=FILL[role][0], alpha=0.75, zorder=2))
@@ -136,18 +146,28 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
         normal = normal_of(segment.heading_at(along))
         outer = segment.point_at(along)
         omitted = name in part.omit
-        axes.plot(*outer.T, color=colour, linewidth=1.2 if omitted else 3.0, linestyle=":" if omitted else "-", zorder=4)
+        axes.plot(
+            *outer.T,
+            color=colour,
+            linewidth=1.2 if omitted else 3.0,
+            linestyle=":" if omitted else "-",
+            zorder=4,
+        )
         inwards = 0.17 * float(size[1]) if isinstance(segment, Arc) else 0.13 * float(size[1])
         place = outer[30] - inwards * normal[30]
         label = f"{name}\n(omitted)" if omitted else name
-        axes.annotate(label, place, color=colour, fontsize=9, fontweight="bold", ha="center", va="center", zorder=6)
+        axes.annotate(
+            label, place, color=colour, fontsize=9, fontweight="bold", ha="center", va="center", zorder=6
+        )
         seam = outer[0], outer[0] - 0.06 * float(size[1]) * normal[0]
         axes.add_collection(LineCollection([np.array(seam)], colors="black", linewidths=1.6, zorder=5))
         if isinstance(segment, Arc):
             axes.plot(*segment.center, marker="+", color=colour, markersize=9, zorder=4)
     axes.plot([], [], color="black", linewidth=1.6, marker="|", linestyle="none", label="seam")
     margin = 0.14 * float(max(size))
-    tip = max((s.kind.height for s in part.grousers.shapes), default=0.0) if part.grousers is not None else 0.0
+    tip = (
+        max((s.kind.height for s in part.grousers.shapes), default=0.0) if part.grousers is not None else 0.0
+    )
     below = float(low[1]) - tip - 0.3 * margin
     _measure(axes, (low[0], below), (high[0], below), "below")
     _measure(axes, (high[0] + tip + 0.3 * margin, low[1]), (high[0] + tip + 0.3 * margin, high[1]), "beside")

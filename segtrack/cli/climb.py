@@ -1,0 +1,110 @@
+"""`segtrack climb`: a vehicle drives at a step."""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segtrack.cli.output import (
+    INTERRUPTED,
+    JsonFlag,
+    OutFolder,
+    command,
+    progress,
+    results_folder,
+    say_written,
+    show,
+)
+from segtrack.experiments.climb import (
+    FRONT_FLIPPERS_DEG,
+    REAR_FLIPPERS_DEG,
+    ClimbInterrupted,
+    ClimbProgress,
+    ClimbResult,
+    ClimbSetup,
+    run_climb,
+)
+from segtrack.report.files import write_csv, write_figure, write_json
+
+
+@command
+def climb(
+    vehicle: Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")],
+    step: Annotated[float, typer.Option(help="Height of the step [m].")] = 0.24,
+    flippers: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Angle of the front flippers [deg], {FRONT_FLIPPERS_DEG:g} where there are any.",
+            show_default=False,
+        ),
+    ] = None,
+    rear_flippers: Annotated[
+        float | None,
+        typer.Option(help=f"Angle of the rear flippers [deg], {REAR_FLIPPERS_DEG:g}.", show_default=False),
+    ] = None,
+    speed: Annotated[float, typer.Option(help="Belt speed [m/s], clipped to what the drives can do.")] = 0.1,
+    track_model: Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")] = "segments",
+    preset: Annotated[str, typer.Option(help="Solver settings: exact (1 ms) or fast (4 ms).")] = "exact",
+    friction: Annotated[
+        float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
+    ] = None,
+    gui: Annotated[bool, typer.Option("--gui", help="Show a window.")] = False,
+    record: Annotated[
+        Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)
+    ] = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Drive a vehicle at a step and see whether it climbs; failing to climb is a result, not an error."""
+    from segtrack.report.climb_figure import draw_climb
+    from segtrack.report.tables import climb_table
+
+    setup = ClimbSetup(
+        vehicle=vehicle,
+        step=step,
+        flippers=None if flippers is None else math.radians(flippers),
+        rear_flippers=None if rear_flippers is None else math.radians(rear_flippers),
+        speed=speed,
+        track_model=track_model,
+        preset=preset,  # type: ignore[arg-type]
+        friction=friction,
+    )
+    folder = results_folder(out, f"climb-{Path(vehicle).stem}")
+    interrupted = False
+    try:
+        result = _run(setup, gui, record)
+    except ClimbInterrupted as error:
+        result, interrupted = error.result, True
+    columns = result.trajectory.columns()
+    written = [
+        write_csv(folder / "trajectory.csv", list(columns), zip(*columns.values(), strict=True)),
+        write_json(folder / "summary.json", result.summary()),
+    ]
+    if not interrupted:
+        written.append(write_figure(folder / "climb.png", draw_climb(result)))
+    show(climb_table(result), result.summary(), as_json)
+    say_written(*written, *([record] if record is not None else []))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _run(setup: ClimbSetup, gui: bool, record: Path | None) -> ClimbResult:
+    """Drive, with a progress bar, and a film if there is to be one."""
+    with ExitStack() as stack:
+        film = None
+        if record is not None:
+            from segtrack.report.video import Film
+
+            film = stack.enter_context(Film(record))
+        advance = stack.enter_context(progress("climbing", 1.0))
+
+        def observe(now: ClimbProgress) -> None:
+            advance(now.time / now.time_limit)
+            if film is not None:
+                film.take(now.world.client, now.time, now.robot.state.position)
+
+        return run_climb(setup, gui=gui, observer=observe)

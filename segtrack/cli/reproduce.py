@@ -1,0 +1,111 @@
+"""`segtrack reproduce`: the paper's tables, and a closed form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segtrack.cli.output import JsonFlag, OutFolder, command, counting, results_folder, say_written, show
+from segtrack.experiments import okada_map, okada_table_2, okada_table_4, turning
+from segtrack.experiments.published import TABLE_4
+from segtrack.report.files import write_csv, write_figure, write_json
+
+reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
+
+Preset = Annotated[
+    str | None, typer.Option(help="Solver settings: exact (1 ms) or fast (4 ms).", show_default=False)
+]
+Model = Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")]
+
+
+@reproduce.command("okada-table-2")
+@command
+def table_2(
+    rounds: Annotated[
+        int, typer.Option(help="How often each model takes its turn.", min=1)
+    ] = okada_table_2.ROUNDS,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Table II of Okada et al. 2020: how fast each track model is, PackBot on flat ground."""
+    from segtrack.report import table_figures, tables
+
+    folder = results_folder(out, "okada-table-2")
+    with counting("driving", rounds * len(okada_table_2.MODELS)) as done:
+        result = okada_table_2.run_table_2(rounds=rounds, on_done=done)
+    written = [
+        write_json(folder / "table_2.json", result.summary()),
+        write_figure(folder / "table_2.png", table_figures.draw_table_2(result)),
+    ]
+    show(tables.table_2(result), result.summary(), as_json)
+    say_written(*written)
+
+
+@reproduce.command("okada-table-4")
+@command
+def table_4(
+    preset: Preset = None,
+    track_model: Model = "segments",
+    with_map: Annotated[
+        bool,
+        typer.Option(
+            "--map", help="Map the matches over what the paper leaves open (preset fast by default)."
+        ),
+    ] = False,
+    map_size: Annotated[str, typer.Option(help="full or small.")] = "full",
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot."""
+    folder = results_folder(out, "okada-table-4-map" if with_map else "okada-table-4")
+    if with_map:
+        _map(folder, preset or "fast", track_model, map_size, as_json)
+    else:
+        _six_cases(folder, preset or "exact", track_model, as_json)
+
+
+def _six_cases(folder: Path, preset: str, track_model: str, as_json: bool) -> None:
+    from segtrack.report import table_figures, tables
+
+    with counting("climbing", len(TABLE_4)) as done:
+        result = okada_table_4.run_table_4(preset=preset, track_model=track_model, on_done=done)  # type: ignore[arg-type]
+    written = [
+        write_json(folder / "table_4.json", result.summary()),
+        write_figure(folder / "table_4.png", table_figures.draw_table_4(result)),
+    ]
+    show(tables.table_4(result), result.summary(), as_json)
+    say_written(*written)
+
+
+def _map(folder: Path, preset: str, track_model: str, size: str, as_json: bool) -> None:
+    from segtrack.report import table_figures, tables
+
+    with counting("climbing", okada_map.climb_count(size)) as done:
+        result = okada_map.run_map(size, preset=preset, track_model=track_model, on_done=done)  # type: ignore[arg-type]
+    records = [point.record() for point in result.points]
+    written = [
+        write_csv(folder / "map.csv", list(records[0]), (list(record.values()) for record in records)),
+        write_figure(folder / "map.png", table_figures.draw_map(result)),
+    ]
+    show(tables.map_table(result), result.summary(), as_json)
+    say_written(*written)
+
+
+@reproduce.command("turning")
+@command
+def turning_rates(out: OutFolder = None, as_json: JsonFlag = False) -> None:
+    """Turning rates on the spot against the closed form for uniform-pressure tracks."""
+    from segtrack.report import table_figures, tables
+
+    folder = results_folder(out, "turning")
+    with counting("turning", len(turning.GAUGES)) as done:
+        cases = turning.measure_turning(on_case=done)
+    summary = {"cases": [{**vars(case), "ratio": case.ratio} for case in cases]}
+    written = [
+        write_json(folder / "turning.json", summary),
+        write_figure(folder / "turning.png", table_figures.draw_turning(cases)),
+    ]
+    show(tables.turning_table(cases), summary, as_json)
+    say_written(*written)

@@ -1,0 +1,86 @@
+"""`segtrack vehicles`, `validate`, `schema`, `urdf` and `draw`: what is in a vehicle file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segtrack.bullet.loader import vehicle_urdf
+from segtrack.cli.output import JsonFlag, command, say_written, show, words
+from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
+from segtrack.report.files import check_writable, write_figure, write_text
+from segtrack.world import World
+
+VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
+
+
+@command
+def vehicles(as_json: JsonFlag = False) -> None:
+    """List the bundled vehicles."""
+    from segtrack.report.tables import vehicles_table
+
+    found = {name: load_vehicle(path) for name, path in bundled_vehicles().items()}
+    summary = {
+        name: {
+            "file": str(bundled_vehicles()[name]),
+            "tracks": [track.name for track in vehicle.mounted_tracks()],
+            "flippers": list(vehicle.flippers),
+            "source": vehicle.source,
+        }
+        for name, vehicle in found.items()
+    }
+    show(vehicles_table(found), {"vehicles": summary}, as_json)
+
+
+@command
+def validate(file: VehicleFile) -> None:
+    """Check a vehicle file; every mistake is listed."""
+    vehicle = load_vehicle(file)
+    tracks = len(list(vehicle.mounted_tracks()))
+    words().print(
+        f"{vehicle.name}: valid, {tracks} tracks, {len(vehicle.flippers)} flippers", highlight=False
+    )
+
+
+@command
+def schema() -> None:
+    """Print the JSON Schema of vehicle files."""
+    typer.echo(json.dumps(VehicleDescription.model_json_schema(), indent=2))
+
+
+@command
+def urdf(
+    file: VehicleFile,
+    track_model: Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")] = "segments",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for URDF and meshes instead.", show_default=False)
+    ] = None,
+) -> None:
+    """Print what PyBullet loads; with --out write it, with the meshes that it names."""
+    vehicle = load_vehicle(file)
+    model = vehicle_urdf(vehicle, track_model)
+    if out is None:
+        typer.echo(model.text, nl=False)
+        return
+    check_writable(out)
+    files = {**model.meshes, f"{vehicle.name}.urdf": model.text}
+    say_written(*(write_text(out / name, text) for name, text in files.items()))
+
+
+@command
+def draw(
+    file: VehicleFile,
+    out: Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)] = None,
+) -> None:
+    """Draw a vehicle from the side and from above: segments, grousers, seams and dimensions."""
+    from segtrack.report.vehicle_figure import draw_vehicle
+
+    vehicle = load_vehicle(file)
+    picture = out if out is not None else Path("out") / f"{vehicle.name}.png"
+    check_writable(picture.parent)
+    with World() as world:
+        mass = world.add_vehicle(vehicle).mass
+    say_written(write_figure(picture, draw_vehicle(vehicle, mass)))

@@ -1,0 +1,82 @@
+"""A climb as a picture: side-view snapshots, as in Okada et al. 2020, figure 7, and plots over time."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from segtrack.experiments.climb import ClimbResult
+from segtrack.experiments.trajectory import Trajectory
+from segtrack.report.side_view import Pose, side_view
+from segtrack.report.style import SEGMENT_COLOURS, new_figure, paint, paint_ground
+
+SNAPSHOTS = 6
+_BELOW = 0.06
+
+
+def draw_climb(result: ClimbResult) -> Figure:
+    """Draw a climb: snapshots evenly spaced in time, then pitch, height and belt forces over time."""
+    figure = new_figure(14.0, 11.0)
+    rows = figure.add_gridspec(2, 1, height_ratios=[1.25, 1.0])
+    title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.setup.track_model}"
+    figure.suptitle(f"{title}: {result.outcome} after {result.duration:.1f} s", fontsize=15)
+    strip = rows[0].subgridspec(2, SNAPSHOTS // 2)
+    indices = np.linspace(0, len(result.trajectory.time) - 1, SNAPSHOTS).round().astype(int)
+    for i, index in enumerate(indices):
+        draw_snapshot(figure.add_subplot(strip[i // 3, i % 3]), result, int(index))
+    plots = rows[1].subgridspec(3, 1)
+    pitch, height, force = (figure.add_subplot(plots[i]) for i in range(3))
+    trajectory = result.trajectory
+    pitch.plot(trajectory.time, np.degrees(trajectory.pitch), color=SEGMENT_COLOURS[0])
+    height.plot(trajectory.time, trajectory.position[:, 2], color=SEGMENT_COLOURS[2])
+    height.axhline(result.setup.step, color="black", linewidth=0.8, linestyle=":", label="step")
+    height.legend(loc="upper left", fontsize=8)
+    _plot_forces(force, trajectory)
+    for axes, label in (
+        (pitch, "pitch, nose up [deg]"),
+        (height, "height of body [m]"),
+        (force, "belt force [N]"),
+    ):
+        axes.set_ylabel(label)
+        axes.set_xlim(0, float(trajectory.time[-1]))
+        axes.grid(alpha=0.25)
+        for time in trajectory.time[indices]:
+            axes.axvline(float(time), color="black", alpha=0.15, linewidth=1)
+    force.set_xlabel("time [s]; grey lines are the snapshots")
+    return figure
+
+
+def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
+    """Draw the robot at one sample of its trajectory, before its step."""
+    trajectory = result.trajectory
+    x, _, z = trajectory.position[index]
+    pose = Pose(
+        x=float(x),
+        z=float(z),
+        pitch=float(trajectory.pitch[index]),
+        flippers={name: float(angle[index]) for name, angle in trajectory.flippers.items()},
+        travel={name: float(belt.travel[index]) for name, belt in trajectory.belts.items()},
+    )
+    polygons = side_view(result.vehicle, pose, result.setup.track_model)
+    reach = 1.15 * max(float(np.abs(polygon.points - (x, z)).max()) for polygon in polygons)
+    left, right = float(x) - reach, float(x) + reach
+    paint_ground(axes, result.terrain, left, right, -_BELOW)
+    paint(axes, polygons)
+    axes.set_xlim(left, right)
+    axes.set_ylim(-_BELOW, max(float(z) + 0.8 * reach, result.setup.step + _BELOW))
+    axes.set_aspect("equal")
+    axes.set_title(f"t = {trajectory.time[index]:.1f} s", loc="left", fontsize=10)
+    axes.tick_params(labelsize=8)
+
+
+def _plot_forces(axes: Axes, trajectory: Trajectory) -> None:
+    """Each belt's force, smoothed over a quarter of a second: contacts make it jump from sample to sample."""
+    interval = float(trajectory.time[1] - trajectory.time[0]) if len(trajectory.time) > 1 else 1.0
+    width = max(1, round(0.25 / interval))
+    for i, (name, belt) in enumerate(trajectory.belts.items()):
+        smooth = np.convolve(belt.force, np.ones(width) / width, mode="same")
+        axes.plot(
+            trajectory.time, smooth, color=SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)], linewidth=1, label=name
+        )
+    axes.legend(loc="upper left", fontsize=8, ncols=3)

@@ -1,0 +1,118 @@
+"""Results as tables for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from rich.table import Table
+
+from segtrack.description import VehicleDescription
+from segtrack.experiments.climb import ClimbResult
+from segtrack.experiments.okada_map import Table4Map
+from segtrack.experiments.okada_table_2 import Table2
+from segtrack.experiments.okada_table_4 import Table4
+from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.turning import TurningCase
+
+
+def climb_table(result: ClimbResult) -> Table:
+    """How a climb went."""
+    table = Table(
+        title=f"{result.vehicle.name} at a step of {result.setup.step * 1000:.0f} mm", show_header=False
+    )
+    x, y, z = result.final_position
+    rows = {
+        "outcome": f"[bold]{result.outcome}[/bold]",
+        "simulated": f"{result.duration:.2f} s",
+        "real-time factor": f"{result.real_time_factor:.2f} (slowest 0.5 s: {result.real_time_factor_min:.2f})",
+        "largest pitch": f"{math.degrees(result.max_pitch):.1f} deg",
+        "final position": f"{x:.3f}, {y:.3f}, {z:.3f} m (step's face at x = 0)",
+        "slip": f"{result.slip:.3f}",
+        "energy of the drives": f"{result.energy:.1f} J",
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
+
+
+def table_2(result: Table2) -> Table:
+    """Table II beside the paper's, with ratios."""
+    table = Table(
+        "", "segtrack", "Okada et al. 2020", title="Table II: real-time factor, PackBot, 1 ms, 0.3 m/s"
+    )
+    for model, factor in result.real_time_factor.items():
+        paper = TABLE_2_REAL_TIME_FACTOR.get(model)
+        table.add_row(model.replace("_", " "), f"{factor:.2f}", "" if paper is None else f"{paper:.2f}")
+    table.add_section()
+    for name, ratio in result.ratios.items():
+        table.add_row(name.replace("_", " "), f"{ratio:.2f}", f"{TABLE_2_RATIOS[name]:.2f}")
+    table.add_section()
+    table.add_row("segtrack's own share of a step", f"{result.overhead_fraction:.1%}", "")
+    return table
+
+
+def table_4(result: Table4) -> Table:
+    """Table IV beside the paper's."""
+    columns = (
+        "front sub-tracks [deg]",
+        "step [mm]",
+        "here",
+        "pitch [deg]",
+        "robot",
+        "paper's simulation",
+        "match",
+    )
+    table = Table(
+        *columns, title=f"Table IV, preset {result.preset}: {result.matches} of {len(result.cases)}"
+    )
+    for case in result.cases:
+        line, climb = case.published, case.climb
+        table.add_row(
+            f"{line.front_sub_track_deg:.0f}",
+            f"{line.step * 1000:.0f}",
+            f"{climb.outcome}, {climb.duration:.1f} s",
+            f"{math.degrees(climb.max_pitch):.1f}",
+            _passed(line.real),
+            _passed(line.simulation),
+            "[green]yes[/green]" if case.match else "[red]no[/red]",
+        )
+    return table
+
+
+def map_table(result: Table4Map) -> Table:
+    """How many cases match at each point of the map."""
+    title = f"Cases of Table IV that match, of {len(TABLE_4)}"
+    table = Table("contact stiffness [N/m]", "rear [deg]", title=title)
+    for x in result.grid.center_of_mass_x:
+        table.add_column(f"centre of mass {x:g} m")
+    width = len(result.grid.center_of_mass_x)
+    for start in range(0, len(result.points), width):
+        row = result.points[start : start + width]
+        stiffness = "rigid" if row[0].stiffness is None else f"{row[0].stiffness:.0e}"
+        table.add_row(stiffness, f"{row[0].rear_sub_track_deg:g}", *(str(point.matches) for point in row))
+    return table
+
+
+def turning_table(cases: tuple[TurningCase, ...]) -> Table:
+    """Turning rates against the closed form."""
+    columns = ("length/gauge", "closed form [rad/s]", "left [rad/s]", "right [rad/s]", "ratio")
+    table = Table(*columns, title="Turning on the spot, PackBot of three gauges, belts at 0.2 m/s")
+    for c in cases:
+        values = (c.length / c.gauge, c.closed_form, c.left, c.right, c.ratio)
+        table.add_row(*(f"{value:.3f}" for value in values))
+    return table
+
+
+def vehicles_table(vehicles: Mapping[str, VehicleDescription]) -> Table:
+    """The bundled vehicles."""
+    table = Table("vehicle", "tracks", "flippers", "source", title="Bundled vehicles")
+    for name, vehicle in vehicles.items():
+        table.add_row(
+            name, str(len(list(vehicle.mounted_tracks()))), str(len(vehicle.flippers)), vehicle.source
+        )
+    return table
+
+
+def _passed(success: bool) -> str:
+    return "climbed" if success else "failed"

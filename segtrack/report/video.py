@@ -1,0 +1,58 @@
+"""A running simulation as a film, drawn by PyBullet's software renderer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import imageio
+import numpy as np
+import pybullet
+
+from segtrack.errors import InvalidValueError
+from segtrack.report.files import replacing
+
+FRAME_RATE = 25
+WIDTH, HEIGHT = 640, 368
+_FORMATS = (".mp4", ".gif")
+
+
+class Film:
+    """Takes a frame each 1/25 s of simulated time; the file appears when the film is closed."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin a film.
+
+        Raises:
+            InvalidValueError: The file's suffix is neither .mp4 nor .gif.
+            FileAccessError: It cannot be written.
+        """
+        if path.suffix.lower() not in _FORMATS:
+            raise InvalidValueError("record", f"a file of {' or '.join(_FORMATS)}", str(path))
+        self._replacing = replacing(path)
+        self._writer: Any = imageio.get_writer(self._replacing.__enter__(), fps=FRAME_RATE)
+        self._next = 0.0
+
+    def __enter__(self) -> Film:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file; what was filmed up to an error or Ctrl-C is kept."""
+        self._writer.close()
+        self._replacing.__exit__(None, None, None)
+
+    def take(self, client: Any, time: float, target: tuple[float, float, float]) -> None:
+        """Take a frame if one is due at a time [s], looking at a point of the world [m]."""
+        if time + 1e-9 < self._next:
+            return
+        self._next += 1 / FRAME_RATE
+        view = pybullet.computeViewMatrixFromYawPitchRoll(target, 1.7, 30.0, -18.0, 0.0, 2)
+        projection = pybullet.computeProjectionMatrixFOV(45.0, WIDTH / HEIGHT, 0.05, 20.0)
+        _, _, pixels, _, _ = client.getCameraImage(
+            WIDTH, HEIGHT, view, projection, shadow=1, renderer=pybullet.ER_TINY_RENDERER
+        )
+        self._writer.append_data(np.asarray(pixels, dtype=np.uint8).reshape(HEIGHT, WIDTH, 4)[:, :, :3])
