@@ -86,6 +86,7 @@ class World:
             self.close()
             raise
         self.client.setGravity(0, 0, -gravity)
+        self._step_engine = self.client.stepSimulation
         self.terrains: list[Terrain] = []
         self.robots: list[Robot] = []
         self.overruns = 0
@@ -185,7 +186,7 @@ class World:
         for robot in self.robots:
             robot.before_step()
         try:
-            self.client.stepSimulation()
+            self._step_engine()
         except pybullet.error:
             raise DisconnectedError("step the world") from None
         self._steps += 1

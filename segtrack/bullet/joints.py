@@ -134,7 +134,8 @@ def roll_back(client: int, track: BuiltTrack, phase: float) -> float:
         Its phase after [m].
     """
     jointed = track.jointed
-    folded = wrap_travel(phase, track.period) if track.period else 0.0
+    assert track.period is not None
+    folded = wrap_travel(phase, track.period)
     states = pybullet.getJointStates(jointed.body, jointed.joints, physicsClientId=client)
     pybullet.resetJointStatesMultiDof(
         jointed.body,

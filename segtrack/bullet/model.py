@@ -39,7 +39,7 @@ class BuiltTrack:
     Attributes:
         jointed: Its joints.
         motors: Places in `jointed.joints` of the joints that the drive acts on, which share its force.
-        period: Travel after which the belt is set back [m]; 0 at each step, None never.
+        period: Travel by which the belt is set back [m]; None: never.
         bodies: Further PyBullet bodies that belong to the track.
     """
 

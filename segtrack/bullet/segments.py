@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
 from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.bullet.smooth import PERIOD
 from segtrack.description.track import TrackPart
 from segtrack.geometry.links import SegmentLink
 
@@ -20,4 +21,4 @@ def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
 def assemble(client: int, track: JointedTrack) -> BuiltTrack:
     """Gear a loaded track's joints into one belt that repeats after one pitch."""
     gear_to_first(client, track)
-    return BuiltTrack(track, motors=(0,), period=track.part.period)
+    return BuiltTrack(track, motors=(0,), period=track.part.period or PERIOD)

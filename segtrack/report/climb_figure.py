@@ -59,12 +59,12 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
         travel={name: float(belt.travel[index]) for name, belt in trajectory.belts.items()},
     )
     polygons = side_view(result.vehicle, pose, result.setup.track_model)
-    reach = 1.15 * max(float(np.abs(polygon.points - (x, z)).max()) for polygon in polygons)
+    reach = 1.15 * max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
     left, right = float(x) - reach, float(x) + reach
     paint_ground(axes, result.terrain, left, right, -_BELOW)
     paint(axes, polygons)
     axes.set_xlim(left, right)
-    axes.set_ylim(-_BELOW, max(float(z) + 0.8 * reach, result.setup.step + _BELOW))
+    axes.set_ylim(-_BELOW, max(float(trajectory.position[:, 2].max()), result.setup.step) + 0.75 * reach)
     axes.set_aspect("equal")
     axes.set_title(f"t = {trajectory.time[index]:.1f} s", loc="left", fontsize=10)
     axes.tick_params(labelsize=8)

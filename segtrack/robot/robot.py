@@ -73,6 +73,7 @@ class Robot:
         self.description, self.body, self.links = description, built.body, built.links
         self.tracks = {track.name: Track(client, track, self._mount_link(track)) for track in built.tracks}
         self._bodies = (self.body, *(body for track in built.tracks for body in track.bodies))
+        self._tracks = tuple(self.tracks.values())
         self.flippers = {
             f.name: FlipperJoint(client, self.body, f, self._carried(f.name)) for f in built.flippers
         }
@@ -172,11 +173,15 @@ class Robot:
         Raises:
             DisconnectedError: The client is gone.
         """
-        with needing(self._client, f"step {self.name}"):
+        # Called each step: a plain `try` is a microsecond cheaper than `needing`.
+        try:
             readings = self._restored if self._restored is not None else self._reader.read()
             self._restored = None
-            for track, reading in zip(self.tracks.values(), readings, strict=True):
+            for track, reading in zip(self._tracks, readings, strict=True):
                 track.account(reading)
+        except pybullet.error:
+            client_id(self._client, f"step {self.name}")
+            raise
 
     @property
     def base_velocity(self) -> tuple[float, ...]:
