@@ -1,13 +1,17 @@
-"""One vehicle, every terrain: Quince drives two metres over each of the bundled ones."""
+"""Quince drives two metres over each of the bundled terrains (a mesh is the user's own)."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import typer
 
 import segtrack
 from segtrack import terrain
+
+X, _ = np.meshgrid(np.linspace(-4, 4, 81), np.linspace(-4, 4, 81), indexing="ij")
+WAVES = 0.05 * (1 - np.cos(2 * math.pi * X / 1.0))
 
 COURSES = {
     "plane": terrain.Plane(),
@@ -17,6 +21,9 @@ COURSES = {
     "gap": terrain.Gap(length=0.3, distance=0.8, depth=0.5),
     "ridge": terrain.Ridge(height=0.1, length=0.4, distance=0.8),
     "half-round": terrain.HalfRound(radius=0.1, distance=0.8),
+    "barrier": terrain.TrapezoidBarrier(height=0.15, top_length=0.4, bottom_length=0.9, distance=0.8),
+    "ditch": terrain.TrapezoidDitch(depth=0.15, top_length=0.8, bottom_length=0.3, distance=0.8),
+    "waves": terrain.Heightfield(heights=WAVES, cell=0.1),
     "step field": terrain.StepField(max_height=0.1, cell=0.2, rows=10, columns=10, distance=0.8, seed=1),
 }
 

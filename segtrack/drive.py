@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from segtrack.description.track import Drive
 
 _UNLIMITED = 1e6
+_OVERRUN = 1e-3
+"""A belt this much faster than its command [m/s] is being pulled along, and is braked."""
 _LIMIT_STEP = 0.002
 """A torque-speed line's limit is sent again when it changed by this share of the stall force."""
 
@@ -55,24 +57,31 @@ class BeltDrive:
     def decide(self) -> bool:
         """Work out target and limit for the next step.
 
-        A self-locking drive that is pushed against its command, or told to stand, holds
-        with any force, and drives again once the load is one that it can move.
+        A drive that moves its belt is limited by its law, one that brakes it by its stall force.
+        A self-locking drive holds against any load: one that pushes it against its command or
+        while it is told to stand, until that is one that it can move, and one that pulls it ahead.
 
         Returns:
             Whether either changed, so that the joint motor must be told.
         """
         before = (self.target, self.limit)
-        if self.part.self_locking:
-            self.holding = self._must_hold()
-        if self.holding:
-            self.target, self.limit = 0.0, _UNLIMITED
+        if self.part.self_locking and self._must_hold():
+            self.holding, self.target, self.limit = True, 0.0, _UNLIMITED
             return before != (self.target, self.limit)
-        direction = 1.0 if self.command >= 0 else -1.0
-        limit = self.part.force_limit(self.speed * direction)
-        if self.part.sprocket is None or abs(limit - self.limit) > _LIMIT_STEP * self.part.stall_force:
+        self.holding, self.target = False, self.command
+        limit = self._limit()
+        if abs(limit - self.limit) > _LIMIT_STEP * self.part.stall_force:
             self.limit = limit
-        self.target = self.command
         return before != (self.target, self.limit)
+
+    def _limit(self) -> float:
+        """Largest force in the next step [N]."""
+        if (self.speed - self.command) * self.speed <= _OVERRUN * abs(self.speed):
+            direction = 1.0 if self.command >= 0 else -1.0
+            if self.part.self_locking and self.force * direction <= -self.part.stall_force:
+                return _UNLIMITED
+            return self.part.force_limit(abs(self.speed))
+        return _UNLIMITED if self.part.self_locking else self.part.stall_force
 
     def _must_hold(self) -> bool:
         if self.command == 0.0:
@@ -86,11 +95,6 @@ class BeltDrive:
     def power(self) -> float:
         """What the drive puts into the belt [W]; negative when it brakes."""
         return self.force * self.speed
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the drive gives all that it can and the belt does not reach its command."""
-        return abs(self.force) >= 0.99 * self.limit and abs(self.speed - self.command) > 1e-3
 
     def snapshot(self) -> dict[str, float | bool]:
         """Everything that changes, as plain values."""

@@ -7,7 +7,7 @@ sentences, so that the same mistake always reads the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsFloat
 
@@ -103,6 +103,18 @@ class DisconnectedError(SegtrackError):
     def __init__(self, what: str) -> None:
         """Say what was attempted."""
         super().__init__(f"{what}: the physics client is disconnected")
+
+
+def finite_vector(what: str, values: Sequence[float], length: int) -> tuple[float, ...]:
+    """The values as floats.
+
+    Raises:
+        InvalidValueError: They are not `length` finite numbers.
+    """
+    try:
+        return tuple(finite(what, value) for _, value in zip(range(length), values, strict=True))
+    except (TypeError, ValueError):
+        raise InvalidValueError(what, f"{length} finite numbers", values) from None
 
 
 def finite(what: str, value: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,15 @@ from pybullet_utils.bullet_client import BulletClient
 from segtrack.bullet.engine import PresetName, client_id, configure
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.description import VehicleDescription
-from segtrack.errors import DisconnectedError, DivergedError, InvalidValueError, SegtrackError, finite
+from segtrack.errors import (
+    DisconnectedError,
+    DivergedError,
+    InvalidValueError,
+    Phrase,
+    SegtrackError,
+    finite,
+    finite_vector,
+)
 from segtrack.robot import Robot, attach
 from segtrack.terrain import Terrain
 
@@ -36,6 +44,8 @@ class Snapshot:
     state: int
     steps: int
     robots: tuple[dict[str, Any], ...]
+    client: int
+    bodies: int
 
 
 class World:
@@ -68,13 +78,16 @@ class World:
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
             gui: Show PyBullet's window.
-            client: A `BulletClient` to join; it gets the solver settings and stays open on `close`.
+            client: A `BulletClient` to join; it gets the solver settings and the gravity, and stays open
+                on `close`.
 
         Raises:
             UnknownNameError: No such preset.
             InvalidValueError: A time step that is not positive and finite.
         """
         gravity = finite("gravity [m/s^2]", gravity)
+        if client is not None and not isinstance(client, BulletClient):
+            raise InvalidValueError("client", "a BulletClient", client)
         self._owned = client is None
         self.client: Any = (
             BulletClient(pybullet.GUI if gui else pybullet.DIRECT) if client is None else client
@@ -93,6 +106,7 @@ class World:
         self.real_time_factor = 0.0
         self._steps = 0
         self._start: Snapshot | None = None
+        self._held: set[int] = set()
         self._guard_every = max(1, round(_GUARD_INTERVAL / self.time_step))
 
     def __enter__(self) -> World:
@@ -116,8 +130,11 @@ class World:
     def add_terrain(self, terrain: Terrain) -> list[int]:
         """Build a terrain; returns PyBullet's numbers of its bodies."""
         self._must_be_connected("add terrain")
+        if not isinstance(terrain, Terrain):
+            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         bodies = build_terrain(self.client, terrain)
         self.terrains.append(terrain)
+        self._forget_start()
         return bodies
 
     def add_vehicle(
@@ -148,21 +165,23 @@ class World:
             InvalidValueError: A number that is not finite.
         """
         self._must_be_connected("add a vehicle")
-        given = [finite("position [m]", p) for p in position] if position is not None else [0.0, 0.0]
-        if len(given) not in (2, 3):
-            raise InvalidValueError("position", "2 or 3 numbers [m]", position)
+        at = position if position is not None else (0.0, 0.0)
+        given = finite_vector("position [m]", at, 3 if isinstance(at, Sized) and len(at) == 3 else 2)
+        if len(given) == 2:
+            self._check_ground(given)
         orientation = pybullet.getQuaternionFromEuler([0, 0, finite("yaw [rad]", yaw)])
         robot = attach(
             self.client,
             vehicle,
             track_model=track_model,
-            position=(given + [0.0])[:3],
+            position=(*given, 0.0)[:3],
             orientation=orientation,
             flippers=flippers,
         )
         if len(given) == 2:
             robot.place((*given, self._resting_height(robot)), orientation)
         self.robots.append(robot)
+        self._forget_start()
         return robot
 
     def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
@@ -217,20 +236,32 @@ class World:
         self.real_time_factor = count * self.time_step / elapsed if elapsed > 0 else math.inf
 
     def save(self) -> Snapshot:
-        """Remember the state; `restore` goes back to it, to the bit. Held until `forget`."""
+        """Remember the state; `restore` goes back to it, to the bit. Held until `forget`.
+
+        PyBullet's saved state lacks the order of contacts between the parts of two links. So that
+        what follows now is equal to what follows a `restore`, the world is restored at once.
+        """
         self._must_be_connected("save the state")
-        return Snapshot(
-            self.client.saveState(), self._steps, tuple(robot.snapshot() for robot in self.robots)
-        )
+        robots = tuple(robot.snapshot() for robot in self.robots)
+        state = self.client.saveState()
+        snapshot = Snapshot(state, self._steps, robots, self._number, self.client.getNumBodies())
+        self._held.add(state)
+        self.restore(snapshot)
+        return snapshot
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state of this world in which the same robots were there."""
+        """Go back to a state of this world.
+
+        Raises:
+            InvalidValueError: It is forgotten, of another world, or bodies came or went since.
+        """
         self._must_be_connected("restore a state")
-        if len(snapshot.robots) != len(self.robots):
-            raise InvalidValueError("snapshot", f"of {len(self.robots)} robots", len(snapshot.robots))
+        self._check_held(snapshot)
+        if snapshot.bodies != self.client.getNumBodies() or len(snapshot.robots) != len(self.robots):
+            got = Phrase(f"{self.client.getNumBodies()}")
+            raise InvalidValueError("world", f"of the {snapshot.bodies} bodies that the snapshot has", got)
         for robot in self.robots:
-            if any(track.built.bodies for track in robot.tracks.values()):
-                robot.forget_contacts()
+            robot.forget_contacts()
         self.client.restoreState(snapshot.state)
         self._steps = snapshot.steps
         for robot, state in zip(self.robots, snapshot.robots, strict=True):
@@ -238,12 +269,25 @@ class World:
 
     def forget(self, snapshot: Snapshot) -> None:
         """Free what a snapshot holds."""
+        self._must_be_connected("forget a state")
+        self._check_held(snapshot)
+        self._held.discard(snapshot.state)
         self.client.removeState(snapshot.state)
 
+    def _check_held(self, snapshot: Snapshot) -> None:
+        mine = isinstance(snapshot, Snapshot) and snapshot.client == self._number
+        if not mine or snapshot.state not in self._held:
+            raise InvalidValueError("snapshot", "one that this world saved and has not forgotten", snapshot)
+
     def reset(self) -> None:
-        """Go back to the state before the first step."""
+        """Go back to the state before the first step since something was added with `add_...`."""
         if self._start is not None:
             self.restore(self._start)
+
+    def _forget_start(self) -> None:
+        if self._start is not None:
+            self.forget(self._start)
+            self._start = None
 
     def _pace(self, deadline: float) -> float:
         late = time.perf_counter() - deadline
@@ -256,12 +300,22 @@ class World:
 
     def _guard(self) -> None:
         for robot in self.robots:
-            speed = max(map(abs, robot.base_velocity))
-            if not speed < _ABSURD_SPEED:
-                reason = (
-                    f"its speed is {speed:.3g} m/s" if math.isfinite(speed) else "its state is not finite"
-                )
-                raise DivergedError(robot.name, self.time, reason)
+            speeds = (*robot.base_velocity, *(track.speed for track in robot.tracks.values()))
+            if not all(map(math.isfinite, speeds)):
+                raise DivergedError(robot.name, self.time, "its state is not finite")
+            fastest = max(map(abs, speeds))
+            if fastest >= _ABSURD_SPEED:
+                raise DivergedError(robot.name, self.time, f"its speed is {fastest:.3g} m/s")
+
+    def _check_ground(self, point: Sequence[float]) -> None:
+        """Refuse to find a height where there is no ground to find."""
+        try:
+            ground = not self.terrains or bool(np.isfinite(self.height(*point)))
+        except InvalidValueError:
+            ground = False
+        if not ground:
+            expected = "given with a height where terrain has none to sample"
+            raise InvalidValueError("position [m]", expected, point)
 
     def _resting_height(self, robot: Robot) -> float:
         """Body height at which a robot just clears the terrain under its bounding box [m]."""
@@ -269,7 +323,7 @@ class World:
         x = np.linspace(low[0], high[0], 41)
         y = np.linspace(low[1], high[1], 41)
         ground = float(np.max(self.height(*np.meshgrid(x, y)))) if self.terrains else 0.0
-        return max(ground, -1e3) - low[2]
+        return ground - low[2]
 
     def _must_be_connected(self, what: str) -> None:
         client_id(self.client, what)

@@ -29,6 +29,7 @@ ROVER = """<robot name="own">
   <link name="mast"/>
   <joint name="pan" type="fixed"><parent link="base_link"/><child link="mast"/></joint>
 </robot>"""
+JOINT = '<joint name="{}" type="fixed"><parent link="{}"/><child link="{}"/></joint>'
 MESH = '<visual><geometry><mesh filename="package://rover/hull.stl"/></geometry></visual>'
 
 
@@ -59,6 +60,9 @@ def explicit(*pieces):
     return {"segments": [{"line" if turn is None else "arc": piece} for piece, turn in pieces]}
 
 
+MESH_SHAPE = {"mesh": {"file": str(find_vehicle("trapezoidal").with_name("grouser.obj")), "scale": 0.001}}
+
+
 def line(length):
     return {"length": length}, None
 
@@ -71,6 +75,13 @@ def ring(*pulleys):
     return [dict(zip(("x", "z", "radius"), pulley, strict=True)) for pulley in pulleys]
 
 
+TOP_FIRST = {
+    "start": [-0.35, 0.115],
+    "heading": 0.0,
+    **explicit(line(0.7), arc(0.115, math.pi), line(0.7), arc(0.115, math.pi)),
+}
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -78,7 +89,7 @@ def ring(*pulleys):
         ([((*LEFT, "colour"), "red")], "tracks.left.colour is not a key that segtrack knows"),
         ([((*BOX, "width"), 0.1)], "tracks.left.grousers.shape.box.width is not a key that segtrack knows"),
         ([(("body",), {"size": [1, 1, 1]})], "body must have exactly one of mass, urdf, got none"),
-        ([(("body",), {"mass": 1.0})], "body must have size with mass and not with urdf"),
+        ([(("body",), {"mass": 20.0})], "body must have size with mass and not with urdf"),
         ([(("tracks",), {})], "must have at least one track, on the body or on a flipper"),
         # Wrong types.
         ([(("name",), 5)], "name must be text, got 5"),
@@ -147,7 +158,25 @@ def ring(*pulleys):
         ([((*GROUSERS, "shape"), {"box": {"length": 0.01, "height": 0.01}, **ROD})],
          "tracks.left.grousers.shape must have exactly one of box, trapezoid, cylinder, mesh, "
          "got box, cylinder"),
+        ([((*GROUSERS, "shape", "crown"), 0.008)],
+         "tracks.left.grousers.shape.crown must be less than the grouser's height of 0.008 m, got 0.008"),
+        ([((*BOX, "height"), 5e-5)],
+         "tracks.left.grousers.shape.crown must be less than the grouser's height of 5e-05 m, got 0.0001"),
+        ([((*GROUSERS, "shape"), {**ROD, "crown": 0.001})],
+         "tracks.left.grousers.shape.crown must be left out on a cylinder, got 0.001"),
+        ([((*GROUSERS, "shape"), {**MESH_SHAPE, "crown": 0.0})],
+         "tracks.left.grousers.shape.crown must be left out on a mesh, got 0.0"),
+        ([((*GROUSERS, "shape"), {**MESH_SHAPE, "width": 0.05})],
+         "tracks.left.grousers.shape.width must be left out on a mesh, got 0.05"),
+        # The belt.
+        ([((*LEFT, "belt", "thickness"), 0.082)],
+         "tracks.left.belt.thickness must be less than the radius of 0.082 m of its path's tightest outward "
+         "arc, got 0.082 m"),
         # Drive and omitted segments.
+        ([((*LEFT, "drive", "reflected_mass"), 15.0)],
+         "tracks.right.drive.reflected_mass must be less than the 5 kg that are left of body, got 5"),
+        ([((*LEFT, "drive", "reflected_mass"), 20.0)],
+         "tracks.left.drive.reflected_mass must be less than the 20 kg that are left of body, got 20"),
         ([((*LEFT, "drive"), {})],
          "tracks.left.drive must have exactly one of max_force, sprocket, got none"),
         ([((*LEFT, "drive"), {"max_force": 300.0})],
@@ -155,6 +184,8 @@ def ring(*pulleys):
         ([((*LEFT, "omit"), ["line_7"])],
          "tracks.left.omit[0] has no segment 'line_7'; there are: line_0, arc_1, line_2, arc_3"),
         ([((*LEFT, "omit"), ["line_0"])], "tracks.left.omit[0] must not be line_0, which the drive acts on"),
+        ([((*LEFT, "path"), TOP_FIRST), ((*LEFT, "omit"), ["line_0", "line_2"])],
+         "tracks.left.omit[1] must not be line_2, which the drive acts on"),
         # Links.
         ([((*LEFT, "mount", "parent"), "chassis")],
          "tracks.left.mount.parent has no link 'chassis'; there are: body"),
@@ -187,6 +218,9 @@ FLIPPER = ("flippers", "front_left")
          "flippers.body must not be named like a link of the body"),
         ([(("tracks", "front_left_belt"), content("quince")["tracks"]["left"])],
          "has two tracks named front_left_belt (a flipper's track is named flipper_track)"),
+        ([((*FLIPPER, "tracks", "belt", "drive", "reflected_mass"), 1.3)],
+         "flippers.front_left.tracks.belt.drive.reflected_mass must be less than the 1.3 kg that are left of "
+         "the flipper, got 1.3"),
         ([((*FLIPPER, "max_torque"), 0)], "flippers.front_left.max_torque must be greater than 0, got 0"),
     ],
 )  # fmt: skip
@@ -211,12 +245,49 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
         (ROVER, "mast", "tracks.left.mount.parent must be a link with a mass, got 'mast' without one"),
         (ROVER.replace('value="5"', 'value="0"'), "body",
          "tracks.left.mount.parent must be a link with a mass, got 'base_link' without one"),
+        ("<vehicle/>", "base_link", "body.urdf must have the root element <robot>, got <vehicle>"),
+        (ROVER.replace('value="5"', 'value="abc"'), "base_link",
+         "body.urdf must have a finite number as mass value in link 'base_link', got 'abc'"),
+        (ROVER.replace('value="5"', 'value="-5"'), "base_link",
+         "body.urdf must have a mass of at least 0 in link 'base_link', got '-5'"),
+        (ROVER.replace('ixx="1"', 'ixx="inf"'), "base_link",
+         "body.urdf must have a finite number as inertia ixx in link 'base_link', got 'inf'"),
+        (ROVER.replace("</joint>", '<origin xyz="0 0"/></joint>'), "base_link",
+         "body.urdf must have 3 finite numbers as origin xyz in joint 'pan', got '0 0'"),
+        (ROVER.replace("</robot>", "<link/></robot>"), "base_link",
+         "body.urdf must name each link, got link 2 without a name"),
+        (ROVER.replace("</robot>", '<link name="mast"/></robot>'), "base_link",
+         "body.urdf must name each link differently, got two named 'mast'"),
+        (ROVER.replace('child link="mast"', 'child link="boom"'), "base_link",
+         "body.urdf has no link 'boom', which is the child of joint 'pan'"),
+        (ROVER.replace('<child link="mast"/>', ""), "base_link",
+         "body.urdf must give joint 'pan' one child link, got none"),
+        (ROVER.replace('type="fixed"', ""), "base_link",
+         "body.urdf must give joint 'pan' a type of revolute, continuous, prismatic, fixed, planar, "
+         "spherical, got none"),
+        (ROVER.replace('"fixed"', '"revolute"'), "base_link",
+         "body.urdf must give joint 'pan' a <limit>, got none"),
+        (ROVER.replace("</robot>", JOINT.format("arm", "base_link", "mast") + "</robot>"), "base_link",
+         "body.urdf must carry each link by one joint, got two for 'mast'"),
+        (ROVER.replace("</robot>", '<link name="a"/><link name="b"/>' + JOINT.format("there", "a", "b")
+                       + JOINT.format("back", "b", "a") + "</robot>"), "base_link",
+         "body.urdf must be one tree, got a cycle of joints through a, b"),
+        (ROVER.replace('"mast"', '"left_line_0"'), "base_link",
+         "body.urdf must not have a link named 'left_line_0', which tracks and flippers use"),
+        (ROVER.replace('"pan"', '"left_arc_1_joint"'), "base_link",
+         "body.urdf must not have a joint named 'left_arc_1_joint', which tracks and flippers use"),
+        (ROVER.replace("</robot>", '<link name="foot"/>' + JOINT.format("down", "foot", "base_link")
+                       + "</robot>"), "base_link",
+         "body.urdf must have a mass on its root link unless the body is fixed, got 'foot' without one"),
+        (ROVER.replace('value="5"', 'value="2"'), "base_link",
+         "tracks.left.drive.reflected_mass must be less than the 2 kg that are left of base_link, got 2"),
         (ROVER.replace('<link name="mast"/>', f'<link name="mast">{MESH}</link>'), "base_link",
          "body.urdf names a mesh that does not exist: package://rover/hull.stl (looked in {folder})"),
     ],
 )  # fmt: skip
 def test_mistakes_in_a_body_urdf(tmp_path, urdf, parent, message):
-    data = changed("example_rover", ((*LEFT, "mount", "parent"), parent), (("tracks", "right"), None))
+    drawn = (*LEFT, "drive", "reflected_mass")
+    data = changed("example_rover", ((*LEFT, "mount", "parent"), parent), (drawn, 2.0))
     del data["tracks"]["right"]
     if urdf is not None:
         (tmp_path / "rover.urdf").write_text(urdf)
@@ -224,6 +295,53 @@ def test_mistakes_in_a_body_urdf(tmp_path, urdf, parent, message):
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
     assert str(error.value) == "mine.yaml: " + message.format(folder=tmp_path)
+
+
+INERTIA = "principal moments of inertia of link mast [kg m^2]"
+POSITIVE = "must be positive, and none above the sum of the other two"
+UNREAD = "cannot load {file}: PyBullet refuses it, and says why on its own output"
+TENSOR = '<mass value="1"/><inertia ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="{}"/>'
+
+
+@pytest.mark.parametrize(
+    "mast, kind, message",
+    [
+        ("<inertial><mass value='1'/></inertial>", InvalidValueError, f"{INERTIA} {POSITIVE}, got 0, 0, 0"),
+        (f"<inertial>{TENSOR.format(1, 3)}</inertial>", InvalidValueError,
+         f"{INERTIA} {POSITIVE}, got 1, 1, 3"),
+        (f"<inertial>{TENSOR.format(-1, 1)}</inertial>", InvalidValueError,
+         f"{INERTIA} {POSITIVE}, got -1, 1, 1"),
+        ("<collision><geometry><torus/></geometry></collision>", FileAccessError, UNREAD),
+    ],
+)  # fmt: skip
+def test_a_body_urdf_that_can_be_read_but_not_built(tmp_path, mast, kind, message):
+    data = changed("example_rover")
+    (tmp_path / "rover.urdf").write_text(
+        ROVER.replace('<link name="mast"/>', f'<link name="mast">{mast}</link>')
+    )
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(data))
+    vehicle = load_vehicle(tmp_path / "mine.yaml")
+    with segtrack.World() as world:
+        with pytest.raises(kind) as error:
+            world.add_vehicle(vehicle)
+        assert str(error.value) == message.format(file=tmp_path / "rover.urdf")
+        assert world.client.getNumBodies() == 0
+
+
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        ("wheels:5000", "track model wheels:N must be at most 127 wheels, got 'wheels:5000'"),
+        ("wheels:127",
+         "packbot with tracks of wheels:127 must be of at most 127 joints for PyBullet, got 254"),
+    ],
+)  # fmt: skip
+def test_more_joints_than_pybullet_can_have_are_refused_before_it_sees_them(monkeypatch, model, message):
+    with segtrack.World() as world:
+        monkeypatch.setattr(pybullet, "loadURDF", None)
+        with pytest.raises(InvalidValueError) as error:
+            world.add_vehicle("packbot", track_model=model)
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
@@ -356,9 +474,9 @@ def test_a_speed_above_the_drives_limit_is_clipped(quince):
         (lambda w: w.add_vehicle("packbot", track_model="rails"), UnknownNameError,
          "no track model 'rails'; there are: segments, smooth, wheels:N, plates"),
         (lambda w: w.add_vehicle("packbot", position=[0, NAN]), InvalidValueError,
-         "position [m] must be a finite number, got nan"),
+         "position [m] must be 2 finite numbers, got [0, nan]"),
         (lambda w: w.add_vehicle("packbot", position=[0]), InvalidValueError,
-         "position must be 2 or 3 numbers [m], got [0]"),
+         "position [m] must be 2 finite numbers, got [0]"),
         (lambda w: w.add_vehicle("packbot", yaw=INF), InvalidValueError,
          "yaw [rad] must be a finite number, got inf"),
         (lambda w: w.add_vehicle("quince", flippers={"nose": 0.1}), UnknownNameError,

@@ -162,6 +162,27 @@ def test_torque_speed_line_sets_the_speed_on_a_slope() -> None:
         assert robot.tracks["left"].force == pytest.approx(pull, rel=0.03)
 
 
+@pytest.mark.parametrize("self_locking", [False, True])
+def test_drive_brakes_a_vehicle_downhill(self_locking: bool) -> None:
+    """A torque-speed drive brakes with up to its stall force; a self-locking one with whatever it takes."""
+    pull = total_mass("packbot") * GRAVITY * math.sin(math.radians(SLOPE)) / 2
+    if self_locking:
+        drive = {"max_force": 0.8 * pull, "max_speed": 0.4, "self_locking": True}
+    else:
+        drive = {"sprocket": {"radius": 0.08, "stall_torque": 1.5 * pull * 0.08, "no_load_speed": 0.4 / 0.08}}
+    vehicle = vary("packbot", contact={"friction": 0.9})
+    part = type(vehicle.tracks["left"].drive).model_validate({**drive, "reflected_mass": 5.0})
+    tracks = {name: track.model_copy(update={"drive": part}) for name, track in vehicle.tracks.items()}
+    world, robot = on_plane(vehicle.model_copy(update={"tracks": tracks}))
+    with world:
+        tilt(world, -SLOPE)
+        robot.set_belt_speed(0.2, 0.2)
+        speeds: list[float] = []
+        world.run(1.5, on_step=lambda: speeds.append(robot.tracks["left"].speed))
+        assert np.mean(speeds[-500:]) == pytest.approx(0.2, rel=0.05)
+        assert max(speeds) < 0.25
+
+
 @pytest.mark.parametrize("limit", [40.0, 300.0])
 def test_drawbar_pull_is_the_lesser_of_drive_and_friction(limit: float) -> None:
     world, robot = on_plane(vary("packbot", drive={"max_force": limit}))

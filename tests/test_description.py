@@ -11,6 +11,7 @@ import segtrack
 from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.drive import Drive
 from segtrack.description.load import parse_vehicle
+from segtrack.description.placement import place_tracks
 from segtrack.errors import VehicleFileError
 
 SHAPES = {
@@ -51,7 +52,7 @@ def with_everything():
     data["flippers"] = {
         "front": {
             "mount": {"xyz": [0.3, 0, 0]},
-            "mass": 1.0,
+            "mass": 10.0,
             "size": [0.3, 0.1, 0.1],
             "limits": [-1.0, 1.0],
             "max_torque": 10.0,
@@ -217,6 +218,59 @@ def test_a_tracks_side_is_that_of_its_mount():
     assert next(load_vehicle("conveyor").mounted_tracks()).side == "center"
 
 
+def test_a_tracks_side_is_that_of_its_place_in_the_body_frame(tmp_path):
+    """Bogies to the left and right, mounts with y = 0 on each; a flipper turned round."""
+    inertial = (
+        '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    )
+    links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("base", "a", "b"))
+    joints = "".join(
+        f'<joint name="to_{name}" type="fixed"><parent link="base"/><child link="{name}"/>'
+        f'<origin xyz="0 {y} 0" rpy="{roll} 0 0"/></joint>'
+        for name, y, roll in (("a", 0.2, 0), ("b", -0.2, math.pi))
+    )
+    (tmp_path / "robot.urdf").write_text(f'<robot name="own">{links}{joints}</robot>')
+    data = with_everything()
+    data["body"] = {"urdf": "robot.urdf"}
+    track = data["tracks"]["right"]
+    mounts = {
+        "one": {"parent": "a"},
+        "two": {"parent": "b", "rpy": [math.pi, 0, 0]},
+        "over": {"parent": "b", "xyz": [0, -0.5, 0]},
+        "middle": {"parent": "b", "xyz": [0, -0.2, 0]},
+    }
+    data["tracks"] = {
+        name: track | {"mount": mount, "drive": {"max_force": 1.0, "max_speed": 1.0}}
+        for name, mount in mounts.items()
+    }
+    data["flippers"]["front"]["mount"] = {"parent": "a", "xyz": [0, -0.1, 0], "rpy": [0, 0, math.pi]}
+    data["flippers"]["front"]["tracks"]["belt"]["mount"] = {"xyz": [0, 0.3, 0]}
+    vehicle = parse_vehicle(data, folder=tmp_path)
+    mounted = {t.name: t for t in vehicle.mounted_tracks()}
+    np.testing.assert_allclose([t.y for t in mounted.values()], [0.2, -0.2, 0.3, 0.0, -0.2], atol=1e-12)
+    assert [t.side for t in mounted.values()] == ["left", "right", "left", "center", "right"]
+    placed = place_tracks(vehicle, {})
+    assert [p.frame.origin[1] for p in placed] == [t.y for t in mounted.values()]
+    twin = parse_vehicle(data, folder=tmp_path)
+    assert len(list(twin.mounted_tracks())) == 5 and twin == vehicle
+
+
+def test_the_drive_acts_on_the_ground_wherever_a_path_begins():
+    """The lower line comes third; segment and smooth tracks alike have its link first."""
+    data = packbot()
+    data["tracks"]["left"]["path"] = {
+        "start": [-0.35, 0.115],
+        "heading": 0.0,
+        "segments": [{"line": {"length": 0.7}}, {"arc": {"radius": 0.115, "turn": math.pi}}] * 2,
+    }
+    data["tracks"]["left"]["omit"] = ["line_0"]
+    track = parse_vehicle(data).tracks["left"]
+    assert [link.name for link in track.segment_links()] == ["line_2", "arc_1", "arc_3"]
+    assert math.isclose(track.segment_links()[0].z, -0.115)
+    smooth = track.model_copy(update={"grousers": None, "omit": ()})
+    assert [link.name for link in smooth.segment_links()] == ["line_2", "line_0", "arc_1", "arc_3"]
+
+
 def test_a_smooth_belt_has_no_period():
     track = load_vehicle("conveyor").tracks["belt"]
     assert track.grousers is None and track.period == 0.0 and track.footprints() == ()
@@ -226,3 +280,13 @@ def test_a_smooth_belt_has_no_period():
 def test_a_bundled_vehicle_is_found_by_name_in_any_folder(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert find_vehicle(name) == Path(bundled_vehicles()[name])
+
+
+def test_every_package_is_shipped():
+    tomllib = pytest.importorskip("tomllib")
+    root = Path(__file__).parent.parent
+    tool = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    folders = {path.parent.relative_to(root) for path in (root / "segtrack").rglob("__init__.py")}
+    folders |= {path.parent.relative_to(root) for path in root.glob("*/__init__.py")}
+    shipped = [Path(tool["package-dir"].get(name, name.replace(".", "/"))) for name in tool["packages"]]
+    assert sorted(shipped) == sorted(folders)

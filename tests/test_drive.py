@@ -16,9 +16,7 @@ def test_constant_force_limit_does_not_depend_on_speed() -> None:
     assert [CONSTANT.force_limit(v) for v in (-2.0, 0.0, 0.5, 2.0)] == [100.0] * 4
 
 
-@pytest.mark.parametrize(
-    ("speed", "force"), [(0.0, 100.0), (0.5, 50.0), (0.9, 10.0), (1.0, 0.0), (1.5, 0.0), (-0.3, 100.0)]
-)
+@pytest.mark.parametrize(("speed", "force"), [(0.0, 100.0), (0.5, 50.0), (0.9, 10.0), (1.0, 0.0), (1.5, 0.0)])
 def test_torque_speed_line_runs_from_stall_to_no_load(speed: float, force: float) -> None:
     assert MOTOR.stall_force == pytest.approx(100.0) and MOTOR.top_speed == pytest.approx(1.0)
     assert MOTOR.force_limit(speed) == pytest.approx(force)
@@ -38,6 +36,40 @@ def test_reverse_command_is_limited_by_reverse_speed() -> None:
     drive.account(travel=0.0, speed=-0.25, force=0.0)
     drive.decide()
     assert drive.limit == pytest.approx(75.0)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("command", "speed", "limit"),
+    [
+        (0.5, 0.5, 50.0),
+        (0.2, 0.5, 100.0),
+        (0.0, 0.5, 100.0),
+        (-0.5, 0.5, 100.0),
+        (0.5, 1.4, 100.0),
+        (0.5, 0.25, 75.0),
+    ],
+)
+def test_a_drive_brakes_with_its_stall_force_either_way(
+    command: float, speed: float, limit: float, sign: float
+) -> None:
+    drive = BeltDrive(MOTOR, command=sign * command)
+    drive.account(travel=0.0, speed=sign * speed, force=0.0)
+    drive.decide()
+    assert drive.limit == pytest.approx(limit)
+
+
+def test_self_locking_drive_is_not_pulled_ahead() -> None:
+    drive = BeltDrive(WORM, command=0.5)
+    drive.account(travel=0.0, speed=0.6, force=-100.0)
+    drive.decide()
+    assert drive.limit > 1e5 and drive.target == 0.5
+    drive.account(travel=0.0, speed=0.5, force=-140.0)
+    drive.decide()
+    assert drive.limit > 1e5, "the load is still more than it can brake by itself"
+    drive.account(travel=0.0, speed=0.5, force=-40.0)
+    drive.decide()
+    assert drive.limit == 100.0
 
 
 def test_energy_is_force_times_travel() -> None:

@@ -274,6 +274,52 @@ def test_tracks_are_added_to_the_link_that_they_name(client, tmp_path):
     np.testing.assert_allclose(client.getLinkState(built.body, line)[4], middle, atol=1e-6)
 
 
+@pytest.mark.parametrize("empty", ["", "<inertial><mass value='0'/></inertial>"])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_users_link_without_a_mass_weighs_nothing(client, tmp_path, capfd, empty, fixed):
+    """PyBullet's own would be 1 kg and 1 kg m^2, and a warning."""
+    joint = """<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/>
+    <origin xyz="0 0 0.1"/><axis xyz="0 1 0"/></joint>"""
+    inertial = """<inertial><mass value="{}"/>
+    <inertia ixx="0.2" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial>"""
+    (tmp_path / "robot.urdf").write_text(
+        f"""<robot name="own"><link name="base">{inertial.format(5)}</link>
+  <link name="frame">{empty}</link>{joint.format("to_frame", "fixed", "base", "frame")}
+  <link name="mast">{empty}</link>{joint.format("to_mast", "continuous", "base", "mast")}
+  <link name="camera">{inertial.format(2)}</link>{joint.format("to_camera", "continuous", "mast", "camera")}
+</robot>"""
+    )
+    track = load_vehicle("triangular").tracks["left"].model_dump(exclude_unset=True)
+    body = {"urdf": "robot.urdf", "fixed": fixed}
+    vehicle = parse_vehicle(
+        {"name": "own", "source": "t", "body": body, "tracks": {"left": track}}, folder=tmp_path
+    )
+    client.resetSimulation()
+    capfd.readouterr()
+    built = load(client._client, vehicle, "segments", [0, 0, 1.0], UPRIGHT)
+    assert "Warning" not in "".join(capfd.readouterr())
+    weights = {name: client.getDynamicsInfo(built.body, link)[0] for name, link in built.links.items()}
+    assert weights["frame"] == weights["mast"] == 1e-6
+    if not fixed:  # PyBullet says 0 of the root of a fixed body.
+        assert math.isclose(sum(weights.values()), 5 + 2 + track["belt"]["mass"], abs_tol=1e-5)
+
+
+def test_a_vehicle_with_links_without_a_mass_falls_at_g(tmp_path):
+    (tmp_path / "robot.urdf").write_text(
+        """<robot name="own"><link name="base"><inertial><mass value="5"/>
+    <inertia ixx="0.2" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
+  <link name="mast"/><joint name="pan" type="continuous"><parent link="base"/><child link="mast"/>
+    <origin xyz="0.1 0 0.1"/><axis xyz="0 0 1"/></joint></robot>"""
+    )
+    track = load_vehicle("triangular").tracks["left"].model_dump(exclude_unset=True)
+    data = {"name": "own", "source": "t", "body": {"urdf": "robot.urdf"}, "tracks": {"belt": track}}
+    with segtrack.World() as world:
+        robot = world.add_vehicle(parse_vehicle(data, folder=tmp_path), position=(0, 0, 5))
+        began = robot.state.position[2]
+        world.run(0.3)
+        assert math.isclose(began - robot.state.position[2], 9.81 * 0.3**2 / 2, rel_tol=0.02)
+
+
 def test_grousers_that_are_alike_share_one_mesh_file():
     assert list(urdf_of("packbot").meshes) == ["grouser_0.obj"]
     assert len(urdf_of("okada_example").meshes) == 2

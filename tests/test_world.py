@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pybullet
@@ -15,7 +16,8 @@ from scenes import on_plane
 
 import segtrack
 from segtrack import terrain
-from segtrack.errors import DisconnectedError, DivergedError
+from segtrack.bullet.engine import PresetName
+from segtrack.errors import DisconnectedError, DivergedError, InvalidValueError
 
 SCENE = """
 import segtrack
@@ -27,6 +29,10 @@ robot.set_belt_speed(0.3, 0.28)
 world.run(0.8)
 print(repr(robot.state), robot.energy.hex())
 """
+
+
+BUMPS = terrain.StepField(max_height=0.05, cell=0.1, rows=20, columns=20, distance=-1.0)
+NOT_HELD = "^snapshot must be one that this world saved and has not forgotten, got "
 
 
 def rolled(world: segtrack.World, robot: segtrack.Robot, seconds: float = 0.5) -> tuple[object, ...]:
@@ -64,20 +70,75 @@ def test_reset_starts_over_to_the_bit() -> None:
         assert rolled(world, robot) == first
 
 
-def test_saved_state_is_restored_to_the_bit() -> None:
-    with segtrack.World() as world:
-        world.add_terrain(terrain.Step(height=0.1, distance=0.5))
-        robot = world.add_vehicle("quince", flippers={"front_left": 0.4, "front_right": 0.4})
+@pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4"])
+@pytest.mark.parametrize(
+    ("vehicle", "course", "preset"),
+    [
+        ("packbot", terrain.Plane(), "exact"),
+        ("quince", terrain.Step(height=0.1, distance=0.5), "fast"),
+        (
+            "triangular",
+            BUMPS,
+            "exact",
+        ),
+    ],
+)
+def test_saved_state_is_restored_to_the_bit(
+    vehicle: str, course: terrain.Terrain, preset: PresetName, track_model: str
+) -> None:
+    with segtrack.World(preset) as world:
+        world.add_terrain(course)
+        robot = world.add_vehicle(vehicle, track_model=track_model)
         robot.set_belt_speed(0.3, 0.3)
-        world.run(0.7)
+        world.run(0.6)
         saved = world.save()
-        robot.set_flippers(front_left=0.0)
         first = rolled(world, robot)
-        world.restore(saved)
+        for _ in range(2):
+            world.restore(saved)
+            assert rolled(world, robot) == first
+
+
+def test_flipper_commands_are_part_of_the_state() -> None:
+    world, robot = on_plane("quince")
+    with world:
+        robot.set_flippers(front_left=0.6)
+        world.run(0.2)
+        saved = world.save()
+        world.run(0.2)
+        angle = robot.flippers["front_left"].angle
         robot.set_flippers(front_left=0.0)
-        assert rolled(world, robot) == first
+        world.run(0.2)
         world.restore(saved)
-        assert rolled(world, robot) != first, "the flipper command is part of the state"
+        world.run(0.2)
+        assert robot.flippers["front_left"].angle == angle
+
+
+def test_reset_goes_back_to_before_the_first_step_since_something_was_added() -> None:
+    world, first = on_plane("packbot")
+    with world:
+        second = world.add_vehicle("packbot", position=(0, 2))
+        start = first.state, second.state
+        world.run(0.1)
+        world.reset()
+        assert (first.state, second.state) == start
+
+
+def test_snapshots_of_other_worlds_and_times_are_refused() -> None:
+    (world, robot), (other, _) = on_plane("packbot"), on_plane("packbot")
+    with world, other:
+        state = robot.state
+        saved, foreign = world.save(), other.save()
+        for snapshot in (foreign, None):
+            with pytest.raises(InvalidValueError, match=NOT_HELD):
+                world.restore(snapshot)  # type: ignore[arg-type]
+        world.client.createMultiBody(1.0, world.client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1))
+        with pytest.raises(InvalidValueError) as caught:
+            world.restore(saved)
+        assert str(caught.value) == "world must be of the 2 bodies that the snapshot has, got 3"
+        assert robot.state.position == pytest.approx(state.position, abs=1e-5)
+        world.forget(saved)
+        with pytest.raises(InvalidValueError, match=NOT_HELD):
+            world.forget(saved)
 
 
 def test_a_thousand_resets_keep_memory() -> None:
@@ -192,3 +253,41 @@ def test_drive_commands_a_twist_about_the_gauge() -> None:
         assert robot.tracks["left"].drive.command == pytest.approx(0.2 - 0.4 * half_gauge)
         assert robot.tracks["right"].drive.command == pytest.approx(0.2 + 0.4 * half_gauge)
         assert not math.isnan(robot.energy)
+
+
+@pytest.mark.parametrize("client", [None, "x", 1.5])
+def test_what_is_no_client_is_refused(client: object) -> None:
+    with pytest.raises(InvalidValueError) as caught:
+        segtrack.attach(client, "packbot")
+    expected = "a BulletClient, a client number or the module pybullet"
+    assert str(caught.value) == f"client must be {expected}, got {client!r}"
+    if client is not None:
+        with pytest.raises(InvalidValueError) as caught:
+            segtrack.World(client=client)
+        assert str(caught.value) == f"client must be a BulletClient, got {client!r}"
+
+
+def test_a_vehicle_needs_a_height_where_no_ground_can_be_sampled(tmp_path: Path) -> None:
+    mesh = tmp_path / "ground.obj"
+    mesh.write_text("v -5 -5 0\nv 5 -5 0\nv 0 5 0\nf 1 2 3\n")
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Mesh(file=mesh))
+        bodies = world.client.getNumBodies()
+        with pytest.raises(InvalidValueError) as caught:
+            world.add_vehicle("packbot")
+        expected = "given with a height where terrain has none to sample"
+        assert str(caught.value) == f"position [m] must be {expected}, got (0.0, 0.0)"
+        assert world.client.getNumBodies() == bodies
+        world.add_vehicle("packbot", position=(0, 0, 0.2))
+        with pytest.raises(InvalidValueError) as caught:
+            world.add_terrain("step")  # type: ignore[arg-type]
+        assert str(caught.value) == "terrain must be one of segtrack.terrain, got 'step'"
+
+
+def test_flipper_commands_are_taken_together_or_not_at_all() -> None:
+    with segtrack.World() as world:
+        robot = world.add_vehicle("quince")
+        with pytest.raises(InvalidValueError):
+            robot.set_flippers(front_left=0.5, front_right=math.nan)
+        world.run(0.3)
+        assert robot.flippers["front_left"].angle == pytest.approx(0.0, abs=0.01)

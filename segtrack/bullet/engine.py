@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pybullet
+from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameError, finite
 
@@ -47,9 +48,17 @@ def client_id(client: Any, what: str) -> int:
         what: What is being attempted, for the message.
 
     Raises:
+        InvalidValueError: Something else.
         DisconnectedError: It is not connected.
     """
-    number = client if isinstance(client, int) else getattr(client, "_client", 0)
+    if isinstance(client, BulletClient):
+        number = client._client
+    elif client is pybullet:
+        number = 0
+    elif isinstance(client, int) and not isinstance(client, bool):
+        number = client
+    else:
+        raise InvalidValueError("client", "a BulletClient, a client number or the module pybullet", client)
     if not pybullet.isConnected(physicsClientId=number):
         raise DisconnectedError(what)
     return int(number)

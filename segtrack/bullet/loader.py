@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations, product
@@ -18,7 +19,7 @@ from segtrack.bullet.model import BuiltFlipper, BuiltVehicle, JointedTrack, Trac
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
 
 _MODELS = {
     "segments": TrackModel(segments.track_links, segments.assemble),
@@ -34,12 +35,14 @@ def track_model(name: str) -> TrackModel:
 
     Raises:
         UnknownNameError: There is none of that name.
-        InvalidValueError: Fewer than two wheels, or no number of them.
+        InvalidValueError: Fewer than two wheels, more than PyBullet can have, or no number of them.
     """
     if name == "wheels" or name.startswith("wheels:"):
-        count = int(name[7:]) if re.fullmatch("wheels:[0-9]+", name) else 0
+        count = int(name[7:]) if re.fullmatch("wheels:[0-9]{1,4000}", name) else 0
         if count < 2:
             raise InvalidValueError("track model wheels:N", "at least 2 wheels", name)
+        if count > MOST_JOINTS:
+            raise InvalidValueError("track model wheels:N", f"at most {MOST_JOINTS} wheels", name)
         return TrackModel(partial(wheels.track_links, count=count), wheels.assemble)
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
@@ -71,25 +74,36 @@ def load(
 
     Returns:
         The loaded vehicle. Links of one vehicle do not collide with each other.
+
+    Raises:
+        InvalidValueError: It has more joints than PyBullet can have, or a link's inertia is no body's.
+        FileAccessError: PyBullet refuses the body's URDF.
     """
     chosen = track_model(model)
     urdf = vehicle_urdf(vehicle, model)
+    # PyBullet itself crashes over thousands of joints.
+    count = len(ElementTree.fromstring(urdf.text).findall("joint"))
+    if count > MOST_JOINTS:
+        most = f"of at most {MOST_JOINTS} joints for PyBullet"
+        raise InvalidValueError(f"{vehicle.name} with tracks of {model}", most, count)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         path = urdf.write(Path(folder), vehicle.name)
-        body = pybullet.loadURDF(
-            str(path),
-            position,
-            orientation,
-            useFixedBase=vehicle.body.fixed,
-            flags=_FLAGS,
-            physicsClientId=client,
-        )
+        try:
+            body = pybullet.loadURDF(
+                str(path),
+                position,
+                orientation,
+                useFixedBase=vehicle.body.fixed,
+                flags=_FLAGS,
+                physicsClientId=client,
+            )
+        except pybullet.error:
+            if vehicle.body.urdf is None or not pybullet.isConnected(client):
+                raise
+            reason = "PyBullet refuses it, and says why on its own output"
+            raise FileAccessError("load", vehicle.body.urdf, reason) from None
     numbers = range(pybullet.getNumJoints(body, physicsClientId=client))
     info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in numbers]
-    if len(info) > MOST_JOINTS:
-        pybullet.removeBody(body, physicsClientId=client)
-        most = f"of at most {MOST_JOINTS} joints for PyBullet"
-        raise InvalidValueError(f"{vehicle.name} with tracks of {model}", most, len(info))
     joints = {entry[1].decode(): j for j, entry in enumerate(info)}
     links = {pybullet.getBodyInfo(body, physicsClientId=client)[0].decode(): -1}
     links |= {entry[12].decode(): j for j, entry in enumerate(info)}

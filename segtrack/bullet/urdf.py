@@ -15,13 +15,15 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
+from segtrack.description.frames import read_vector
 from segtrack.description.track import TrackPart
-from segtrack.description.urdf_links import parent_link
+from segtrack.description.urdf_links import link_masses, parent_link
 from segtrack.description.vehicle import Flipper, VehicleDescription
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.rotation import rotation_of, rpy_of
@@ -32,6 +34,9 @@ _TRACK_COLOUR = "0.16 0.17 0.19 1"
 _UNLIMITED = "1e9"
 _HULL_MARGIN = 1e-3
 """PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""
+
+_NEGLIGIBLE = MassProperties.of(1e-6, (0.0, 0.0, 0.0), 1e-9 * np.eye(3))
+"""Of a user's link without a mass, to which PyBullet would give 1 kg."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,9 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
 
     Returns:
         The text and the meshes that it needs.
+
+    Raises:
+        InvalidValueError: A link is left with an inertia that no body can have.
     """
     meshes: dict[str, str] = {}
     robot = _body(vehicle)
@@ -87,6 +95,7 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
         for link in links:
             add_segment(robot, mounted.name, mounted.part, parent, link, meshes)
         _complete(robot, parent, mounted.part, links)
+    _refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
 
@@ -95,6 +104,9 @@ def _body(vehicle: VehicleDescription) -> Element:
     body = vehicle.body
     if body.urdf is not None:
         robot = ElementTree.parse(body.urdf).getroot()
+        for name, mass in link_masses(robot).items():
+            if mass == 0:
+                set_inertial(_link(robot, name), _NEGLIGIBLE)
         for mesh in robot.iterfind(".//mesh"):
             file = str(mesh.get("filename")).removeprefix("package://")
             mesh.set("filename", str((Path(body.urdf).parent / file).resolve()))
@@ -152,9 +164,7 @@ def _lighten(robot: Element, parent: str, part: TrackPart) -> None:
     reflected = _in_parent(part, uniform_belt(part.belt_path, part.width, part.drive.reflected_mass))
     own = _read_inertial(element)
     mass = own.mass - reflected.mass
-    if mass <= 0:
-        expected = f"less than the {own.mass:g} kg that are left of {parent}"
-        raise InvalidValueError("drive.reflected_mass [kg] of a track", expected, reflected.mass)
+    assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
     inertia = own.inertia * mass / own.mass
     set_inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
 
@@ -166,6 +176,17 @@ def _complete(robot: Element, parent: str, part: TrackPart, links: Sequence[Segm
         belt = belt - link.properties
     element = _link(robot, parent)
     set_inertial(element, _read_inertial(element) + _in_parent(part, belt))
+
+
+def _refuse_bad_inertia(robot: Element) -> None:
+    """Refuse what Bullet would silently replace by no inertia at all."""
+    for link in robot.iterfind("link"):
+        # As the file has it: what rounding adds about another point could refuse a thin plate.
+        least, middle, largest = np.linalg.eigvalsh(_tensor(link.find("inertial")))
+        if least <= 0 or largest > least + middle:
+            what = f"principal moments of inertia of link {link.get('name')} [kg m^2]"
+            got = Phrase(", ".join(f"{moment:.3g}" for moment in (least, middle, largest)))
+            raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
 
 
 def _in_parent(part: TrackPart, properties: MassProperties) -> MassProperties:
@@ -254,24 +275,20 @@ def _read_inertial(link: Element) -> MassProperties:
     element = link.find("inertial")
     if element is None:
         return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-    origin, mass, tensor = element.find("origin"), element.find("mass"), element.find("inertia")
-    xyz = _numbers(origin, "xyz")
-    rotation = rotation_of(_numbers(origin, "rpy"))
+    origin, mass = element.find("origin"), element.find("mass")
+    rotation = rotation_of(read_vector(origin, "rpy"))
     value = float(mass.get("value", 0)) if mass is not None else 0.0
-    i = {
-        k: float(tensor.get(k, 0)) if tensor is not None else 0.0
-        for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    }
-    matrix = np.array(
-        [[i["ixx"], i["ixy"], i["ixz"]], [i["ixy"], i["iyy"], i["iyz"]], [i["ixz"], i["iyz"], i["izz"]]]
+    return MassProperties.of(value, read_vector(origin, "xyz"), rotation @ _tensor(element) @ rotation.T)
+
+
+def _tensor(inertial: Element | None) -> NDArray[np.float64]:
+    """Inertia tensor (3, 3) about the centre of mass, in the inertial's axes [kg m^2]; 0 if not given."""
+    tensor = inertial.find("inertia") if inertial is not None else None
+    xx, xy, xz, yy, yz, zz = (
+        float(tensor.get(key, 0)) if tensor is not None else 0.0
+        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     )
-    return MassProperties.of(value, xyz, rotation @ matrix @ rotation.T)
-
-
-def _numbers(element: Element | None, key: str) -> tuple[float, float, float]:
-    text = element.get(key, "0 0 0") if element is not None else "0 0 0"
-    x, y, z = (float(word) for word in text.split())
-    return x, y, z
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _text(values: Iterable[float]) -> str:

@@ -57,10 +57,9 @@ class Drive(Part):
         return self.max_speed
 
     def force_limit(self, speed: float) -> float:
-        """Largest driving force [N] on a belt that moves at `speed` [m/s] in the commanded direction.
+        """Largest driving force [N] on a belt that it moves at `speed` [m/s].
 
-        A constant, or the line from `stall_force` at rest to nothing at `top_speed`; a
-        belt that is pushed back is held by no more than the stall force.
+        A constant, or the line from `stall_force` at rest to nothing at `top_speed`.
         """
         if self.sprocket is None:
             return self.stall_force

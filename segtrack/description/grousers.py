@@ -134,11 +134,23 @@ class GrouserShape(Part):
     """Along the axle [m]; the track's width if not given. A mesh has its own."""
     crown: NonNegative = 1e-4
     """How much the middle of a box's or trapezoid's tip stands above its ends [m]. Makes its
-    contact with a flat unique, in the middle; 0 for a flat tip."""
+    contact with a flat unique, in the middle; 0 for a flat tip. Others have none."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> GrouserShape:
-        exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
+        kind = exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
+        problems = []
+        if self.mesh is not None and self.width is not None:
+            problems.append(Problem("width", f"must be left out on a mesh, got {self.width!r}"))
+        if self.box is None and self.trapezoid is None:
+            if "crown" in self.model_fields_set:
+                name = "mesh" if self.mesh is not None else "cylinder"
+                problems.append(Problem("crown", f"must be left out on a {name}, got {self.crown!r}"))
+        elif self.crown >= kind.height:
+            height = f"the grouser's height of {kind.height:g} m"
+            problems.append(Problem("crown", f"must be less than {height}, got {self.crown!r}"))
+        if problems:
+            raise MistakesError(problems)
         return self
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from segtrack.description.base import MistakesError
 from segtrack.description.catalogue import find_vehicle
-from segtrack.description.urdf_links import link_problems
+from segtrack.description.urdf_links import Mounting, link_problems
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.description.yaml_file import read_yaml
 from segtrack.errors import Problem, VehicleFileError
@@ -112,14 +113,28 @@ def _link_problems(data: Any, folder: Path) -> list[Problem]:
     urdf = Path(folder, str(body.get("urdf"))).resolve() if "urdf" in body else None
     if urdf is not None and not urdf.is_file():
         return []
-    flippers = _mapping(_mapping(data).get("flippers"))
-    parts = {f"tracks.{name}": part for name, part in _mapping(_mapping(data).get("tracks")).items()}
-    parts |= {f"flippers.{name}": part for name, part in flippers.items()}
-    parents = {
-        where: _mapping(_mapping(part).get("mount")).get("parent", "body") for where, part in parts.items()
-    }
-    mounts = {where: parent for where, parent in parents.items() if isinstance(parent, str)}
-    return link_problems(str(urdf) if urdf is not None else None, mounts, flippers)
+    mountings = {}
+    for name, part in _mapping(_mapping(data).get("tracks")).items():
+        mass = _mapping(_mapping(part).get("drive")).get("reflected_mass")
+        mountings[f"tracks.{name}"] = Mounting(_parent(part), _number(mass) or 0.0)
+    for name, part in _mapping(_mapping(data).get("flippers")).items():
+        tracks = tuple(map(str, _mapping(_mapping(part).get("tracks"))))
+        mountings[f"flippers.{name}"] = Mounting(_parent(part), tracks=tracks)
+    # A mass that is no mass has been reported, and so has a body that is neither fixed nor free.
+    mass = _number(body.get("mass"))
+    fixed = body.get("fixed", False) is not False
+    return link_problems(str(urdf) if urdf is not None else None, mass, fixed, mountings)
+
+
+def _parent(part: Any) -> str:
+    parent = _mapping(_mapping(part).get("mount")).get("parent")
+    return parent if isinstance(parent, str) else "body"
+
+
+def _number(data: Any) -> float | None:
+    """A positive finite number, or none."""
+    is_number = isinstance(data, int | float) and not isinstance(data, bool)
+    return data if is_number and 0 < data < math.inf else None
 
 
 def _mapping(data: Any) -> dict[str, Any]:

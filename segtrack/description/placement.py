@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.track import Mount
-from segtrack.description.urdf_links import parent_link
+from segtrack.description.frames import Frame
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.path import normal_of
-from segtrack.geometry.rotation import rotation_about_y, rotation_of
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A frame in another one.
-
-    Attributes:
-        rotation: Its axes as columns (3, 3).
-        origin: Its origin (3,) [m].
-    """
-
-    rotation: NDArray[np.float64]
-    origin: NDArray[np.float64]
-
-    def __matmul__(self, inner: Frame) -> Frame:
-        """The frame `inner`, given in this frame, seen from outside of this one."""
-        return Frame(self.rotation @ inner.rotation, self.points(inner.origin))
-
-    def points(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Points (..., 3) [m] given in this frame, seen from outside."""
-        return points @ self.rotation.T + self.origin
-
-    def plane_points(self, points: NDArray[np.float64], y: float = 0.0) -> NDArray[np.float64]:
-        """Points (n, 3) [m] seen from outside, of (x, z) pairs (n, 2) at `y` in this frame [m]."""
-        return self.points(np.insert(points, 1, y, axis=1))
+from segtrack.geometry.rotation import rotation_about_y
 
 
 @dataclass(frozen=True)
@@ -56,16 +29,18 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
         vehicle: The vehicle; other joints of its URDF are taken to stand at 0.
         flipper_angles: By flipper [rad]; 0 if not given.
     """
-    carriers = {}
+    turns = {}
     for name, flipper in vehicle.flippers.items():
         turn = rotation_about_y(flipper.raise_axis * flipper_angles.get(name, 0.0))
-        carriers[name] = _mounted(vehicle, flipper.mount) @ Frame(turn, np.zeros(3))
+        turns[name] = Frame(turn, np.zeros(3))
     placed = []
     for track in vehicle.mounted_tracks():
-        mount = track.part.mount
-        frame = (
-            carriers[track.flipper] @ _frame(mount) if track.flipper is not None else _mounted(vehicle, mount)
-        )
+        frame = track.part.mount.frame
+        if track.flipper is not None:
+            pivot = vehicle.body.mounted(vehicle.flippers[track.flipper].mount)
+            frame = pivot @ turns[track.flipper] @ frame
+        else:
+            frame = vehicle.body.mounted(track.part.mount)
         placed.append(PlacedTrack(track, frame))
     return tuple(placed)
 
@@ -95,29 +70,3 @@ def bounding_box(
         corners += [track.frame.plane_points(outline, y) for y in (-part.width / 2, part.width / 2)]
     points = np.concatenate(corners)
     return points.min(axis=0), points.max(axis=0)
-
-
-def _mounted(vehicle: VehicleDescription, mount: Mount) -> Frame:
-    """A mount's frame in the body frame."""
-    if vehicle.body.urdf is None:
-        return _frame(mount)
-    robot = ElementTree.parse(vehicle.body.urdf).getroot()
-    frame, link = _frame(mount), parent_link(robot, mount.parent)
-    joints = {
-        str(child.get("link")): joint
-        for joint in robot.iterfind("joint")
-        for child in joint.iterfind("child")
-    }
-    while (joint := joints.get(link)) is not None:
-        origin, parent = joint.find("origin"), joint.find("parent")
-        xyz, rpy = (
-            [float(word) for word in (origin.get(key, "0 0 0") if origin is not None else "0 0 0").split()]
-            for key in ("xyz", "rpy")
-        )
-        frame = Frame(rotation_of(rpy), np.asarray(xyz)) @ frame
-        link = str(parent.get("link")) if parent is not None else ""
-    return frame
-
-
-def _frame(mount: Mount) -> Frame:
-    return Frame(rotation_of(mount.rpy), np.asarray(mount.xyz, dtype=float))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
 
 from pydantic import model_validator
 
 from segtrack.description.base import MistakesError, Name, NonNegative, Part, Positive, Vector
 from segtrack.description.belt_path import PathPart
 from segtrack.description.drive import Drive
+from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
 from segtrack.errors import Problem
 from segtrack.geometry.grousers import Footprint, place_grousers
 from segtrack.geometry.links import SegmentLink, segment_links
-from segtrack.geometry.path import BeltPath
+from segtrack.geometry.path import Arc, BeltPath
 
 
 class Mount(Part):
@@ -25,6 +26,11 @@ class Mount(Part):
     """Origin in the parent's frame [m]."""
     rpy: Vector = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw in the parent's frame [rad]."""
+
+    @property
+    def frame(self) -> Frame:
+        """Of the part, in the parent's frame."""
+        return Frame.at(self.xyz, self.rpy)
 
 
 class BeltPart(Part):
@@ -74,12 +80,20 @@ class TrackPart(Part):
     @model_validator(mode="after")
     def _fits(self) -> TrackPart:
         problems = []
+        least = min(
+            (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0),
+            default=math.inf,
+        )
+        if self.belt.thickness >= least:
+            radius = f"{least:g} m of its path's tightest outward arc"
+            message = f"must be less than the radius of {radius}, got {self.belt.thickness:g} m"
+            problems.append(Problem("belt.thickness", message))
         shapes = self.grousers.shapes if self.grousers is not None else ()
         for i, shape in enumerate(shapes):
-            least, largest = shape.kind.extent
-            if largest - least > self.pitch:
+            rear, front = shape.kind.extent
+            if front - rear > self.pitch:
                 where = "grousers.shape" if len(shapes) == 1 else f"grousers.pattern[{i}]"
-                lengths = f"their pitch of {self.pitch:.4g} m, got {largest - least:.4g} m"
+                lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
                 problems.append(Problem(where, f"must be no longer than {lengths}"))
         names = self.belt_path.names
         for i, name in enumerate(self.omit):
@@ -87,7 +101,7 @@ class TrackPart(Part):
                 problems.append(
                     Problem(f"omit[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}")
                 )
-            elif name == names[0]:
+            elif name == names[self.belt_path.ground]:
                 problems.append(Problem(f"omit[{i}]", f"must not be {name}, which the drive acts on"))
         if problems:
             raise MistakesError(problems)
@@ -120,13 +134,10 @@ class TrackPart(Part):
         return place_grousers(self.belt_path, self.grousers.count, len(self.grousers.shapes))
 
     def segment_links(self) -> tuple[SegmentLink, ...]:
-        """The track's links, in the track frame."""
+        """The track's links, in the track frame: the one on the ground first, which the drive acts on."""
         shapes = self.grousers.shapes if self.grousers is not None else ()
         solids = [shape.kind.solid(shape.width or self.width, shape.crown) for shape in shapes]
         placed = [(footprint, *solids[footprint.index % len(solids)]) for footprint in self.footprints()]
-        return segment_links(
-            self.belt_path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit
-        )
-
-
-TrackModelName = Literal["segments", "smooth", "wheels", "plates"]
+        path = self.belt_path
+        links = segment_links(path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit)
+        return tuple(sorted(links, key=lambda link: link.name != path.names[path.ground]))

@@ -1,83 +1,148 @@
-"""What a vehicle file asks of its body: that the URDF parses, and has the links that tracks mount on."""
+"""What a vehicle file asks of its body: that the URDF is one, and has the links that tracks mount on."""
 
 from __future__ import annotations
 
-import math
+import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from segtrack.description.urdf_check import root_links, urdf_mistakes
 from segtrack.errors import Problem
 
+_TRACK_LINKS = "(?:line|arc|wheel)_[0-9]+|sprocket|supports"
+"""Names of a track's links, of whichever track model."""
 
-def root_link(robot: ElementTree.Element) -> str:
-    """Name of the link that is no joint's child."""
-    return _root_links(robot)[0]
+
+class Mounting(NamedTuple):
+    """What a vehicle file mounts on its body.
+
+    Attributes:
+        parent: Link that it names.
+        reflected_mass: Of a track's drive, which that link's mass includes [kg].
+        tracks: Names of the tracks on it, if it is a flipper.
+    """
+
+    parent: str
+    reflected_mass: float = 0.0
+    tracks: tuple[str, ...] = ()
 
 
 def parent_link(robot: ElementTree.Element, parent: str) -> str:
     """The link that a mount's `parent` means: `body` is the root link unless a link has that name."""
-    return root_link(robot) if parent == "body" and "body" not in _masses(robot) else parent
+    return root_links(robot)[0] if parent == "body" and "body" not in link_masses(robot) else parent
 
 
-def link_problems(urdf: str | None, mounts: Mapping[str, str], flippers: Iterable[str]) -> list[Problem]:
-    """The mistakes of a vehicle file that only its body's links show.
-
-    Args:
-        urdf: The body's URDF file; a body without one has one link, `body`.
-        mounts: For each track and flipper on the body, by its path in the vehicle file, the parent it names.
-        flippers: Names of the flippers, whose links are named after them.
-    """
-    if urdf is None:
-        return _mount_problems({"body": math.inf}, "body", mounts, flippers)
-    try:
-        robot = ElementTree.parse(urdf).getroot()
-    except ElementTree.ParseError as error:
-        return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
-    roots = _root_links(robot)
-    if len(roots) != 1:
-        return [Problem("body.urdf", f"must have one root link, got {', '.join(roots) or 'none'}")]
-    problems = _mount_problems(_masses(robot), roots[0], mounts, flippers)
-    return problems + _missing_meshes(robot, Path(urdf).parent)
-
-
-def _mount_problems(
-    masses: Mapping[str, float], root: str, mounts: Mapping[str, str], flippers: Iterable[str]
-) -> list[Problem]:
-    problems = []
-    for where, parent in mounts.items():
-        link = root if parent == "body" and "body" not in masses else parent
-        if link not in masses:
-            message = f"has no link {parent!r}; there are: {', '.join(masses)}"
-        elif where.startswith("tracks.") and not masses[link] > 0:
-            message = f"must be a link with a mass, got {link!r} without one"
-        else:
-            continue
-        problems.append(Problem(f"{where}.mount.parent", message))
-    taken = [name for name in flippers if name in masses]
-    return problems + [
-        Problem(f"flippers.{name}", "must not be named like a link of the body") for name in taken
-    ]
-
-
-def _missing_meshes(robot: ElementTree.Element, folder: Path) -> list[Problem]:
-    files = dict.fromkeys(str(mesh.get("filename")) for mesh in robot.iterfind(".//mesh"))
-    return [
-        Problem("body.urdf", f"names a mesh that does not exist: {file} (looked in {folder})")
-        for file in files
-        if not (folder / file.removeprefix("package://")).is_file()
-    ]
-
-
-def _root_links(robot: ElementTree.Element) -> list[str]:
-    children = {child.get("link") for child in robot.iterfind("joint/child")}
-    return [name for name in _masses(robot) if name not in children]
-
-
-def _masses(robot: ElementTree.Element) -> dict[str, float]:
+def link_masses(robot: ElementTree.Element) -> dict[str, float]:
     """Mass of each link [kg], by its name; 0 where the file gives none."""
     masses = {}
     for link in robot.iterfind("link"):
         mass = link.find("inertial/mass")
         masses[str(link.get("name"))] = float(mass.get("value", "0")) if mass is not None else 0.0
     return masses
+
+
+def link_problems(
+    urdf: str | None, mass: float | None, fixed: bool, mountings: Mapping[str, Mounting]
+) -> list[Problem]:
+    """The mistakes of a vehicle file that only its body's links show.
+
+    Args:
+        urdf: The body's URDF file; a body without one has one link, `body`.
+        mass: Of a body without URDF [kg]; None if it is not known.
+        fixed: Whether the body is bolted to the world.
+        mountings: What is mounted on the body, by its path in the vehicle file, `tracks.name` or
+            `flippers.name`.
+    """
+    if urdf is None:
+        links = {"body": mass}
+        return _mount_problems(links, "body", mountings) + _overdrawn_links(links, "body", mountings)
+    try:
+        robot = ElementTree.parse(urdf).getroot()
+    except ElementTree.ParseError as error:
+        return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
+    mistakes = urdf_mistakes(robot, Path(urdf).parent)
+    taken = _taken_names(robot, mountings)
+    if mistakes:
+        return [Problem("body.urdf", mistake) for mistake in mistakes] + taken
+    masses: dict[str, float | None] = {**link_masses(robot)}
+    root = root_links(robot)[0]
+    problems = _mount_problems(masses, root, mountings)
+    if not problems and not masses[root] and not fixed:
+        message = f"must have a mass on its root link unless the body is fixed, got {root!r} without one"
+        problems.append(Problem("body.urdf", message))
+    return problems + taken + _overdrawn_links(masses, root, mountings)
+
+
+def overdrawn(carrier: str, mass: float, drawn: Mapping[str, float]) -> list[Problem]:
+    """Drives whose reflected mass, together with those before them, is all that their carrier weighs.
+
+    Args:
+        carrier: What carries the tracks, in words.
+        mass: Of the carrier [kg].
+        drawn: Reflected mass of each of its tracks [kg], by the track's path.
+    """
+    problems = []
+    for where, reflected in drawn.items():
+        if reflected >= mass:
+            message = f"must be less than the {mass:g} kg that are left of {carrier}, got {reflected:g}"
+            problems.append(Problem(f"{where}.drive.reflected_mass", message))
+        else:
+            mass -= reflected
+    return problems
+
+
+def _overdrawn_links(
+    masses: Mapping[str, float | None], root: str, mountings: Mapping[str, Mounting]
+) -> list[Problem]:
+    problems = []
+    for link, mass in masses.items():
+        drawn = {
+            where: mounting.reflected_mass
+            for where, mounting in mountings.items()
+            if where.startswith("tracks.") and _means(mounting.parent, root, masses) == link
+        }
+        problems += overdrawn(link, mass, drawn) if mass else []
+    return problems
+
+
+def _means(parent: str, root: str, masses: Mapping[str, float | None]) -> str:
+    return root if parent == "body" and "body" not in masses else parent
+
+
+def _mount_problems(
+    masses: Mapping[str, float | None], root: str, mountings: Mapping[str, Mounting]
+) -> list[Problem]:
+    problems = []
+    for where, mounting in mountings.items():
+        link = _means(mounting.parent, root, masses)
+        if link not in masses:
+            message = f"has no link {mounting.parent!r}; there are: {', '.join(masses)}"
+        elif where.startswith("tracks.") and masses[link] == 0:
+            message = f"must be a link with a mass, got {link!r} without one"
+        else:
+            continue
+        problems.append(Problem(f"{where}.mount.parent", message))
+    return problems + [
+        Problem(where, "must not be named like a link of the body")
+        for where in mountings
+        if where.startswith("flippers.") and where.removeprefix("flippers.") in masses
+    ]
+
+
+def _taken_names(robot: ElementTree.Element, mountings: Mapping[str, Mounting]) -> list[Problem]:
+    """The names of the user's links and joints that those of tracks and flippers will have."""
+    flippers = {
+        where.removeprefix("flippers."): m for where, m in mountings.items() if where.startswith("flippers.")
+    }
+    tracks = [where.removeprefix("tracks.") for where in mountings if where.startswith("tracks.")]
+    tracks += [f"{name}_{track}" for name, flipper in flippers.items() for track in flipper.tracks]
+    links = f"(?:{'|'.join(map(re.escape, tracks))})_(?:{_TRACK_LINKS})"
+    joints = "|".join([f"{links}_joint", *(f"{re.escape(name)}_joint" for name in flippers)])
+    return [
+        Problem("body.urdf", f"must not have a {tag} named {name!r}, which tracks and flippers use")
+        for tag, pattern in (("link", links), ("joint", joints))
+        for name in (element.get("name", "") for element in robot.iterfind(tag))
+        if re.fullmatch(pattern, name)
+    ]

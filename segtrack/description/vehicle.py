@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -18,8 +20,9 @@ from segtrack.description.base import (
     Vector,
     exactly_one,
 )
+from segtrack.description.frames import Frame, link_frames
 from segtrack.description.track import Mount, TrackPart
-from segtrack.description.urdf_links import link_problems
+from segtrack.description.urdf_links import Mounting, link_problems, overdrawn, parent_link
 from segtrack.errors import Problem
 
 
@@ -45,6 +48,19 @@ class Body(Part):
         if self.urdf is not None and "center_of_mass" in self.model_fields_set:
             raise ValueError("must not have center_of_mass beside urdf")
         return self
+
+    def mounted(self, mount: Mount) -> Frame:
+        """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
+        return self._carriers[mount.parent] @ mount.frame
+
+    @cached_property
+    def _carriers(self) -> dict[str, Frame]:
+        """What a mount's parent may be, in the body frame."""
+        if self.urdf is None:
+            return {"body": Frame.at((0, 0, 0), (0, 0, 0))}
+        robot = ElementTree.parse(self.urdf).getroot()
+        frames = link_frames(robot)
+        return {"body": frames[parent_link(robot, "body")]} | frames
 
 
 class Flipper(Part):
@@ -78,6 +94,8 @@ class Flipper(Part):
         ]
         if self.limits[0] >= self.limits[1]:
             problems.append(Problem("limits", f"must rise, got {list(self.limits)}"))
+        drawn = {f"tracks.{name}": track.drive.reflected_mass for name, track in self.tracks.items()}
+        problems += overdrawn("the flipper", self.mass, drawn)
         if problems:
             raise MistakesError(problems)
         return self
@@ -88,6 +106,10 @@ class Flipper(Part):
         return -1 if self.extends == "front" else 1
 
 
+_MIDDLE = 1e-9
+"""A track no further than this from y = 0 is in the middle: rotations leave such remainders [m]."""
+
+
 @dataclass(frozen=True)
 class MountedTrack:
     """A track in its vehicle.
@@ -96,7 +118,7 @@ class MountedTrack:
         name: Full name.
         part: The track.
         flipper: The flipper that carries it, if one does.
-        y: Of its mount in the frame that carries the vehicle's sides [m].
+        y: Of the track frame's origin in the body frame, flippers at angle 0 [m].
     """
 
     name: str
@@ -107,7 +129,7 @@ class MountedTrack:
     @property
     def side(self) -> Literal["left", "center", "right"]:
         """Which of a vehicle's speed commands it follows, by its y."""
-        return "left" if self.y > 0 else "right" if self.y < 0 else "center"
+        return "left" if self.y > _MIDDLE else "right" if self.y < -_MIDDLE else "center"
 
 
 class VehicleDescription(Part):
@@ -124,24 +146,33 @@ class VehicleDescription(Part):
     def _has_tracks(self) -> VehicleDescription:
         if not self.tracks and not self.flippers:
             raise ValueError("must have at least one track, on the body or on a flipper")
-        names = [track.name for track in self.mounted_tracks()]
+        names = [*self.tracks, *(f"{name}_{own}" for name, f in self.flippers.items() for own in f.tracks)]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"has two tracks named {twice[0]} (a flipper's track is named flipper_track)")
-        problems = link_problems(self.body.urdf, self._mounts(), self.flippers)
+        body = self.body
+        problems = link_problems(body.urdf, body.mass, body.fixed, self._mountings())
         if problems:
             raise MistakesError(problems)
         return self
 
-    def _mounts(self) -> dict[str, str]:
-        tracks = {f"tracks.{name}": track.mount.parent for name, track in self.tracks.items()}
-        return tracks | {f"flippers.{name}": flipper.mount.parent for name, flipper in self.flippers.items()}
+    def _mountings(self) -> dict[str, Mounting]:
+        on_body = {
+            f"tracks.{name}": Mounting(track.mount.parent, track.drive.reflected_mass)
+            for name, track in self.tracks.items()
+        }
+        return on_body | {
+            f"flippers.{name}": Mounting(flipper.mount.parent, tracks=tuple(flipper.tracks))
+            for name, flipper in self.flippers.items()
+        }
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
         """All tracks: those on the body first, then the flippers' in the order of the file."""
         for name, track in self.tracks.items():
-            yield MountedTrack(name, track, None, track.mount.xyz[1])
+            y = float(self.body.mounted(track.mount).origin[1])
+            yield MountedTrack(name, track, None, y)
         for flipper_name, flipper in self.flippers.items():
+            pivot = self.body.mounted(flipper.mount)
             for name, track in flipper.tracks.items():
-                y = flipper.mount.xyz[1] + track.mount.xyz[1]
+                y = float((pivot @ track.mount.frame).origin[1])
                 yield MountedTrack(f"{flipper_name}_{name}", track, flipper_name, y)

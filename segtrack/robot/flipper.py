@@ -7,6 +7,7 @@ from typing import Any
 
 import pybullet
 
+from segtrack.bullet.engine import needing
 from segtrack.bullet.model import BuiltFlipper
 from segtrack.errors import finite
 from segtrack.robot.track import Track
@@ -35,7 +36,7 @@ class FlipperJoint:
 
     @property
     def torque(self) -> float:
-        """What its motor exerts in the raising direction [N m]."""
+        """What its motor exerted in the raising direction in the last step [N m]."""
         return self._state()[3]
 
     def set_angle(self, angle: float) -> None:
@@ -65,6 +66,10 @@ class FlipperJoint:
 
     def apply(self) -> None:
         """Tell the joint motor the command."""
+        with needing(self._client, f"command flipper {self.built.name}"):
+            self._apply()
+
+    def _apply(self) -> None:
         kind, value = self._command
         part = self.built.part
         common: dict[str, Any] = {"force": part.max_torque, "physicsClientId": self._client}
@@ -94,4 +99,5 @@ class FlipperJoint:
         self.apply()
 
     def _state(self) -> tuple[Any, ...]:
-        return pybullet.getJointState(self._body, self.built.joint, physicsClientId=self._client)
+        with needing(self._client, f"read flipper {self.built.name}"):
+            return pybullet.getJointState(self._body, self.built.joint, physicsClientId=self._client)

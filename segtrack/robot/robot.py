@@ -14,14 +14,15 @@ from segtrack.bullet.engine import client_id, needing
 from segtrack.bullet.frames import link_motion, place_base, vector
 from segtrack.bullet.joints import BeltReading, MotorReader
 from segtrack.bullet.loader import load
-from segtrack.bullet.model import BuiltTrack
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.errors import UnknownNameError, finite
+from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
 from segtrack.robot.flipper import FlipperJoint
 from segtrack.robot.track import Track
 
 _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
+
+_ANGLE = "angle of flipper {} [rad]"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Robot:
         self._client = client
         built = load(client, description, track_model, position, orientation)
         self.description, self.body, self.links = description, built.body, built.links
-        self.tracks = {track.name: Track(client, track, self._mount_link(track)) for track in built.tracks}
+        self.tracks = {track.name: Track(client, track) for track in built.tracks}
         self._bodies = (self.body, *(body for track in built.tracks for body in track.bodies))
         self._tracks = tuple(self.tracks.values())
         self.flippers = {
@@ -152,7 +153,7 @@ class Robot:
             UnknownNameError: There is no such flipper.
             InvalidValueError: An angle is not a finite number.
         """
-        chosen = [(self._flipper(name), angle) for name, angle in angles.items()]
+        chosen = [(self._flipper(name), finite(_ANGLE.format(name), angle)) for name, angle in angles.items()]
         for flipper, angle in chosen:
             flipper.set_angle(angle)
 
@@ -163,7 +164,8 @@ class Robot:
             UnknownNameError: There is no such flipper.
             InvalidValueError: A speed is not a finite number.
         """
-        chosen = [(self._flipper(name), speed) for name, speed in speeds.items()]
+        what = "speed of flipper {} [rad/s]"
+        chosen = [(self._flipper(name), finite(what.format(name), speed)) for name, speed in speeds.items()]
         for flipper, speed in chosen:
             flipper.set_speed(speed)
 
@@ -186,9 +188,9 @@ class Robot:
     @property
     def base_velocity(self) -> tuple[float, ...]:
         """Velocity of the body's centre of mass, then those of belts' own bodies (3 n,) [m/s]."""
-        return tuple(
-            v for b in self._bodies for v in pybullet.getBaseVelocity(b, physicsClientId=self._client)[0]
-        )
+        with needing(self._client, f"watch {self.name}"):
+            moving = [pybullet.getBaseVelocity(b, physicsClientId=self._client)[0] for b in self._bodies]
+        return tuple(v for velocity in moving for v in velocity)
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner of the box around all its links, in the world [m]."""
@@ -198,9 +200,18 @@ class Robot:
         return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
 
     def place(self, position: Sequence[float], orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0)) -> None:
-        """Put the body frame at a pose in the world, at rest; joints stay as they are."""
+        """Put the body frame at a pose in the world, at rest; joints stay as they are.
+
+        Args:
+            position: (3,) [m].
+            orientation: Quaternion (x, y, z, w).
+
+        Raises:
+            InvalidValueError: Not so many finite numbers, or a quaternion of zeros.
+        """
+        pose = _pose(position, orientation)
         with needing(self._client, f"place {self.name}"):
-            place_base(self._client, self.body, position, orientation)
+            place_base(self._client, self.body, *pose)
         for track in self.tracks.values():
             track.seat()
 
@@ -216,8 +227,10 @@ class Robot:
 
     def snapshot(self) -> dict[str, Any]:
         """What PyBullet's saved state does not hold: commands and accounts."""
+        with needing(self._client, f"save {self.name}"):
+            readings = self._restored if self._restored is not None else self._reader.read()
         return {
-            "readings": self._restored if self._restored is not None else self._reader.read(),
+            "readings": readings,
             "tracks": {name: track.snapshot() for name, track in self.tracks.items()},
             "flippers": {name: flipper.snapshot() for name, flipper in self.flippers.items()},
         }
@@ -254,10 +267,6 @@ class Robot:
         tracks = [t for t in tracks if t.flipper is None] or tracks
         return sum(t.y for t in tracks) / len(tracks) if tracks else 0.0
 
-    def _mount_link(self, track: BuiltTrack) -> int:
-        parent = track.jointed.mounted.flipper or track.part.mount.parent
-        return self.links.get(parent, -1)
-
 
 def attach(
     client: Any,
@@ -288,13 +297,26 @@ def attach(
         DisconnectedError: The client is not connected.
         UnknownNameError: No such vehicle, track model or flipper.
         VehicleFileError: The vehicle file has mistakes.
+        InvalidValueError: Not a client, or a number that is not finite.
     """
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     number = client_id(client, f"attach {description.name}")
-    for coordinate in (*position, *orientation):
-        finite("position and orientation", coordinate)
+    pose = _pose(position, orientation)
+    if flippers is not None and not isinstance(flippers, Mapping):
+        raise InvalidValueError("flippers", "angles by name", flippers)
     for name, angle in (flippers or {}).items():
         if name not in description.flippers:
             raise UnknownNameError(f"flipper of {description.name}", name, description.flippers)
-        finite(f"angle of flipper {name} [rad]", angle)
-    return Robot(number, description, track_model, position, orientation, flippers or {})
+        finite(_ANGLE.format(name), angle)
+    return Robot(number, description, track_model, *pose, flippers or {})
+
+
+def _pose(
+    position: Sequence[float], orientation: Sequence[float]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Position (3,) [m] and unit quaternion (x, y, z, w)."""
+    quaternion = finite_vector("orientation", orientation, 4)
+    norm = math.hypot(*quaternion)
+    if norm == 0:
+        raise InvalidValueError("orientation", "a quaternion (x, y, z, w) of some length", orientation)
+    return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from segtrack.bullet.engine import needing
 from segtrack.bullet.frames import link_motion
-from segtrack.bullet.joints import BeltReading, roll_back, seat_bodies, segment_phases, tell_motors
+from segtrack.bullet.joints import (
+    BeltReading,
+    mount_link,
+    roll_back,
+    seat_bodies,
+    segment_phases,
+    tell_motors,
+)
 from segtrack.bullet.model import BuiltTrack
 from segtrack.drive import BeltDrive
 from segtrack.errors import finite
@@ -13,7 +21,7 @@ from segtrack.geometry.rotation import rotation_of
 
 
 class Track:
-    """One track of a robot.
+    """One track of a robot. Its belt is as it was read last, before the latest step.
 
     Attributes:
         built: Its joints.
@@ -22,9 +30,10 @@ class Track:
         roll_backs: How often it has been set back.
     """
 
-    def __init__(self, client: int, built: BuiltTrack, mount_link: int) -> None:
+    def __init__(self, client: int, built: BuiltTrack) -> None:
         """Start with the belt at rest."""
-        self._client, self.built, self._mount_link = client, built, mount_link
+        self._client, self.built = client, built
+        self._mount_link = mount_link(client, built.jointed)
         self.drive = BeltDrive(built.part.drive)
         self.origin = 0.0
         self.roll_backs = 0
@@ -81,7 +90,8 @@ class Track:
     @property
     def segment_phases(self) -> list[float]:
         """Phase of each of the belt's segments since home [m]; equal but for what the gears let slip."""
-        return segment_phases(self._client, self.built)
+        with needing(self._client, f"read track {self.name}"):
+            return segment_phases(self._client, self.built)
 
     def set_speed(self, speed: float) -> None:
         """Command the belt speed [m/s]; clipped to the drive's top speed.
