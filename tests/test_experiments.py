@@ -1,0 +1,122 @@
+"""The experiments behind the commands: outcomes, definitions, published numbers, parallel work, files."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
+from segtrack.experiments.climb import ClimbSetup, _real_time_factors, _slip, run_climb
+from segtrack.experiments.okada_map import MapPoint, critical_damping, run_map
+from segtrack.experiments.okada_table_2 import run_table_2
+from segtrack.experiments.okada_table_4 import case_setup
+from segtrack.experiments.parallel import run_parallel
+from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.trajectory import BeltHistory, Trajectory
+from segtrack.report.files import check_writable, replacing
+
+
+@pytest.mark.parametrize("preset", ["fast", pytest.param("exact", marks=pytest.mark.slow)])
+def test_the_step_that_needs_grousers_is_not_climbed_without(preset: str) -> None:
+    case = next(line for line in TABLE_4 if (line.front_sub_track_deg, line.step) == (45.0, 0.24))
+    assert not run_climb(case_setup(case, preset=preset, track_model="smooth")).success  # type: ignore[arg-type]
+
+
+def test_a_robot_that_falls_over_backwards_has_tipped_over() -> None:
+    setup = ClimbSetup("quince", step=0.38, rear_flippers=math.radians(30), preset="fast", friction=1.5)
+    result = run_climb(setup)
+    assert result.outcome == "tipped over"
+    assert result.max_pitch > math.pi / 2
+    assert not result.success
+
+
+def trajectory(way: float, travel: float, samples: int = 40) -> Trajectory:
+    """A robot that stands for 0.3 s, then drives `way` along x while its belt travels `travel` [m]."""
+    ramp = np.clip(np.linspace(-15, samples - 16, samples) / (samples - 16), 0, 1)
+    zeros = np.zeros(samples)
+    position = np.stack([ramp * way, zeros, zeros], axis=1)
+    orientation = np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1))
+    belts = {"left": BeltHistory(ramp * travel, zeros, zeros)}
+    return Trajectory(np.arange(samples) * 0.02, position, orientation, zeros, {}, belts)
+
+
+@pytest.mark.parametrize(
+    ("way", "travel", "slip"), [(1.0, 1.0, 0.0), (0.5, 1.0, 0.5), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
+)
+def test_slip_is_what_the_belt_travels_in_vain(way: float, travel: float, slip: float) -> None:
+    assert _slip(trajectory(way, travel)) == pytest.approx(slip)
+
+
+def test_real_time_factor_is_taken_over_whole_windows() -> None:
+    """25 samples of 20 ms make a window; a rest that fills none does not count."""
+    assert _real_time_factors([0.01] * 25 + [0.02] * 25 + [9.0]) == pytest.approx([2.0, 1.0])
+    assert _real_time_factors([0.04]) == pytest.approx([0.5])
+
+
+def test_published_ratios_follow_from_the_published_factors() -> None:
+    """Okada et al. 2020, Table II."""
+    factor = TABLE_2_REAL_TIME_FACTOR
+    assert factor == {"segments": 2.79, "smooth": 3.96, "wheels_4": 4.86, "wheels_13": 1.79}
+    assert TABLE_2_RATIOS["segments_over_wheels_13"] == pytest.approx(
+        factor["segments"] / factor["wheels_13"], abs=0.005
+    )
+    assert TABLE_2_RATIOS["segments_over_wheels_4"] == pytest.approx(
+        factor["segments"] / factor["wheels_4"], abs=0.005
+    )
+    assert TABLE_2_RATIOS["smooth_over_wheels_4"] == pytest.approx(
+        factor["smooth"] / factor["wheels_4"], abs=0.005
+    )
+
+
+def test_table_2_has_its_factors_ratios_and_overhead() -> None:
+    models = {"segments": "segments", "smooth": "smooth", "wheels_4": "wheels:4"}
+    summary = run_table_2(rounds=2, models=models, seconds=0.1).summary()
+    factors = summary["real_time_factor"]
+    assert list(factors) == list(models)  # type: ignore[call-overload]
+    ratio = factors["segments"] / factors["wheels_4"]  # type: ignore[index]
+    assert summary["ratios"]["segments_over_wheels_4"] == pytest.approx(ratio)  # type: ignore[index]
+    assert 0.0 < summary["overhead_fraction"] < 0.5  # type: ignore[operator]
+
+
+def test_map_counts_matches_and_holds_the_chosen_point() -> None:
+    assert MapPoint(5.0, -0.05, None, tuple(line.real for line in TABLE_4)).matches == 6
+    assert MapPoint(5.0, -0.05, None, tuple(not line.real for line in TABLE_4)).matches == 0
+    assert critical_damping(4e4) == pytest.approx(400.0)
+    assert critical_damping(None) is None
+    result = run_map("small")
+    assert max(point.matches for point in result.points) == 6
+    assert len(result.points) == 2
+
+
+def double(value: float) -> float:
+    """Twice a number; negative ones are refused."""
+    if value < 0:
+        raise InvalidValueError("value", "at least 0", value)
+    return 2 * value
+
+
+def test_parallel_work_keeps_its_order_and_passes_errors_on() -> None:
+    done = []
+    assert run_parallel(double, [3.0, 1.0, 2.0], workers=2, on_done=lambda: done.append(1)) == [6.0, 2.0, 4.0]
+    assert len(done) == 3
+    with pytest.raises(SegtrackError, match=r"^value must be at least 0, got -1\.0$"):
+        run_parallel(double, [1.0, -1.0], workers=2)
+
+
+def test_nothing_half_written_is_left(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "file.txt"
+    check_writable(target.parent)
+    assert not target.parent.exists()
+    with pytest.raises(RuntimeError), replacing(target) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert list(target.parent.iterdir()) == []
+    with replacing(target) as temporary:
+        temporary.write_text("whole")
+    assert target.read_text() == "whole"
+    with pytest.raises(FileAccessError) as caught:
+        check_writable(target / "below")
+    assert str(caught.value) == f"cannot write to {target / 'below'}: Not a directory"
