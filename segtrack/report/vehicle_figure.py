@@ -153,7 +153,7 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
             linestyle=":" if omitted else "-",
             zorder=4,
         )
-        inwards = 0.17 * float(size[1]) if isinstance(segment, Arc) else 0.13 * float(size[1])
+        inwards = (0.3 if isinstance(segment, Arc) else 0.13) * float(size[1])
         place = outer[30] - inwards * normal[30]
         label = f"{name}\n(omitted)" if omitted else name
         axes.annotate(
@@ -185,10 +185,10 @@ def _facts(part: TrackPart) -> Sequence[str]:
     grousers = "no grousers"
     if part.grousers is not None:
         heights = ", ".join(dict.fromkeys(f"{shape.kind.height:g}" for shape in part.grousers.shapes))
-        grousers = f"{part.grousers.count} grousers, {heights} m high, every {part.pitch * 1000:.4g} mm"
+        grousers = f"{part.grousers.count} grousers, {heights} m high, every {part.pitch * 1000:.3g} mm"
     return (
-        f"{first}, {pulleys}",
-        grousers,
+        first,
+        f"{pulleys}; {grousers}",
         f"drive {drive.stall_force:.4g} N, {drive.top_speed:.3g} m/s; friction {part.contact.friction:g}",
     )
 
