@@ -13,7 +13,7 @@ import segtrack
 
 ROOT = Path(segtrack.__file__).parent
 LAYERS = (
-    {"errors"},
+    {"errors", "checkout"},
     {"geometry", "terrain"},
     {"description"},
     {"drive", "bullet"},

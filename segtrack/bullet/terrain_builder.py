@@ -24,8 +24,8 @@ from segtrack.terrain.solids import (
     Vector,
 )
 
-COLOR = (0.68, 0.68, 0.66, 1.0)
-"""Neutral grey (red, green, blue, opacity)."""
+COLORS = ((0.68, 0.68, 0.66, 1.0), (0.78, 0.70, 0.56, 1.0))
+"""Neutral, in turn, so that a step stands out from its floor (red, green, blue, opacity)."""
 
 HULL_MARGIN = 0.001
 """What PyBullet adds to a convex hull all around [m]; boxes and cylinders contain theirs."""
@@ -69,7 +69,7 @@ def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
         FileAccessError: PyBullet cannot load a mesh.
     """
     bodies = []
-    for solid in terrain.solids():
+    for i, solid in enumerate(terrain.solids()):
         shape = _create_shape(client, solid)
         body = client.createMultiBody(
             baseMass=0.0,
@@ -87,7 +87,7 @@ def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
             spinningFriction=0.0,
             restitution=0.0,
         )
-        client.changeVisualShape(body, -1, rgbaColor=COLOR)
+        client.changeVisualShape(body, -1, rgbaColor=COLORS[i % len(COLORS)])
         bodies.append(body)
     return bodies
 
