@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
-FOLDERS = ("urdf", "demos")
+FOLDERS = ("urdf", "envs", "demos")
+_ROOT = Path(__file__).parent.parent
+
+
+class _CheckoutFinder:
+    """Finds `segtrack.urdf` and the like where they lie in a checkout."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module of one of the folders, and nothing else."""
+        package, _, folder = name.rpartition(".")
+        if package != "segtrack" or folder not in FOLDERS:
+            return None
+        init = _ROOT / folder / "__init__.py"
+        return spec_from_file_location(name, init, submodule_search_locations=[str(init.parent)])
 
 
 def map_folders() -> None:
-    """Make `segtrack.urdf` and `segtrack.demos` importable where Python was started in a checkout.
+    """Make `segtrack.urdf`, `segtrack.envs` and `segtrack.demos` importable from a checkout.
 
-    Python then finds the checkout's `segtrack` before an installed one.
+    Python that was started there finds the checkout's `segtrack` before an installed one.
     """
-    root = Path(__file__).parent.parent
-    if not (root / "pyproject.toml").is_file():
-        return
-    for folder in FOLDERS:
-        name, init = f"segtrack.{folder}", root / folder / "__init__.py"
-        if name in sys.modules or not init.is_file():
-            continue
-        spec = importlib.util.spec_from_file_location(
-            name, init, submodule_search_locations=[str(init.parent)]
-        )
-        assert spec is not None and spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
+    if (_ROOT / "pyproject.toml").is_file() and _CheckoutFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _CheckoutFinder)

@@ -105,6 +105,15 @@ class DisconnectedError(SegtrackError):
         super().__init__(f"{what}: the physics client is disconnected")
 
 
+class NotReadyError(SegtrackError):
+    """Something was asked of an environment that it cannot do now."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        """Say what was asked, and why it cannot be."""
+        self.what, self.reason = what, reason
+        super().__init__(f"cannot {what}: {reason}")
+
+
 def finite_vector(what: str, values: Sequence[float], length: int) -> tuple[float, ...]:
     """The values as floats.
 

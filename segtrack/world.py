@@ -14,7 +14,7 @@ import pybullet
 from numpy.typing import ArrayLike, NDArray
 from pybullet_utils.bullet_client import BulletClient
 
-from segtrack.bullet.engine import PresetName, client_id, configure
+from segtrack.bullet.engine import PresetName, client_id, configure, open_client
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.description import VehicleDescription
 from segtrack.errors import (
@@ -70,28 +70,29 @@ class World:
         gravity: float = 9.81,
         gui: bool = False,
         client: Any = None,
+        resettable: bool = True,
     ) -> None:
         """Open a world.
 
         Args:
-            preset: Solver settings: `exact` (1 ms) or `fast` (4 ms).
+            preset: Solver settings: `exact` (1 ms), `fast` (4 ms) or `coarse` (10 ms).
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
             gui: Show PyBullet's window.
             client: A `BulletClient` to join; it gets the solver settings and the gravity, and stays open
                 on `close`.
+            resettable: Save the state before the first step (some 10 ms), so that `reset` finds it.
 
         Raises:
             UnknownNameError: No such preset.
             InvalidValueError: A time step that is not positive and finite.
+            SegtrackError: There is no display for a window.
         """
         gravity = finite("gravity [m/s^2]", gravity)
         if client is not None and not isinstance(client, BulletClient):
             raise InvalidValueError("client", "a BulletClient", client)
         self._owned = client is None
-        self.client: Any = (
-            BulletClient(pybullet.GUI if gui else pybullet.DIRECT) if client is None else client
-        )
+        self.client: Any = open_client(gui) if client is None else client
         self._number = client_id(self.client, "join a client")
         try:
             self.time_step = configure(self.client, preset, time_step)
@@ -105,7 +106,9 @@ class World:
         self.overruns = 0
         self.real_time_factor = 0.0
         self._steps = 0
+        self._resettable = resettable
         self._start: Snapshot | None = None
+        self._terrain_bodies: list[int] = []
         self._held: set[int] = set()
         self._guard_every = max(1, round(_GUARD_INTERVAL / self.time_step))
 
@@ -134,8 +137,18 @@ class World:
             raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         bodies = build_terrain(self.client, terrain)
         self.terrains.append(terrain)
+        self._terrain_bodies += bodies
         self._forget_start()
         return bodies
+
+    def clear_terrain(self) -> None:
+        """Take all terrain away again."""
+        self._must_be_connected("clear terrain")
+        for body in self._terrain_bodies:
+            self.client.removeBody(body)
+        self.terrains.clear()
+        self._terrain_bodies.clear()
+        self._forget_start()
 
     def add_vehicle(
         self,
@@ -169,20 +182,37 @@ class World:
         given = finite_vector("position [m]", at, 3 if isinstance(at, Sized) and len(at) == 3 else 2)
         if len(given) == 2:
             self._check_ground(given)
-        orientation = pybullet.getQuaternionFromEuler([0, 0, finite("yaw [rad]", yaw)])
         robot = attach(
             self.client,
             vehicle,
             track_model=track_model,
             position=(*given, 0.0)[:3],
-            orientation=orientation,
+            orientation=pybullet.getQuaternionFromEuler([0, 0, finite("yaw [rad]", yaw)]),
             flippers=flippers,
         )
         if len(given) == 2:
-            robot.place((*given, self._resting_height(robot)), orientation)
+            self.put(robot, given[0], given[1], yaw)
         self.robots.append(robot)
         self._forget_start()
         return robot
+
+    def put(self, robot: Robot, x: float, y: float, yaw: float = 0.0) -> None:
+        """Put a robot upright just above the terrain under it, at rest; joints stay as they are.
+
+        Args:
+            robot: One of this world's.
+            x: Of its body frame [m].
+            y: Of its body frame [m].
+            yaw: Heading about the world's z axis [rad].
+
+        Raises:
+            InvalidValueError: A number that is not finite, or no terrain there that has heights to sample.
+        """
+        at = finite_vector("position [m]", (x, y), 2)
+        self._check_ground(at)
+        orientation = pybullet.getQuaternionFromEuler([0, 0, finite("yaw [rad]", yaw)])
+        robot.place((*at, 0.0), orientation)
+        robot.place((*at, self._resting_height(robot)), orientation)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
         """Height of the ground [m] at points (x, y) of any shape; -inf where there is none."""
@@ -199,7 +229,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The client is gone.
         """
-        if self._start is None:
+        if self._start is None and self._resettable:
             self._must_be_connected("step the world")
             self._start = self.save()
         for robot in self.robots:

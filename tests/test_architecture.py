@@ -21,9 +21,10 @@ LAYERS = (
     {"world"},
     {"segtrack"},  # What `import segtrack` gives.
     {"experiments"},
+    {"envs"},
     {"report"},
     {"cli"},
-    {"demos", "envs"},
+    {"demos"},
 )
 """From the bottom up. A part imports from itself and from the layers below its own, not from its neighbours.
 

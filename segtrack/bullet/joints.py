@@ -65,18 +65,24 @@ def free_joints(client: int, body: int, joints: Iterable[int]) -> None:
         pybullet.changeDynamics(body, joint, physicsClientId=client, **FREE)
 
 
-def set_contact(client: int, body: int, links: Iterable[int], part: TrackPart) -> None:
-    """Give links the contact properties of a track."""
-    contact = part.contact
+def set_friction(client: int, body: int, links: Iterable[int], friction: float) -> None:
+    """Give links a lateral friction, and none against rolling and spinning."""
     for link in links:
         pybullet.changeDynamics(
             body,
             link,
-            lateralFriction=contact.friction,
+            lateralFriction=friction,
             rollingFriction=0,
             spinningFriction=0,
             physicsClientId=client,
         )
+
+
+def set_contact(client: int, body: int, links: Iterable[int], part: TrackPart) -> None:
+    """Give links the contact properties of a track."""
+    contact = part.contact
+    for link in links:
+        set_friction(client, body, (link,), contact.friction)
         if contact.stiffness is not None:
             pybullet.changeDynamics(
                 body,

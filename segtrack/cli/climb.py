@@ -48,7 +48,9 @@ def climb(
     ] = None,
     speed: Annotated[float, typer.Option(help="Belt speed [m/s], clipped to what the drives can do.")] = 0.1,
     track_model: Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")] = "segments",
-    preset: Annotated[str, typer.Option(help="Solver settings: exact (1 ms) or fast (4 ms).")] = "exact",
+    preset: Annotated[
+        str, typer.Option(help="Solver settings: exact (1 ms), fast (4 ms) or coarse (10 ms).")
+    ] = "exact",
     friction: Annotated[
         float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
     ] = None,

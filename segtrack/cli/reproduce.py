@@ -15,7 +15,8 @@ from segtrack.report.files import write_csv, write_figure, write_json
 reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
 
 Preset = Annotated[
-    str | None, typer.Option(help="Solver settings: exact (1 ms) or fast (4 ms).", show_default=False)
+    str | None,
+    typer.Option(help="Solver settings: exact (1 ms), fast (4 ms) or coarse (10 ms).", show_default=False),
 ]
 Model = Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")]
 

@@ -56,6 +56,16 @@ class Drive(Part):
         assert self.max_speed is not None
         return self.max_speed
 
+    def scaled(self, factor: float) -> Drive:
+        """A drive that is so many times as strong, and as fast."""
+        if self.sprocket is not None:
+            torque = self.sprocket.stall_torque * factor
+            return self.model_copy(
+                update={"sprocket": self.sprocket.model_copy(update={"stall_torque": torque})}
+            )
+        assert self.max_force is not None
+        return self.model_copy(update={"max_force": self.max_force * factor})
+
     def force_limit(self, speed: float) -> float:
         """Largest driving force [N] on a belt that it moves at `speed` [m/s].
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from segtrack.description import VehicleDescription
+from segtrack.description.grousers import GrouserShape
 from segtrack.description.track import ContactPart, TrackPart
-from segtrack.errors import InvalidValueError, finite
+from segtrack.errors import InvalidValueError, Phrase, finite
 
 
 def with_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescription:
@@ -35,6 +36,66 @@ def with_center_of_mass(vehicle: VehicleDescription, x: float) -> VehicleDescrip
     return vehicle.model_copy(update={"body": body})
 
 
+def with_body(
+    vehicle: VehicleDescription, mass: float = 1.0, offset: Sequence[float] = (0.0, 0.0, 0.0)
+) -> VehicleDescription:
+    """The vehicle with its body so many times as heavy and its body's centre of mass moved.
+
+    Args:
+        vehicle: One whose body is given as numbers.
+        mass: Factor on the body's mass.
+        offset: Of its centre of mass, in the body frame (3,) [m].
+
+    Raises:
+        InvalidValueError: The body is given as a URDF, or does not outweigh its drives' reflected mass.
+    """
+    body = vehicle.body
+    if body.mass is None:
+        raise InvalidValueError(f"body of {vehicle.name}", "given by mass and size", Phrase("a URDF"))
+    reflected = sum(track.drive.reflected_mass for track in vehicle.tracks.values())
+    if body.mass * mass <= reflected:
+        expected = f"above {reflected:g} kg, what its drives reflect"
+        raise InvalidValueError(f"mass of the body of {vehicle.name} [kg]", expected, body.mass * mass)
+    x, y, z = (old + new for old, new in zip(body.center_of_mass, offset, strict=True))
+    changed = body.model_copy(update={"mass": body.mass * mass, "center_of_mass": (x, y, z)})
+    return vehicle.model_copy(update={"body": changed})
+
+
+def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float = 1.0) -> VehicleDescription:
+    """The vehicle with grousers so many times as high and as many, rounded to whole patterns.
+
+    Raises:
+        InvalidValueError: They would be longer than their pitch, or a mesh, whose height is its file's.
+    """
+
+    def changed(track: TrackPart) -> TrackPart:
+        grousers = track.grousers
+        if grousers is None:
+            return track
+        shapes = tuple(_of_height(vehicle.name, shape, height) for shape in grousers.shapes)
+        whole = max(1, round(grousers.count * count / len(shapes))) * len(shapes)
+        given = {"shape": shapes[0]} if grousers.shape is not None else {"pattern": shapes}
+        other = track.model_copy(update={"grousers": grousers.model_copy(update={"count": whole, **given})})
+        longest = max(shape.kind.extent[1] - shape.kind.extent[0] for shape in shapes)
+        if longest > other.pitch:
+            what = f"{whole} grousers of {longest:g} m on a track of {vehicle.name}"
+            raise InvalidValueError(what, "no longer than their pitch", Phrase(f"{other.pitch:.4g} m"))
+        return other
+
+    return _with_tracks(vehicle, changed)
+
+
+def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape:
+    if factor == 1.0:
+        return shape
+    for kind, height in (("box", "height"), ("trapezoid", "height"), ("cylinder", "radius")):
+        part = getattr(shape, kind)
+        if part is not None:
+            other = part.model_copy(update={height: getattr(part, height) * factor})
+            return shape.model_copy(update={kind: other})
+    raise InvalidValueError(f"grousers of {vehicle}", "of a shape whose height is a number", Phrase("a mesh"))
+
+
 def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:
     """The vehicle with one segment left out of every track of its body."""
     tracks = {name: track.model_copy(update={"omit": (segment,)}) for name, track in vehicle.tracks.items()}
@@ -44,8 +105,12 @@ def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescrip
 def _with_contact(
     vehicle: VehicleDescription, change: Callable[[ContactPart], ContactPart]
 ) -> VehicleDescription:
+    return _with_tracks(vehicle, lambda t: t.model_copy(update={"contact": change(t.contact)}))
+
+
+def _with_tracks(vehicle: VehicleDescription, change: Callable[[TrackPart], TrackPart]) -> VehicleDescription:
     def changed(tracks: dict[str, TrackPart]) -> dict[str, TrackPart]:
-        return {name: t.model_copy(update={"contact": change(t.contact)}) for name, t in tracks.items()}
+        return {name: change(track) for name, track in tracks.items()}
 
     flippers = {
         name: flipper.model_copy(update={"tracks": changed(flipper.tracks)})

@@ -7,9 +7,8 @@ from types import TracebackType
 from typing import Any
 
 import imageio
-import numpy as np
-import pybullet
 
+from segtrack.bullet.camera import take_picture
 from segtrack.errors import InvalidValueError
 from segtrack.report.files import replacing
 
@@ -50,9 +49,4 @@ class Film:
         if time + 1e-9 < self._next:
             return
         self._next += 1 / FRAME_RATE
-        view = pybullet.computeViewMatrixFromYawPitchRoll(target, 1.7, 30.0, -18.0, 0.0, 2)
-        projection = pybullet.computeProjectionMatrixFOV(45.0, WIDTH / HEIGHT, 0.05, 20.0)
-        _, _, pixels, _, _ = client.getCameraImage(
-            WIDTH, HEIGHT, view, projection, shadow=1, renderer=pybullet.ER_TINY_RENDERER
-        )
-        self._writer.append_data(np.asarray(pixels, dtype=np.uint8).reshape(HEIGHT, WIDTH, 4)[:, :, :3])
+        self._writer.append_data(take_picture(client, target, WIDTH, HEIGHT))

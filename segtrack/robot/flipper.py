@@ -39,6 +39,11 @@ class FlipperJoint:
         """What its motor exerted in the raising direction in the last step [N m]."""
         return self._state()[3]
 
+    def motion(self) -> tuple[float, float]:
+        """Angle [rad] and turning speed [rad/s], raising positive, in one reading."""
+        angle, speed, *_ = self._state()
+        return angle, speed
+
     def set_angle(self, angle: float) -> None:
         """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque."""
         low, high = self.built.part.limits

@@ -12,11 +12,12 @@ from segtrack.bullet.joints import (
     roll_back,
     seat_bodies,
     segment_phases,
+    set_friction,
     tell_motors,
 )
 from segtrack.bullet.model import BuiltTrack
 from segtrack.drive import BeltDrive
-from segtrack.errors import finite
+from segtrack.errors import InvalidValueError, finite
 from segtrack.geometry.rotation import rotation_of
 
 
@@ -101,6 +102,30 @@ class Track:
         """
         top = self.drive.part.top_speed
         self.drive.command = min(max(finite(f"belt speed of {self.name} [m/s]", speed), -top), top)
+
+    def set_friction(self, friction: float) -> None:
+        """Let the track have another friction than its vehicle's description says.
+
+        Raises:
+            InvalidValueError: Negative or not finite.
+        """
+        what = f"friction of {self.name}"
+        if finite(what, friction) < 0:
+            raise InvalidValueError(what, "at least 0", friction)
+        jointed = self.built.jointed
+        with needing(self._client, f"set the {what}"):
+            set_friction(self._client, jointed.body, jointed.joints, friction)
+
+    def scale_drive(self, factor: float) -> None:
+        """Let the drive be so many times as strong as its vehicle's description says.
+
+        Raises:
+            InvalidValueError: Not positive and finite.
+        """
+        what = f"drive force factor of {self.name}"
+        if finite(what, factor) <= 0:
+            raise InvalidValueError(what, "greater than 0", factor)
+        self.drive.part = self.built.part.drive.scaled(factor)
 
     def seat(self) -> None:
         """Let the belt's own bodies, if it has any, follow its mount after that was placed."""

@@ -6,6 +6,7 @@ obstacle begins; lengths run along x, widths along y.
 """
 
 from segtrack.terrain.base import Terrain
+from segtrack.terrain.boxes import Boxes, GroundBox
 from segtrack.terrain.gap import Gap
 from segtrack.terrain.half_round import HalfRound
 from segtrack.terrain.heightfield import Heightfield
@@ -20,7 +21,9 @@ from segtrack.terrain.step_field import StepField
 from segtrack.terrain.trapezoid import TrapezoidBarrier, TrapezoidDitch
 
 __all__ = [
+    "Boxes",
     "Gap",
+    "GroundBox",
     "HalfRound",
     "Heightfield",
     "Mesh",

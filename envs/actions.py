@@ -1,0 +1,79 @@
+"""What an action commands: belt speeds, and how fast the flippers turn.
+
+| entry | commands | at 1 |
+|---|---|---|
+| left, right | speed of the belts of that side, flippers' included | `belt_speed` [m/s] forward |
+| front, rear (pairs) or each flipper's name (each) | turning speed | the flipper's fastest [rad/s], tip up |
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.robot import Robot
+
+FlipperGroups = Literal["pairs", "each"]
+_GROUPS = ("pairs", "each")
+
+
+class Actuators:
+    """How an action's entries are given to a robot.
+
+    Attributes:
+        names: Of the entries.
+        space: Of the actions, [-1, 1] in each entry.
+    """
+
+    def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
+        """Set them up.
+
+        Args:
+            vehicle: What will be driven.
+            belt_speed: Of a belt at action 1 [m/s].
+            flippers: Coupled `pairs` (front, rear), or `each` for itself.
+
+        Raises:
+            UnknownNameError: No such grouping.
+        """
+        if flippers not in _GROUPS:
+            raise UnknownNameError("flipper grouping", flippers, _GROUPS)
+        self._belt_speed = belt_speed
+        parts = vehicle.flippers
+        self._groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
+        if flippers == "pairs":
+            ends = {part.extends: None for part in parts.values()}
+            self._groups = {e: tuple(n for n, p in parts.items() if p.extends == e) for e in ends}
+        self._fastest = {name: part.max_speed for name, part in parts.items()}
+        self.names = ("left", "right", *self._groups)
+        self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
+
+    def check(self, action: Any) -> NDArray[np.float32]:
+        """An action as an array (n,), clipped to [-1, 1].
+
+        Raises:
+            InvalidValueError: Of another shape, or not finite numbers.
+        """
+        try:
+            array = np.array(action, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InvalidValueError("action", f"{len(self.names)} numbers", action) from None
+        if array.shape != self.space.shape:
+            expected = f"of shape {self.space.shape}: {', '.join(self.names)}"
+            raise InvalidValueError("action", expected, Phrase(f"shape {array.shape}"))
+        for name, value in zip(self.names, array, strict=True):
+            if not np.isfinite(value):
+                raise InvalidValueError(f"action entry {name}", "a finite number", float(value))
+        return np.clip(array, -1.0, 1.0)
+
+    def apply(self, robot: Robot, action: NDArray[np.float32]) -> None:
+        """Command a robot."""
+        left, right, *turns = action.tolist()
+        robot.set_belt_speed(left * self._belt_speed, right * self._belt_speed)
+        for names, turn in zip(self._groups.values(), turns, strict=True):
+            robot.set_flipper_speeds(**{name: turn * self._fastest[name] for name in names})

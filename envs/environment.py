@@ -1,0 +1,314 @@
+"""A task, a robot, sensors, actuators and a reward, put together as a gymnasium environment."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.bullet.camera import take_picture
+from segtrack.bullet.engine import PRESETS, PresetName
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.envs.actions import Actuators, FlipperGroups
+from segtrack.envs.course import Course
+from segtrack.envs.observation import ObservationKind, Scan, Sensors
+from segtrack.envs.parameters import ROBOT_PARAMETERS, Values, check_values, draw_values
+from segtrack.envs.rewards import Reward
+from segtrack.envs.rig import Rig
+from segtrack.envs.task import Situation, Task, reach_of, tipped_over
+from segtrack.envs.tasks import TASKS
+from segtrack.errors import (
+    DivergedError,
+    InvalidValueError,
+    NotReadyError,
+    Phrase,
+    UnknownNameError,
+    finite,
+)
+
+_WIDTH, _HEIGHT = 640, 368
+_MODES = ("human", "rgb_array")
+
+
+class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
+    """One robot at one task.
+
+    `gymnasium.make("segtrack/StepClimb-v0", height=(0.1, 0.3))` and the like make one. Parameters
+    of the task and of the robot (`env.unwrapped.parameters`) are keywords: a number fixes one, a
+    pair (low, high) draws it for each episode. `reset(options={...})` takes the same for one
+    episode. What was drawn is in `info["parameters"]`.
+
+    Every `info` has `parameters`, `success`, `tip_over`, `diverged`, `progress` [m], `slip` (of the
+    last control step) [-], `energy` (work of all belt drives since the start) [J] and `reward_terms`.
+    The last one of an episode also has its `real_time_factor`, which differs from run to run.
+
+    Attributes:
+        task: What is to be done.
+        vehicle: What is to do it.
+        parameters: Everything that an episode is built from, by name.
+        actuators: What actions command.
+        scan: Where the height scan looks.
+        sensors: What observations hold.
+        reward: The weighted terms.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(_MODES), "render_fps": 20}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        task: str | Task,
+        *,
+        vehicle: str | Path | VehicleDescription = "quince",
+        control_frequency: float = 20.0,
+        belt_speed: float = 0.3,
+        flippers: FlipperGroups = "pairs",
+        observation: ObservationKind = "flat",
+        scan: Scan | None = None,
+        reward: Mapping[str, float] | None = None,
+        preset: PresetName = "coarse",
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        """Put it together; the robot is loaded at the first reset.
+
+        Args:
+            task: Name of a task, or one of your own.
+            vehicle: Bundled name, path of a vehicle file, or a description.
+            control_frequency: Actions a second [Hz]; a whole number of the preset's time steps each.
+            belt_speed: Of a belt at action 1 [m/s]; no more than the slowest drive's top speed.
+            flippers: Actions for coupled `pairs` (front, rear), or for `each`.
+            observation: `flat` for one float32 box, `dict` for named parts.
+            scan: Where the height scan looks.
+            reward: Weights instead of the task's, by term.
+            preset: Solver settings: `coarse` (10 ms), `fast` (4 ms) or `exact` (1 ms).
+            render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
+            **parameters: Of task and robot: numbers, or ranges to draw from.
+
+        Raises:
+            UnknownNameError: No such task, vehicle, parameter, reward term, preset or mode.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: A value that cannot be, or a vehicle without the flippers that the task needs.
+            SegtrackError: There is no display for a window.
+        """
+        if isinstance(task, str):
+            if task not in TASKS:
+                raise UnknownNameError("task", task, TASKS)
+            task = TASKS[task]()
+        if render_mode is not None and render_mode not in _MODES:
+            raise UnknownNameError("render mode", render_mode, _MODES)
+        if preset not in PRESETS:
+            raise UnknownNameError("solver preset", preset, PRESETS)
+        self.task, self.render_mode = task, render_mode
+        self.vehicle = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
+        if task.needs_flippers and not self.vehicle.flippers:
+            expected = f"one with flippers for {task.name}"
+            raise InvalidValueError("vehicle", expected, Phrase(f"{self.vehicle.name}, which has none"))
+        self._period, self._steps = _control_period(control_frequency, preset)
+        self.metadata = {**self.metadata, "render_fps": round(1 / self._period)}  # type: ignore[misc]
+        self.actuators = Actuators(self.vehicle, _checked_speed(belt_speed, self.vehicle), flippers)
+        self.action_space = self.actuators.space
+        self.scan = scan if scan is not None else Scan()
+        self.sensors = Sensors(self.vehicle, self.actuators.names, self.scan, observation)
+        self.observation_space = self.sensors.space
+        self.reward = Reward(task.weights, reward or {}, self._period)
+        self.parameters = {**task.parameters, **ROBOT_PARAMETERS}
+        self._given = check_values(self.parameters, parameters, task.name)
+        self._reach = reach_of(self.vehicle)
+        self._rig: Rig | None = Rig(self.vehicle, preset, gui=render_mode == "human")
+        self._episode: _Episode | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: Of everything that is drawn from here on.
+            options: Parameters for this episode instead of the constructor's: numbers or ranges.
+
+        Returns:
+            The first observation, and `info`.
+
+        Raises:
+            NotReadyError: The environment is closed.
+            UnknownNameError: No such parameter.
+            InvalidValueError: A value that cannot be.
+        """
+        rig = self._open_rig("reset")
+        given = {**self._given, **check_values(self.parameters, options or {}, self.task.name)}
+        super().reset(seed=seed)
+        values = draw_values(self.parameters, given, self.np_random)
+        course = self.task.course(values, self._reach, self.np_random)
+        self._episode = None
+        rig.set_up(course, values)
+        zero = np.zeros(self.action_space.shape or (), np.float32)
+        situation = self._situation(course, zero, zero, 0.0)
+        self._episode = _Episode(course, values, situation, deque([zero] * values["action_delay"]))
+        return self._observe(), self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
+
+    def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Act for one control step.
+
+        Args:
+            action: See `segtrack.envs.actions` (n,), in [-1, 1].
+
+        Returns:
+            Observation, reward, whether the task is done or the robot has tipped over, whether time
+            is over or the simulation has diverged, and `info`.
+
+        Raises:
+            NotReadyError: Not reset, over, or closed.
+            InvalidValueError: An action of another shape, or not of finite numbers.
+        """
+        rig, episode = self._open_rig("step"), self._running("step")
+        action = self.actuators.check(action)
+        episode.queue.append(action)
+        self.actuators.apply(rig.robot, episode.queue.popleft())
+        before, began = episode.situation, time.perf_counter()
+        energies, travels = _accounts(rig)
+        try:
+            rig.world.run(self._period, real_time=self.render_mode == "human")
+        except DivergedError:
+            episode.over = episode.diverged = True
+            rig.spoil()
+            return self._observe(), 0.0, False, True, self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
+        episode.steps += 1
+        episode.elapsed += time.perf_counter() - began
+        work, way = _accounts(rig)
+        gained = float(np.sum(np.maximum(work - energies, 0.0)))
+        now = self._situation(episode.course, action, before.action, gained)
+        episode.situation, episode.energy = now, float(np.sum(work))
+        episode.success, episode.tip_over = self.task.arrived(now), tipped_over(now)
+        terms = self.reward.terms(before.place.progress, now, episode.success, episode.tip_over)
+        terminated = episode.success or episode.tip_over
+        truncated = episode.steps * self._period >= self.task.time_limit - 1e-9
+        episode.over = terminated or truncated
+        slip = _slip(before, now, float(np.mean(way - travels)))
+        return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
+
+    def render(self) -> Any:
+        """A picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
+        if self.render_mode != "rgb_array":
+            return None
+        rig = self._open_rig("render")
+        if self._episode is None:
+            raise NotReadyError(f"render {self.task.name}", "it has not been reset")
+        return take_picture(rig.world.client, rig.robot.state.position, _WIDTH, _HEIGHT)
+
+    def close(self) -> None:
+        """Give back what PyBullet holds; may be called again."""
+        if self._rig is not None:
+            self._rig.close()
+        self._rig = self._episode = None
+
+    @property
+    def situation(self) -> Situation:
+        """Where the episode stands, for scripted policies and wrappers.
+
+        Raises:
+            NotReadyError: There is no episode.
+        """
+        if self._episode is None:
+            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
+        return self._episode.situation
+
+    def _open_rig(self, what: str) -> Rig:
+        if self._rig is None:
+            raise NotReadyError(f"{what} {self.task.name}", "it is closed")
+        return self._rig
+
+    def _running(self, what: str) -> _Episode:
+        if self._episode is None:
+            raise NotReadyError(f"{what} {self.task.name}", "it has not been reset")
+        if self._episode.over:
+            raise NotReadyError(f"{what} {self.task.name}", "its episode is over; reset it")
+        return self._episode
+
+    def _situation(
+        self, course: Course, action: NDArray[np.float32], last: NDArray[np.float32], work: float
+    ) -> Situation:
+        rig = self._open_rig("look at")
+        state = rig.robot.state
+        x, y, _ = state.position
+        ground = float(course.terrain.height_at(x, y))
+        return Situation(state, course.path.locate(x, y), ground, action, last, work, course)
+
+    def _observe(self) -> Any:
+        rig, episode = self._open_rig("observe"), self._episode
+        assert episode is not None
+        if not episode.diverged:
+            entries = self.sensors.read(rig.robot, episode.situation)
+            noise = episode.values["sensor_noise"]
+            episode.observation = self.sensors.form(self.sensors.noisy(entries, noise, self.np_random))
+        return episode.observation
+
+    def _info(self, terms: dict[str, float], slip: float) -> dict[str, Any]:
+        episode = self._episode
+        assert episode is not None
+        info = {
+            "parameters": dict(episode.values),
+            "success": episode.success,
+            "tip_over": episode.tip_over,
+            "diverged": episode.diverged,
+            "progress": episode.situation.place.progress,
+            "slip": slip,
+            "energy": episode.energy,
+            "reward_terms": terms,
+        }
+        if episode.over and episode.elapsed > 0:
+            info["real_time_factor"] = episode.steps * self._period / episode.elapsed
+        return info
+
+
+class _Episode:
+    """What changes while an episode runs."""
+
+    def __init__(
+        self, course: Course, values: Values, situation: Situation, queue: deque[NDArray[np.float32]]
+    ) -> None:
+        self.course, self.values, self.situation, self.queue = course, values, situation, queue
+        self.observation: Any = None
+        self.steps = 0
+        self.elapsed = self.energy = 0.0
+        self.success = self.tip_over = self.diverged = self.over = False
+
+
+def _control_period(frequency: float, preset: PresetName) -> tuple[float, int]:
+    """Length of a control step [s], and how many time steps that is."""
+    if finite("control_frequency [Hz]", frequency) <= 0:
+        raise InvalidValueError("control_frequency [Hz]", "greater than 0", frequency)
+    step = PRESETS[preset].time_step
+    count = round(1 / frequency / step)
+    if count < 1 or abs(count * step * frequency - 1) > 1e-6:
+        expected = f"such that {step:g} s divide its period ({1 / step:g} Hz by a whole number)"
+        raise InvalidValueError("control_frequency [Hz]", expected, frequency)
+    return count * step, count
+
+
+def _checked_speed(speed: float, vehicle: VehicleDescription) -> float:
+    top = min(track.part.drive.top_speed for track in vehicle.mounted_tracks())
+    if not 0 < finite("belt_speed [m/s]", speed) <= top:
+        raise InvalidValueError(
+            "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed
+        )
+    return float(speed)
+
+
+def _accounts(rig: Rig) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Work [J] and travel [m] of each belt since the start."""
+    tracks = rig.robot.tracks.values()
+    return np.array([t.energy for t in tracks]), np.array([t.travel for t in tracks])
+
+
+def _slip(before: Situation, now: Situation, travel: float) -> float:
+    """1 - way along the body's forward axis / mean belt travel; 0 while the belts stand."""
+    if abs(travel) < 1e-4:
+        return 0.0
+    way = np.subtract(now.state.position, before.state.position) @ now.forward
+    return float(1.0 - way / travel)

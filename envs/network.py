@@ -1,0 +1,96 @@
+"""A learnt policy in a small file: a multilayer perceptron that needs NumPy alone."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import FileAccessError
+
+_FORMAT = "segtrack policy 1"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a network was trained for.
+
+    Attributes:
+        task: Name of the task.
+        vehicle: Name of the vehicle.
+        entries: Of the observation, in their order.
+        actions: Entries of the action, in their order.
+    """
+
+    task: str
+    vehicle: str
+    entries: tuple[str, ...]
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Layers with hyperbolic tangents between them, from a scaled observation to an action.
+
+    Attributes:
+        origin: What it was trained for.
+        low: Observation that is scaled to -1 (n,).
+        high: Observation that is scaled to 1 (n,).
+        weights: Of each layer (outputs, inputs).
+        biases: Of each layer (outputs,).
+    """
+
+    origin: Origin
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
+
+    def __call__(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The action (m,), clipped to [-1, 1], for a flat observation (n,)."""
+        values = 2 * (observation - self.low) / (self.high - self.low) - 1
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            values = np.tanh(weight @ values + bias)
+        return np.clip(self.weights[-1] @ values + self.biases[-1], -1.0, 1.0).astype(np.float32)
+
+    def save(self, path: Path) -> None:
+        """Write it, complete or not at all."""
+        temporary = path.with_name(f"new_{path.name}")
+        header = json.dumps({"format": _FORMAT, **asdict(self.origin)})
+        arrays: dict[str, Any] = {"header": np.array(header), "low": self.low, "high": self.high}
+        arrays |= {f"weight_{i}": weight for i, weight in enumerate(self.weights)}
+        arrays |= {f"bias_{i}": bias for i, bias in enumerate(self.biases)}
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        temporary.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Network:
+        """Read one.
+
+        Raises:
+            FileAccessError: There is no such file, or it is none of ours.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                header = json.loads(str(data["header"]))
+                if header["format"] != _FORMAT:
+                    raise ValueError
+                entries, actions = tuple(header["entries"]), tuple(header["actions"])
+                count = sum(name.startswith("weight_") for name in data.files)
+                return cls(
+                    Origin(header["task"], header["vehicle"], entries, actions),
+                    data["low"],
+                    data["high"],
+                    tuple(data[f"weight_{i}"] for i in range(count)),
+                    tuple(data[f"bias_{i}"] for i in range(count)),
+                )
+        except OSError as error:
+            raise FileAccessError("read policy", path, error.strerror or "not a policy file") from None
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            raise FileAccessError("read policy", path, f"not a file of the format {_FORMAT!r}") from None

@@ -1,0 +1,146 @@
+"""Policies: by hand, at random, or learnt."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.envs.environment import Environment
+from segtrack.envs.network import Network
+from segtrack.errors import InvalidValueError, Phrase
+
+BUNDLED = Path(__file__).parent / "trained"
+"""Where the policies that come with segtrack lie, by task."""
+
+
+class Policy(ABC):
+    """Chooses actions from observations."""
+
+    @abstractmethod
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """The action (n,), in [-1, 1], for an observation."""
+
+
+class RandomPolicy(Policy):
+    """Draws each action uniformly."""
+
+    def __init__(self, env: Environment, seed: int) -> None:
+        """Prepare for an environment."""
+        self._shape = env.action_space.shape
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Any action."""
+        return self._rng.uniform(-1.0, 1.0, self._shape).astype(np.float32)
+
+
+class ScriptedPolicy(Policy):
+    """Drives along the path, raises the front flippers before an edge and pushes them down after it.
+
+    The rules are written for robots with front and rear flippers in pairs; without flippers it
+    only drives. Angles and distances were tuned by hand for Quince at steps of 0.12 m to 0.36 m.
+    """
+
+    RAISED = 0.9
+    """Front flippers before an edge upwards [rad]."""
+    PUSHED = -0.5
+    """Front flippers once the edge is under the body [rad]."""
+    REAR_PUSHED = -0.7
+    """Rear flippers meanwhile, which lifts the rear [rad]."""
+    EDGE = 0.05
+    """A difference of heights between neighbouring cells that counts as an edge [m]."""
+
+    def __init__(self, env: Environment) -> None:
+        """Prepare for an environment."""
+        self._env = env
+        self._names = env.actuators.names[2:]
+        scan = env.scan
+        self._x = scan.x_min + (scan.x_max - scan.x_min) * (np.arange(scan.rows) + 0.5) / scan.rows
+        self._shape = (scan.rows, scan.columns)
+        flippers = env.vehicle.flippers
+        self._flippers = tuple(flippers)
+        self._ends = {name: flippers[name].extends if name in flippers else name for name in self._names}
+        self._fastest = max((part.max_speed for part in flippers.values()), default=1.0)
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Steer, and move the flippers to the angles that the scan and the pitch ask for."""
+        sensors = self._env.sensors
+        _, heading = sensors.part(observation, "path_error")
+        _, aside = sensors.part(observation, "next_point")
+        turn = float(np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6))
+        belts = np.clip([1.0 - turn - abs(turn), 1.0 + turn - abs(turn)], -1.0, 1.0)
+        if not self._names:
+            return belts.astype(np.float32)
+        ground = sensors.part(observation, "height_scan").reshape(self._shape).mean(axis=1)
+        _, pitch = sensors.part(observation, "attitude")
+        targets = dict(zip(("front", "rear"), self._targets(ground, float(pitch)), strict=True))
+        angles = dict(zip(self._flippers, sensors.part(observation, "flipper_angle"), strict=True))
+        turns = []
+        for name in self._names:
+            end = self._ends[name]
+            own = [a for n, a in angles.items() if self._env.vehicle.flippers[n].extends == end]
+            turns.append(4.0 * (targets[end] - float(np.mean(own))) / self._fastest)
+        return np.clip((*belts, *turns), -1.0, 1.0).astype(np.float32)
+
+    def _targets(self, ground: NDArray[np.float64], pitch: float) -> tuple[float, float]:
+        """Angles of front and rear flippers [rad] for heights of the ground (rows,) [m] and a pitch [rad]."""
+        rise = np.diff(ground)
+        edges = (self._x[:-1] + self._x[1:])[rise > self.EDGE] / 2
+        ahead = edges[(edges > 0.25) & (edges < 0.95)]
+        under = edges[(edges > -0.35) & (edges <= 0.3)]
+        if pitch > 0.35 and len(under):
+            return self.PUSHED, self.REAR_PUSHED
+        if len(ahead):
+            return self.RAISED, 0.1
+        if pitch > 0.15:
+            return self.PUSHED, self.REAR_PUSHED
+        return 0.0, 0.0
+
+
+class NetworkPolicy(Policy):
+    """A learnt policy."""
+
+    def __init__(self, env: Environment, network: Network) -> None:
+        """Prepare for an environment.
+
+        Raises:
+            InvalidValueError: The network was trained for other observations or actions.
+        """
+        self._network = network
+        origin, sensors = network.origin, env.sensors
+        name = f"policy for {origin.vehicle} at {origin.task}"
+        if origin.entries != sensors.entries:
+            expected = f"one for {len(sensors.entries)} observation entries as here"
+            raise InvalidValueError(name, expected, Phrase(f"{len(origin.entries)} others"))
+        if origin.actions != env.actuators.names:
+            expected = f"one for the actions {', '.join(env.actuators.names)}"
+            raise InvalidValueError(name, expected, Phrase(", ".join(origin.actions)))
+        self._sensors = sensors
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """What the network says."""
+        return self._network(self._sensors.flat(observation))
+
+
+def make_policy(name: str, env: Environment, seed: int = 0) -> Policy:
+    """A policy for an environment.
+
+    Args:
+        name: `scripted`, `random`, `ppo` (the one that comes with segtrack for the task), or a file.
+        env: What it will act in.
+        seed: Of a random one.
+
+    Raises:
+        FileAccessError: The file cannot be read, or none comes with segtrack for this task.
+        InvalidValueError: It was trained for other observations or actions.
+    """
+    if name == "scripted":
+        return ScriptedPolicy(env)
+    if name == "random":
+        return RandomPolicy(env, seed)
+    path = BUNDLED / f"{env.task.name}.npz" if name == "ppo" else Path(name)
+    return NetworkPolicy(env, Network.load(path))

@@ -1,0 +1,12 @@
+"""The tasks there are."""
+
+from segtrack.envs.drive import Drive
+from segtrack.envs.gap_cross import GapCross
+from segtrack.envs.rough_terrain import RoughTerrain
+from segtrack.envs.stair_climb import StairClimb
+from segtrack.envs.step_climb import StepClimb
+from segtrack.envs.task import Task
+
+TASKS: dict[str, type[Task]] = {
+    task.name: task for task in (StepClimb, StairClimb, GapCross, RoughTerrain, Drive)
+}
