@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 from segtrack.envs.parameters import Number
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
 
 
 class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -29,6 +29,7 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
         hardest: float,
         *,
         step: float,
+        level: float | None = None,
         parameter: str | None = None,
         threshold: float = 0.7,
         window: int = 10,
@@ -40,6 +41,7 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
             easiest: Least value of the parameter.
             hardest: Value at which the level stops rising.
             step: By which it rises, > 0.
+            level: To begin with; a step above the easiest if not given.
             parameter: The task's own difficulty if not given.
             threshold: Success rate at which it rises, in (0, 1].
             window: How many episodes near the level count.
@@ -64,7 +66,8 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
             raise InvalidValueError("curriculum window", "at least 1", window)
         self._easiest, self._hardest, self._step = float(easiest), float(hardest), float(step)
         self._threshold, self._recent = threshold, deque[bool](maxlen=window)
-        self.level = min(self._easiest + self._step, self._hardest)
+        first = self._easiest + self._step if level is None else finite("curriculum level", level)
+        self.level = min(max(first, self._easiest), self._hardest)
         self._near = False
 
     def reset(

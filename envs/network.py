@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import FileAccessError
+from segtrack.files import replacing
 
 _FORMAT = "segtrack policy 1"
 
@@ -59,15 +60,17 @@ class Network:
         return np.clip(self.weights[-1] @ values + self.biases[-1], -1.0, 1.0).astype(np.float32)
 
     def save(self, path: Path) -> None:
-        """Write it, complete or not at all."""
-        temporary = path.with_name(f"new_{path.name}")
+        """Write it, complete or not at all.
+
+        Raises:
+            FileAccessError: It cannot be written.
+        """
         header = json.dumps({"format": _FORMAT, **asdict(self.origin)})
         arrays: dict[str, Any] = {"header": np.array(header), "low": self.low, "high": self.high}
         arrays |= {f"weight_{i}": weight for i, weight in enumerate(self.weights)}
         arrays |= {f"bias_{i}": bias for i, bias in enumerate(self.biases)}
-        with temporary.open("wb") as file:
+        with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, **arrays)
-        temporary.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> Network:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.envs.environment import Environment
 from segtrack.envs.network import Network
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 
 BUNDLED = Path(__file__).parent / "trained"
 """Where the policies that come with segtrack lie, by task."""
@@ -135,12 +135,17 @@ def make_policy(name: str, env: Environment, seed: int = 0) -> Policy:
         seed: Of a random one.
 
     Raises:
-        FileAccessError: The file cannot be read, or none comes with segtrack for this task.
+        UnknownNameError: None comes with segtrack for the task.
+        FileAccessError: The file cannot be read.
         InvalidValueError: It was trained for other observations or actions.
     """
     if name == "scripted":
         return ScriptedPolicy(env)
     if name == "random":
         return RandomPolicy(env, seed)
-    path = BUNDLED / f"{env.task.name}.npz" if name == "ppo" else Path(name)
-    return NetworkPolicy(env, Network.load(path))
+    if name == "ppo":
+        bundled = {path.stem: path for path in sorted(BUNDLED.glob("*.npz"))}
+        if env.task.name not in bundled:
+            raise UnknownNameError("policy of segtrack's own for", env.task.name, bundled)
+        return NetworkPolicy(env, Network.load(bundled[env.task.name]))
+    return NetworkPolicy(env, Network.load(Path(name)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import time
+import zipfile
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -27,10 +29,13 @@ from segtrack.envs.training import (
     TrainingSettings,
     make_training_env,
 )
+from segtrack.errors import FileAccessError
+from segtrack.files import replacing
 
 CURVE_COLUMNS = ("steps", "minutes", "episodes", "success_rate", "mean_return", "level")
 _RECENT = 100
 """Success rate and return are means over so many episodes."""
+_TENSORBOARD = "tensorboard"
 _ROLLOUT = 2048
 """Control steps between two updates, over all workers."""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -43,15 +48,10 @@ def learn(
     """Train until all steps are made, or Ctrl-C; see `segtrack.envs.training.train`."""
     os.environ.update(_ONE_THREAD)
     torch.set_num_threads(1)
-    workers = [partial(_Worker, settings) for _ in range(settings.workers)]
-    venv = SubprocVecEnv(workers, start_method="spawn")  # type: ignore[arg-type]
+    log = _Log(settings, folder, on_progress)
+    venv = _workers(settings, log.level)
     try:
-        model = (
-            PPO.load(folder / CHECKPOINT, env=venv, device="cpu")
-            if resume
-            else _model(settings, venv, folder)
-        )
-        log = _Log(settings, folder, on_progress)
+        model = _load(folder, venv) if resume else _model(settings, venv, folder)
         try:
             model.learn(
                 settings.steps - model.num_timesteps,
@@ -66,18 +66,41 @@ def learn(
         venv.close()
 
 
+def _workers(settings: TrainingSettings, level: float | None) -> SubprocVecEnv:
+    """The environments, in processes to which Ctrl-C means nothing: the first process takes care of it."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        makers: list[Any] = [partial(_Worker, settings, level)] * settings.workers
+        return SubprocVecEnv(makers, start_method="spawn")
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _load(folder: Path, venv: SubprocVecEnv) -> PPO:
+    """The model of an earlier sitting.
+
+    Raises:
+        FileAccessError: It cannot be read.
+    """
+    path = folder / CHECKPOINT
+    try:
+        return PPO.load(path, env=venv, device="cpu", tensorboard_log=str(folder / _TENSORBOARD))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise FileAccessError("resume training from", path, f"it is damaged ({error})") from None
+
+
 def _model(settings: TrainingSettings, venv: SubprocVecEnv, folder: Path) -> PPO:
     return PPO(
         "MlpPolicy",
         venv,
-        n_steps=max(_ROLLOUT // settings.workers, 16),
+        n_steps=max(min(_ROLLOUT, settings.steps) // settings.workers, 16),
         batch_size=256,
         learning_rate=3e-4,
         gamma=0.99,
         ent_coef=0.002,
         target_kl=0.05,
         policy_kwargs={"net_arch": [128, 128], "log_std_init": -0.5},
-        tensorboard_log=str(folder / "tensorboard"),
+        tensorboard_log=str(folder / _TENSORBOARD),
         seed=settings.seed,
         device="cpu",
     )
@@ -86,8 +109,8 @@ def _model(settings: TrainingSettings, venv: SubprocVecEnv, folder: Path) -> PPO
 class _Worker(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment whose last info of an episode is small, and tells the return."""
 
-    def __init__(self, settings: TrainingSettings) -> None:
-        super().__init__(make_training_env(settings))
+    def __init__(self, settings: TrainingSettings, level: float | None) -> None:
+        super().__init__(make_training_env(settings, level))
         self._return = 0.0
 
     def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
@@ -114,8 +137,7 @@ class _Log(BaseCallback):
         self._settings, self._folder, self._on_progress = settings, folder, on_progress
         self._successes: deque[bool] = deque(maxlen=_RECENT)
         self._returns: deque[float] = deque(maxlen=_RECENT)
-        self._level = np.nan
-        self._before, self._episodes = _last_row(folder / CURVE)
+        self._before, self._episodes, self.level = _last_row(folder / CURVE)
         self._began = time.perf_counter()
 
     @property
@@ -131,7 +153,7 @@ class _Log(BaseCallback):
             if done:
                 self._successes.append(info["success"])
                 self._returns.append(info["return"])
-                self._level = info["level"]
+                self.level = info["level"]
                 self._episodes += 1
         self._on_progress(self.num_timesteps)
         return True
@@ -147,23 +169,23 @@ class _Log(BaseCallback):
 
     def _write_row(self) -> None:
         success, value = self._success_rate, float(np.mean(self._returns)) if self._returns else 0.0
+        level = np.nan if self.level is None else self.level
         self.logger.record("episodes/success_rate", success)
         self.logger.record("episodes/mean_return", value)
-        self.logger.record("episodes/level", self._level)
+        self.logger.record("episodes/level", level)
         path = self._folder / CURVE
         new = not path.is_file()
         with path.open("a", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             if new:
                 writer.writerow(CURVE_COLUMNS)
-            row = (self._minutes, self._episodes, success, value, float(self._level))
+            row = (self._minutes, self._episodes, success, value, level)
             writer.writerow((self.num_timesteps, *(f"{x:.6g}" for x in row)))
 
     def keep(self) -> None:
         """Write checkpoint and policy, each complete or not at all."""
-        temporary = self._folder / f"new_{CHECKPOINT}"
-        self.model.save(temporary)
-        temporary.replace(self._folder / CHECKPOINT)
+        with replacing(self._folder / CHECKPOINT) as temporary:
+            self.model.save(temporary)
         assert isinstance(self.model, PPO)
         _network(self.model, self._settings).save(self._folder / POLICY)
 
@@ -174,13 +196,16 @@ class _Log(BaseCallback):
         return TrainingResult(self._settings, self._folder, steps, self._minutes, self._success_rate, done)
 
 
-def _last_row(curve: Path) -> tuple[float, int]:
-    """Minutes and episodes of earlier sittings."""
-    if not curve.is_file():
-        return 0.0, 0
-    with curve.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return (float(rows[-1]["minutes"]), int(float(rows[-1]["episodes"]))) if rows else (0.0, 0)
+def _last_row(curve: Path) -> tuple[float, int, float | None]:
+    """Minutes, episodes and level of earlier sittings."""
+    rows = []
+    if curve.is_file():
+        with curve.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    if not rows:
+        return 0.0, 0, None
+    level = float(rows[-1]["level"])
+    return float(rows[-1]["minutes"]), int(float(rows[-1]["episodes"])), None if np.isnan(level) else level
 
 
 def _network(model: PPO, settings: TrainingSettings) -> Network:

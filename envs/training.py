@@ -73,6 +73,17 @@ class TrainingResult:
     success_rate: float
     finished: bool
 
+    def summary(self) -> dict[str, Any]:
+        """As plain values with the names that JSON has."""
+        return {
+            "task": self.settings.task,
+            "vehicle": self.settings.vehicle,
+            "steps": self.steps,
+            "minutes": self.minutes,
+            "success_rate": self.success_rate,
+            "finished": self.finished,
+        }
+
     @property
     def policy(self) -> Path:
         """The learnt policy."""
@@ -84,15 +95,20 @@ class TrainingResult:
         return self.folder / CURVE
 
 
-def make_training_env(settings: TrainingSettings) -> gymnasium.Env[Any, Any]:
-    """One worker's environment: conditions spread, difficulty by curriculum, entries scaled to [-1, 1]."""
+def make_training_env(settings: TrainingSettings, level: float | None = None) -> gymnasium.Env[Any, Any]:
+    """One worker's environment: conditions spread, difficulty by curriculum, entries scaled to [-1, 1].
+
+    Args:
+        settings: What to train.
+        level: Of the curriculum, to begin with.
+    """
     task = TASKS[settings.task]
     given = {**spread(load_vehicle(settings.vehicle)), **settings.parameters}
     env: Any = Environment(settings.task, vehicle=settings.vehicle, **given)
     if task.difficulty not in settings.parameters:
         easiest, *_, last = task.levels
         hardest = last if settings.hardest is None else settings.hardest
-        env = Curriculum(env, easiest, hardest, step=(hardest - easiest) / 10)
+        env = Curriculum(env, easiest, hardest, step=(hardest - easiest) / 10, level=level)
     return gymnasium.wrappers.RescaleObservation(env, np.float32(-1.0), np.float32(1.0))
 
 

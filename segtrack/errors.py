@@ -132,6 +132,8 @@ def finite(what: str, value: float) -> float:
     Raises:
         InvalidValueError: It is not a finite number.
     """
+    if type(value) is float and math.isfinite(value):
+        return value  # Nearly always, and ten times as fast as asking a protocol.
     try:
         number = (
             float(value) if isinstance(value, SupportsFloat) and not isinstance(value, bool) else math.nan

@@ -29,7 +29,7 @@ from segtrack.errors import (
 from segtrack.robot import Robot, attach
 from segtrack.terrain import Terrain
 
-_GUARD_INTERVAL = 0.01
+_GUARD_INTERVAL = 0.05
 """How often the simulation is checked for divergence [s]."""
 _ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""

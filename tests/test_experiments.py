@@ -16,7 +16,7 @@ from segtrack.experiments.okada_table_4 import case_setup
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
 from segtrack.experiments.trajectory import BeltHistory, Trajectory
-from segtrack.report.files import check_writable, replacing
+from segtrack.files import check_writable, replacing
 
 
 @pytest.mark.parametrize("preset", ["fast", pytest.param("exact", marks=pytest.mark.slow)])

@@ -8,6 +8,7 @@ import sys
 import typer
 
 from segtrack.cli.climb import climb
+from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.vehicles import draw, schema, urdf, validate, vehicles
 
@@ -17,7 +18,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (climb, vehicles, validate, schema, urdf, draw):
+for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw):
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 

@@ -28,7 +28,7 @@ from segtrack.experiments.climb import (
     ClimbSetup,
     run_climb,
 )
-from segtrack.report.files import write_csv, write_figure, write_json
+from segtrack.files import write_csv, write_figure, write_json
 
 
 @command

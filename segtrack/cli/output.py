@@ -10,6 +10,7 @@ from typing import Annotated, Any, ParamSpec
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 
 from segtrack.errors import SegtrackError
-from segtrack.report.files import check_writable, to_json
+from segtrack.files import check_writable, to_json
 
 Arguments = ParamSpec("Arguments")
 
@@ -74,6 +75,8 @@ def show(table: Table, summary: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(to_json(summary))
     else:
+        for column in table.columns:
+            column.header = escape(str(column.header))  # A unit in brackets is no markup.
         Console().print(table)
 
 

@@ -10,7 +10,7 @@ import typer
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, results_folder, say_written, show
 from segtrack.experiments import okada_map, okada_table_2, okada_table_4, turning
 from segtrack.experiments.published import TABLE_4
-from segtrack.report.files import write_csv, write_figure, write_json
+from segtrack.files import write_csv, write_figure, write_json
 
 reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
 

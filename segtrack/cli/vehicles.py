@@ -11,7 +11,7 @@ import typer
 from segtrack.bullet.loader import vehicle_urdf
 from segtrack.cli.output import JsonFlag, command, say_written, show, words
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.report.files import check_writable, write_figure, write_text
+from segtrack.files import check_writable, write_figure, write_text
 from segtrack.world import World
 
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]

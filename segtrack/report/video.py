@@ -10,7 +10,7 @@ import imageio
 
 from segtrack.bullet.camera import take_picture
 from segtrack.errors import InvalidValueError
-from segtrack.report.files import replacing
+from segtrack.files import replacing
 
 FRAME_RATE = 25
 WIDTH, HEIGHT = 640, 368

@@ -1,0 +1,139 @@
+"""How fast the environments are."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv
+
+from segtrack.envs.environment import Environment
+from segtrack.envs.tasks import TASKS
+from segtrack.errors import InvalidValueError, UnknownNameError
+
+ROUNDS = 3
+_RESETS = 20
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast one environment is; medians over rounds.
+
+    Attributes:
+        task: Its name.
+        one: Control steps a second in one process, resets included.
+        all_cores: The same with a worker a core, all together.
+        workers: How many workers that were.
+        reset: Duration of a reset [s].
+        real_time_factor: Simulated over elapsed time in one process.
+    """
+
+    task: str
+    one: float
+    all_cores: float
+    workers: int
+    reset: float
+    real_time_factor: float
+
+    @property
+    def gain(self) -> float:
+        """All cores over one process."""
+        return self.all_cores / self.one
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values with the names that JSON has."""
+        return {**vars(self), "gain": self.gain}
+
+
+def benchmark(
+    tasks: Sequence[str] = tuple(TASKS),
+    *,
+    steps: int = 500,
+    rounds: int = ROUNDS,
+    vehicle: str = "quince",
+    workers: int | None = None,
+    on_done: Callable[[], object] | None = None,
+) -> tuple[Speed, ...]:
+    """Measure environments: belts forward at full speed, flippers at random.
+
+    Args:
+        tasks: Names of tasks.
+        steps: Control steps of each measurement.
+        rounds: How often one process and all cores take turns.
+        vehicle: What drives.
+        workers: Processes for all cores; as many as there are cores if not given.
+        on_done: Called after each task.
+
+    Returns:
+        The speeds, task by task.
+    """
+    for task in tasks:
+        if task not in TASKS:
+            raise UnknownNameError("task", task, TASKS)
+    for name, value in (("steps", steps), ("rounds", rounds)):
+        if value < 1:
+            raise InvalidValueError(name, "at least 1", value)
+    count = workers if workers is not None else os.cpu_count() or 1
+    speeds = []
+    for task in tasks:
+        speeds.append(_measure(task, steps, rounds, vehicle, count))
+        if on_done is not None:
+            on_done()
+    return tuple(speeds)
+
+
+def _measure(task: str, steps: int, rounds: int, vehicle: str, workers: int) -> Speed:
+    def make() -> gymnasium.Env[Any, Any]:
+        return Environment(task, vehicle=vehicle)
+
+    one, together = make(), AsyncVectorEnv([make] * workers)
+    try:
+        rates, vector_rates = [], []
+        for i in range(rounds):
+            rates.append(_one_rate(one, steps, i))
+            vector_rates.append(_vector_rate(together, steps, i))
+        began = time.perf_counter()
+        for i in range(_RESETS):
+            one.reset(seed=i)
+        reset = (time.perf_counter() - began) / _RESETS
+        frequency = one.metadata["render_fps"]
+    finally:
+        one.close()
+        together.close()
+    rate = statistics.median(rates)
+    return Speed(task, rate, statistics.median(vector_rates), workers, reset, rate / frequency)
+
+
+def _one_rate(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> float:
+    env.reset(seed=seed)
+    actions = _actions(env.action_space, steps, seed)
+    began = time.perf_counter()
+    for action in actions:
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            env.reset()
+    return steps / (time.perf_counter() - began)
+
+
+def _vector_rate(env: AsyncVectorEnv, steps: int, seed: int) -> float:
+    env.reset(seed=seed)
+    per_worker = -(-steps // env.num_envs)
+    own = [_actions(env.single_action_space, per_worker, seed + i) for i in range(env.num_envs)]
+    began = time.perf_counter()
+    for actions in zip(*own, strict=True):
+        env.step(np.array(actions))
+    return per_worker * env.num_envs / (time.perf_counter() - began)
+
+
+def _actions(space: gymnasium.Space[Any], steps: int, seed: int) -> np.ndarray:
+    shape = space.shape
+    assert shape is not None
+    actions = np.random.default_rng(seed).uniform(-1.0, 1.0, (steps, *shape)).astype(np.float32)
+    actions[:, :2] = 1.0
+    return actions

@@ -1,0 +1,260 @@
+"""How often policies succeed, over a task's difficulty, with confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from segtrack.bullet.engine import PresetName
+from segtrack.description import load_vehicle
+from segtrack.envs.conditions import spread
+from segtrack.envs.environment import Environment
+from segtrack.envs.policies import make_policy
+from segtrack.envs.tasks import TASKS
+from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.experiments.parallel import run_parallel
+
+CONFIDENCE = 0.95
+_PIECE = 10
+"""Episodes that one process runs in a row."""
+
+
+@dataclass(frozen=True)
+class EvaluationSetup:
+    """Which policies to try, on what, how often.
+
+    Attributes:
+        task: Name of a task.
+        policies: `scripted`, `random`, `ppo`, or files.
+        episodes: At each level; all policies get the same seeds.
+        levels: Of the task's difficulty; the task's own if not given.
+        seed: Of the first episode.
+        vehicle: Bundled name, or path of a vehicle file.
+        preset: Solver settings.
+        parameters: Of the environment, instead of those that are spread.
+    """
+
+    task: str
+    policies: tuple[str, ...] = ("scripted",)
+    episodes: int = 20
+    levels: tuple[float, ...] | None = None
+    seed: int = 0
+    vehicle: str = "quince"
+    preset: PresetName = "coarse"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be evaluated."""
+        if self.task not in TASKS:
+            raise UnknownNameError("task", self.task, TASKS)
+        if self.episodes < 1:
+            raise InvalidValueError("episodes", "at least 1", self.episodes)
+        if TASKS[self.task].difficulty in self.parameters:
+            what = f"parameter {TASKS[self.task].difficulty}"
+            raise InvalidValueError(what, "given as levels", self.parameters[TASKS[self.task].difficulty])
+
+    @property
+    def chosen_levels(self) -> tuple[float, ...]:
+        """Of the task's difficulty."""
+        return self.levels if self.levels is not None else TASKS[self.task].levels
+
+
+@dataclass(frozen=True)
+class EpisodeOutcome:
+    """How one episode ended.
+
+    Attributes:
+        success: Whether the task was done.
+        tip_over: Whether the robot tipped over.
+        duration: Simulated [s].
+        energy: Work of all belt drives [J].
+        total_reward: Sum of the rewards.
+    """
+
+    success: bool
+    tip_over: bool
+    duration: float
+    energy: float
+    total_reward: float
+
+
+@dataclass(frozen=True)
+class LevelResult:
+    """What a policy did at one level.
+
+    Attributes:
+        policy: As it was named.
+        level: Of the task's difficulty.
+        episodes: How they ended.
+    """
+
+    policy: str
+    level: float
+    episodes: tuple[EpisodeOutcome, ...]
+
+    @property
+    def successes(self) -> int:
+        """How many episodes succeeded."""
+        return sum(episode.success for episode in self.episodes)
+
+    @property
+    def rate(self) -> float:
+        """Of success."""
+        return self.successes / len(self.episodes)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the success rate at 95 %."""
+        test = binomtest(self.successes, len(self.episodes))
+        interval = test.proportion_ci(CONFIDENCE, method="wilson")
+        return float(interval.low), float(interval.high)
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values with the names that JSON and CSV have."""
+        low, high = self.interval
+        done = [episode.duration for episode in self.episodes if episode.success]
+        return {
+            "policy": self.policy,
+            "level": self.level,
+            "episodes": len(self.episodes),
+            "successes": self.successes,
+            "rate": self.rate,
+            "low": low,
+            "high": high,
+            "tip_overs": sum(episode.tip_over for episode in self.episodes),
+            "mean_duration_of_successes": float(np.mean(done)) if done else None,
+            "mean_energy": float(np.mean([episode.energy for episode in self.episodes])),
+            "mean_return": float(np.mean([episode.total_reward for episode in self.episodes])),
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How policies did.
+
+    Attributes:
+        setup: What was asked for.
+        conditions: Parameters that were fixed or drawn, beside the difficulty.
+        results: Level by level, policy by policy.
+    """
+
+    setup: EvaluationSetup
+    conditions: Mapping[str, Any]
+    results: tuple[LevelResult, ...]
+
+    @property
+    def difficulty(self) -> str:
+        """Name and unit of what the levels are of."""
+        task = TASKS[self.setup.task]
+        return f"{task.difficulty} [{getattr(task.parameters[task.difficulty], 'unit', '-')}]"
+
+    def of(self, policy: str) -> tuple[LevelResult, ...]:
+        """A policy's results, level by level."""
+        return tuple(result for result in self.results if result.policy == policy)
+
+    def summary(self) -> dict[str, Any]:
+        """As plain values with the names that JSON has."""
+        return {
+            "task": self.setup.task,
+            "vehicle": self.setup.vehicle,
+            "preset": self.setup.preset,
+            "difficulty": self.difficulty,
+            "conditions": {k: list(v) if isinstance(v, tuple) else v for k, v in self.conditions.items()},
+            "seed": self.setup.seed,
+            "results": [result.summary() for result in self.results],
+        }
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some episodes in a row."""
+
+    task: str
+    vehicle: str
+    policy: str
+    level: float
+    seeds: tuple[int, ...]
+    preset: PresetName
+    conditions: Mapping[str, Any]
+
+
+def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None = None) -> Evaluation:
+    """Run the episodes, on all cores.
+
+    Args:
+        setup: What to do.
+        on_done: Called with the number of episodes so far.
+
+    Returns:
+        How they ended.
+
+    Raises:
+        SegtrackError: The environment cannot be made, or a policy not be read.
+    """
+    vehicle = load_vehicle(setup.vehicle)
+    conditions = {**spread(vehicle), **setup.parameters}
+    _refuse_early(setup, conditions)
+    seeds = range(setup.seed, setup.seed + setup.episodes)
+    cut = [tuple(seeds[i : i + _PIECE]) for i in range(0, len(seeds), _PIECE)]
+    pieces = [
+        _Piece(setup.task, setup.vehicle, policy, level, some, setup.preset, conditions)
+        for policy in setup.policies
+        for level in setup.chosen_levels
+        for some in cut
+    ]
+    finished = 0
+
+    def count() -> None:
+        nonlocal finished
+        finished += 1
+        if on_done is not None:
+            on_done(round(finished / len(pieces) * episode_count(setup)))
+
+    outcomes = run_parallel(_run_piece, pieces, on_done=count)
+    results = []
+    for i in range(0, len(pieces), len(cut)):
+        episodes = tuple(outcome for piece in outcomes[i : i + len(cut)] for outcome in piece)
+        results.append(LevelResult(pieces[i].policy, pieces[i].level, episodes))
+    return Evaluation(setup, conditions, tuple(results))
+
+
+def episode_count(setup: EvaluationSetup) -> int:
+    """How many episodes an evaluation runs."""
+    return len(setup.policies) * len(setup.chosen_levels) * setup.episodes
+
+
+def _refuse_early(setup: EvaluationSetup, conditions: Mapping[str, Any]) -> None:
+    """Find mistakes before any work is done."""
+    difficulty = TASKS[setup.task].difficulty
+    for level in setup.chosen_levels:
+        given = {**conditions, difficulty: level}
+        env = Environment(setup.task, vehicle=setup.vehicle, preset=setup.preset, **given)
+        try:
+            for policy in setup.policies:
+                make_policy(policy, env)
+        finally:
+            env.close()
+
+
+def _run_piece(piece: _Piece) -> list[EpisodeOutcome]:
+    given = {**piece.conditions, TASKS[piece.task].difficulty: piece.level}
+    env = Environment(piece.task, vehicle=piece.vehicle, preset=piece.preset, **given)
+    try:
+        return [_run_episode(env, piece.policy, seed) for seed in piece.seeds]
+    finally:
+        env.close()
+
+
+def _run_episode(env: Environment, name: str, seed: int) -> EpisodeOutcome:
+    policy = make_policy(name, env, seed)
+    observation, info = env.reset(seed=seed)
+    total, steps, over = 0.0, 0, False
+    while not over:
+        observation, reward, terminated, truncated, info = env.step(policy.act(observation))
+        total, steps, over = total + reward, steps + 1, terminated or truncated
+    duration = steps / env.metadata["render_fps"]
+    return EpisodeOutcome(info["success"], info["tip_over"], duration, info["energy"], total)

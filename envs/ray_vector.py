@@ -1,0 +1,243 @@
+"""Environments on the cores of one or many machines: Ray's actors, which the extra `ray` installs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
+from numpy.typing import NDArray
+
+from segtrack.errors import InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
+
+try:
+    import ray
+    from ray.exceptions import RayActorError, RayTaskError
+except ImportError as error:
+    hint = 'RayVectorEnv needs the extra "ray" (pip install "segtrack[ray]")'
+    raise SegtrackError(f"{hint}: {error}") from None
+
+_PATIENCE = 10.0  # For environments to close [s], before their workers are ended.
+
+
+class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
+    """Copies of one environment, each in a Ray actor, stepped together.
+
+    To be used like `gymnasium.vector.AsyncVectorEnv`, and to the bit equal to `SyncVectorEnv`: the
+    same batches, `info` and autoreset modes. Actions are one array for each environment.
+
+    Ray decides where actors run; they are spread over its machines, each of which needs segtrack
+    and the same versions of Python and Ray. `ray.init(address="auto")` before the first environment
+    connects to a running cluster, and is kept; without it, `ray.init()` is called here, which
+    starts Ray on this machine unless Ray's own settings (`RAY_ADDRESS`) name a cluster. Ray is not
+    shut down again: others may be using it.
+
+    A mistake of the user's is raised as the `SegtrackError` that the environment raises; any other
+    exception as Ray does, an instance of its class with the traceback of the worker. The other
+    environments have made their step then.
+    """
+
+    def __init__(
+        self,
+        env_id: str,
+        num_envs: int,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        **parameters: Any,
+    ) -> None:
+        """Start the workers, and make an environment in each.
+
+        Args:
+            env_id: Such as `segtrack/StepClimb-v0`; `module:id` if another module registers it.
+            num_envs: How many, each with a worker of its own.
+            autoreset_mode: When an environment is reset whose episode is over, as gymnasium's.
+            **parameters: Of `gymnasium.make`, the same for all.
+
+        Raises:
+            InvalidValueError: Fewer than one.
+            UnknownNameError: No such autoreset mode.
+            SegtrackError: Whatever the environment refuses; or a worker died.
+        """
+        if not isinstance(num_envs, int) or num_envs < 1:
+            raise InvalidValueError("num_envs", "a whole number, at least 1", num_envs)
+        try:
+            self._mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            known = [mode.value for mode in AutoresetMode]
+            raise UnknownNameError("autoreset mode", autoreset_mode, known) from None
+        if not ray.is_initialized():
+            ray.init()
+        self.num_envs, self._id = num_envs, env_id
+        self._observations: list[Any] = [None] * num_envs
+        self._over = np.zeros(num_envs, np.bool_)
+        actor: Any = ray.remote(scheduling_strategy="SPREAD")(_Worker)
+        self._workers = [actor.remote() for _ in range(num_envs)]
+        try:
+            made = self._ask("make", dict.fromkeys(range(num_envs), (env_id, self._mode, parameters)))
+        except BaseException:
+            self.close()
+            raise
+        self.single_observation_space, self.single_action_space, self.metadata, self.spec = made[0]
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in every environment.
+
+        Args:
+            seed: Of the first environment, and counted up for the others; or one for each.
+            options: Of each environment's `reset`; and `reset_mask`, which of them to reset
+                (num_envs,), for those that do not reset themselves.
+
+        Returns:
+            The observations, batched, and `info`.
+
+        Raises:
+            NotReadyError: Closed, or Ray is shut down; or some are to be left out before all were reset.
+            InvalidValueError: Another number of seeds, or a mask that is none.
+            SegtrackError: Whatever an environment refuses; or a worker died.
+        """
+        self._check_open("reset")
+        seeds, mask = self._seeds(seed), np.ones(self.num_envs, np.bool_)
+        if options is not None and "reset_mask" in options:
+            mask = self._checked_mask(options["reset_mask"])
+            options = {key: value for key, value in options.items() if key != "reset_mask"}
+        answers = self._ask("reset", {i: (seeds[i], options) for i in np.flatnonzero(mask).tolist()})
+        infos: dict[str, Any] = {}
+        for i, (observation, info) in answers.items():
+            self._observations[i] = observation
+            infos = self._add_info(infos, info, i)
+        self._over[mask] = False
+        return self._batch(), infos
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Act in every environment for one step.
+
+        Args:
+            actions: Of each environment (num_envs, ...).
+
+        Returns:
+            Observations, rewards, terminations and truncations, batched, and `info`.
+
+        Raises:
+            NotReadyError: Not reset, closed, Ray shut down, or over in mode `DISABLED`.
+            InvalidValueError: Another number of actions.
+            SegtrackError: Whatever an environment refuses; or a worker died.
+        """
+        self._check_open("step")
+        if not self._all_reset():
+            raise NotReadyError(f"step {self._id}", "it has not been reset")
+        if self._mode is AutoresetMode.DISABLED and self._over.any():
+            over = ", ".join(map(str, np.flatnonzero(self._over)))
+            raise NotReadyError(f"step {self._id}", f"the episodes of {over} are over; reset them")
+        shares = list(iterate(self.action_space, actions))
+        if len(shares) != self.num_envs:
+            raise InvalidValueError("actions", f"{self.num_envs}, one for each environment", len(shares))
+        answers = self._ask("step", {i: (share,) for i, share in enumerate(shares)})
+        rewards = np.zeros(self.num_envs)
+        terminations, truncations = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
+        infos: dict[str, Any] = {}
+        for i, answer in answers.items():
+            self._observations[i], rewards[i], terminations[i], truncations[i], info = answer
+            infos = self._add_info(infos, info, i)
+        self._over = terminations | truncations
+        return self._batch(), rewards, terminations, truncations, infos
+
+    def close_extras(self) -> None:
+        """Close the environments and end the workers; `close()` calls this, once."""
+        if ray.is_initialized():
+            closing = [worker.close.remote() for worker in self._workers]
+            ray.wait(closing, num_returns=len(closing), timeout=_PATIENCE)
+            for worker in self._workers:
+                ray.kill(worker)
+        self._workers.clear()
+
+    def _ask(self, what: str, arguments: dict[int, tuple[Any, ...]]) -> dict[int, Any]:
+        """Let workers do something at the same time, and wait for all; the first failure is raised."""
+        asked = {i: getattr(self._workers[i], what).remote(*given) for i, given in arguments.items()}
+        answers, failures = {}, list[Exception]()
+        for i, answer in asked.items():
+            try:
+                # What Ray hands out is read-only and held in its memory: a user gets a copy.
+                answers[i] = deepcopy(ray.get(answer))
+            except RayTaskError as failure:
+                cause = failure.cause
+                failures.append(cause if isinstance(cause, SegtrackError) else failure)
+            except RayActorError as failure:
+                reason = str(failure).splitlines()[0]
+                failures.append(SegtrackError(f"cannot {what} {self._id}: worker {i} died: {reason}"))
+        if failures:
+            raise failures[0] from None
+        return answers
+
+    def _batch(self) -> Any:
+        batch: Any = create_empty_array(self.single_observation_space, self.num_envs)
+        return concatenate(self.single_observation_space, self._observations, batch)
+
+    def _all_reset(self) -> bool:
+        return all(observation is not None for observation in self._observations)
+
+    def _check_open(self, what: str) -> None:
+        if self.closed:
+            raise NotReadyError(f"{what} {self._id}", "it is closed")
+        if not ray.is_initialized():
+            raise NotReadyError(f"{what} {self._id}", "Ray has been shut down")
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + i for i in range(self.num_envs)]
+        if not isinstance(seed, Sequence) or len(seed) != self.num_envs:
+            raise InvalidValueError("seed", f"a whole number, or a list of {self.num_envs}", seed)
+        return seed
+
+    def _checked_mask(self, mask: Any) -> NDArray[np.bool_]:
+        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
+        if not fits or not mask.any():
+            expected = f"an array of {self.num_envs} truth values, one of them true"
+            raise InvalidValueError("options['reset_mask']", expected, mask)
+        if not mask.all() and not self._all_reset():
+            raise NotReadyError(f"reset some of {self._id}", "not all have been reset before")
+        return mask
+
+
+class _One(SyncVectorEnv):
+    """Gymnasium's own autoreset around one environment, whose `info` stays as it is until all are merged."""
+
+    def _add_info(
+        self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int
+    ) -> dict[str, Any]:
+        return {**vector_infos, **env_info}
+
+
+class _Worker:
+    """One environment; importing this module in the actor's process has registered segtrack's.
+
+    It is made in a method: what an actor's constructor raises reaches the driver as text only.
+    """
+
+    def make(self, env_id: str, mode: AutoresetMode, parameters: dict[str, Any]) -> tuple[Any, ...]:
+        self.env = _One([lambda: gymnasium.make(env_id, **parameters)], autoreset_mode=mode)
+        env = self.env
+        return env.single_observation_space, env.single_action_space, env.metadata, env.envs[0].spec
+
+    def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
+        observations, info = self.env.reset(seed=[seed], options=options)
+        return next(iterate(self.env.observation_space, observations)), info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observations, rewards, terminations, truncations, info = self.env.step([action])
+        observation = next(iterate(self.env.observation_space, observations))
+        return observation, rewards[0], terminations[0], truncations[0], info
+
+    def close(self) -> None:
+        self.env.close()

@@ -1,0 +1,186 @@
+"""`segtrack train`, `evaluate` and `benchmark`: the gymnasium environments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from segtrack.cli.output import (
+    INTERRUPTED,
+    JsonFlag,
+    OutFolder,
+    command,
+    counting,
+    progress,
+    results_folder,
+    say_written,
+    show,
+)
+from segtrack.errors import InvalidValueError
+from segtrack.files import write_csv, write_figure, write_json
+
+Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
+Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
+Seed = Annotated[int, typer.Option(help="Of everything random.", min=0)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the environment: a number, a word, or a range [LOW, HIGH]; may be repeated.",
+        show_default=False,
+    ),
+]
+
+
+@command
+def train(
+    task: Task,
+    steps: Annotated[int, typer.Option(help="Control steps in total.", min=1)] = 500_000,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes; twice as many as cores if not given.", min=1, show_default=False),
+    ] = None,
+    seed: Seed = 0,
+    vehicle: Vehicle = "quince",
+    hardest: Annotated[
+        float | None,
+        typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
+    ] = None,
+    settings: Settings = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in the folder.")] = False,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Train a policy by PPO, with a curriculum over the task's difficulty; Ctrl-C keeps what was reached."""
+    from segtrack.envs import training
+    from segtrack.report.learning import draw_curve, training_table
+
+    folder = results_folder(out, f"train-{_task(task)}")
+    given: dict[str, Any] = {} if workers is None else {"workers": workers}
+    setup = training.TrainingSettings(
+        _task(task),
+        steps=steps,
+        seed=seed,
+        vehicle=vehicle,
+        hardest=hardest,
+        parameters=_parameters(settings),
+        **given,
+    )
+    with progress("training", steps) as advance:
+        result = training.train(setup, folder, resume=resume, on_progress=advance)
+    written = [result.folder / training.CHECKPOINT, result.policy]
+    if result.curve.is_file():
+        written += [result.curve, write_figure(folder / "curve.png", draw_curve(result))]
+    show(training_table(result), result.summary(), as_json)
+    say_written(*written)
+    if not result.finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+@command
+def evaluate(
+    task: Task,
+    policy: Annotated[
+        list[str],
+        typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated."),
+    ] = ["scripted"],  # noqa: B006
+    episodes: Annotated[int, typer.Option(help="At each level.", min=1)] = 20,
+    levels: Annotated[
+        str | None,
+        typer.Option(help="Of the task's difficulty, with commas; its own.", show_default=False),
+    ] = None,
+    seed: Seed = 0,
+    vehicle: Vehicle = "quince",
+    preset: Annotated[
+        str, typer.Option(help="Solver settings: coarse (10 ms), fast (4 ms) or exact (1 ms).")
+    ] = "coarse",
+    settings: Settings = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Success rate of policies over a task's difficulty, with Wilson's 95 % intervals."""
+    from segtrack.envs import evaluation
+    from segtrack.report.learning import draw_evaluation, evaluation_table
+
+    setup = evaluation.EvaluationSetup(
+        _task(task),
+        policies=tuple(policy),
+        episodes=episodes,
+        levels=None if levels is None else _numbers(levels),
+        seed=seed,
+        vehicle=vehicle,
+        preset=preset,  # type: ignore[arg-type]
+        parameters=_parameters(settings),
+    )
+    folder = results_folder(out, f"evaluate-{setup.task}")
+    with progress("episodes", evaluation.episode_count(setup)) as advance:
+        result = evaluation.evaluate(setup, on_done=advance)
+    rows = [level.summary() for level in result.results]
+    written = [
+        write_csv(folder / "evaluation.csv", list(rows[0]), (list(row.values()) for row in rows)),
+        write_json(folder / "evaluation.json", result.summary()),
+        write_figure(folder / "evaluation.png", draw_evaluation(result)),
+    ]
+    show(evaluation_table(result), result.summary(), as_json)
+    say_written(*written)
+
+
+@command
+def benchmark(
+    tasks: Annotated[
+        list[str] | None, typer.Argument(help="Tasks; all of them if none is named.", show_default=False)
+    ] = None,
+    steps: Annotated[int, typer.Option(help="Control steps of each measurement.", min=1)] = 500,
+    rounds: Annotated[int, typer.Option(help="How often one process and all cores take turns.", min=1)] = 3,
+    vehicle: Vehicle = "quince",
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Control steps a second of the environments, in one process and on all cores."""
+    from segtrack.envs import benchmark as measuring
+    from segtrack.envs.tasks import TASKS
+    from segtrack.report.learning import benchmark_table, draw_benchmark
+
+    folder = results_folder(out, "benchmark")
+    chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
+    with counting("measuring", len(chosen)) as done:
+        speeds = measuring.benchmark(chosen, steps=steps, rounds=rounds, vehicle=vehicle, on_done=done)
+    summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
+    written = [
+        write_json(folder / "benchmark.json", summary),
+        write_figure(folder / "benchmark.png", draw_benchmark(speeds)),
+    ]
+    show(benchmark_table(speeds), summary, as_json)
+    say_written(*written)
+
+
+def _task(name: str) -> str:
+    """A task's name, whether given as such or as an environment's id."""
+    return name.removeprefix("segtrack/").removesuffix("-v0")
+
+
+def _parameters(settings: list[str] | None) -> dict[str, Any]:
+    """What `--set` said: numbers, words, or ranges."""
+    given = {}
+    for text in settings or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InvalidValueError("--set", "NAME=VALUE", text)
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise InvalidValueError(
+                f"--set {name}", "a number, a word, or a range [LOW, HIGH]", value
+            ) from None
+        given[name.strip()] = tuple(read) if isinstance(read, list) else read
+    return given
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidValueError("--levels", "numbers with commas between them", text) from None

@@ -1,0 +1,122 @@
+"""Policies and their training as tables and pictures."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.table import Table
+
+from segtrack.envs.benchmark import Speed
+from segtrack.envs.evaluation import Evaluation
+from segtrack.envs.training import TrainingResult
+from segtrack.report.style import SEGMENT_COLOURS, new_figure
+
+
+def evaluation_table(result: Evaluation) -> Table:
+    """Success rates with their intervals, a column for each policy."""
+    setup = result.setup
+    title = f"{setup.task}, {setup.vehicle}: success, 95 % interval, of {setup.episodes} episodes"
+    table = Table(result.difficulty, *map(policy_name, setup.policies), title=title)
+    for i, level in enumerate(setup.chosen_levels):
+        cells = []
+        for policy in setup.policies:
+            at = result.of(policy)[i]
+            low, high = at.interval
+            cells.append(f"{at.rate:.1%} ({low:.1%} to {high:.1%})")
+        table.add_row(f"{level:g}", *cells)
+    return table
+
+
+def draw_evaluation(result: Evaluation) -> Figure:
+    """Success rate over the difficulty, with intervals."""
+    figure = new_figure(8.0, 4.8)
+    axes = figure.add_subplot()
+    setup = result.setup
+    width = min(np.diff(setup.chosen_levels), default=1.0)
+    for i, policy in enumerate(setup.policies):
+        results = result.of(policy)
+        # Beside each other, so that intervals at one level can be told apart.
+        x = np.array([r.level for r in results]) + 0.06 * width * (i - (len(setup.policies) - 1) / 2)
+        rates = np.array([r.rate for r in results])
+        low, high = np.array([r.interval for r in results]).T
+        errors = np.clip([rates - low, high - rates], 0.0, None)
+        axes.errorbar(
+            x, rates, errors, marker="o", capsize=3, color=SEGMENT_COLOURS[i], label=policy_name(policy)
+        )
+    axes.set_xlabel(result.difficulty)
+    axes.set_ylabel("success rate")
+    axes.set_ylim(-0.04, 1.04)
+    axes.grid(alpha=0.25)
+    axes.legend()
+    title = f"{setup.task}, {setup.vehicle}: {setup.episodes} episodes a point, Wilson 95 % intervals"
+    axes.set_title(title, loc="left")
+    return figure
+
+
+def benchmark_table(speeds: Sequence[Speed]) -> Table:
+    """Control steps a second."""
+    columns = ("one process", "x real time", f"{speeds[0].workers} workers", "gain", "reset [ms]")
+    table = Table("task", *columns, title="Control steps a second")
+    for s in speeds:
+        values = (f"{s.one:.0f}", f"{s.real_time_factor:.1f}", f"{s.all_cores:.0f}", f"{s.gain:.2f}")
+        table.add_row(s.task, *values, f"{s.reset * 1000:.1f}")
+    return table
+
+
+def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
+    """Control steps a second as bars."""
+    figure = new_figure(8.0, 4.5)
+    axes = figure.add_subplot()
+    places = np.arange(len(speeds))
+    for i, (values, label) in enumerate(
+        (
+            ([s.one for s in speeds], "one process"),
+            ([s.all_cores for s in speeds], f"{speeds[0].workers} workers"),
+        )
+    ):
+        bars = axes.bar(places + 0.4 * i - 0.2, values, 0.4, color=SEGMENT_COLOURS[i], label=label)
+        axes.bar_label(bars, fmt="%.0f", fontsize=9)
+    axes.set_xticks(places, [s.task for s in speeds])
+    axes.set_ylabel("control steps a second")
+    axes.legend()
+    return figure
+
+
+def training_table(result: TrainingResult) -> Table:
+    """How a training went."""
+    table = Table(title=f"{result.settings.task}, {result.settings.vehicle}: PPO", show_header=False)
+    rows = {
+        "control steps": f"{result.steps} of {result.settings.steps}",
+        "time": f"{result.minutes:.1f} min",
+        "success at the curriculum's difficulties": f"{result.success_rate:.0%}",
+        "state": "finished" if result.finished else "interrupted; go on with --resume",
+    }
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
+
+
+def draw_curve(result: TrainingResult) -> Figure:
+    """Success rate, return and level over the control steps."""
+    with result.curve.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = (("success_rate", "success rate"), ("mean_return", "return"), ("level", "curriculum's level"))
+    figure = new_figure(8.0, 6.5)
+    figure.suptitle(f"PPO at {result.settings.task}, {result.settings.vehicle}: {result.minutes:.0f} min")
+    steps = [float(row["steps"]) for row in rows]
+    panels = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
+    for i, (axes, (name, label)) in enumerate(zip(panels, names, strict=True)):
+        axes.plot(steps, [float(row[name]) for row in rows], color=SEGMENT_COLOURS[i])
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.25)
+    panels[-1].set_xlabel("control steps")
+    return figure
+
+
+def policy_name(policy: str) -> str:
+    """A policy's name, or its file's."""
+    return Path(policy).stem
