@@ -60,9 +60,12 @@ class Actuators:
             InvalidValueError: Of another shape, or not finite numbers.
         """
         try:
-            array = np.array(action, dtype=np.float32)
-        except (TypeError, ValueError):
-            raise InvalidValueError("action", f"{len(self.names)} numbers", action) from None
+            given = np.asarray(action)
+        except ValueError:  # Ragged.
+            given = np.asarray(None)
+        if given.dtype.kind not in "fiu":
+            raise InvalidValueError("action", f"{len(self.names)} numbers", action)
+        array = given.astype(np.float32)
         if array.shape != self.space.shape:
             expected = f"of shape {self.space.shape}: {', '.join(self.names)}"
             raise InvalidValueError("action", expected, Phrase(f"shape {array.shape}"))

@@ -89,7 +89,7 @@ def benchmark(
 
 
 def _measure(task: str, steps: int, rounds: int, vehicle: str, workers: int) -> Speed:
-    def make() -> gymnasium.Env[Any, Any]:
+    def make() -> Environment:
         return Environment(task, vehicle=vehicle)
 
     one, together = make(), AsyncVectorEnv([make] * workers)
@@ -102,12 +102,12 @@ def _measure(task: str, steps: int, rounds: int, vehicle: str, workers: int) -> 
         for i in range(_RESETS):
             one.reset(seed=i)
         reset = (time.perf_counter() - began) / _RESETS
-        frequency = one.metadata["render_fps"]
+        period = one.control_period
     finally:
         one.close()
         together.close()
     rate = statistics.median(rates)
-    return Speed(task, rate, statistics.median(vector_rates), workers, reset, rate / frequency)
+    return Speed(task, rate, statistics.median(vector_rates), workers, reset, rate * period)
 
 
 def _one_rate(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> float:

@@ -18,7 +18,7 @@ class PathPoint(NamedTuple):
 
     Attributes:
         progress: Length of the path up to the nearest point of it [m].
-        lateral: Distance to the left of it [m].
+        lateral: Distance to the left of its line there [m].
         heading: Of the path there, about the world's z axis [rad].
     """
 

@@ -58,8 +58,10 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
             numbers = [name for name, p in there.parameters.items() if isinstance(p, Number)]
             raise UnknownNameError(f"number to vary in {there.task.name}", self._parameter, numbers)
         kind.check(f"curriculum of {self._parameter}", (easiest, hardest))
-        if not step > 0:
+        if not finite("curriculum step", step) > 0:
             raise InvalidValueError("curriculum step", "greater than 0", step)
+        if kind.whole and step != int(step):
+            raise InvalidValueError("curriculum step", f"a whole number for {self._parameter}", step)
         if not 0 < threshold <= 1:
             raise InvalidValueError("curriculum threshold", "above 0 and at most 1", threshold)
         if window < 1:

@@ -56,6 +56,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         scan: Where the height scan looks.
         sensors: What observations hold.
         reward: The weighted terms.
+        control_period: Between two actions [s].
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(_MODES), "render_fps": 20}  # type: ignore[misc]
@@ -80,7 +81,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         Args:
             task: Name of a task, or one of your own.
             vehicle: Bundled name, path of a vehicle file, or a description.
-            control_frequency: Actions a second [Hz]; a whole number of the preset's time steps each.
+            control_frequency: Actions a second [Hz]; time steps are cut so that a whole number fits.
             belt_speed: Of a belt at action 1 [m/s]; no more than the slowest drive's top speed.
             flippers: Actions for coupled `pairs` (front, rear), or for `each`.
             observation: `flat` for one float32 box, `dict` for named parts.
@@ -100,6 +101,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             if task not in TASKS:
                 raise UnknownNameError("task", task, TASKS)
             task = TASKS[task]()
+        if not isinstance(task, Task):
+            raise InvalidValueError("task", "a task's name, or a Task", task)
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
         if preset not in PRESETS:
@@ -109,18 +112,22 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         if task.needs_flippers and not self.vehicle.flippers:
             expected = f"one with flippers for {task.name}"
             raise InvalidValueError("vehicle", expected, Phrase(f"{self.vehicle.name}, which has none"))
-        self._period, self._steps = _control_period(control_frequency, preset)
-        self.metadata = {**self.metadata, "render_fps": round(1 / self._period)}  # type: ignore[misc]
+        if finite("control_frequency [Hz]", control_frequency) <= 0:
+            raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
+        self.control_period = 1.0 / control_frequency
+        self.metadata = {**self.metadata, "render_fps": round(1 / self.control_period)}  # type: ignore[misc]
         self.actuators = Actuators(self.vehicle, _checked_speed(belt_speed, self.vehicle), flippers)
         self.action_space = self.actuators.space
         self.scan = scan if scan is not None else Scan()
+        if not isinstance(self.scan, Scan):
+            raise InvalidValueError("scan", "a Scan", scan)
         self.sensors = Sensors(self.vehicle, self.actuators.names, self.scan, observation)
         self.observation_space = self.sensors.space
-        self.reward = Reward(task.weights, reward or {}, self._period)
+        self.reward = Reward(task.weights, reward if reward is not None else {}, self.control_period)
         self.parameters = {**task.parameters, **ROBOT_PARAMETERS}
         self._given = check_values(self.parameters, parameters, task.name)
         self._reach = reach_of(self.vehicle)
-        self._rig: Rig | None = Rig(self.vehicle, preset, gui=render_mode == "human")
+        self._rig: Rig | None = Rig(self.vehicle, preset, self.control_period, gui=render_mode == "human")
         self._episode: _Episode | None = None
 
     def reset(
@@ -141,7 +148,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             InvalidValueError: A value that cannot be.
         """
         rig = self._open_rig("reset")
-        given = {**self._given, **check_values(self.parameters, options or {}, self.task.name)}
+        given = self._given
+        if options is not None:
+            given = {**given, **check_values(self.parameters, options, self.task.name)}
         super().reset(seed=seed)
         values = draw_values(self.parameters, given, self.np_random)
         course = self.task.course(values, self._reach, self.np_random)
@@ -173,7 +182,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         before, began = episode.situation, time.perf_counter()
         energies, travels = _accounts(rig)
         try:
-            rig.world.run(self._period, real_time=self.render_mode == "human")
+            rig.world.run(self.control_period, real_time=self.render_mode == "human")
         except DivergedError:
             episode.over = episode.diverged = True
             rig.spoil()
@@ -187,7 +196,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         episode.success, episode.tip_over = self.task.arrived(now), tipped_over(now)
         terms = self.reward.terms(before.place.progress, now, episode.success, episode.tip_over)
         terminated = episode.success or episode.tip_over
-        truncated = episode.steps * self._period >= self.task.time_limit - 1e-9
+        truncated = episode.steps * self.control_period >= self.task.time_limit - 1e-9
         episode.over = terminated or truncated
         slip = _slip(before, now, float(np.mean(way - travels)))
         return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
@@ -262,7 +271,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             "reward_terms": terms,
         }
         if episode.over and episode.elapsed > 0:
-            info["real_time_factor"] = episode.steps * self._period / episode.elapsed
+            info["real_time_factor"] = episode.steps * self.control_period / episode.elapsed
         return info
 
 
@@ -277,18 +286,6 @@ class _Episode:
         self.steps = 0
         self.elapsed = self.energy = 0.0
         self.success = self.tip_over = self.diverged = self.over = False
-
-
-def _control_period(frequency: float, preset: PresetName) -> tuple[float, int]:
-    """Length of a control step [s], and how many time steps that is."""
-    if finite("control_frequency [Hz]", frequency) <= 0:
-        raise InvalidValueError("control_frequency [Hz]", "greater than 0", frequency)
-    step = PRESETS[preset].time_step
-    count = round(1 / frequency / step)
-    if count < 1 or abs(count * step * frequency - 1) > 1e-6:
-        expected = f"such that {step:g} s divide its period ({1 / step:g} Hz by a whole number)"
-        raise InvalidValueError("control_frequency [Hz]", expected, frequency)
-    return count * step, count
 
 
 def _checked_speed(speed: float, vehicle: VehicleDescription) -> float:

@@ -256,5 +256,5 @@ def _run_episode(env: Environment, name: str, seed: int) -> EpisodeOutcome:
     while not over:
         observation, reward, terminated, truncated, info = env.step(policy.act(observation))
         total, steps, over = total + reward, steps + 1, terminated or truncated
-    duration = steps / env.metadata["render_fps"]
+    duration = steps * env.control_period
     return EpisodeOutcome(info["success"], info["tip_over"], duration, info["energy"], total)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -80,20 +80,27 @@ class Network:
             FileAccessError: There is no such file, or it is none of ours.
         """
         try:
-            with np.load(path, allow_pickle=False) as data:
-                header = json.loads(str(data["header"]))
-                if header["format"] != _FORMAT:
-                    raise ValueError
-                entries, actions = tuple(header["entries"]), tuple(header["actions"])
-                count = sum(name.startswith("weight_") for name in data.files)
-                return cls(
-                    Origin(header["task"], header["vehicle"], entries, actions),
-                    data["low"],
-                    data["high"],
-                    tuple(data[f"weight_{i}"] for i in range(count)),
-                    tuple(data[f"bias_{i}"] for i in range(count)),
-                )
+            content = path.read_bytes()
         except OSError as error:
-            raise FileAccessError("read policy", path, error.strerror or "not a policy file") from None
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            raise FileAccessError("read policy", path, error.strerror or "not a file") from None
+        try:
+            return _read(content)
+        except Exception:  # Whatever a damaged archive makes zipfile, zlib, json or NumPy raise.
             raise FileAccessError("read policy", path, f"not a file of the format {_FORMAT!r}") from None
+
+
+def _read(content: bytes) -> Network:
+    """A network from its file's content; raises what it may if that is damaged."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as data:
+        header = json.loads(str(data["header"]))
+        count = sum(name.startswith("weight_") for name in data.files)
+        weights = tuple(data[f"weight_{i}"] for i in range(count))
+        biases = tuple(data[f"bias_{i}"] for i in range(count))
+        low, high = data["low"], data["high"]
+    origin = Origin(header["task"], header["vehicle"], tuple(header["entries"]), tuple(header["actions"]))
+    sizes = (len(origin.entries), *(len(bias) for bias in biases))
+    shapes = [weight.shape for weight in weights]
+    fits = shapes == list(zip(sizes[1:], sizes[:-1], strict=True)) and sizes[-1] == len(origin.actions)
+    if header["format"] != _FORMAT or not weights or not fits or not low.shape == high.shape == sizes[:1]:
+        raise ValueError
+    return Network(origin, low, high, weights, biases)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.envs.task import Situation
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.geometry.rotation import rotation_of
 from segtrack.robot import Robot
 
@@ -52,13 +52,17 @@ class Scan:
 
     def __post_init__(self) -> None:
         """Refuse what is no grid."""
-        if not self.x_min < self.x_max:
+        if not finite("scan.x_min [m]", self.x_min) < finite("scan.x_max [m]", self.x_max):
             raise InvalidValueError("scan.x_max [m]", f"above x_min of {self.x_min:g}", self.x_max)
-        if not self.half_width > 0:
+        if finite("scan.half_width [m]", self.half_width) <= 0:
             raise InvalidValueError("scan.half_width [m]", "greater than 0", self.half_width)
-        for name, count in (("rows", self.rows), ("columns", self.columns), ("samples", min(self.samples))):
-            if count < 1:
-                raise InvalidValueError(f"scan.{name}", "at least 1", count)
+        if not isinstance(self.samples, Sequence) or len(self.samples) != 2:
+            raise InvalidValueError("scan.samples", "two counts, along x and along y", self.samples)
+        counts = {"rows": self.rows, "columns": self.columns}
+        counts |= dict(zip(("samples[0]", "samples[1]"), self.samples, strict=True))
+        for name, count in counts.items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise InvalidValueError(f"scan.{name}", "a whole number of at least 1", count)
 
     def points(self) -> NDArray[np.float64]:
         """Sample points in the heading frame (rows, columns, samples of a cell, 2) [m]."""

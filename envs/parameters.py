@@ -118,6 +118,8 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
         UnknownNameError: There is no such parameter.
         InvalidValueError: A value that cannot be.
     """
+    if not isinstance(given, Mapping):
+        raise InvalidValueError(f"parameters of {where}", "values by name", given)
     for name in given:
         if name not in parameters:
             raise UnknownNameError(f"parameter of {where}", name, parameters)

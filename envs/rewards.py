@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from segtrack.envs.task import Situation
-from segtrack.errors import UnknownNameError, finite
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
 
 WEIGHTS: dict[str, float] = {
     "progress": 5.0,
@@ -53,6 +53,8 @@ class Reward:
             UnknownNameError: There is no such term.
             InvalidValueError: A weight is not a finite number.
         """
+        if not isinstance(given, Mapping):
+            raise InvalidValueError("reward", "weights by term", given)
         for name in given:
             if name not in WEIGHTS:
                 raise UnknownNameError("reward term", name, WEIGHTS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from segtrack.bullet.engine import PresetName, open_client
+from segtrack.bullet.engine import PRESETS, PresetName, open_client
 from segtrack.description import VehicleDescription
 from segtrack.envs.course import Course
 from segtrack.envs.parameters import SHAPING
@@ -31,12 +32,13 @@ class Rig:
     world: World
     robot: Robot
 
-    def __init__(self, vehicle: VehicleDescription, preset: PresetName, gui: bool) -> None:
+    def __init__(self, vehicle: VehicleDescription, preset: PresetName, period: float, gui: bool) -> None:
         """Open a client.
 
         Args:
             vehicle: What to load.
             preset: Solver settings.
+            period: Of control [s]; the preset's time step is cut so that a whole number fits.
             gui: Show PyBullet's window.
 
         Raises:
@@ -44,6 +46,7 @@ class Rig:
         """
         self._client = open_client(gui)
         self._vehicle, self._preset = vehicle, preset
+        self._time_step = period / math.ceil(period / PRESETS[preset].time_step - 1e-9)
         self._loaded: dict[str, Any] | None = None
         self._bodies = 0
 
@@ -87,7 +90,7 @@ class Rig:
         if shape["grouser_height"] != 1.0 or shape["grouser_count"] != 1.0:
             vehicle = with_grousers(vehicle, shape["grouser_height"], shape["grouser_count"])
         self._client.resetSimulation()
-        self.world = World(self._preset, client=self._client, resettable=False)
+        self.world = World(self._preset, time_step=self._time_step, client=self._client, resettable=False)
         self.robot = self.world.add_vehicle(vehicle)
         self._bare = self.world.save()
         self._loaded, self._bodies = shape, 0

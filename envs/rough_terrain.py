@@ -12,7 +12,7 @@ from segtrack.envs.course import Course, straight
 from segtrack.envs.parameters import Choice, Number
 from segtrack.envs.step_climb import APPROACH, BEYOND
 from segtrack.envs.task import Task
-from segtrack.terrain import Boxes, GroundBox, Heightfield, StepField, Terrain
+from segtrack.terrain import Boxes, GroundBox, StepField, Terrain, Waves
 
 _LENGTH = 2.0
 """Extent of the rough ground along x, from x = 0 on [m]."""
@@ -23,11 +23,7 @@ _CELL = 0.2
 """Edge of a step field's posts [m]."""
 _RAIL = 0.06
 """Length of a rail along x [m]."""
-_GRID = 0.05
-"""Between the points of a wavy surface [m]."""
-_MARGIN = 3.0
-"""How far a wavy surface's flat surroundings go on [m]."""
-_WAVES = 6
+_CRESTS = 5
 
 
 class RoughTerrain(Task):
@@ -82,19 +78,13 @@ def _step_field(roughness: float, rng: np.random.Generator) -> Terrain:
 
 
 def _waves(roughness: float, rng: np.random.Generator) -> Terrain:
-    """A sum of plane waves, from 0 to the roughness, that fades out at both ends."""
-    x = np.arange(-_MARGIN, _LENGTH + _MARGIN + _GRID / 2, _GRID)
-    y = np.arange(-_MARGIN, _MARGIN + _GRID / 2, _GRID)
-    gx, gy = np.meshgrid(x, y, indexing="ij")
-    surface = np.zeros(gx.shape)
-    for _ in range(_WAVES):
-        length, heading, phase = rng.uniform(0.5, 1.5), rng.uniform(0.0, math.pi), rng.uniform(0.0, math.tau)
-        along = gx * math.cos(heading) + gy * math.sin(heading)
-        surface += np.sin(math.tau * along / length + phase)
-    surface = (surface - surface.min()) / (surface.max() - surface.min())
-    fade = np.clip(np.minimum(gx, _LENGTH - gx) / 0.5, 0.0, 1.0)
-    center = (float(x[0] + x[-1]) / 2, float(y[0] + y[-1]) / 2)
-    return Heightfield(heights=roughness * surface * fade, cell=_GRID, center=center)
+    """Crests across the way, of random height and length."""
+    ends = np.sort(rng.uniform(0.0, _LENGTH, _CRESTS - 1))
+    # Between evenly spaced ends and random ones, so that no crest is a wall.
+    even = np.linspace(0.0, _LENGTH, _CRESTS + 1)
+    lengths = np.diff((0.0, *(0.7 * even[1:-1] + 0.3 * ends), _LENGTH))
+    heights = rng.uniform(0.3, 1.0, _CRESTS) * roughness
+    return Waves(heights=tuple(heights), lengths=tuple(lengths), distance=0.0, width=2 * _WIDTH)
 
 
 def _rails(roughness: float, rng: np.random.Generator) -> Terrain:

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from typing import Any, SupportsFloat
 
 
-class SegtrackError(Exception):
+class _ErrorType(type):
+    """Hands an error back that is made of an error: so does gymnasium with those of its workers."""
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        if len(args) == 1 and not named and isinstance(args[0], cls):
+            return args[0]
+        return super().__call__(*args, **named)
+
+
+class SegtrackError(Exception, metaclass=_ErrorType):
     """Base of every error that a user of segtrack can cause."""
 
     def __reduce__(self) -> tuple[Any, ...]:

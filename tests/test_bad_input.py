@@ -501,7 +501,7 @@ def test_what_a_world_refuses_leaves_nothing_in_it(attempt, kind, message):
 @pytest.mark.parametrize(
     "settings, kind, message",
     [
-        ({"preset": "quick"}, UnknownNameError, "no solver preset 'quick'; there are: exact, fast"),
+        ({"preset": "quick"}, UnknownNameError, "no solver preset 'quick'; there are: exact, fast, coarse"),
         ({"time_step": 0}, InvalidValueError, "time_step [s] must be positive, got 0"),
         ({"time_step": NAN}, InvalidValueError, "time_step [s] must be a finite number, got nan"),
         ({"gravity": INF}, InvalidValueError, "gravity [m/s^2] must be a finite number, got inf"),

@@ -113,7 +113,10 @@ MISTAKES = {
         [*CLIMB, "--track-model", "legs"],
         "segtrack: no track model 'legs'; there are: segments, smooth, wheels:N, plates",
     ),
-    "preset": ([*CLIMB, "--preset", "slow"], "segtrack: no solver preset 'slow'; there are: exact, fast"),
+    "preset": (
+        [*CLIMB, "--preset", "slow"],
+        "segtrack: no solver preset 'slow'; there are: exact, fast, coarse",
+    ),
     "flippers": (
         [*CLIMB, "--flippers", "30"],
         "segtrack: no front flipper of 'packbot'; there are: none",

@@ -217,7 +217,7 @@ def test_two_seeded_environments_are_equal_to_the_bit_in_two_processes(elsewhere
     assert roll_anew(name, VARIED, steps, 11) == other.result()
 
 
-@pytest.mark.parametrize("name, steps", [*STEPS, *LONG])
+@pytest.mark.parametrize("name, steps", [STEPS[0], *LONG])
 def test_two_seeded_environments_are_equal_to_the_bit_side_by_side(name, steps):
     one, other = make_brief(name), make_brief(name)
     try:
@@ -254,11 +254,15 @@ def unlike_episodes(env):
 
 
 @pytest.mark.parametrize(
-    "task, given",
-    [("StepClimb", {}), ("StepClimb", VARIED), *(("RoughTerrain", {"kind": k}) for k in ("boxes", "waves"))],
-    ids=str,
+    "task, given, most_bodies",
+    [
+        ("StepClimb", {}, 2000),
+        ("StepClimb", VARIED, 2000),
+        ("RoughTerrain", {"kind": "boxes"}, 10),
+        ("RoughTerrain", {"kind": "waves"}, 2000),
+    ],
+    ids=["plain", "varied", "world built anew", "waves"],
 )
-@pytest.mark.parametrize("most_bodies", [10, 2000])
 def test_an_episode_does_not_depend_on_those_before_it(task, given, most_bodies, monkeypatch):
     monkeypatch.setattr(rig, "_MOST_BODIES", most_bodies)
     with environment(task, **given) as fresh, environment(task, **given) as used:
@@ -292,7 +296,7 @@ def test_an_autoreset_goes_on_as_a_reset_without_a_seed():
     expected = [env.reset(seed=8 + i)[0] for i, env in enumerate(singles)]
     np.testing.assert_array_equal(observations, expected)
     over = [False, False]
-    for action in actions_of(0, 110):
+    for action in actions_of(0, 60):
         observations, rewards, terminated, truncated, _ = several.step(np.stack((action, action)))
         for i, env in enumerate(singles):
             if over[i]:
@@ -423,7 +427,7 @@ def test_time_truncates():
     assert ends == [(False, False)] * 299 + [(False, True)]
 
 
-@pytest.mark.parametrize("frequency, steps", [(10, 4), (20, 8), (50, 20)])
+@pytest.mark.parametrize("frequency, steps", [(10, 4), (20, 8), (30, 12), (50, 20), (200, 80)])
 def test_time_is_counted_in_seconds_whatever_the_control_frequency(frequency, steps):
     class Brief(StepClimb):
         time_limit = 0.4
@@ -468,13 +472,18 @@ def test_a_thousand_resets_take_less_than_20_mb():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "task, given",
-    [("RoughTerrain", {}), ("RoughTerrain", {"kind": "boxes"}), ("StepClimb", {"mass": (0.8, 1.2)})],
-    ids=str,
-)
-def test_a_thousand_resets_take_less_than_20_mb_on_any_ground(task, given):
-    assert growth_over_resets(task, 1000, **given) < 20
+@pytest.mark.parametrize("kind", ["boxes", "step_field", "rails"])
+def test_a_thousand_resets_take_less_than_20_mb_on_rough_ground(kind):
+    assert growth_over_resets("RoughTerrain", 1000, kind=kind) < 20
+
+
+@pytest.mark.slow
+def test_loading_the_robot_anew_gives_its_memory_back():
+    assert growth_over_resets("StepClimb", 200, mass=(0.8, 1.2)) < 20
+
+
+def test_wavy_ground_gives_its_memory_back():
+    assert growth_over_resets("RoughTerrain", 200, kind="waves") < 20
 
 
 # Bad input.
@@ -495,11 +504,7 @@ SHAPE = "action must be of shape (4,): left, right, front, rear, got shape"
         ("forward", "action must be 4 numbers, got 'forward'"),
         ([1, 1, None, {}], "action must be 4 numbers, got [1, 1, None, {}]"),
         ([[1, 1], [1]], "action must be 4 numbers, got [[1, 1], [1]]"),
-        pytest.param(
-            ["1", "1", "0", "0"],
-            "action must be 4 numbers, got ['1', '1', '0', '0']",
-            marks=pytest.mark.xfail(strict=True, reason="text that NumPy can read as numbers is taken"),
-        ),
+        (["1", "1", "0", "0"], "action must be 4 numbers, got ['1', '1', '0', '0']"),
     ],
 )
 def test_actions_that_are_refused_leave_the_episode_as_it_was(climb, action, message):
@@ -571,14 +576,8 @@ def test_parameters_that_cannot_be_are_refused(given, kind, message):
          "no render mode 'ansi'; there are: human, rgb_array"),
         ({"preset": "quick"}, UnknownNameError,
          "no solver preset 'quick'; there are: exact, fast, coarse"),
-        ({"control_frequency": 30}, InvalidValueError,
-         "control_frequency [Hz] must be such that 0.01 s divide its period (100 Hz by a whole number), "
-         "got 30"),
         ({"control_frequency": 50, "preset": "fast", "belt_speed": 2}, InvalidValueError,
          "belt_speed [m/s] must be above 0 and at most 0.5, the slowest drive's, got 2"),
-        ({"control_frequency": 200}, InvalidValueError,
-         "control_frequency [Hz] must be such that 0.01 s divide its period (100 Hz by a whole number), "
-         "got 200"),
         ({"control_frequency": 0}, InvalidValueError,
          "control_frequency [Hz] must be greater than 0, got 0"),
         ({"control_frequency": NAN}, InvalidValueError,
@@ -618,9 +617,9 @@ def test_environments_that_cannot_be_are_refused(given, kind, message):
     [
         ({"x_min": 1.0, "x_max": 1.0}, "scan.x_max [m] must be above x_min of 1, got 1.0"),
         ({"half_width": 0.0}, "scan.half_width [m] must be greater than 0, got 0.0"),
-        ({"rows": 0}, "scan.rows must be at least 1, got 0"),
-        ({"columns": -1}, "scan.columns must be at least 1, got -1"),
-        ({"samples": (4, 0)}, "scan.samples must be at least 1, got 0"),
+        ({"rows": 0}, "scan.rows must be a whole number of at least 1, got 0"),
+        ({"columns": -1}, "scan.columns must be a whole number of at least 1, got -1"),
+        ({"samples": (4, 0)}, "scan.samples[1] must be a whole number of at least 1, got 0"),
     ],
 )
 def test_scans_that_cannot_be_are_refused(given, message):
@@ -629,14 +628,13 @@ def test_scans_that_cannot_be_are_refused(given, message):
     assert str(error.value) == message
 
 
-@pytest.mark.xfail(strict=True, reason="a scan is not asked whether its numbers are finite, and whole")
 @pytest.mark.parametrize(
     "given, message",
     [
         ({"x_max": INF}, "scan.x_max [m] must be a finite number, got inf"),
         ({"half_width": INF}, "scan.half_width [m] must be a finite number, got inf"),
-        ({"rows": 2.5}, "scan.rows must be a whole number, got 2.5"),
-        ({"samples": (1.5, 2)}, "scan.samples must be a whole number, got 1.5"),
+        ({"rows": 2.5}, "scan.rows must be a whole number of at least 1, got 2.5"),
+        ({"samples": (1.5, 2)}, "scan.samples[0] must be a whole number of at least 1, got 1.5"),
     ],
 )
 def test_scans_of_no_finite_or_whole_numbers_are_refused(given, message):
@@ -706,7 +704,28 @@ def test_an_unknown_render_mode_is_refused_through_gymnasium_too():
         warnings.simplefilter("ignore")  # Gymnasium warns by itself before it asks the environment.
         with pytest.raises(UnknownNameError) as error:
             gymnasium.make("segtrack/StepClimb-v0", render_mode="ansi")
-    assert str(error.value).startswith("no render mode 'ansi'; there are: human, rgb_array")
+    assert str(error.value) == "no render mode 'ansi'; there are: human, rgb_array"
+
+
+@pytest.mark.parametrize(
+    "attempt, kind, message",
+    [
+        (lambda several: several.reset(options={"heigth": 0.2}), UnknownNameError,
+         f"no parameter of StepClimb 'heigth'; there are: {PARAMETERS}"),
+        (lambda several: several.reset(options={"height": 0.7}), InvalidValueError,
+         "height [m] must be from 0.02 to 0.6, got 0.7"),
+    ],
+)  # fmt: skip
+def test_what_a_worker_refuses_is_told_as_it_said_it(attempt, kind, message):
+    several = gymnasium.make_vec("segtrack/StepClimb-v0", num_envs=1, vectorization_mode="async")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Gymnasium's log of the worker's error.
+        try:
+            with pytest.raises(kind) as error:
+                attempt(several)
+        finally:
+            several.close(terminate=True)
+    assert str(error.value) == message
 
 
 def network(entries, actions):
@@ -767,7 +786,6 @@ def write_no_layers(path):
     replace(network(("a", "b"), ("left", "right")), weights=(), biases=()).save(path)
 
 
-@pytest.mark.xfail(strict=True, reason="zlib's error, and arrays that do not fit each other, pass unnoticed")
 @pytest.mark.parametrize("write", [write_torn, write_other_shapes, write_no_layers])
 def test_policy_files_that_are_damaged(tmp_path, write):
     path = tmp_path / "policy.npz"

@@ -229,6 +229,18 @@ def test_a_curriculum_stays_where_there_is_too_little_success():
     assert max(stuck) < 0.5
 
 
+@pytest.mark.parametrize("given, first", [(0.35, 0.35), (9.0, 0.5), (0.0, 0.1)])
+def test_a_curriculum_begins_where_it_is_told(given, first):
+    assert Curriculum(Fake(lambda height: True), 0.1, 0.5, step=0.1, level=given).level == first
+
+
+def test_a_curriculum_of_whole_numbers_in_parts_is_refused_when_it_is_made():
+    fake = Fake(lambda height: True)
+    fake.parameters["stairs"] = Number(4, 1, 12, "-", "number of risers", whole=True)
+    with pytest.raises(InvalidValueError):
+        Curriculum(fake, 1, 4, step=0.5, parameter="stairs")
+
+
 def test_easy_episodes_do_not_count_for_the_level():
     """Whoever manages only what lies a step below the level and further down never rises beyond it."""
     fake = Fake(lambda height: True)
@@ -254,7 +266,8 @@ def test_easy_episodes_do_not_count_for_the_level():
          "curriculum of height [m] must be a range (low, high) with low <= high, got (0.6, 0.5)"),
         ({"hardest": 2.0}, InvalidValueError, "curriculum of height [m] must be from 0 to 1, got 2.0"),
         ({"step": 0.0}, InvalidValueError, "curriculum step must be greater than 0, got 0.0"),
-        ({"step": NAN}, InvalidValueError, "curriculum step must be greater than 0, got nan"),
+        ({"step": NAN}, InvalidValueError, "curriculum step must be a finite number, got nan"),
+        ({"level": NAN}, InvalidValueError, "curriculum level must be a finite number, got nan"),
         ({"threshold": 0}, InvalidValueError,
          "curriculum threshold must be above 0 and at most 1, got 0"),
         ({"threshold": 1.1}, InvalidValueError,

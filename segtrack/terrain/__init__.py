@@ -19,6 +19,7 @@ from segtrack.terrain.stairs import Stairs
 from segtrack.terrain.step import Step
 from segtrack.terrain.step_field import StepField
 from segtrack.terrain.trapezoid import TrapezoidBarrier, TrapezoidDitch
+from segtrack.terrain.waves import Waves
 
 __all__ = [
     "Boxes",
@@ -37,5 +38,6 @@ __all__ = [
     "Terrain",
     "TrapezoidBarrier",
     "TrapezoidDitch",
+    "Waves",
     "profile",
 ]

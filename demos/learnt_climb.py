@@ -1,0 +1,29 @@
+"""A learnt policy climbs a step that fixed flippers cannot."""
+
+from __future__ import annotations
+
+import gymnasium
+import typer
+
+import segtrack.envs
+from segtrack.envs.policies import make_policy
+
+
+def main(headless: bool = False, height: float = 0.36) -> None:
+    """Drive one episode of StepClimb with the policy that comes with segtrack."""
+    gymnasium.register_envs(segtrack.envs)
+    env = gymnasium.make("segtrack/StepClimb-v0", render_mode=None if headless else "human", height=height)
+    policy = make_policy("ppo", env.unwrapped)
+    observation, info = env.reset(seed=0)
+    over, steps = False, 0
+    while not over:
+        observation, _, terminated, truncated, info = env.step(policy.act(observation))
+        over, steps = terminated or truncated, steps + 1
+        if steps % 20 == 0 or over:
+            print(f"{steps / 20:4.1f} s  {info['progress']:.2f} m along the course, slip {info['slip']:5.2f}")
+    print("climbed" if info["success"] else "not climbed", f"{height:g} m with {info['energy']:.0f} J")
+    env.close()
+
+
+if __name__ == "__main__":
+    typer.run(main)
