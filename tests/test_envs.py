@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -24,7 +25,7 @@ from gymnasium.wrappers import TimeLimit
 from segtrack.description import bundled_vehicles
 from segtrack.envs import IDS, TASKS, Environment, Scan, rig
 from segtrack.envs.network import Network, Origin
-from segtrack.envs.parameters import ROBOT_PARAMETERS
+from segtrack.envs.parameters import ROBOT_PARAMETERS, parameter_table
 from segtrack.envs.policies import make_policy
 from segtrack.envs.rewards import WEIGHTS
 from segtrack.envs.step_climb import StepClimb
@@ -841,3 +842,18 @@ def test_policies_for_other_observations_or_actions_are_refused(climb, tmp_path)
     network(entries, actions).save(path)
     observation, _ = climb.reset(seed=0)
     assert make_policy(str(path), climb).act(observation).tolist() == [0.0] * 4
+
+
+# The documentation.
+
+
+def test_documented_tables_are_those_of_the_code():
+    text = (Path(__file__).parent.parent / "envs" / "README.md").read_text(encoding="utf-8")
+    with environment() as env:
+        assert env.sensors.table() in text
+    assert parameter_table(ROBOT_PARAMETERS) in text
+    for name, task in TASKS.items():
+        assert f"### {name}\n" in text
+        assert parameter_table(task.parameters) in text
+    for name, weight in WEIGHTS.items():
+        assert f"{name} {weight:g}" in text
