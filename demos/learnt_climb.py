@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gymnasium
 import typer
 
-import segtrack.envs
+from segtrack.envs import Environment
 from segtrack.envs.policies import make_policy
 
 
 def main(headless: bool = False, height: float = 0.36) -> None:
     """Drive one episode of StepClimb with the policy that comes with segtrack."""
-    gymnasium.register_envs(segtrack.envs)
-    env = gymnasium.make("segtrack/StepClimb-v0", render_mode=None if headless else "human", height=height)
-    policy = make_policy("ppo", env.unwrapped)
+    env = Environment("StepClimb", render_mode=None if headless else "human", height=height)
+    policy = make_policy("ppo", env)
     observation, info = env.reset(seed=0)
     over, steps = False, 0
     while not over:

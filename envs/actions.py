@@ -27,6 +27,7 @@ class Actuators:
 
     Attributes:
         names: Of the entries.
+        belt_speed: Of a belt at action 1 [m/s].
         space: Of the actions, [-1, 1] in each entry.
     """
 
@@ -43,7 +44,7 @@ class Actuators:
         """
         if flippers not in _GROUPS:
             raise UnknownNameError("flipper grouping", flippers, _GROUPS)
-        self._belt_speed = belt_speed
+        self.belt_speed = belt_speed
         parts = vehicle.flippers
         self._groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
         if flippers == "pairs":
@@ -77,6 +78,6 @@ class Actuators:
     def apply(self, robot: Robot, action: NDArray[np.float32]) -> None:
         """Command a robot."""
         left, right, *turns = action.tolist()
-        robot.set_belt_speed(left * self._belt_speed, right * self._belt_speed)
+        robot.set_belt_speed(left * self.belt_speed, right * self.belt_speed)
         for names, turn in zip(self._groups.values(), turns, strict=True):
             robot.set_flipper_speeds(**{name: turn * self._fastest[name] for name in names})

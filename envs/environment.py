@@ -18,10 +18,10 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.envs.actions import Actuators, FlipperGroups
 from segtrack.envs.course import Course
 from segtrack.envs.observation import ObservationKind, Scan, Sensors
-from segtrack.envs.parameters import ROBOT_PARAMETERS, Values, check_values, draw_values
+from segtrack.envs.parameters import Values, check_values, draw_values, robot_parameters
 from segtrack.envs.rewards import Reward
 from segtrack.envs.rig import Rig
-from segtrack.envs.task import Situation, Task, reach_of, tipped_over
+from segtrack.envs.task import FAILURES, Outcome, Situation, Task, reach_of
 from segtrack.envs.tasks import TASKS
 from segtrack.errors import (
     DivergedError,
@@ -44,8 +44,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
     pair (low, high) draws it for each episode. `reset(options={...})` takes the same for one
     episode. What was drawn is in `info["parameters"]`.
 
-    Every `info` has `parameters`, `success`, `tip_over`, `diverged`, `progress` [m], `slip` (of the
-    last control step) [-], `energy` (work of all belt drives since the start) [J] and `reward_terms`.
+    Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
+    step) [-], `energy` (work of all belt drives since the start) [J] and `reward_terms`.
     The last one of an episode also has its `real_time_factor`, which differs from run to run.
 
     Attributes:
@@ -71,6 +71,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         flippers: FlipperGroups = "pairs",
         observation: ObservationKind = "flat",
         scan: Scan | None = None,
+        time_limit: float | None = None,
         reward: Mapping[str, float] | None = None,
         preset: PresetName = "coarse",
         render_mode: str | None = None,
@@ -86,6 +87,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             flippers: Actions for coupled `pairs` (front, rear), or for `each`.
             observation: `flat` for one float32 box, `dict` for named parts.
             scan: Where the height scan looks.
+            time_limit: When an episode is truncated [s]; the task's if not given.
             reward: Weights instead of the task's, by term.
             preset: Solver settings: `coarse` (10 ms), `fast` (4 ms) or `exact` (1 ms).
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
@@ -123,8 +125,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise InvalidValueError("scan", "a Scan", scan)
         self.sensors = Sensors(self.vehicle, self.actuators.names, self.scan, observation)
         self.observation_space = self.sensors.space
+        limit = task.time_limit if time_limit is None else finite("time_limit [s]", time_limit)
+        if limit <= 0:
+            raise InvalidValueError("time_limit [s]", "greater than 0", time_limit)
+        self._time_limit = limit
         self.reward = Reward(task.weights, reward if reward is not None else {}, self.control_period)
-        self.parameters = {**task.parameters, **ROBOT_PARAMETERS}
+        self.parameters = {**task.parameters, **robot_parameters(self.vehicle)}
         self._given = check_values(self.parameters, parameters, task.name)
         self._reach = reach_of(self.vehicle)
         self._rig: Rig | None = Rig(self.vehicle, preset, self.control_period, gui=render_mode == "human")
@@ -168,8 +174,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             action: See `segtrack.envs.actions` (n,), in [-1, 1].
 
         Returns:
-            Observation, reward, whether the task is done or the robot has tipped over, whether time
-            is over or the simulation has diverged, and `info`.
+            Observation, reward, whether the robot ended it (success, tipped over, fallen, off the
+            course), whether time is over or the simulation has diverged, and `info`.
 
         Raises:
             NotReadyError: Not reset, over, or closed.
@@ -184,7 +190,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         try:
             rig.world.run(self.control_period, real_time=self.render_mode == "human")
         except DivergedError:
-            episode.over = episode.diverged = True
+            episode.outcome = "diverged"
             rig.spoil()
             return self._observe(), 0.0, False, True, self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
         episode.steps += 1
@@ -193,11 +199,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         gained = float(np.sum(np.maximum(work - energies, 0.0)))
         now = self._situation(episode.course, action, before.action, gained)
         episode.situation, episode.energy = now, float(np.sum(work))
-        episode.success, episode.tip_over = self.task.arrived(now), tipped_over(now)
-        terms = self.reward.terms(before.place.progress, now, episode.success, episode.tip_over)
-        terminated = episode.success or episode.tip_over
-        truncated = episode.steps * self.control_period >= self.task.time_limit - 1e-9
-        episode.over = terminated or truncated
+        episode.outcome = self.task.outcome(now)
+        terms = self.reward.terms(before.place.progress, now, episode.outcome)
+        terminated = episode.outcome == "success" or episode.outcome in FAILURES
+        truncated = episode.steps * self.control_period >= self._time_limit - 1e-9
+        if truncated and not terminated:
+            episode.outcome = "timeout"
         slip = _slip(before, now, float(np.mean(way - travels)))
         return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
 
@@ -245,13 +252,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         rig = self._open_rig("look at")
         state = rig.robot.state
         x, y, _ = state.position
-        ground = float(course.terrain.height_at(x, y))
-        return Situation(state, course.path.locate(x, y), ground, action, last, work, course)
+        return Situation(state, course.path.locate(x, y), action, last, work, course)
 
     def _observe(self) -> Any:
         rig, episode = self._open_rig("observe"), self._episode
         assert episode is not None
-        if not episode.diverged:
+        if episode.outcome != "diverged":
             entries = self.sensors.read(rig.robot, episode.situation)
             noise = episode.values["sensor_noise"]
             episode.observation = self.sensors.form(self.sensors.noisy(entries, noise, self.np_random))
@@ -262,9 +268,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         assert episode is not None
         info = {
             "parameters": dict(episode.values),
-            "success": episode.success,
-            "tip_over": episode.tip_over,
-            "diverged": episode.diverged,
+            "outcome": episode.outcome,
+            "success": episode.outcome == "success",
             "progress": episode.situation.place.progress,
             "slip": slip,
             "energy": episode.energy,
@@ -283,9 +288,14 @@ class _Episode:
     ) -> None:
         self.course, self.values, self.situation, self.queue = course, values, situation, queue
         self.observation: Any = None
+        self.outcome: Outcome = "running"
         self.steps = 0
         self.elapsed = self.energy = 0.0
-        self.success = self.tip_over = self.diverged = self.over = False
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.outcome != "running"
 
 
 def _checked_speed(speed: float, vehicle: VehicleDescription) -> float:

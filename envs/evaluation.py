@@ -13,7 +13,9 @@ from segtrack.bullet.engine import PresetName
 from segtrack.description import load_vehicle
 from segtrack.envs.conditions import spread
 from segtrack.envs.environment import Environment
+from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
 from segtrack.envs.policies import make_policy
+from segtrack.envs.task import FAILURES, Outcome
 from segtrack.envs.tasks import TASKS
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.experiments.parallel import run_parallel
@@ -53,9 +55,14 @@ class EvaluationSetup:
             raise UnknownNameError("task", self.task, TASKS)
         if self.episodes < 1:
             raise InvalidValueError("episodes", "at least 1", self.episodes)
-        if TASKS[self.task].difficulty in self.parameters:
-            what = f"parameter {TASKS[self.task].difficulty}"
-            raise InvalidValueError(what, "given as levels", self.parameters[TASKS[self.task].difficulty])
+        for name, values in (("policies", self.policies), ("levels", self.chosen_levels)):
+            if not values or len(set(values)) < len(values):
+                raise InvalidValueError(name, "some, each of them once", values)
+        task = TASKS[self.task]
+        if task.difficulty in self.parameters:
+            what = f"parameter {task.difficulty}"
+            raise InvalidValueError(what, "given as levels", self.parameters[task.difficulty])
+        check_values({**task.parameters, **ROBOT_PARAMETERS}, self.parameters, self.task)
 
     @property
     def chosen_levels(self) -> tuple[float, ...]:
@@ -68,15 +75,13 @@ class EpisodeOutcome:
     """How one episode ended.
 
     Attributes:
-        success: Whether the task was done.
-        tip_over: Whether the robot tipped over.
+        outcome: As `info` has it.
         duration: Simulated [s].
         energy: Work of all belt drives [J].
         total_reward: Sum of the rewards.
     """
 
-    success: bool
-    tip_over: bool
+    outcome: Outcome
     duration: float
     energy: float
     total_reward: float
@@ -99,7 +104,7 @@ class LevelResult:
     @property
     def successes(self) -> int:
         """How many episodes succeeded."""
-        return sum(episode.success for episode in self.episodes)
+        return sum(episode.outcome == "success" for episode in self.episodes)
 
     @property
     def rate(self) -> float:
@@ -116,7 +121,7 @@ class LevelResult:
     def summary(self) -> dict[str, Any]:
         """As plain values with the names that JSON and CSV have."""
         low, high = self.interval
-        done = [episode.duration for episode in self.episodes if episode.success]
+        done = [episode.duration for episode in self.episodes if episode.outcome == "success"]
         return {
             "policy": self.policy,
             "level": self.level,
@@ -125,7 +130,7 @@ class LevelResult:
             "rate": self.rate,
             "low": low,
             "high": high,
-            "tip_overs": sum(episode.tip_over for episode in self.episodes),
+            **{end: sum(e.outcome == end for e in self.episodes) for end in (*FAILURES, "timeout")},
             "mean_duration_of_successes": float(np.mean(done)) if done else None,
             "mean_energy": float(np.mean([episode.energy for episode in self.episodes])),
             "mean_return": float(np.mean([episode.total_reward for episode in self.episodes])),
@@ -257,4 +262,4 @@ def _run_episode(env: Environment, name: str, seed: int) -> EpisodeOutcome:
         observation, reward, terminated, truncated, info = env.step(policy.act(observation))
         total, steps, over = total + reward, steps + 1, terminated or truncated
     duration = steps * env.control_period
-    return EpisodeOutcome(info["success"], info["tip_over"], duration, info["energy"], total)
+    return EpisodeOutcome(info["outcome"], duration, info["energy"], total)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.envs.environment import Environment
 from segtrack.errors import FileAccessError
 from segtrack.files import replacing
 
@@ -26,12 +27,31 @@ class Origin:
         vehicle: Name of the vehicle.
         entries: Of the observation, in their order.
         actions: Entries of the action, in their order.
+        belt_speed: Of a belt at action 1 [m/s].
+        control_period: Between two actions [s].
+        scan: Extents of the height scan: behind, before, to either side [m].
     """
 
     task: str
     vehicle: str
     entries: tuple[str, ...]
     actions: tuple[str, ...]
+    belt_speed: float
+    control_period: float
+    scan: tuple[float, ...]
+
+    @classmethod
+    def of(cls, env: Environment) -> Origin:
+        """What a policy for an environment is for."""
+        return cls(
+            env.task.name,
+            env.vehicle.name,
+            env.sensors.entries,
+            env.actuators.names,
+            env.actuators.belt_speed,
+            env.control_period,
+            (env.scan.x_min, env.scan.x_max, env.scan.half_width),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +117,9 @@ def _read(content: bytes) -> Network:
         weights = tuple(data[f"weight_{i}"] for i in range(count))
         biases = tuple(data[f"bias_{i}"] for i in range(count))
         low, high = data["low"], data["high"]
-    origin = Origin(header["task"], header["vehicle"], tuple(header["entries"]), tuple(header["actions"]))
+    given: dict[str, Any] = {name: header[name] for name in Origin.__dataclass_fields__}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    origin = Origin(**{**given, **lists})
     sizes = (len(origin.entries), *(len(bias) for bias in biases))
     shapes = [weight.shape for weight in weights]
     fits = shapes == list(zip(sizes[1:], sizes[:-1], strict=True)) and sizes[-1] == len(origin.actions)

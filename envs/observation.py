@@ -122,6 +122,8 @@ class Sensors:
         self.parts = _parts(vehicle, tuple(actions), scan)
         self._low = np.concatenate([part.low for part in self.parts]).astype(np.float32)
         self._high = np.concatenate([part.high for part in self.parts]).astype(np.float32)
+        known = np.repeat([p.name == "last_action" for p in self.parts], [len(p.labels) for p in self.parts])
+        self._half = np.where(known, 0.0, (self._high - self._low) / 2)
         self._ends = np.cumsum([len(part.labels) for part in self.parts]).tolist()
         box = spaces.Box(self._low, self._high, dtype=np.float32)
         named: dict[str, spaces.Space[Any]] = {
@@ -171,11 +173,13 @@ class Sensors:
     def noisy(
         self, entries: NDArray[np.float64], noise: float, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Entries with normal noise whose standard deviation is `noise` times half their range."""
+        """Entries with normal noise whose standard deviation is `noise` times half their range.
+
+        The last action is known, not measured, and has none.
+        """
         if noise == 0:
             return entries
-        half = (self._high - self._low) / 2
-        return np.asarray(entries + noise * half * rng.standard_normal(len(entries)))
+        return np.asarray(entries + noise * self._half * rng.standard_normal(len(entries)))
 
     def form(self, entries: NDArray[np.float64]) -> Any:
         """An observation of the space, clipped to it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
@@ -37,6 +38,7 @@ class Number:
         Raises:
             InvalidValueError: Not such numbers, outside the limits, or a range upside down.
         """
+        given = given.tolist() if isinstance(given, np.ndarray) else given
         if isinstance(given, Sequence) and not isinstance(given, str):
             if len(given) != 2:
                 raise InvalidValueError(self._called(name), "a number or a range (low, high)", given)
@@ -143,12 +145,22 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
     "grouser_height": Number(1.0, 0.25, 2.0, "-", "factor on the grousers' height"),
     "grouser_count": Number(1.0, 0.25, 1.25, "-", "factor on the number of grousers, rounded"),
     "initial_x": Number(0.0, -0.2, 0.2, "m", "start moved along the course"),
-    "initial_y": Number(0.0, -0.3, 0.3, "m", "start moved to the left"),
+    "initial_y": Number(0.0, -0.25, 0.25, "m", "start moved to the left"),
     "initial_yaw": Number(0.0, -np.pi, np.pi, "rad", "start turned to the left"),
     "action_delay": Number(0, 0, 10, "-", "control steps that an action comes late", whole=True),
     "sensor_noise": Number(0.0, 0.0, 0.5, "-", "standard deviation of each entry, over half its range"),
 }
 """What every task has besides its own; off by default."""
+
+
+def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
+    """The robot's parameters, with the friction that all tracks of a vehicle have, if they have one."""
+    frictions = {track.part.contact.friction for track in vehicle.mounted_tracks()}
+    friction = ROBOT_PARAMETERS["friction"]
+    if len(frictions) == 1 and isinstance(friction, Number):
+        friction = replace(friction, default=frictions.pop())
+    return {**ROBOT_PARAMETERS, "friction": friction}
+
 
 SHAPING = (
     "mass",

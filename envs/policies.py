@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.envs.environment import Environment
-from segtrack.envs.network import Network
+from segtrack.envs.network import Network, Origin
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 
 BUNDLED = Path(__file__).parent / "trained"
@@ -31,7 +31,8 @@ class RandomPolicy(Policy):
     def __init__(self, env: Environment, seed: int) -> None:
         """Prepare for an environment."""
         self._shape = env.action_space.shape
-        self._rng = np.random.default_rng(seed)
+        # Not the stream from which an environment of that seed draws its episode.
+        self._rng = np.random.default_rng((seed, 1))
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Any action."""
@@ -91,7 +92,7 @@ class ScriptedPolicy(Policy):
     def _targets(self, ground: NDArray[np.float64], pitch: float) -> tuple[float, float]:
         """Angles of front and rear flippers [rad] for heights of the ground (rows,) [m] and a pitch [rad]."""
         rise = np.diff(ground)
-        if abs(pitch) < 0.15 and np.abs(rise).max() < self.EDGE:
+        if abs(pitch) < 0.15 and np.abs(rise).max(initial=0.0) < self.EDGE:
             return self.RESTING, self.RESTING
         edges = (self._x[:-1] + self._x[1:])[rise > self.EDGE] / 2
         ahead = edges[(edges > 0.25) & (edges < 0.95)]
@@ -115,14 +116,17 @@ class NetworkPolicy(Policy):
             InvalidValueError: The network was trained for other observations or actions.
         """
         self._network = network
-        origin, sensors = network.origin, env.sensors
+        origin, here, sensors = network.origin, Origin.of(env), env.sensors
         name = f"policy for {origin.vehicle} at {origin.task}"
-        if origin.entries != sensors.entries:
-            expected = f"one for {len(sensors.entries)} observation entries as here"
+        if origin.entries != here.entries:
+            expected = f"one for {len(here.entries)} observation entries as here"
             raise InvalidValueError(name, expected, Phrase(f"{len(origin.entries)} others"))
-        if origin.actions != env.actuators.names:
-            expected = f"one for the actions {', '.join(env.actuators.names)}"
-            raise InvalidValueError(name, expected, Phrase(", ".join(origin.actions)))
+        for what in ("actions", "belt_speed", "control_period", "scan"):
+            if getattr(origin, what) != getattr(here, what):
+                expected = f"one for the {what} {getattr(here, what)}"
+                raise InvalidValueError(name, expected, getattr(origin, what))
+        if not np.array_equal((network.low, network.high), sensors.limits):
+            raise InvalidValueError(name, "one for the ranges of observations here", Phrase("others"))
         self._sensors = sensors
 
     def act(self, observation: Any) -> NDArray[np.float32]:
@@ -152,4 +156,6 @@ def make_policy(name: str, env: Environment, seed: int = 0) -> Policy:
         if env.task.name not in bundled:
             raise UnknownNameError("policy of segtrack's own for", env.task.name, bundled)
         return NetworkPolicy(env, Network.load(bundled[env.task.name]))
+    if "." not in name and not Path(name).exists():
+        raise UnknownNameError("policy", name, ("scripted", "random", "ppo", "or a file"))
     return NetworkPolicy(env, Network.load(Path(name)))

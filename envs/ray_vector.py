@@ -18,7 +18,7 @@ try:
     import ray
     from ray.exceptions import RayActorError, RayTaskError
 except ImportError as error:
-    hint = 'RayVectorEnv needs the extra "ray" (pip install "segtrack[ray]")'
+    hint = 'RayVectorEnv needs the extra "ray" (pip install ".[ray]")'
     raise SegtrackError(f"{hint}: {error}") from None
 
 _PATIENCE = 10.0  # For environments to close [s], before their workers are ended.
@@ -27,8 +27,9 @@ _PATIENCE = 10.0  # For environments to close [s], before their workers are ende
 class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     """Copies of one environment, each in a Ray actor, stepped together.
 
-    To be used like `gymnasium.vector.AsyncVectorEnv`, and to the bit equal to `SyncVectorEnv`: the
-    same batches, `info` and autoreset modes. Actions are one array for each environment.
+    `reset`, `step` and `close` are those of gymnasium's vector environments, and to the bit equal to
+    `SyncVectorEnv`: the same batches, `info` and autoreset modes. Actions are one array for each
+    environment.
 
     Ray decides where actors run; they are spread over its machines, each of which needs segtrack
     and the same versions of Python and Ray. `ray.init(address="auto")` before the first environment

@@ -4,7 +4,7 @@
 |---|---|
 | progress | length of the path gained in the step [m] |
 | success | 1 when the task is done |
-| tip_over | -1 when the robot has tipped over |
+| failure | -1 when the robot has tipped over, fallen or left the course |
 | time | -1 a second |
 | lateral | -(distance to the path [m]) a second |
 | heading | -(angle between robot and path [rad]) a second |
@@ -20,13 +20,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from segtrack.envs.task import Situation
+from segtrack.envs.task import FAILURES, Outcome, Situation
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 
 WEIGHTS: dict[str, float] = {
     "progress": 5.0,
     "success": 10.0,
-    "tip_over": 5.0,
+    "failure": 5.0,
     "time": 0.2,
     "lateral": 0.5,
     "heading": 0.2,
@@ -62,14 +62,13 @@ class Reward:
         self.weights = {**WEIGHTS, **task_weights, **user}
         self._period = period
 
-    def terms(self, before: float, now: Situation, success: bool, tip_over: bool) -> dict[str, float]:
+    def terms(self, before: float, now: Situation, outcome: Outcome) -> dict[str, float]:
         """What each term adds to the reward of a step.
 
         Args:
             before: Progress before the step [m].
             now: After it.
-            success: Whether the task is done.
-            tip_over: Whether the robot has tipped over.
+            outcome: Of the episode, after it.
         """
         state = now.state
         # About the body's y axis, as far as the heading goes.
@@ -77,8 +76,8 @@ class Reward:
         turning = -sine * state.angular_velocity[0] + cosine * state.angular_velocity[1]
         values = {
             "progress": now.place.progress - before,
-            "success": float(success),
-            "tip_over": -float(tip_over),
+            "success": float(outcome == "success"),
+            "failure": -float(outcome in FAILURES),
             "time": -self._period,
             "lateral": -abs(now.place.lateral) * self._period,
             "heading": -abs(now.heading_error) * self._period,

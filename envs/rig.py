@@ -89,6 +89,7 @@ class Rig:
             vehicle = with_body(vehicle, shape["mass"], offset)
         if shape["grouser_height"] != 1.0 or shape["grouser_count"] != 1.0:
             vehicle = with_grousers(vehicle, shape["grouser_height"], shape["grouser_count"])
+        self._loaded = None
         self._client.resetSimulation()
         self.world = World(self._preset, time_step=self._time_step, client=self._client, resettable=False)
         self.robot = self.world.add_vehicle(vehicle)

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -24,7 +24,6 @@ class Situation:
     Attributes:
         state: Of the robot.
         place: On the course's path.
-        ground: Height of the terrain at the body frame's origin [m].
         action: As it was given (n,), in [-1, 1].
         last_action: The one before.
         work: What the belt drives did in this step, without what they got back [J].
@@ -33,7 +32,6 @@ class Situation:
 
     state: RobotState
     place: PathPoint
-    ground: float
     action: np.ndarray
     last_action: np.ndarray
     work: float
@@ -56,12 +54,16 @@ class Situation:
         return math.remainder(self.place.heading - self.state.yaw, math.tau)
 
 
+Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]
+FAILURES: tuple[Outcome, ...] = ("tip_over", "fallen", "off_course")
+"""Endings that the robot brought about, besides success."""
+
 TIP_OVER = math.cos(math.radians(80.0))
 """A robot whose z axis leans further than 80 deg has tipped over."""
-ON_COURSE = 0.5
-"""A robot has arrived only if it is no further from the path than this [m] ..."""
 UPRIGHT = math.cos(math.radians(35.0))
-"""... and leans no further than 35 deg."""
+"""A robot has arrived only if it leans no further than 35 deg."""
+FALLEN = -0.05
+"""A body frame this far below the ground at the start [m] has fallen into something."""
 
 
 class Task(ABC):
@@ -73,6 +75,7 @@ class Task(ABC):
         difficulty: The parameter by which success is drawn and by which a curriculum goes.
         levels: Values of it for the picture.
         needs_flippers: Whether a vehicle without flippers is refused.
+        corridor: Half width about the path that must not be left [m].
         time_limit: When an episode is truncated [s].
         weights: Of the reward's terms.
     """
@@ -82,6 +85,7 @@ class Task(ABC):
     difficulty: ClassVar[str]
     levels: ClassVar[tuple[float, ...]]
     needs_flippers: ClassVar[bool] = False
+    corridor: ClassVar[float] = 0.5
     time_limit: ClassVar[float] = 15.0
     weights: ClassVar[Mapping[str, float]] = {}
 
@@ -95,19 +99,16 @@ class Task(ABC):
             rng: For what each episode has of its own.
         """
 
-    def arrived(self, situation: Situation) -> bool:
-        """Whether the task is done: at the path's end, near it, upright, and not below the ground there."""
-        return (
-            situation.place.progress >= situation.course.path.length - 1e-6
-            and abs(situation.place.lateral) <= ON_COURSE
-            and situation.up >= UPRIGHT
-            and situation.state.position[2] > situation.ground
-        )
-
-
-def tipped_over(situation: Situation) -> bool:
-    """Whether the robot lies on its side or its back."""
-    return situation.up < TIP_OVER
+    def outcome(self, situation: Situation) -> Outcome:
+        """How the episode ends here, or that it is running."""
+        if situation.up < TIP_OVER:
+            return "tip_over"
+        if situation.state.position[2] < FALLEN:
+            return "fallen"
+        if abs(situation.place.lateral) > self.corridor:
+            return "off_course"
+        there = situation.place.progress >= situation.course.path.length - 1e-6
+        return "success" if there and situation.up >= UPRIGHT else "running"
 
 
 def reach_of(vehicle: VehicleDescription) -> float:

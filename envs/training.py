@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from segtrack.description import load_vehicle
 from segtrack.envs.conditions import spread
 from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
+from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
 from segtrack.envs.tasks import TASKS
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.files import write_json
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
 
@@ -51,6 +53,34 @@ class TrainingSettings:
         for name in ("steps", "workers"):
             if getattr(self, name) < 1:
                 raise InvalidValueError(name, "at least 1", getattr(self, name))
+        task = TASKS[self.task]
+        kinds = {**task.parameters, **ROBOT_PARAMETERS}
+        check_values(kinds, self.parameters, self.task)
+        if self.hardest is None:
+            return
+        if task.difficulty in self.parameters:
+            expected = f"left out where {task.difficulty} is given"
+            raise InvalidValueError("hardest", expected, self.hardest)
+        kinds[task.difficulty].check("hardest", self.hardest)
+        if self.hardest <= task.levels[0]:
+            raise InvalidValueError("hardest", f"above the easiest level of {task.levels[0]:g}", self.hardest)
+
+    @classmethod
+    def read(cls, folder: Path) -> TrainingSettings:
+        """What a training in a folder began with.
+
+        Raises:
+            FileAccessError: It cannot be read.
+        """
+        path = folder / SETTINGS
+        try:
+            given = json.loads(path.read_text(encoding="utf-8"))
+            lists = {k: tuple(v) if isinstance(v, list) else v for k, v in given["parameters"].items()}
+            return cls(**{**given, "parameters": lists})
+        except OSError as error:
+            raise FileAccessError("read training settings", path, error.strerror or str(error)) from None
+        except (ValueError, TypeError, KeyError, AttributeError, SegtrackError):
+            raise FileAccessError("read training settings", path, "it is damaged") from None
 
 
 @dataclass(frozen=True)
@@ -61,7 +91,7 @@ class TrainingResult:
         settings: What was asked for.
         folder: With checkpoint, policy, curve and TensorBoard's logs.
         steps: Control steps so far.
-        minutes: That they took, over all sittings.
+        minutes: That they took, resumptions included.
         success_rate: Over the last episodes, at the curriculum's difficulties.
         finished: Whether all steps were made; otherwise it was interrupted, and can be resumed.
     """
@@ -113,18 +143,13 @@ def make_training_env(settings: TrainingSettings, level: float | None = None) ->
 
 
 def train(
-    settings: TrainingSettings,
-    folder: Path,
-    *,
-    resume: bool = False,
-    on_progress: Callable[[int], object] | None = None,
+    settings: TrainingSettings, folder: Path, *, on_progress: Callable[[int], object] | None = None
 ) -> TrainingResult:
     """Train a policy.
 
     Args:
-        settings: What to train; with `resume`, only how many steps is taken from it.
+        settings: What to train.
         folder: Where checkpoint, policy, curve and TensorBoard's logs go.
-        resume: Go on where a training in this folder stopped.
         on_progress: Called with the number of control steps so far.
 
     Returns:
@@ -132,23 +157,45 @@ def train(
 
     Raises:
         SegtrackError: Stable-Baselines3 is missing, or the environment cannot be made.
-        FileAccessError: Nothing to resume, or a training that would be overwritten.
+        FileAccessError: There is a training in the folder, which would be overwritten.
     """
-    checkpoint = folder / CHECKPOINT
-    if resume:
-        if not checkpoint.is_file():
-            raise FileAccessError("resume training in", folder, f"there is no {CHECKPOINT}")
-        before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        settings = TrainingSettings(**{**before, "steps": settings.steps})
-    elif checkpoint.is_file():
+    if (folder / CHECKPOINT).is_file():
         reason = f"there is a {CHECKPOINT} already; resume it, or name another folder"
         raise FileAccessError("train in", folder, reason)
+    return _learn(settings, folder, False, on_progress)
+
+
+def resume(
+    folder: Path, *, steps: int | None = None, on_progress: Callable[[int], object] | None = None
+) -> TrainingResult:
+    """Go on with the training in a folder, as it was set up.
+
+    Args:
+        folder: Of `train`.
+        steps: Control steps in total, instead of as many as it was set up for.
+        on_progress: Called with the number of control steps so far.
+
+    Returns:
+        What was reached.
+
+    Raises:
+        SegtrackError: Stable-Baselines3 is missing, or the environment cannot be made.
+        FileAccessError: Nothing to resume, or it is damaged.
+    """
+    if not (folder / CHECKPOINT).is_file():
+        raise FileAccessError("resume training in", folder, f"there is no {CHECKPOINT}")
+    settings = TrainingSettings.read(folder)
+    return _learn(settings if steps is None else replace(settings, steps=steps), folder, True, on_progress)
+
+
+def _learn(
+    settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object] | None
+) -> TrainingResult:
     make_training_env(settings).close()
     try:
         from segtrack.envs import ppo
     except ImportError as error:
-        hint = 'training needs the extra "train" (pip install "segtrack[train]")'
+        hint = 'training needs the extra "train" (pip install ".[train]")'
         raise SegtrackError(f"{hint}: {error}") from None
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
-    return ppo.learn(settings, folder, resume, on_progress or (lambda steps: None))
+    write_json(folder / SETTINGS, asdict(settings))
+    return ppo.learn(settings, folder, resumed, on_progress or (lambda steps: None))

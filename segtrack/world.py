@@ -21,6 +21,7 @@ from segtrack.errors import (
     DisconnectedError,
     DivergedError,
     InvalidValueError,
+    NotReadyError,
     Phrase,
     SegtrackError,
     finite,
@@ -29,7 +30,7 @@ from segtrack.errors import (
 from segtrack.robot import Robot, attach
 from segtrack.terrain import Terrain
 
-_GUARD_INTERVAL = 0.05
+_GUARD_INTERVAL = 0.01
 """How often the simulation is checked for divergence [s]."""
 _ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
@@ -310,7 +311,13 @@ class World:
             raise InvalidValueError("snapshot", "one that this world saved and has not forgotten", snapshot)
 
     def reset(self) -> None:
-        """Go back to the state before the first step since something was added with `add_...`."""
+        """Go back to the state before the first step since something was added with `add_...`.
+
+        Raises:
+            NotReadyError: The world was opened as not resettable.
+        """
+        if not self._resettable:
+            raise NotReadyError("reset the world", "it was opened with resettable=False")
         if self._start is not None:
             self.restore(self._start)
 

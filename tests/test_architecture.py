@@ -16,6 +16,7 @@ LAYERS = (
     {"errors", "checkout"},
     {"files"},
     {"geometry", "terrain"},
+    {"chain"},
     {"description"},
     {"drive", "bullet"},
     {"robot"},
@@ -35,6 +36,7 @@ FORBIDDEN = {
     "errors": {"pybullet", "pybullet_utils", "yaml", "pydantic", "numpy"},
     "geometry": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "terrain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
+    "chain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "description": {"pybullet", "pybullet_utils"},
     "drive": {"pybullet", "pybullet_utils"},
 }

@@ -349,7 +349,7 @@ def test_workers_say_what_a_single_process_says(autoreset):
 
 # Endings, rewards, infos.
 
-KEYS = {"parameters", "success", "tip_over", "diverged", "progress", "slip", "energy", "reward_terms"}
+KEYS = {"parameters", "outcome", "success", "progress", "slip", "energy", "reward_terms"}
 
 
 @pytest.mark.parametrize(
@@ -374,13 +374,13 @@ def test_who_drives_to_the_end_of_the_way_is_done(task, given):
         length = env.situation.course.path.length
     assert all(set(info) == KEYS and not info["success"] for info in infos[:-1])
     assert set(info) == KEYS | {"real_time_factor"} and info["real_time_factor"] > 0
-    assert (info["success"], info["tip_over"], info["diverged"]) == (True, False, False)
+    assert (info["success"], info["outcome"]) == (True, "success")
     assert rewards == [sum(info["reward_terms"].values()) for info in infos]
     terms = {name: sum(info["reward_terms"][name] for info in infos) for name in weights}
     assert set(infos[0]["reward_terms"]) == set(weights)
     assert info["progress"] == pytest.approx(length)
     assert terms["progress"] == pytest.approx(weights["progress"] * (info["progress"] - start))
-    assert (terms["success"], terms["tip_over"]) == (weights["success"], 0.0)
+    assert (terms["success"], terms["failure"]) == (weights["success"], 0.0)
     assert terms["time"] == pytest.approx(-weights["time"] * len(infos) / 20)
     assert terms["energy"] == pytest.approx(-weights["energy"] * worked / 1000)
     # What one belt gets back from another is not taken off again.
@@ -417,8 +417,49 @@ def test_a_robot_that_leans_further_than_80_degrees_has_tipped_over(climb, roll_
     state = climb.situation.state
     # PyBullet turns about the body's axes in the order yaw, pitch, roll.
     assert (state.roll, state.pitch) == pytest.approx((angles[0], -angles[1]), abs=5e-3)
-    assert (terminated, truncated, info["tip_over"], info["success"]) == (tipped, False, tipped, False)
-    assert info["reward_terms"]["tip_over"] == -WEIGHTS["tip_over"] * tipped
+    assert (terminated, truncated, info["success"]) == (tipped, False, False)
+    assert info["outcome"] == ("tip_over" if tipped else "running")
+    assert info["reward_terms"]["failure"] == -WEIGHTS["failure"] * tipped
+
+
+def test_straight_ahead_leaves_a_winding_path():
+    with environment("Drive", belt_speed=0.5) as env:
+        for seed in range(4):
+            env.reset(seed=seed)
+            terminated = truncated = False
+            while not (terminated or truncated):
+                *_, terminated, truncated, info = env.step(FORWARD)
+            assert (terminated, info["outcome"]) == (True, "off_course")
+            assert abs(env.situation.place.lateral) > env.task.corridor
+            assert info["reward_terms"]["failure"] == -WEIGHTS["failure"]
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_nobody_passes_beside_the_course(climb, side):
+    climb.reset(seed=0)
+    climb._rig.world.put(climb._rig.robot, -1.5, side * 0.49)
+    assert climb.step(STILL)[-1]["outcome"] == "running"
+    climb.reset(seed=0)
+    climb._rig.world.put(climb._rig.robot, -1.5, side * 0.51)
+    assert climb.step(STILL)[-1]["outcome"] == "off_course"
+
+
+def test_a_robot_in_the_gap_has_fallen():
+    with environment("GapCross", length=0.95, belt_speed=0.5) as env:
+        env.reset(seed=0)
+        over = False
+        while not over:
+            *_, terminated, truncated, info = env.step(FORWARD)
+            over = terminated or truncated
+    assert info["outcome"] in ("fallen", "tip_over")
+    assert terminated
+
+
+def test_a_time_limit_of_ones_own_counts():
+    with environment(time_limit=0.2) as env:
+        env.reset(seed=0)
+        infos = [env.step(STILL)[-1] for _ in range(4)]
+    assert [info["outcome"] for info in infos] == ["running"] * 3 + ["timeout"]
 
 
 def test_time_truncates():
@@ -447,7 +488,7 @@ def test_a_simulation_that_diverges_ends_the_episode_and_no_more(climb):
     client = climb._rig.world.client
     client.resetBaseVelocity(climb._rig.robot.body, (500.0, 0.0, 0.0))
     after, reward, terminated, truncated, info = climb.step(FORWARD)
-    assert (reward, terminated, truncated, info["diverged"]) == (0.0, False, True, True)
+    assert (reward, terminated, truncated, info["outcome"]) == (0.0, False, True, "diverged")
     np.testing.assert_array_equal(after, before)
     assert set(info["reward_terms"].values()) == {0.0}
     climb.reset(seed=3)
@@ -732,7 +773,12 @@ def test_what_a_worker_refuses_is_told_as_it_said_it(attempt, kind, message):
 def network(entries, actions):
     n, m = len(entries), len(actions)
     layer = (np.zeros((m, n), np.float32),), (np.zeros(m, np.float32),)
-    return Network(Origin("StepClimb", "quince", entries, actions), -np.ones(n), np.ones(n), *layer)
+    return Network(
+        Origin("StepClimb", "quince", entries, actions, 0.3, 0.05, (-0.7, 1.1, 0.3)),
+        -np.ones(n),
+        np.ones(n),
+        *layer,
+    )
 
 
 def write_nothing(path):
@@ -831,7 +877,11 @@ def test_policies_for_other_observations_or_actions_are_refused(climb, tmp_path)
     cases = [
         (entries[1:], actions, "one for 83 observation entries as here, got 82 others"),
         ((*entries[1:], "else"), actions, "one for 83 observation entries as here, got 83 others"),
-        (entries, actions[:2], "one for the actions left, right, front, rear, got left, right"),
+        (
+            entries,
+            actions[:2],
+            "one for the actions ('left', 'right', 'front', 'rear'), got ('left', 'right')",
+        ),
     ]
     for number, (seen, done, complaint) in enumerate(cases):
         path = tmp_path / f"{number}.npz"
@@ -840,6 +890,17 @@ def test_policies_for_other_observations_or_actions_are_refused(climb, tmp_path)
             make_policy(str(path), climb)
         assert str(error.value) == f"policy for quince at StepClimb must be {complaint}"
     network(entries, actions).save(path)
+    with pytest.raises(InvalidValueError) as error:
+        make_policy(str(path), climb)
+    expected = "one for the ranges of observations here, got others"
+    assert str(error.value) == f"policy for quince at StepClimb must be {expected}"
+    low, high = climb.sensors.limits
+    right = replace(network(entries, actions), low=low, high=high)
+    replace(right, origin=replace(right.origin, belt_speed=0.5)).save(path)
+    with pytest.raises(InvalidValueError) as error:
+        make_policy(str(path), climb)
+    assert str(error.value) == "policy for quince at StepClimb must be one for the belt_speed 0.3, got 0.5"
+    right.save(path)
     observation, _ = climb.reset(seed=0)
     assert make_policy(str(path), climb).act(observation).tolist() == [0.0] * 4
 

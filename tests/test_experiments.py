@@ -14,9 +14,22 @@ from segtrack.experiments.okada_map import MapPoint, critical_damping, run_map
 from segtrack.experiments.okada_table_2 import run_table_2
 from segtrack.experiments.okada_table_4 import case_setup
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.published import (
+    TABLE_2_RATIOS,
+    TABLE_2_REAL_TIME_FACTOR,
+    TABLE_4,
+    PublishedClimb,
+)
 from segtrack.experiments.trajectory import BeltHistory, Trajectory
 from segtrack.files import check_writable, replacing
+
+
+@pytest.mark.parametrize(
+    "case", TABLE_4, ids=lambda case: f"{case.front_sub_track_deg:g} deg, {case.step:g} m"
+)
+def test_coarse_steps_end_as_the_robot_did(case: PublishedClimb) -> None:
+    """Table IV at the time step at which policies learn."""
+    assert run_climb(case_setup(case, preset="coarse")).success == case.real
 
 
 @pytest.mark.parametrize("preset", ["fast", pytest.param("exact", marks=pytest.mark.slow)])

@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.envs.benchmark import benchmark
 from segtrack.envs.evaluation import EpisodeOutcome, EvaluationSetup, LevelResult, evaluate
+from segtrack.envs.parameters import ROBOT_PARAMETERS
 from segtrack.report.learning import draw_evaluation, evaluation_table
 
 
 def level_of(successes: int, episodes: int) -> LevelResult:
-    outcomes = [EpisodeOutcome(i < successes, False, 1.0, 0.0, 0.0) for i in range(episodes)]
-    return LevelResult("scripted", 0.24, tuple(outcomes))
+    good, bad = EpisodeOutcome("success", 1.0, 0.0, 0.0), EpisodeOutcome("timeout", 1.0, 0.0, 0.0)
+    return LevelResult("scripted", 0.24, (good,) * successes + (bad,) * (episodes - successes))
 
 
 @pytest.mark.parametrize(("successes", "episodes"), [(0, 10), (7, 10), (190, 200), (200, 200)])
@@ -97,6 +98,27 @@ def test_speeds_fit_each_other() -> None:
             "parameter height must be given as levels, got 0.2",
         ),
         (["evaluate", "StepClimb", "--set", "friction"], "--set must be NAME=VALUE, got 'friction'"),
+        (
+            ["evaluate", "StepClimb", "--set", "preset=fast"],
+            "no parameter of StepClimb 'preset'; there are: " + ", ".join(("height", *ROBOT_PARAMETERS)),
+        ),
+        (
+            ["evaluate", "StepClimb", "--levels", "0.2,0.2"],
+            "levels must be some, each of them once, got (0.2, 0.2)",
+        ),
+        (
+            ["evaluate", "StepClimb", "--policy", "script"],
+            "no policy 'script'; there are: scripted, random, ppo, or a file",
+        ),
+        (["train", "StepClimb", "--hardest", "9"], "hardest [m] must be from 0.02 to 0.6, got 9.0"),
+        (
+            ["train", "StepClimb", "--hardest", "0.12"],
+            "hardest must be above the easiest level of 0.12, got 0.12",
+        ),
+        (
+            ["train", "StepClimb", "--hardest", "0.3", "--set", "height=0.2"],
+            "hardest must be left out where height is given, got 0.3",
+        ),
         (
             ["evaluate", "StepClimb", "--set", "friction=[1"],
             "--set friction must be a number, a word, or a range [LOW, HIGH], got '[1'",

@@ -41,7 +41,7 @@ PRESETS: dict[str, SolverPreset] = {
     "fast": SolverPreset(0.004, 100, 2, 1e-7),
     "coarse": SolverPreset(0.01, 80, 1, 1e-7),
 }
-"""`coarse` needs 60 iterations for the outcomes of Okada et al. 2020, Table IV; with 50 one is lost."""
+"""By name. `coarse` has the outcomes of Okada et al. 2020, Table IV, from 60 iterations on, not with 50."""
 
 
 def open_client(gui: bool) -> BulletClient:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from segtrack.envs.benchmark import Speed
 from segtrack.envs.evaluation import Evaluation
+from segtrack.envs.tasks import TASKS
 from segtrack.envs.training import TrainingResult
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
@@ -20,7 +21,7 @@ def evaluation_table(result: Evaluation) -> Table:
     """Success rates with their intervals, a column for each policy."""
     setup = result.setup
     title = f"{setup.task}, {setup.vehicle}: success, 95 % interval, of {setup.episodes} episodes"
-    table = Table(result.difficulty, *map(policy_name, setup.policies), title=title)
+    table = Table(result.difficulty, *_labels(setup.policies), title=title)
     for i, level in enumerate(setup.chosen_levels):
         cells = []
         for policy in setup.policies:
@@ -37,16 +38,14 @@ def draw_evaluation(result: Evaluation) -> Figure:
     axes = figure.add_subplot()
     setup = result.setup
     width = min(np.diff(setup.chosen_levels), default=1.0)
-    for i, policy in enumerate(setup.policies):
+    for i, (policy, label) in enumerate(zip(setup.policies, _labels(setup.policies), strict=True)):
         results = result.of(policy)
         # Beside each other, so that intervals at one level can be told apart.
         x = np.array([r.level for r in results]) + 0.06 * width * (i - (len(setup.policies) - 1) / 2)
         rates = np.array([r.rate for r in results])
         low, high = np.array([r.interval for r in results]).T
         errors = np.clip([rates - low, high - rates], 0.0, None)
-        axes.errorbar(
-            x, rates, errors, marker="o", capsize=3, color=SEGMENT_COLOURS[i], label=policy_name(policy)
-        )
+        axes.errorbar(x, rates, errors, marker="o", capsize=3, color=f"C{i}", label=label)
     axes.set_xlabel(result.difficulty)
     axes.set_ylabel("success rate")
     axes.set_ylim(-0.04, 1.04)
@@ -59,11 +58,18 @@ def draw_evaluation(result: Evaluation) -> Figure:
 
 def benchmark_table(speeds: Sequence[Speed]) -> Table:
     """Control steps a second."""
-    columns = ("one process", "x real time", f"{speeds[0].workers} workers", "gain", "reset [ms]")
+    columns = (
+        "one process",
+        "x real time",
+        f"{speeds[0].workers} workers",
+        "gain",
+        "reset [ms]",
+        "slowest [ms]",
+    )
     table = Table("task", *columns, title="Control steps a second")
     for s in speeds:
         values = (f"{s.one:.0f}", f"{s.real_time_factor:.1f}", f"{s.all_cores:.0f}", f"{s.gain:.2f}")
-        table.add_row(s.task, *values, f"{s.reset * 1000:.1f}")
+        table.add_row(s.task, *values, f"{s.reset * 1000:.1f}", f"{s.slowest_reset * 1000:.0f}")
     return table
 
 
@@ -89,11 +95,12 @@ def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
 def training_table(result: TrainingResult) -> Table:
     """How a training went."""
     table = Table(title=f"{result.settings.task}, {result.settings.vehicle}: PPO", show_header=False)
+    again = f"go on with: segtrack train {result.settings.task} --resume --out {result.folder}"
     rows = {
         "control steps": f"{result.steps} of {result.settings.steps}",
         "time": f"{result.minutes:.1f} min",
         "success at the curriculum's difficulties": f"{result.success_rate:.0%}",
-        "state": "finished" if result.finished else "interrupted; go on with --resume",
+        "state": "finished" if result.finished else again,
     }
     for name, value in rows.items():
         table.add_row(name, value)
@@ -104,7 +111,9 @@ def draw_curve(result: TrainingResult) -> Figure:
     """Success rate, return and level over the control steps."""
     with result.curve.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    names = (("success_rate", "success rate"), ("mean_return", "return"), ("level", "curriculum's level"))
+    task = TASKS[result.settings.task]
+    level = f"level of {task.difficulty} [{getattr(task.parameters[task.difficulty], 'unit', '-')}]"
+    names = (("success_rate", "success rate"), ("mean_return", "return"), ("level", level))
     figure = new_figure(8.0, 6.5)
     figure.suptitle(f"PPO at {result.settings.task}, {result.settings.vehicle}: {result.minutes:.0f} min")
     steps = [float(row["steps"]) for row in rows]
@@ -117,6 +126,7 @@ def draw_curve(result: TrainingResult) -> Figure:
     return figure
 
 
-def policy_name(policy: str) -> str:
-    """A policy's name, or its file's."""
-    return Path(policy).stem
+def _labels(policies: Sequence[str]) -> list[str]:
+    """Policies' names, or their files', with the folder where files are named alike."""
+    short = [Path(policy).stem for policy in policies]
+    return [p if short.count(name) > 1 else name for p, name in zip(policies, short, strict=True)]
