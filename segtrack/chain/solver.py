@@ -1,0 +1,96 @@
+"""Advancing a chain in time, and the loads in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.loads import Frames, Loads, room_for
+from segtrack.chain.model import Chain
+from segtrack.chain.stability import check_sub_step
+from segtrack.chain.state import ChainState
+from segtrack.chain.sub_step import Motion, drift, gather_loads, run_sub_steps
+from segtrack.errors import DivergedError, InvalidValueError, Phrase, finite_vector
+
+
+class ChainSolver:
+    """Advances states of one chain, in sub-steps of one size."""
+
+    def __init__(self, chain: Chain, sub_step: float, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> None:
+        """Make room for the stages of a sub-step.
+
+        Args:
+            chain: Whose states are advanced.
+            sub_step: [s]
+            gravity: In the world (3,) [m/s^2].
+
+        Raises:
+            InvalidValueError: The sub-step is too large for the chain's stiffness.
+        """
+        check_sub_step(chain, sub_step)
+        self.chain, self.sub_step = chain, float(sub_step)
+        x, y, z = finite_vector("gravity", gravity, 3)
+        self.gravity = (x, y, z)
+        self._weight = (chain.shoe.mass * x, chain.shoe.mass * y, chain.shoe.mass * z)
+        self._frames, self._loads = room_for(chain)
+
+    def advance(self, state: ChainState, count: int = 1, drainage: float = 0.0) -> None:
+        """Take `count` sub-steps, in place.
+
+        Args:
+            state: Of a chain with as many links.
+            count: Of sub-steps.
+            drainage: Rate at which velocities decay besides [1/s], see `statics`.
+
+        Raises:
+            InvalidValueError: The state has another number of links.
+            DivergedError: A link is no longer at a finite place; the state says where and when.
+        """
+        run_sub_steps(
+            self._motion(state),
+            self.chain.joints,
+            self._frames,
+            self._loads,
+            self.chain.constants,
+            self._weight,
+            self.sub_step,
+            count,
+            math.exp(-drainage * self.sub_step),
+        )
+        state.time += count * self.sub_step
+        lost = ~np.isfinite(state.positions).all(axis=1)
+        if lost.any():
+            raise DivergedError(f"chain link {lost.argmax()}", state.time, "its position is not finite")
+
+    def frames(self, state: ChainState) -> Frames:
+        """The frames of a state's links and anchors, until the next call."""
+        drift(self._motion(state.copy()), self._frames, self.chain.constants, 0.0)
+        return self._frames
+
+    def loads(self, state: ChainState) -> Loads:
+        """The loads on a state's links and anchors, weight included, until the next call."""
+        frames = self.frames(state)
+        gather_loads(self.chain.joints, frames, self._loads, self.chain.constants, self._weight)
+        return self._loads
+
+    def tension(self, state: ChainState) -> NDArray[np.float64]:
+        """Tension (m,) in each joint [N]: the pin force along the mean direction of its two links.
+
+        An anchored joint takes the direction of its one link.
+        """
+        pull = -self.loads(state).pin_forces
+        shoe, joints = self.chain.shoe, self.chain.joints
+        along = self._frames.rotations @ ((np.array(shoe.front) - shoe.rear) / shoe.pitch)
+        along[self.chain.count :] = 0.0
+        mean = along[joints.pins] + along[joints.bushings]
+        return np.einsum("mi,mi->m", pull, mean) / np.linalg.norm(mean, axis=1)
+
+    def _motion(self, state: ChainState) -> Motion:
+        """A state's arrays; kernels do not look whether they are as long as they should be."""
+        if len(state.positions) != self.chain.count:
+            expected = f"of a chain of {self.chain.count} links"
+            raise InvalidValueError("state", expected, Phrase(f"one of {len(state.positions)}"))
+        return Motion(state.positions, state.orientations, state.velocities, state.spins)

@@ -1,0 +1,69 @@
+"""The largest sub-step that keeps a chain stable.
+
+Links whose masses M are joined by stiffness K and damping C, all matrices over all links, are
+advanced stably by sub-steps h as long as 4 M - 2 h C - h^2 K is positive definite: the damping
+acts on the velocity before the kick, which costs the term in C. A joint's strain is at most
+the sum of what its two links do at it, so its energy is at most twice that of each of them alone
+against a wall. K and C are thus bounded by matrices of single links, and so is h, whatever
+shape the chain has; for a straight chain of equal shoes the bound is what its fastest
+mode has. That is for a small robot the mode in which all shoes pitch alike:
+2 / h = pitch * sqrt(K / I_y) without damping.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.model import Chain
+from segtrack.errors import InvalidValueError
+
+MARGIN = 0.95
+"""Of the bound, what is allowed: tension stiffens a chain too, by tension / (stiffness * pitch)."""
+
+
+def link_bounds(chain: Chain) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What joints do to one link at most, over its displacement and its rotation in its own frame.
+
+    Returns:
+        Stiffness (6, 6) [N/m, N, N m/rad] and damping (6, 6) [N s/m, N s, N m s/rad].
+    """
+    bushing, stops = chain.bushing, chain.bushing.back_bend < math.pi
+    about_pin = bushing.pin_damping + stops * bushing.cross_damping
+    stiffness = np.diag(
+        [0, 0, 0, bushing.cross_stiffness, stops * bushing.stop_stiffness, bushing.cross_stiffness]
+    )
+    damping = np.diag([0, 0, 0, bushing.cross_damping, about_pin, bushing.cross_damping])
+    stiffness, damping = 2.0 * stiffness, 2.0 * damping  # A link has two joints.
+    for x, y, z in (chain.shoe.rear, chain.shoe.front):
+        motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])  # Of the marker.
+        stiffness += bushing.stiffness * motion.T @ motion
+        damping += bushing.damping * motion.T @ motion
+    return 2 * stiffness, 2 * damping
+
+
+def largest_sub_step(chain: Chain) -> float:
+    """The largest sub-step [s] at which a chain is stable, less `MARGIN`.
+
+    With s = 1 / h the bound is the largest s at which 4 M s^2 - 2 s C - K is singular.
+    """
+    root = np.sqrt([chain.shoe.mass] * 3 + list(chain.shoe.inertia))
+    stiffness, damping = (bound / np.outer(root, root) for bound in link_bounds(chain))
+    companion = np.block([[damping / 2, stiffness / 4], [np.eye(6), np.zeros((6, 6))]])
+    return MARGIN / float(np.linalg.eigvals(companion).real.max())
+
+
+def check_sub_step(chain: Chain, sub_step: float) -> None:
+    """Refuse a sub-step [s] at which a chain is not stable.
+
+    Raises:
+        InvalidValueError: It is not positive, or too large.
+    """
+    largest = largest_sub_step(chain)
+    if not 0 < sub_step <= largest:
+        digits = 2 - math.floor(math.log10(largest))
+        shown = math.floor(largest * 10**digits) / 10**digits
+        expected = f"above 0 and at most {shown:.3g} s, for its bushings' stiffness and damping"
+        raise InvalidValueError("sub-step of a chain", expected, sub_step)

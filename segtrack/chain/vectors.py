@@ -1,0 +1,89 @@
+"""Vectors of three numbers, and rows of arrays, for compiled kernels; and how kernels are compiled."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.model import Vector
+
+compiled = numba.njit(cache=True, error_model="numpy")
+"""Compile a kernel at its first call, and keep it for the next process."""
+
+
+def forget_stale_kernels(folder: Path) -> None:
+    """Remove the cached kernels of a folder that are older than any of its modules.
+
+    A kernel contains the kernels that it calls, but its cache only looks at the module that it
+    stands in.
+    """
+    newest = max(path.stat().st_mtime for path in folder.glob("*.py"))
+    for index in (folder / "__pycache__").glob("*.nbi"):
+        with suppress(OSError):  # Another process was first, or the folder is not ours.
+            if index.stat().st_mtime < newest:
+                index.unlink()
+
+
+forget_stale_kernels(Path(__file__).parent)
+
+
+@compiled
+def cross(a: Vector, b: Vector) -> Vector:
+    """The vector product a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@compiled
+def dot(a: Vector, b: Vector) -> float:
+    """The scalar product a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def row(array: NDArray[np.float64], i: int) -> Vector:
+    """Row i of an array (n, 3)."""
+    return array[i, 0], array[i, 1], array[i, 2]
+
+
+@compiled
+def axis(rotations: NDArray[np.float64], i: int, k: int) -> Vector:
+    """Axis k of link i, in the world."""
+    return rotations[i, 0, k], rotations[i, 1, k], rotations[i, 2, k]
+
+
+@compiled
+def arm(rotations: NDArray[np.float64], i: int, marker: Vector) -> Vector:
+    """From link i's centre of mass to a marker of its frame, in the world [m]."""
+    x, y, z = marker
+    return (
+        rotations[i, 0, 0] * x + rotations[i, 0, 1] * y + rotations[i, 0, 2] * z,
+        rotations[i, 1, 0] * x + rotations[i, 1, 1] * y + rotations[i, 1, 2] * z,
+        rotations[i, 2, 0] * x + rotations[i, 2, 1] * y + rotations[i, 2, 2] * z,
+    )
+
+
+@compiled
+def add(rows: NDArray[np.float64], i: int, a: Vector, sign: float) -> None:
+    """Add `sign` times a vector to row i of an array (n, 3)."""
+    rows[i, 0] += sign * a[0]
+    rows[i, 1] += sign * a[1]
+    rows[i, 2] += sign * a[2]
+
+
+@compiled
+def write_rotation(rotation: NDArray[np.float64], orientation: NDArray[np.float64]) -> None:
+    """Write the rotation matrix (3, 3) of Euler parameters (4,) (x, y, z, w)."""
+    x, y, z, w = orientation
+    rotation[0, 0] = 1 - 2 * (y * y + z * z)
+    rotation[0, 1] = 2 * (x * y - z * w)
+    rotation[0, 2] = 2 * (x * z + y * w)
+    rotation[1, 0] = 2 * (x * y + z * w)
+    rotation[1, 1] = 1 - 2 * (x * x + z * z)
+    rotation[1, 2] = 2 * (y * z - x * w)
+    rotation[2, 0] = 2 * (x * z - y * w)
+    rotation[2, 1] = 2 * (y * z + x * w)
+    rotation[2, 2] = 1 - 2 * (x * x + y * y)
