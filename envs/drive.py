@@ -30,7 +30,7 @@ class Drive(Task):
     difficulty = "slope"
     levels = (0.0, 0.1, 0.2, 0.3, 0.4)
     corridor = 0.3
-    time_limit = 25.0
+    time_limit = 40.0
     weights = {"lateral": 2.0, "heading": 0.5}
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> Course:

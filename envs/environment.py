@@ -117,7 +117,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         if finite("control_frequency [Hz]", control_frequency) <= 0:
             raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
         self.control_period = 1.0 / control_frequency
-        self.metadata = {**self.metadata, "render_fps": round(1 / self.control_period)}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "render_fps": max(1, round(control_frequency))}  # type: ignore[misc]
         self.actuators = Actuators(self.vehicle, _checked_speed(belt_speed, self.vehicle), flippers)
         self.action_space = self.actuators.space
         self.scan = scan if scan is not None else Scan()

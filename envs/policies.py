@@ -53,7 +53,7 @@ class ScriptedPolicy(Policy):
     REAR_PUSHED = -0.7
     """Rear flippers meanwhile, which lifts the rear [rad]."""
     RESTING = 0.6
-    """Both on even ground, where flippers that touch it make turning hard [rad]."""
+    """Both where there is no edge: there flippers that touch it make turning hard [rad]."""
     EDGE = 0.05
     """A difference of heights between neighbouring cells that counts as an edge [m]."""
 
@@ -92,7 +92,7 @@ class ScriptedPolicy(Policy):
     def _targets(self, ground: NDArray[np.float64], pitch: float) -> tuple[float, float]:
         """Angles of front and rear flippers [rad] for heights of the ground (rows,) [m] and a pitch [rad]."""
         rise = np.diff(ground)
-        if abs(pitch) < 0.15 and np.abs(rise).max(initial=0.0) < self.EDGE:
+        if np.abs(rise).max(initial=0.0) < self.EDGE:
             return self.RESTING, self.RESTING
         edges = (self._x[:-1] + self._x[1:])[rise > self.EDGE] / 2
         ahead = edges[(edges > 0.25) & (edges < 0.95)]
