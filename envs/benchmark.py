@@ -66,7 +66,7 @@ def benchmark(
 
     Args:
         tasks: Names of tasks.
-        steps: Control steps of each measurement.
+        steps: Control steps of each environment in each measurement.
         rounds: How often one process and all cores take turns.
         vehicle: What drives.
         workers: Processes for all cores; as many as there are cores if not given.
@@ -136,12 +136,11 @@ def _reset_time(env: Environment, seed: int) -> float:
 
 def _vector_rate(env: AsyncVectorEnv, steps: int, seed: int) -> float:
     env.reset(seed=seed)
-    per_worker = -(-steps // env.num_envs)
-    own = [_actions(env.single_action_space, per_worker, seed + i) for i in range(env.num_envs)]
+    own = [_actions(env.single_action_space, steps, seed + i) for i in range(env.num_envs)]
     began = time.perf_counter()
     for actions in zip(*own, strict=True):
         env.step(np.array(actions))
-    return per_worker * env.num_envs / (time.perf_counter() - began)
+    return steps * env.num_envs / (time.perf_counter() - began)
 
 
 def _actions(space: gymnasium.Space[Any], steps: int, seed: int) -> np.ndarray:
