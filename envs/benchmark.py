@@ -14,10 +14,9 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv
 
 from segtrack.envs.environment import Environment
-from segtrack.envs.tasks import TASKS
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.envs.tasks import TASKS, find_task
+from segtrack.errors import InvalidValueError
 
-ROUNDS = 3
 _RESETS = 100
 
 
@@ -30,7 +29,7 @@ class Speed:
         one: Control steps a second in one process, resets included.
         all_cores: The same with a worker a core, all together.
         workers: How many workers that were.
-        reset: Duration of a reset [s].
+        reset: Duration of a reset, median [s].
         slowest_reset: Of so many, one that builds the world anew included [s].
         real_time_factor: Simulated over elapsed time in one process.
     """
@@ -57,7 +56,7 @@ def benchmark(
     tasks: Sequence[str] = tuple(TASKS),
     *,
     steps: int = 500,
-    rounds: int = ROUNDS,
+    rounds: int = 3,
     vehicle: str = "quince",
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
@@ -76,8 +75,7 @@ def benchmark(
         The speeds, task by task.
     """
     for task in tasks:
-        if task not in TASKS:
-            raise UnknownNameError("task", task, TASKS)
+        find_task(task)
     for name, value in (("steps", steps), ("rounds", rounds)):
         if value < 1:
             raise InvalidValueError(name, "at least 1", value)

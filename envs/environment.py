@@ -22,7 +22,7 @@ from segtrack.envs.parameters import Values, check_values, draw_values, robot_pa
 from segtrack.envs.rewards import Reward
 from segtrack.envs.rig import Rig
 from segtrack.envs.task import FAILURES, Outcome, Situation, Task, reach_of
-from segtrack.envs.tasks import TASKS
+from segtrack.envs.tasks import find_task
 from segtrack.errors import (
     DivergedError,
     InvalidValueError,
@@ -100,9 +100,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             SegtrackError: There is no display for a window.
         """
         if isinstance(task, str):
-            if task not in TASKS:
-                raise UnknownNameError("task", task, TASKS)
-            task = TASKS[task]()
+            task = find_task(task)()
         if not isinstance(task, Task):
             raise InvalidValueError("task", "a task's name, or a Task", task)
         if render_mode is not None and render_mode not in _MODES:
@@ -225,7 +223,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     @property
     def situation(self) -> Situation:
-        """Where the episode stands, for scripted policies and wrappers.
+        """Where the episode stands, more exactly than the observation tells.
 
         Raises:
             NotReadyError: There is no episode.

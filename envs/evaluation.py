@@ -16,8 +16,8 @@ from segtrack.envs.environment import Environment
 from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
 from segtrack.envs.policies import make_policy
 from segtrack.envs.task import FAILURES, Outcome
-from segtrack.envs.tasks import TASKS
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.envs.tasks import TASKS, find_task
+from segtrack.errors import InvalidValueError
 from segtrack.experiments.parallel import run_parallel
 
 CONFIDENCE = 0.95
@@ -51,14 +51,12 @@ class EvaluationSetup:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be evaluated."""
-        if self.task not in TASKS:
-            raise UnknownNameError("task", self.task, TASKS)
+        task = find_task(self.task)
         if self.episodes < 1:
             raise InvalidValueError("episodes", "at least 1", self.episodes)
         for name, values in (("policies", self.policies), ("levels", self.chosen_levels)):
             if not values or len(set(values)) < len(values):
                 raise InvalidValueError(name, "some, each of them once", values)
-        task = TASKS[self.task]
         if task.difficulty in self.parameters:
             what = f"parameter {task.difficulty}"
             raise InvalidValueError(what, "given as levels", self.parameters[task.difficulty])
@@ -154,8 +152,7 @@ class Evaluation:
     @property
     def difficulty(self) -> str:
         """Name and unit of what the levels are of."""
-        task = TASKS[self.setup.task]
-        return f"{task.difficulty} [{getattr(task.parameters[task.difficulty], 'unit', '-')}]"
+        return TASKS[self.setup.task].difficulty_label()
 
     def of(self, policy: str) -> tuple[LevelResult, ...]:
         """A policy's results, level by level."""

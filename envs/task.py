@@ -89,6 +89,11 @@ class Task(ABC):
     time_limit: ClassVar[float] = 15.0
     weights: ClassVar[Mapping[str, float]] = {}
 
+    @classmethod
+    def difficulty_label(cls) -> str:
+        """The difficulty's name and unit, for tables and pictures."""
+        return f"{cls.difficulty} [{getattr(cls.parameters[cls.difficulty], 'unit', '-')}]"
+
     @abstractmethod
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> Course:
         """Lay out an episode.

@@ -17,8 +17,8 @@ from segtrack.envs.conditions import spread
 from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
 from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
-from segtrack.envs.tasks import TASKS
-from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.envs.tasks import TASKS, find_task
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.files import write_json
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
@@ -48,12 +48,10 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
-        if self.task not in TASKS:
-            raise UnknownNameError("task", self.task, TASKS)
+        task = find_task(self.task)
         for name in ("steps", "workers"):
             if getattr(self, name) < 1:
                 raise InvalidValueError(name, "at least 1", getattr(self, name))
-        task = TASKS[self.task]
         kinds = {**task.parameters, **ROBOT_PARAMETERS}
         check_values(kinds, self.parameters, self.task)
         if self.hardest is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,20 @@ import segtrack
 from segtrack import terrain
 from segtrack.bullet.engine import PresetName
 from segtrack.description import VehicleDescription
+from segtrack.envs import Environment, Task
 from segtrack.robot import Robot
 
 GRAVITY = 9.81
+
+
+@contextmanager
+def environment(task: str | Task = "StepClimb", **given: Any) -> Iterator[Environment]:
+    """An environment that is closed again."""
+    env = Environment(task, **given)
+    try:
+        yield env
+    finally:
+        env.close()
 
 
 def vary(

@@ -21,6 +21,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
+from scenes import environment
 
 from segtrack.description import bundled_vehicles
 from segtrack.envs import IDS, TASKS, Environment, Scan, rig
@@ -96,22 +97,6 @@ def roll_anew(name, given, steps, seed):
         return roll(env, steps, seed)
     finally:
         env.close()
-
-
-@contextmanager
-def environment(task="StepClimb", **given):
-    env = Environment(task, **given)
-    try:
-        yield env
-    finally:
-        env.close()
-
-
-@pytest.fixture(scope="module")
-def climb():
-    """A StepClimb that tests reset for themselves."""
-    with environment() as env:
-        yield env
 
 
 # Gymnasium's contract.

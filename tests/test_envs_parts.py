@@ -2,7 +2,6 @@
 
 import math
 from collections import deque
-from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,11 +11,11 @@ import pybullet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import GRAVITY
+from scenes import GRAVITY, environment
 
 import segtrack
 from segtrack import terrain
-from segtrack.envs import Curriculum, Environment, Scan, Situation
+from segtrack.envs import Curriculum, Scan, Situation
 from segtrack.envs.course import Course, Path, PathPoint, straight
 from segtrack.envs.network import Network, Origin
 from segtrack.envs.parameters import Choice, Number, draw_values
@@ -30,21 +29,6 @@ STILL = np.zeros(4, np.float32)
 NAN, INF = math.nan, math.inf
 BODY_MASS, GROUSERS, FLIPPER_GROUSERS, GROUSER_HEIGHT = 20.8, 40, 22, 0.016
 """Of Quince, as its file says."""
-
-
-@contextmanager
-def environment(task="StepClimb", **given):
-    env = Environment(task, **given)
-    try:
-        yield env
-    finally:
-        env.close()
-
-
-@pytest.fixture(scope="module")
-def climb():
-    with environment() as env:
-        yield env
 
 
 @pytest.fixture(scope="module")

@@ -192,11 +192,10 @@ def _parameters(settings: list[str] | None) -> dict[str, Any]:
         if not equals:
             raise InvalidValueError("--set", "NAME=VALUE", text)
         try:
-            read = _number(value) if _number(value) is not None else yaml.safe_load(value)
+            read = _read(value)
         except yaml.YAMLError:
-            raise InvalidValueError(
-                f"--set {name}", "a number, a word, or a range [LOW, HIGH]", value
-            ) from None
+            expected = "a number, a word, or a range [LOW, HIGH]"
+            raise InvalidValueError(f"--set {name}", expected, value) from None
         given[name.strip()] = tuple(read) if isinstance(read, list) else read
     return given
 
@@ -208,9 +207,9 @@ def _numbers(text: str) -> tuple[float, ...]:
         raise InvalidValueError("--levels", "numbers with commas between them", text) from None
 
 
-def _number(text: str) -> float | None:
-    """What YAML does not take for a number too, such as 1e-1."""
+def _read(text: str) -> Any:
+    """A number, also one that YAML does not take for one, such as 1e-1; or whatever YAML makes of it."""
     try:
         return float(text)
     except ValueError:
-        return None
+        return yaml.safe_load(text)

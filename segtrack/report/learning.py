@@ -111,8 +111,7 @@ def draw_curve(result: TrainingResult) -> Figure:
     """Success rate, return and level over the control steps."""
     with result.curve.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    task = TASKS[result.settings.task]
-    level = f"level of {task.difficulty} [{getattr(task.parameters[task.difficulty], 'unit', '-')}]"
+    level = f"level of {TASKS[result.settings.task].difficulty_label()}"
     names = (("success_rate", "success rate"), ("mean_return", "return"), ("level", level))
     figure = new_figure(8.0, 6.5)
     figure.suptitle(f"PPO at {result.settings.task}, {result.settings.vehicle}: {result.minutes:.0f} min")
