@@ -69,7 +69,7 @@ def learn(
                 log.keep()
             return log.result()
         finally:
-            venv.close()
+            _end(venv)
 
 
 @contextmanager
@@ -102,6 +102,17 @@ def _workers(settings: TrainingSettings, level: float | None) -> SubprocVecEnv:
         return SubprocVecEnv(makers, start_method="spawn")
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _end(venv: SubprocVecEnv) -> None:
+    """End the workers, which have nothing to lose.
+
+    `SubprocVecEnv.close` would wait for answers that were read before Ctrl-C came: for ever.
+    """
+    for process in venv.processes:
+        process.terminate()
+    for process in venv.processes:
+        process.join()
 
 
 def _rollout(settings: TrainingSettings) -> int:

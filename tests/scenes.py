@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +28,11 @@ def environment(task: str | Task = "StepClimb", **given: Any) -> Iterator[Enviro
         yield env
     finally:
         env.close()
+
+
+def heed_interrupts() -> None:
+    """For `Popen`: a child of tests in a shell's background would ignore SIGINT as they do."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def vary(

@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from scenes import heed_interrupts
 
 import segtrack
 from segtrack.bullet.loader import vehicle_urdf
@@ -76,7 +77,12 @@ def test_speed_above_the_drives_limit_is_clipped(tmp_path: Path) -> None:
 def test_interrupted_climb_keeps_its_trajectory(tmp_path: Path) -> None:
     command = [PROGRAM, "climb", "quince", "--out", "here"]
     process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     time.sleep(4.0)
     process.send_signal(signal.SIGINT)

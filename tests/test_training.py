@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import multiprocessing
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scenes import heed_interrupts
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
@@ -170,6 +172,7 @@ def test_interrupted_training_keeps_what_it_has(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
     try:
         deadline = time.monotonic() + 240
@@ -186,3 +189,15 @@ def test_interrupted_training_keeps_what_it_has(tmp_path: Path) -> None:
     assert rows_of(tmp_path / "curve.csv")
     assert Network.load(tmp_path / "policy.npz").origin.task == "GapCross"
     assert (tmp_path / "curve.png").is_file()
+
+
+def test_interrupt_between_two_workers_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def step_wait(venv: Any) -> None:
+        venv.remotes[0].recv()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stable_baselines3.common.vec_env.SubprocVecEnv.step_wait", step_wait)
+    result = train(TrainingSettings("GapCross", steps=1000, workers=2), tmp_path)
+    assert not result.finished
+    assert result.policy.is_file()
+    assert not multiprocessing.active_children()
