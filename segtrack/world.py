@@ -139,7 +139,7 @@ class World:
         bodies = build_terrain(self.client, terrain)
         self.terrains.append(terrain)
         self._terrain_bodies += bodies
-        self._forget_start()
+        self._tell_ground()
         return bodies
 
     def clear_terrain(self) -> None:
@@ -149,7 +149,7 @@ class World:
             self.client.removeBody(body)
         self.terrains.clear()
         self._terrain_bodies.clear()
-        self._forget_start()
+        self._tell_ground()
 
     def add_vehicle(
         self,
@@ -187,6 +187,7 @@ class World:
             self.client,
             vehicle,
             track_model=track_model,
+            terrain=self.terrains,
             position=(*given, 0.0)[:3],
             orientation=pybullet.getQuaternionFromEuler([0, 0, finite("yaw [rad]", yaw)]),
             flippers=flippers,
@@ -320,6 +321,11 @@ class World:
             raise NotReadyError("reset the world", "it was opened with resettable=False")
         if self._start is not None:
             self.restore(self._start)
+
+    def _tell_ground(self) -> None:
+        for robot in self.robots:
+            robot.set_ground(self.terrains)
+        self._forget_start()
 
     def _forget_start(self) -> None:
         if self._start is not None:

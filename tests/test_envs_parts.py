@@ -564,11 +564,11 @@ def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb):
 def test_grousers_change_in_number_and_height(climb, count, height):
     climb.reset(seed=0, options={"grouser_count": count, "grouser_height": height})
     for name, track in robot_of(climb).tracks.items():
-        grousers = track.built.part.grousers
+        grousers = track.part.grousers
         before = FLIPPER_GROUSERS if name.endswith("belt") else GROUSERS
         assert grousers.count == round(before * count)
         assert grousers.shape.trapezoid.height == pytest.approx(GROUSER_HEIGHT * height)
-        assert track.built.period == pytest.approx(track.built.part.belt_path.perimeter / grousers.count)
+        assert track.belt.period == pytest.approx(track.part.belt_path.perimeter / grousers.count)
 
 
 def test_the_start_moves_with_its_parameters(climb):
@@ -817,7 +817,7 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
     left.scale_drive(0.5)
     left.scale_drive(0.25)  # of the description's, not of what was before
     for track, friction, force in ((left, 0.9, 125.0), (right, 0.6, 500.0)):
-        infos = [world.client.getDynamicsInfo(robot.body, link) for link in track.built.jointed.joints]
+        infos = [world.client.getDynamicsInfo(robot.body, link) for link in track.belt.jointed.joints]
         assert {info[1] for info in infos} == {friction}
         assert {info[6:8] for info in infos} == {(0.0, 0.0)}
         assert track.drive.part.stall_force == force

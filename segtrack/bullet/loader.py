@@ -14,17 +14,19 @@ import pybullet
 
 from segtrack.bullet import plates, segments, smooth, wheels
 from segtrack.bullet.frames import place_base
+from segtrack.bullet.joint_belt import JointBelts
 from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
 from segtrack.bullet.model import BuiltFlipper, BuiltVehicle, JointedTrack, TrackModel
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.track import TrackPart
+from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
 
 _MODELS = {
-    "segments": TrackModel(segments.track_links, segments.assemble),
-    "smooth": TrackModel(smooth.track_links, smooth.assemble),
-    "plates": TrackModel(plates.track_links, plates.assemble, belt_apart=True),
+    "segments": TrackModel(segments.track_links, segments.assemble, JointBelts),
+    "smooth": TrackModel(smooth.track_links, smooth.assemble, JointBelts),
+    "plates": TrackModel(plates.track_links, plates.assemble, JointBelts, belt_apart=True),
 }
 _MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
@@ -43,7 +45,7 @@ def track_model(name: str) -> TrackModel:
             raise InvalidValueError("track model wheels:N", "at least 2 wheels", name)
         if count > MOST_JOINTS:
             raise InvalidValueError("track model wheels:N", f"at most {MOST_JOINTS} wheels", name)
-        return TrackModel(partial(wheels.track_links, count=count), wheels.assemble)
+        return TrackModel(partial(wheels.track_links, count=count), wheels.assemble, JointBelts)
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]
@@ -82,7 +84,8 @@ def load(
     chosen = track_model(model)
     urdf = vehicle_urdf(vehicle, model)
     # PyBullet itself crashes over thousands of joints.
-    count = len(ElementTree.fromstring(urdf.text).findall("joint"))
+    robot = ElementTree.fromstring(urdf.text)
+    count = len(robot.findall("joint"))
     if count > MOST_JOINTS:
         most = f"of at most {MOST_JOINTS} joints for PyBullet"
         raise InvalidValueError(f"{vehicle.name} with tracks of {model}", most, count)
@@ -111,7 +114,8 @@ def load(
     for mounted in vehicle.mounted_tracks():
         links_of_track = chosen.track_links(mounted.part)
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
-        jointed = JointedTrack(mounted, body, own, tuple(link.ratio for link in links_of_track))
+        carrier = links[mounted.flipper or parent_link(robot, mounted.part.mount.parent)]
+        jointed = JointedTrack(mounted, body, carrier, own, tuple(link.ratio for link in links_of_track))
         free_joints(client, body, own)
         if not chosen.belt_apart:
             set_contact(client, body, own, mounted.part)
@@ -123,7 +127,8 @@ def load(
     for link in (-1, *(flipper.joint for flipper in flippers)):
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
     place_base(client, body, position, orientation)
-    return BuiltVehicle(vehicle, body, tuple(tracks), flippers, links)
+    belts = tuple(tracks)
+    return BuiltVehicle(vehicle, body, belts, chosen.join(client, body, belts), flippers, links)
 
 
 def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:

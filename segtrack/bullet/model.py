@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
 from segtrack.geometry.links import SegmentLink
+from segtrack.terrain import Terrain
 
 
 @dataclass(frozen=True)
@@ -17,12 +20,14 @@ class JointedTrack:
     Attributes:
         mounted: The track as the vehicle file has it.
         body: PyBullet's number of the vehicle.
+        carrier: PyBullet's number of the link that the track is mounted on; -1 is the root.
         joints: PyBullet's joint (and link) numbers, in the order of the track's links.
         ratios: Joint coordinate per belt travel of each.
     """
 
     mounted: MountedTrack
     body: int
+    carrier: int
     joints: tuple[int, ...]
     ratios: tuple[float, ...]
 
@@ -32,20 +37,31 @@ class JointedTrack:
         return self.mounted.part
 
 
-@dataclass(frozen=True)
-class BuiltTrack:
-    """A track that is ready to be driven.
+class BeltReading(NamedTuple):
+    """A belt as it was left by the last step; the mean of its motors, where it has several.
 
     Attributes:
-        jointed: Its joints.
-        motors: Places in `jointed.joints` of the joints that the drive acts on, which share its force.
+        phase: Travel since home, within half a period unless the belt is never set back [m].
+        speed: [m/s]
+        force: What the drive exerts along the belt's travel [N].
+    """
+
+    phase: float
+    speed: float
+    force: float
+
+
+class Belt(ABC):
+    """One track's belt in a running simulation, whatever it is made of.
+
+    Attributes:
+        jointed: Where it sits in the vehicle.
         period: Travel by which the belt is set back [m]; None: never.
         bodies: Further PyBullet bodies that belong to the track.
     """
 
     jointed: JointedTrack
-    motors: tuple[int, ...]
-    period: float | None
+    period: float | None = None
     bodies: tuple[int, ...] = ()
 
     @property
@@ -58,6 +74,56 @@ class BuiltTrack:
         """The track's description."""
         return self.jointed.part
 
+    @property
+    @abstractmethod
+    def own_mass(self) -> float:
+        """Of what is no link of PyBullet's [kg]."""
+
+    @property
+    @abstractmethod
+    def segment_phases(self) -> list[float]:
+        """Phase of each segment since home [m]; equal but for what the drive's gears let slip."""
+
+    @abstractmethod
+    def tell(self, speed: float, limit: float) -> None:
+        """Give the drive a target speed of the belt [m/s] and a force limit [N]."""
+
+    @abstractmethod
+    def roll_back(self, phase: float) -> float:
+        """Set the belt back into its period, given its phase [m]; returns its phase after [m]."""
+
+    @abstractmethod
+    def seat(self) -> None:
+        """Put what is no link of the vehicle where the vehicle is, at rest."""
+
+    @abstractmethod
+    def set_friction(self, friction: float) -> None:
+        """Let the track have another friction against terrain of friction 1."""
+
+    @abstractmethod
+    def snapshot(self) -> Any:
+        """What PyBullet's saved state does not hold."""
+
+    @abstractmethod
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot."""
+
+
+class Belts(ABC):
+    """All the belts of a vehicle, read and advanced together."""
+
+    @abstractmethod
+    def read(self) -> list[BeltReading]:
+        """The belts, in the order of the tracks."""
+
+    @abstractmethod
+    def advance(self) -> None:
+        """Do what has to be done about belts that PyBullet does not move, right before it steps."""
+
+    @abstractmethod
+    def set_ground(self, terrains: Sequence[Terrain]) -> None:
+        """Tell belts that PyBullet does not move what ground there is."""
+
 
 @dataclass(frozen=True)
 class TrackModel:
@@ -65,12 +131,14 @@ class TrackModel:
 
     Attributes:
         track_links: The links of a track that the vehicle's own multibody carries.
-        assemble: Makes a belt of a loaded track's joints, given PyBullet's client number.
+        assemble: Makes the belt of a loaded track, given PyBullet's client number.
+        join: Puts the belts of a vehicle together, given PyBullet's numbers of client and body.
         belt_apart: Whether the belt's mass is in bodies of its own and not in the vehicle's.
     """
 
     track_links: Callable[[TrackPart], tuple[SegmentLink, ...]]
-    assemble: Callable[[int, JointedTrack], BuiltTrack]
+    assemble: Callable[[int, JointedTrack], Belt]
+    join: Callable[[int, int, tuple[Any, ...]], Belts]
     belt_apart: bool = False
 
 
@@ -90,13 +158,15 @@ class BuiltVehicle:
     Attributes:
         description: What it was made from.
         body: PyBullet's number.
-        tracks: Its tracks, in the order of the description.
+        tracks: The belts of its tracks, in the order of the description.
+        belts: The same together.
         flippers: Its flippers, in the order of the description.
         links: Link number by name; the root is -1.
     """
 
     description: VehicleDescription
     body: int
-    tracks: tuple[BuiltTrack, ...]
+    tracks: tuple[Belt, ...]
+    belts: Belts
     flippers: tuple[BuiltFlipper, ...]
     links: dict[str, int]

@@ -29,8 +29,9 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.frames import link_motion
-from segtrack.bullet.joints import FREE, free_joints, mount_link, seat_bodies, set_contact
-from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.joints import FREE, free_joints, set_contact
+from segtrack.bullet.model import JointedTrack
 from segtrack.bullet.plate_chain import FREEDOMS, box_inertia, chain_urdf, loop_of
 from segtrack.description.track import ContactPart, TrackPart
 from segtrack.geometry.links import SegmentLink
@@ -65,7 +66,7 @@ def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
     return _sprocket(part, loop), _supports(part, loop)
 
 
-def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+def assemble(client: int, track: JointedTrack) -> JointBelt:
     """Build the chain of plates, close it, and lay it around a loaded track's sprocket and supports."""
     part, loop = track.part, loop_of(track.part)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
@@ -78,15 +79,15 @@ def assemble(client: int, track: JointedTrack) -> BuiltTrack:
     _make_slippery(client, track)
     _ignore_vehicle(client, track, chain, joints)
     sprocket = replace(track, joints=track.joints[:1], ratios=track.ratios[:1])
-    built = BuiltTrack(sprocket, motors=(0,), period=None, bodies=(chain,))
-    seat_bodies(client, built)
+    built = JointBelt(client, sprocket, motors=(0,), period=None, bodies=(chain,))
+    built.seat()
     _hang(client, track, chain)
     _close(client, chain, joints, part, loop)
     _tighten(client, track)
     return built
 
 
-def closing_gap(client: int, track: BuiltTrack) -> float:
+def closing_gap(client: int, track: JointBelt) -> float:
     """Distance between the ends of a track's chain, which its ball joint holds together [m]."""
     chain, loop = track.bodies[0], loop_of(track.part)
     first, last = (link_motion(client, chain, FREEDOMS + n) for n in (0, len(loop.headings) - 1))
@@ -157,7 +158,7 @@ def _ignore_vehicle(client: int, track: JointedTrack, chain: int, plates: Iterab
 
 def _hang(client: int, track: JointedTrack, chain: int) -> None:
     """Fix the chain's guide to the link that carries the track."""
-    mount, link = track.part.mount, mount_link(client, track)
+    mount, link = track.part.mount, track.carrier
     info = pybullet.getDynamicsInfo(track.body, link, physicsClientId=client)
     inertial_to_link = pybullet.invertTransform(info[3], info[4])
     turn = pybullet.getQuaternionFromEuler(mount.rpy)

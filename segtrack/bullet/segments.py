@@ -7,7 +7,8 @@ the others are geared to it.
 from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
-from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.model import JointedTrack
 from segtrack.bullet.smooth import PERIOD
 from segtrack.description.track import TrackPart
 from segtrack.geometry.links import SegmentLink
@@ -18,7 +19,7 @@ def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
     return part.segment_links()
 
 
-def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+def assemble(client: int, track: JointedTrack) -> JointBelt:
     """Gear a loaded track's joints into one belt that repeats after one pitch."""
     gear_to_first(client, track)
-    return BuiltTrack(track, motors=(0,), period=track.part.period or PERIOD)
+    return JointBelt(client, track, motors=(0,), period=track.part.period or PERIOD)

@@ -8,7 +8,8 @@ each step, as the paper does, looks the same and takes a quarter of the step's t
 from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
-from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.model import JointedTrack
 from segtrack.description.track import TrackPart
 from segtrack.geometry.links import SegmentLink
 
@@ -21,7 +22,7 @@ def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
     return part.model_copy(update={"grousers": None}).segment_links()
 
 
-def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+def assemble(client: int, track: JointedTrack) -> JointBelt:
     """Gear a loaded track's joints into one belt that is set back by `PERIOD`."""
     gear_to_first(client, track)
-    return BuiltTrack(track, motors=(0,), period=PERIOD)
+    return JointBelt(client, track, motors=(0,), period=PERIOD)

@@ -7,7 +7,8 @@ motor and turns at belt speed / radius; they share the drive's force limit equal
 
 from __future__ import annotations
 
-from segtrack.bullet.model import BuiltTrack, JointedTrack
+from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.model import JointedTrack
 from segtrack.description.track import TrackPart
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
@@ -49,9 +50,9 @@ def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
     return tuple(wheels)
 
 
-def assemble(client: int, track: JointedTrack) -> BuiltTrack:
+def assemble(client: int, track: JointedTrack) -> JointBelt:
     """Drive each of a loaded track's wheels; a round wheel is never set back."""
-    return BuiltTrack(track, motors=tuple(range(len(track.joints))), period=None)
+    return JointBelt(client, track, motors=tuple(range(len(track.joints))), period=None)
 
 
 def _ends(part: TrackPart) -> tuple[Arc, Arc]:

@@ -12,12 +12,13 @@ import pybullet
 
 from segtrack.bullet.engine import client_id, needing
 from segtrack.bullet.frames import link_motion, place_base, vector
-from segtrack.bullet.joints import BeltReading, MotorReader
 from segtrack.bullet.loader import load
+from segtrack.bullet.model import BeltReading
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
 from segtrack.robot.flipper import FlipperJoint
 from segtrack.robot.track import Track
+from segtrack.terrain import Terrain
 
 _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
@@ -78,7 +79,7 @@ class Robot:
         self.flippers = {
             f.name: FlipperJoint(client, self.body, f, self._carried(f.name)) for f in built.flippers
         }
-        self._reader = MotorReader(client, self.body, built.tracks)
+        self._belts = built.belts
         self._restored: list[BeltReading] | None = None
         for name, flipper in self.flippers.items():
             flipper.place(flipper_angles.get(name, 0.0))
@@ -95,7 +96,7 @@ class Robot:
         """Of all its links [kg]."""
         with needing(self._client, f"weigh {self.name}"):
             infos = [pybullet.getDynamicsInfo(*n, physicsClientId=self._client) for n in self._all_links()]
-        return float(sum(info[0] for info in infos))
+        return float(sum(info[0] for info in infos) + sum(track.belt.own_mass for track in self._tracks))
 
     @property
     def state(self) -> RobotState:
@@ -177,10 +178,11 @@ class Robot:
         """
         # Called each step: a plain `try` is a microsecond cheaper than `needing`.
         try:
-            readings = self._restored if self._restored is not None else self._reader.read()
+            readings = self._restored if self._restored is not None else self._belts.read()
             self._restored = None
             for track, reading in zip(self._tracks, readings, strict=True):
                 track.account(reading)
+            self._belts.advance()
         except pybullet.error:
             client_id(self._client, f"step {self.name}")
             raise
@@ -215,6 +217,10 @@ class Robot:
         for track in self.tracks.values():
             track.seat()
 
+    def set_ground(self, terrains: Sequence[Terrain]) -> None:
+        """Tell belts that PyBullet does not move, a link chain's, what ground there is."""
+        self._belts.set_ground(terrains)
+
     def forget_contacts(self) -> None:
         """Let Bullet drop what it keeps of this robot's contacts; to be called before a state is restored.
 
@@ -228,7 +234,7 @@ class Robot:
     def snapshot(self) -> dict[str, Any]:
         """What PyBullet's saved state does not hold: commands and accounts."""
         with needing(self._client, f"save {self.name}"):
-            readings = self._restored if self._restored is not None else self._reader.read()
+            readings = self._restored if self._restored is not None else self._belts.read()
         return {
             "readings": readings,
             "tracks": {name: track.snapshot() for name, track in self.tracks.items()},
@@ -259,7 +265,7 @@ class Robot:
 
     def _carried(self, flipper: str) -> list[Track]:
         """The tracks that sit on a flipper."""
-        return [track for track in self.tracks.values() if track.built.jointed.mounted.flipper == flipper]
+        return [track for track in self.tracks.values() if track.belt.jointed.mounted.flipper == flipper]
 
     def _gauge(self, side: str) -> float:
         """Mean y of a side's tracks on the body, or of its flippers if there are none [m]."""
@@ -276,6 +282,7 @@ def attach(
     position: Sequence[float] = (0.0, 0.0, 0.0),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     flippers: Mapping[str, float] | None = None,
+    terrain: Sequence[Terrain] = (),
 ) -> Robot:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
@@ -289,6 +296,7 @@ def attach(
         position: Of the body frame in the world (3,) [m].
         orientation: Of the body frame in the world, quaternion (x, y, z, w).
         flippers: Angles to start at, by name [rad]; 0 if not given.
+        terrain: What shoes of a link chain stand on; PyBullet's own bodies they do not touch.
 
     Returns:
         The robot.
@@ -308,7 +316,9 @@ def attach(
         if name not in description.flippers:
             raise UnknownNameError(f"flipper of {description.name}", name, description.flippers)
         finite(_ANGLE.format(name), angle)
-    return Robot(number, description, track_model, *pose, flippers or {})
+    robot = Robot(number, description, track_model, *pose, flippers or {})
+    robot.set_ground(terrain)
+    return robot
 
 
 def _pose(
