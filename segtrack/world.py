@@ -164,7 +164,7 @@ class World:
 
         Args:
             vehicle: Bundled name, path of a vehicle file, or a description.
-            track_model: How tracks are built: segments, smooth, wheels:N or plates.
+            track_model: How tracks are built: segments, smooth, wheels:N, plates or chain.
             position: Of the body frame (2,) or (3,) [m]; at the origin if not given. Without a
                 height the vehicle is put just above the terrain under it.
             yaw: Heading about the world's z axis [rad].

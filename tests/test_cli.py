@@ -117,7 +117,7 @@ MISTAKES = {
     ),
     "model": (
         [*CLIMB, "--track-model", "legs"],
-        "segtrack: no track model 'legs'; there are: segments, smooth, wheels:N, plates",
+        "segtrack: no track model 'legs'; there are: segments, smooth, wheels:N, plates, chain",
     ),
     "preset": (
         [*CLIMB, "--preset", "slow"],

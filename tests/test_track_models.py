@@ -80,7 +80,9 @@ def test_fewer_than_two_wheels_are_refused(name):
 def test_an_unknown_model_is_told_the_known_ones():
     with pytest.raises(UnknownNameError) as error:
         track_model("wheel:4")
-    assert str(error.value) == "no track model 'wheel:4'; there are: segments, smooth, wheels:N, plates"
+    assert (
+        str(error.value) == "no track model 'wheel:4'; there are: segments, smooth, wheels:N, plates, chain"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pybullet
 
 from segtrack.bullet.engine import needing
@@ -22,6 +23,7 @@ class JointBelt(Belt):
     """
 
     own_mass = 0.0
+    points = np.zeros((0, 3))
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pybullet
 
-from segtrack.bullet import plates, segments, smooth, wheels
+from segtrack.bullet import chains, plates, segments, smooth, wheels
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.joint_belt import JointBelts
 from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
@@ -27,13 +27,14 @@ _MODELS = {
     "segments": TrackModel(segments.track_links, segments.assemble, JointBelts),
     "smooth": TrackModel(smooth.track_links, smooth.assemble, JointBelts),
     "plates": TrackModel(plates.track_links, plates.assemble, JointBelts, belt_apart=True),
+    "chain": TrackModel(chains.track_links, chains.assemble, chains.ChainBelts, belt_apart=True),
 }
-_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates")
+_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
 def track_model(name: str) -> TrackModel:
-    """A track model: segments, smooth, wheels:N or plates.
+    """A track model: segments, smooth, wheels:N, plates or chain.
 
     Raises:
         UnknownNameError: There is none of that name.

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
 from segtrack.geometry.links import SegmentLink
@@ -78,6 +81,11 @@ class Belt(ABC):
     @abstractmethod
     def own_mass(self) -> float:
         """Of what is no link of PyBullet's [kg]."""
+
+    @property
+    @abstractmethod
+    def points(self) -> NDArray[np.float64]:
+        """Corners in the world of what is no link of PyBullet's (n, 3) [m]."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What carries a track: the body on which its wheels sit, and what the chain does to it."""
+"""What carries a track: the bodies on which its wheels sit, and what the chain does to them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from segtrack.chain.vectors import compiled
 
 
-class Carrier(NamedTuple):
-    """The track frame of a chain's carrier at an instant; kernels move it in place.
+class Carriers(NamedTuple):
+    """The track frames on a chain's C carriers at an instant; kernels move them in place.
+
+    Each carrier has the frame that coincides with the track frame while the vehicle's joints
+    stand at zero.
 
     Attributes:
-        position: Of the frame's origin in the world (3,) [m].
-        rotation: From the frame to the world (3, 3).
-        velocity: Of the origin in the world (3,) [m/s].
-        spin: Angular velocity in the world (3,) [rad/s].
+        position: Of the frames' origins in the world (C, 3) [m].
+        rotation: From the frames to the world (C, 3, 3).
+        velocity: Of the origins in the world (C, 3) [m/s].
+        spin: Angular velocities in the world (C, 3) [rad/s].
     """
 
     position: NDArray[np.float64]
@@ -27,11 +30,11 @@ class Carrier(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """What a chain does to its carrier at an instant.
+    """What a chain does to its carriers at an instant.
 
     Attributes:
-        force: In the world (3,) [N].
-        torque: About the carrier's origin, in the world (3,) [N m].
+        force: In the world (C, 3) [N].
+        torque: About the frames' origins, in the world (C, 3) [N m].
     """
 
     force: NDArray[np.float64]
@@ -39,16 +42,18 @@ class Reaction(NamedTuple):
 
 
 @compiled
-def drift_carrier(carrier: Carrier, duration: float) -> None:
-    """Let a carrier go on for `duration` [s] at the velocity and angular velocity that it has."""
-    for k in range(3):
-        carrier.position[k] += duration * carrier.velocity[k]
-    # Cayley's form of a rotation about the spin: exact in direction, third order in angle.
-    x, y, z = (duration / 2 * carrier.spin[0], duration / 2 * carrier.spin[1], duration / 2 * carrier.spin[2])
-    share = 2 / (1 + x * x + y * y + z * z)
-    for k in range(3):
-        a, b, c = carrier.rotation[0, k], carrier.rotation[1, k], carrier.rotation[2, k]
-        u, v, w = a + y * c - z * b, b + z * a - x * c, c + x * b - y * a
-        carrier.rotation[0, k] = a + share * (y * w - z * v)
-        carrier.rotation[1, k] = b + share * (z * u - x * w)
-        carrier.rotation[2, k] = c + share * (x * v - y * u)
+def drift_carriers(carriers: Carriers, duration: float) -> None:
+    """Let carriers go on for `duration` [s] at the velocities and angular velocities that they have."""
+    for i in range(len(carriers.position)):
+        for k in range(3):
+            carriers.position[i, k] += duration * carriers.velocity[i, k]
+        # Cayley's form of a rotation about the spin: exact in direction, third order in angle.
+        half, rotation = duration / 2, carriers.rotation[i]
+        x, y, z = half * carriers.spin[i, 0], half * carriers.spin[i, 1], half * carriers.spin[i, 2]
+        share = 2 / (1 + x * x + y * y + z * z)
+        for k in range(3):
+            a, b, c = rotation[0, k], rotation[1, k], rotation[2, k]
+            u, v, w = a + y * c - z * b, b + z * a - x * c, c + x * b - y * a
+            rotation[0, k] = a + share * (y * w - z * v)
+            rotation[1, k] = b + share * (z * u - x * w)
+            rotation[2, k] = c + share * (x * v - y * u)

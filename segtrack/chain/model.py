@@ -181,6 +181,11 @@ class Chain:
                 "anchors of a chain", "left out where it is closed", Phrase(f"one {held}")
             )
 
+    @property
+    def mass(self) -> float:
+        """Of all its links [kg]."""
+        return self.count * self.shoe.mass
+
     @cached_property
     def constants(self) -> Constants:
         """Its shoe's and its bushing's numbers, for kernels."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segtrack.chain.loads import Frames, Loads, room_for
 from segtrack.chain.model import Chain
-from segtrack.chain.stability import check_sub_step
+from segtrack.chain.stability import check_sub_step, largest_sub_step
 from segtrack.chain.state import ChainState
 from segtrack.chain.sub_step import Motion, drift, gather_loads, run_sub_steps
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, finite_vector
@@ -30,7 +30,7 @@ class ChainSolver:
         Raises:
             InvalidValueError: The sub-step is too large for the chain's stiffness.
         """
-        check_sub_step(chain, sub_step)
+        check_sub_step(sub_step, largest_sub_step(chain))
         self.chain, self.sub_step = chain, float(sub_step)
         x, y, z = finite_vector("gravity", gravity, 3)
         self.gravity = (x, y, z)

@@ -44,26 +44,33 @@ def link_bounds(chain: Chain) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return 2 * stiffness, 2 * damping
 
 
-def largest_sub_step(chain: Chain) -> float:
-    """The largest sub-step [s] at which a chain is stable, less `MARGIN`.
+def largest_stable(
+    masses: NDArray[np.float64], stiffness: NDArray[np.float64], damping: NDArray[np.float64]
+) -> float:
+    """The largest sub-step [s] at which a body of `masses` (k,) is stable under bounds (k, k).
 
     With s = 1 / h the bound is the largest s at which 4 M s^2 - 2 s C - K is singular.
     """
-    root = np.sqrt([chain.shoe.mass] * 3 + list(chain.shoe.inertia))
-    stiffness, damping = (bound / np.outer(root, root) for bound in link_bounds(chain))
-    companion = np.block([[damping / 2, stiffness / 4], [np.eye(6), np.zeros((6, 6))]])
-    return MARGIN / float(np.linalg.eigvals(companion).real.max())
+    root, size = np.sqrt(masses), len(masses)
+    stiffness, damping = stiffness / np.outer(root, root), damping / np.outer(root, root)
+    companion = np.block([[damping / 2, stiffness / 4], [np.eye(size), np.zeros((size, size))]])
+    return 1 / float(np.linalg.eigvals(companion).real.max())
 
 
-def check_sub_step(chain: Chain, sub_step: float) -> None:
-    """Refuse a sub-step [s] at which a chain is not stable.
+def largest_sub_step(chain: Chain) -> float:
+    """The largest sub-step [s] at which a chain alone is stable, less `MARGIN`."""
+    masses = np.array([chain.shoe.mass] * 3 + list(chain.shoe.inertia))
+    return MARGIN * largest_stable(masses, *link_bounds(chain))
+
+
+def check_sub_step(sub_step: float, largest: float) -> None:
+    """Refuse a sub-step [s] that is larger than the largest stable one [s].
 
     Raises:
-        InvalidValueError: It is not positive, or too large.
+        InvalidValueError: It is, or it is not positive.
     """
-    largest = largest_sub_step(chain)
     if not 0 < sub_step <= largest:
         digits = 2 - math.floor(math.log10(largest))
         shown = math.floor(largest * 10**digits) / 10**digits
-        expected = f"above 0 and at most {shown:.3g} s, for its bushings' stiffness and damping"
+        expected = f"above 0 and at most {shown:.3g} s, for its stiffness and damping"
         raise InvalidValueError("sub-step of a chain", expected, sub_step)

@@ -47,7 +47,9 @@ def climb(
         typer.Option(help=f"Angle of the rear flippers [deg], {REAR_FLIPPERS_DEG:g}.", show_default=False),
     ] = None,
     speed: Annotated[float, typer.Option(help="Belt speed [m/s], clipped to what the drives can do.")] = 0.1,
-    track_model: Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")] = "segments",
+    track_model: Annotated[
+        str, typer.Option(help="segments, smooth, wheels:N, plates or chain.")
+    ] = "segments",
     preset: Annotated[
         str, typer.Option(help="Solver settings: exact (1 ms), fast (4 ms) or coarse (10 ms).")
     ] = "exact",

@@ -18,7 +18,7 @@ Preset = Annotated[
     str | None,
     typer.Option(help="Solver settings: exact (1 ms), fast (4 ms) or coarse (10 ms).", show_default=False),
 ]
-Model = Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")]
+Model = Annotated[str, typer.Option(help="segments, smooth, wheels:N, plates or chain.")]
 
 
 @reproduce.command("okada-table-2")

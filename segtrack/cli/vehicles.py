@@ -54,7 +54,9 @@ def schema() -> None:
 @command
 def urdf(
     file: VehicleFile,
-    track_model: Annotated[str, typer.Option(help="segments, smooth, wheels:N or plates.")] = "segments",
+    track_model: Annotated[
+        str, typer.Option(help="segments, smooth, wheels:N, plates or chain.")
+    ] = "segments",
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for URDF and meshes instead.", show_default=False)
     ] = None,

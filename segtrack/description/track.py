@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from segtrack.description.base import MistakesError, Name, NonNegative, Part, Positive, Vector
 from segtrack.description.belt_path import PathPart
+from segtrack.description.chain import ChainPart
 from segtrack.description.drive import Drive
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
@@ -74,6 +75,8 @@ class TrackPart(Part):
     """Left out for a smooth belt."""
     drive: Drive
     contact: ContactPart = ContactPart()
+    chain: ChainPart | None = None
+    """Of the track model `chain`; the vehicle's if not given."""
     omit: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""
 

@@ -20,6 +20,7 @@ from segtrack.description.base import (
     Vector,
     exactly_one,
 )
+from segtrack.description.chain import ChainPart
 from segtrack.description.frames import Frame, link_frames
 from segtrack.description.track import Mount, TrackPart
 from segtrack.description.urdf_links import Mounting, link_problems, overdrawn, parent_link
@@ -141,6 +142,8 @@ class VehicleDescription(Part):
     body: Body
     tracks: dict[Name, TrackPart] = {}
     flippers: dict[Name, Flipper] = {}
+    chain: ChainPart = ChainPart()
+    """Of all tracks that give none of their own, for the track model `chain`."""
 
     @model_validator(mode="after")
     def _has_tracks(self) -> VehicleDescription:
@@ -167,12 +170,18 @@ class VehicleDescription(Part):
         }
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
-        """All tracks: those on the body first, then the flippers' in the order of the file."""
+        """All tracks: those on the body first, then the flippers' in the order of the file.
+
+        What a track leaves to its vehicle is filled in.
+        """
         for name, track in self.tracks.items():
             y = float(self.body.mounted(track.mount).origin[1])
-            yield MountedTrack(name, track, None, y)
+            yield MountedTrack(name, self._filled(track), None, y)
         for flipper_name, flipper in self.flippers.items():
             pivot = self.body.mounted(flipper.mount)
             for name, track in flipper.tracks.items():
                 y = float((pivot @ track.mount.frame).origin[1])
-                yield MountedTrack(f"{flipper_name}_{name}", track, flipper_name, y)
+                yield MountedTrack(f"{flipper_name}_{name}", self._filled(track), flipper_name, y)
+
+    def _filled(self, track: TrackPart) -> TrackPart:
+        return track if track.chain is not None else track.model_copy(update={"chain": self.chain})

@@ -61,7 +61,7 @@ class ClimbSetup:
             None for `FRONT_FLIPPERS_DEG` where there are any.
         rear_flippers: Angle of all rear flippers, likewise [rad]; None for `REAR_FLIPPERS_DEG`.
         speed: Belt speed, clipped to what the drives can do [m/s].
-        track_model: segments, smooth, wheels:N or plates.
+        track_model: segments, smooth, wheels:N, plates or chain.
         preset: Solver preset.
         friction: On every track instead of the vehicle file's.
     """

@@ -128,7 +128,7 @@ def run_map(
     Args:
         size: Name of a grid in `GRIDS`.
         preset: Solver preset.
-        track_model: segments, smooth, wheels:N or plates.
+        track_model: segments, smooth, wheels:N, plates or chain.
         workers: Most processes at a time; as many as there are cores if not given.
         on_done: Called after each single climb; there are `climb_count(size)`.
 

@@ -100,7 +100,7 @@ def run_table_4(
 
     Args:
         preset: Solver preset.
-        track_model: segments, smooth, wheels:N or plates.
+        track_model: segments, smooth, wheels:N, plates or chain.
         published: Other lines than all six.
         workers: Most processes at a time; as many as there are cores if not given.
         on_done: Called after each case.

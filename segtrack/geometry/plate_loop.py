@@ -19,7 +19,8 @@ from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_o
 
 _SLACK = 1e-4
 """How much longer than its path a loop is, so that no phase of it is too tight; a share of its length."""
-_FEWEST_TEETH = 5
+FEWEST_TEETH = 5
+"""Around the smallest pulley."""
 _ITERATIONS = 24
 
 
@@ -71,8 +72,13 @@ class PlateLoop:
 
 
 @lru_cache(maxsize=32)
-def plate_loop(path: BeltPath, count: int) -> PlateLoop:
-    """Lay `count` plates around a path.
+def plate_loop(path: BeltPath, count: int, teeth: int | None = None) -> PlateLoop:
+    """Lay plates around a path.
+
+    Args:
+        path: The belt's outer face.
+        count: Of the plates.
+        teeth: Of the sprocket, instead of the number with which the hinges run nearest to the outer face.
 
     Raises:
         InvalidValueError: The path bends inwards, has fewer than two arcs, or the plates are
@@ -82,12 +88,13 @@ def plate_loop(path: BeltPath, count: int) -> PlateLoop:
     if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
         expected = "around two or more pulleys, bending outwards"
         raise InvalidValueError("path of a track of plates", expected, Phrase(", ".join(path.names)))
-    longest = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / _FEWEST_TEETH)
+    longest = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / FEWEST_TEETH)
     loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0)
     if loop.pitch > longest:
-        expected = f"no longer than {longest:.4g} m, for {_FEWEST_TEETH} to fit around the smallest pulley"
+        expected = f"no longer than {longest:.4g} m, for {FEWEST_TEETH} to fit around the smallest pulley"
         raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
-    teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
+    if teeth is None:
+        teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
     for _ in range(_ITERATIONS):
         depth = loop.sprocket.radius - loop.pitch / 2 / math.sin(math.pi / teeth)
         loop = PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth)

@@ -198,6 +198,7 @@ class Robot:
         """Smallest and largest corner of the box around all its links, in the world [m]."""
         with needing(self._client, f"measure {self.name}"):
             boxes = [pybullet.getAABB(*link, physicsClientId=self._client) for link in self._all_links()]
+        boxes += [(point, point) for track in self._tracks for point in track.belt.points.tolist()]
         lows, highs = zip(*boxes, strict=True)
         return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
 
@@ -292,7 +293,7 @@ def attach(
     Args:
         client: A `BulletClient`, a client number, or the module `pybullet`.
         vehicle: Bundled name, path of a vehicle file, or a description.
-        track_model: How tracks are built: segments, smooth, wheels:N or plates.
+        track_model: How tracks are built: segments, smooth, wheels:N, plates or chain.
         position: Of the body frame in the world (3,) [m].
         orientation: Of the body frame in the world, quaternion (x, y, z, w).
         flippers: Angles to start at, by name [rad]; 0 if not given.

@@ -15,6 +15,7 @@ from segtrack.terrain.outline import Outline, profile
 from segtrack.terrain.plane import Plane
 from segtrack.terrain.ramp import Ramp
 from segtrack.terrain.ridge import Ridge
+from segtrack.terrain.soil import Soil, find_soil
 from segtrack.terrain.stairs import Stairs
 from segtrack.terrain.step import Step
 from segtrack.terrain.step_field import StepField
@@ -32,6 +33,7 @@ __all__ = [
     "Plane",
     "Ramp",
     "Ridge",
+    "Soil",
     "Stairs",
     "Step",
     "StepField",
@@ -39,5 +41,6 @@ __all__ = [
     "TrapezoidBarrier",
     "TrapezoidDitch",
     "Waves",
+    "find_soil",
     "profile",
 ]

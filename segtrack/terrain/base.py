@@ -8,25 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segtrack.errors import InvalidValueError
 from segtrack.terrain.checks import check_not_negative
+from segtrack.terrain.soil import Soil
 from segtrack.terrain.solids import Solid
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terrain(ABC):
-    """Rigid ground in the world frame.
+    """Ground in the world frame.
 
     Attributes:
         friction: Coulomb friction [-]. Bullet multiplies it with the track's,
             so the bundled terrains have 1 and the track carries the number
             that a paper gives.
+        soil: What it consists of, for link chains, which sink into it and shear it;
+            without, and for Bullet, it is rigid.
     """
 
     friction: float = 1.0
+    soil: Soil | None = None
 
     def __post_init__(self) -> None:
-        """Refuse friction that is not a number, or negative."""
+        """Refuse friction that is not a number, or negative, and what is no soil."""
         check_not_negative(self, "friction")
+        if not isinstance(self.soil, Soil | None):
+            raise InvalidValueError(f"{type(self).__name__}.soil", "a Soil or None", self.soil)
 
     @abstractmethod
     def solids(self) -> tuple[Solid, ...]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from segtrack.errors import InvalidValueError
 from segtrack.terrain.base import Terrain
 from segtrack.terrain.checks import check_positive, settle_vector
+from segtrack.terrain.soil import Soil
 from segtrack.terrain.solids import HeightGrid, Solid
 
 
@@ -22,11 +23,15 @@ class Heightfield(Terrain):
             along y), at least 2 x 2; copied, read-only.
         cell: Distance between neighbouring points [m].
         center: World x and y of the grid's centre [m].
+        soils: The `Soil` at each grid point, in the shape of the heights and all of one
+            shear law, between which link chains interpolate (equation 47 of Omar 2014);
+            copied, read-only. It takes the place of `soil`.
     """
 
     heights: NDArray[np.float64]
     cell: float
     center: tuple[float, float] = (0.0, 0.0)
+    soils: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         """Take a read-only copy of the heights, and refuse what is no grid."""
@@ -46,6 +51,25 @@ class Heightfield(Terrain):
         object.__setattr__(self, "heights", heights)
         check_positive(self, "cell", "m")
         settle_vector(self, "center", 2, "m")
+        if self.soils is not None:
+            self._settle_soils()
+
+    def _settle_soils(self) -> None:
+        """Take a read-only copy of the soils, and refuse what is none for this grid."""
+        if self.soil is not None:
+            raise InvalidValueError("Heightfield.soil", "left out where there are soils", self.soil)
+        soils = np.array(self.soils, dtype=object)
+        if soils.shape != self.heights.shape:
+            expected = f"of the heights' shape {self.heights.shape}"
+            raise InvalidValueError("Heightfield.soils", expected, soils.shape)
+        for where, soil in np.ndenumerate(soils):
+            if not isinstance(soil, Soil):
+                raise InvalidValueError(f"Heightfield.soils{list(where)}", "a Soil", soil)
+        laws = sorted({soil.shear_law for soil in soils.flat})
+        if len(laws) > 1:
+            raise InvalidValueError("Heightfield.soils", "of one shear law", laws)
+        soils.flags.writeable = False
+        object.__setattr__(self, "soils", soils)
 
     def _edges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the world x and the world y of the grid lines [m]."""

@@ -1,0 +1,184 @@
+"""Link chains: every shoe a body, integrated beside PyBullet (Omar 2014, section 6).
+
+A chain is no part of PyBullet's world. Before each of PyBullet's steps it takes the poses and
+velocities of the links that carry its wheels, goes through its own sub-steps with their motion
+going on, and applies the mean of what it did to them as a force for that step. Momentum is
+thus kept to rounding. What touches the ground are shoes, on the terrain's description; the
+vehicle's body touches it as PyBullet has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pybullet
+
+from segtrack.bullet.frames import LinkMotion, link_motion, vector
+from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack
+from segtrack.chain.carrier import Carriers
+from segtrack.chain.ground import ground_of
+from segtrack.chain.track import TrackChain, TrackSnapshot
+from segtrack.description.chain_layout import track_design
+from segtrack.description.track import TrackPart
+from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.rotation import rotation_of
+from segtrack.terrain import Terrain
+
+
+def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+    """None: a chain's shoes and wheels are not PyBullet's."""
+    return ()
+
+
+def assemble(client: int, track: JointedTrack) -> ChainBelt:
+    """Lay a chain around the wheels of a loaded track."""
+    return ChainBelt(client, track)
+
+
+class ChainBelt(Belt):
+    """A belt that is a link chain.
+
+    Attributes:
+        chain: What moves.
+        carriers: PyBullet's numbers of the links that carry wheels; the drive is on the first.
+    """
+
+    def __init__(self, client: int, track: JointedTrack) -> None:
+        """Lay the chain around its wheels."""
+        self._client, self.jointed = client, track
+        self.carriers = (track.carrier,)
+        mount = track.part.mount
+        self._rotation, self._origin = rotation_of(mount.rpy), np.array(mount.xyz)
+        self._target = self._limit = 0.0
+        design = track_design(track.mounted.name, track.part)
+        assert track.part.chain is not None
+        self.chain = TrackChain(design, self._frames(self._motions()), track.part.chain.sub_step)
+
+    @property
+    def own_mass(self) -> float:
+        """Of the chain [kg]."""
+        return self.chain.design.chain.mass
+
+    @property
+    def segment_phases(self) -> list[float]:
+        """The travel of the driven wheel [m]: a chain has no segments."""
+        return [self.chain.travel]
+
+    @property
+    def points(self) -> np.ndarray:
+        """Corners of all shoes in the world (n, 3) [m]."""
+        return self.chain.points
+
+    def read(self) -> BeltReading:
+        """The belt, as its driven wheel moves it."""
+        chain = self.chain
+        return BeltReading(chain.travel, chain.speed, chain.torque / chain.design.pitch_radius)
+
+    def tell(self, speed: float, limit: float) -> None:
+        """Give the drive a target speed of the belt [m/s] and a force limit [N]."""
+        self._target, self._limit = speed, limit
+
+    def roll_back(self, phase: float) -> float:
+        """Nothing: a chain goes round and round."""
+        return phase
+
+    def seat(self) -> None:
+        """Lay the chain around its wheels, where the vehicle is, at rest."""
+        self.chain.lay(self._frames(self._motions()))
+
+    def set_friction(self, friction: float) -> None:
+        """Let the track have another friction against terrain of friction 1."""
+        self.chain.set_friction(friction)
+
+    def snapshot(self) -> TrackSnapshot:
+        """The state of the chain, its wheels and its contacts."""
+        return self.chain.snapshot()
+
+    def restore(self, snapshot: TrackSnapshot) -> None:
+        """Go back to a snapshot."""
+        self.chain.restore(snapshot)
+
+    def advance(
+        self,
+        motions: Mapping[int, LinkMotion],
+        wrenches: Mapping[int, np.ndarray],
+        duration: float,
+        gravity: Sequence[float],
+        drainage: float,
+    ) -> None:
+        """Go on for a step of PyBullet's.
+
+        Args:
+            motions: Of the links that carry wheels.
+            wrenches: Force [N] and torque [N m] on each of them about its centre of mass (6,), added to.
+            duration: Of the step [s].
+            gravity: In the world (3,) [m/s^2].
+            drainage: Rate at which velocities decay besides [1/s].
+
+        Raises:
+            DivergedError: A link is lost.
+        """
+        frames = self._frames(motions)
+        done = self.chain.advance(frames, duration, gravity, self._target, self._limit, drainage)
+        for link, impulse in zip(self.carriers, done, strict=True):
+            wrench = wrenches[link]
+            wrench[:3] += impulse.force
+            wrench[3:] += impulse.torque + np.cross(impulse.point - motions[link].center, impulse.force)
+
+    def _motions(self) -> dict[int, LinkMotion]:
+        return {link: link_motion(self._client, self.jointed.body, link) for link in self.carriers}
+
+    def _frames(self, motions: Mapping[int, LinkMotion]) -> Carriers:
+        """The track frame on each link that carries wheels."""
+        carried = [motions[link] for link in self.carriers]
+        return Carriers(
+            np.array([motion.position + motion.rotation @ self._origin for motion in carried]),
+            np.array([motion.rotation @ self._rotation for motion in carried]),
+            np.array([motion.velocity_at(vector(self._origin)) for motion in carried]),
+            np.array([motion.angular_velocity for motion in carried]),
+        )
+
+
+class ChainBelts(Belts):
+    """All the chains of a vehicle."""
+
+    def __init__(self, client: int, body: int, belts: tuple[ChainBelt, ...]) -> None:
+        """Note which links carry them."""
+        self._client, self._body, self._belts = client, body, belts
+        self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
+
+    def read(self) -> list[BeltReading]:
+        """The belts, in the order of the tracks."""
+        return [belt.read() for belt in self._belts]
+
+    def advance(self, drainage: float = 0.0) -> None:
+        """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle.
+
+        Args:
+            drainage: Rate at which velocities decay besides [1/s].
+
+        Raises:
+            DivergedError: A link is lost.
+        """
+        engine = pybullet.getPhysicsEngineParameters(physicsClientId=self._client)
+        gravity = [engine[f"gravityAcceleration{axis}"] for axis in "XYZ"]
+        motions = {link: link_motion(self._client, self._body, link) for link in self._links}
+        wrenches = {link: np.zeros(6) for link in self._links}
+        for belt in self._belts:
+            belt.advance(motions, wrenches, engine["fixedTimeStep"], gravity, drainage)
+        for link, wrench in wrenches.items():
+            force, torque = vector(wrench[:3]), vector(wrench[3:])
+            center = vector(motions[link].center)
+            pybullet.applyExternalForce(
+                self._body, link, force, center, pybullet.WORLD_FRAME, physicsClientId=self._client
+            )
+            pybullet.applyExternalTorque(
+                self._body, link, torque, pybullet.WORLD_FRAME, physicsClientId=self._client
+            )
+
+    def set_ground(self, terrains: Sequence[Terrain]) -> None:
+        """Let the chains stand on these terrains."""
+        ground = ground_of(terrains)
+        for belt in self._belts:
+            belt.chain.set_ground(ground)

@@ -1,0 +1,191 @@
+"""Ground as kernels read it: convex solids as planes and edges, and grids of heights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.vectors import write_rotation
+from segtrack.errors import InvalidValueError
+from segtrack.terrain import Heightfield, Terrain
+from segtrack.terrain.soil import Soil, SoilConstants
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid, TriangleMesh
+
+SIDES = 128
+"""Flat pieces of which a cylinder's mantle consists; their corners lie on the true circle."""
+
+RIGID = -1
+"""In place of the row of a soil: there is none."""
+
+
+class Ground(NamedTuple):
+    """All solids of all terrains, in the world. S of them are convex, G are grids of heights.
+
+    Attributes:
+        planes: Outward normal and offset of the convex solids' faces (S, faces, 4): a point is
+            inside where normal . point < offset for all of them. Those that look up come first.
+        faces: How many faces each has (S,).
+        bounds: Least x, y, z and greatest x, y, z of the convex solids, then of the grids (S + G, 6) [m].
+        friction: Of the convex solids, then of the grids (S + G,) [-].
+        solid_soils: The row of each convex solid's soil (S,), or `RIGID`.
+        edges: Both ends of the convex solids' edges (E, 6) [m].
+        edge_friction: Of the solids to which they belong (E,) [-].
+        edge_starts: Where the edges of each convex solid begin, and where the last end (S + 1,).
+        heights: Of all grids' points, the y index runs fastest (H,) [m].
+        point_soils: The row of the soil at each of these points (H,), or `RIGID`.
+        grid_starts: Where each grid's points begin (G,).
+        grid_shapes: Points along x and along y (G, 2).
+        grid_origins: x and y of each grid's first point (G, 2) [m].
+        cells: Distance between neighbouring points of each grid (G,) [m].
+        soils: `SoilConstants`, a row each (T, 11).
+    """
+
+    planes: NDArray[np.float64]
+    faces: NDArray[np.intp]
+    bounds: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    solid_soils: NDArray[np.intp]
+    edges: NDArray[np.float64]
+    edge_friction: NDArray[np.float64]
+    edge_starts: NDArray[np.intp]
+    heights: NDArray[np.float64]
+    point_soils: NDArray[np.intp]
+    grid_starts: NDArray[np.intp]
+    grid_shapes: NDArray[np.intp]
+    grid_origins: NDArray[np.float64]
+    cells: NDArray[np.float64]
+    soils: NDArray[np.float64]
+
+
+class _Polyhedron(NamedTuple):
+    """A convex solid: planes (faces, 4), edges (e, 6) and bounds (6,) as in `Ground`."""
+
+    planes: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+
+
+def ground_of(terrains: Sequence[Terrain]) -> Ground:
+    """Lay out terrains for kernels.
+
+    Raises:
+        InvalidValueError: A terrain is a mesh, which has no inside.
+    """
+    rows: dict[Soil, int] = {}
+
+    def row_of(soil: Soil | None) -> int:
+        return RIGID if soil is None else rows.setdefault(soil, len(rows))
+
+    bodies, body_friction, body_soils = [], [], []
+    grids, grid_friction, point_soils = [], [], []
+    for terrain in terrains:
+        for solid in terrain.solids():
+            if isinstance(solid, HeightGrid):
+                at_points = terrain.soils if isinstance(terrain, Heightfield) else None
+                if at_points is None:
+                    points = np.full(solid.heights.size, row_of(terrain.soil), dtype=np.intp)
+                else:
+                    points = np.array([row_of(soil) for soil in at_points.ravel().tolist()], dtype=np.intp)
+                grids.append(solid)
+                grid_friction.append(terrain.friction)
+                point_soils.append(points)
+            else:
+                bodies.append(_polyhedron(solid))
+                body_friction.append(terrain.friction)
+                body_soils.append(row_of(terrain.soil))
+
+    width = max((len(body.planes) for body in bodies), default=0)
+    planes = np.zeros((len(bodies), width, 4))
+    for i, body in enumerate(bodies):
+        planes[i, : len(body.planes)] = body.planes
+    sizes = [grid.heights.size for grid in grids]
+    shapes = np.array([grid.heights.shape for grid in grids], dtype=np.intp).reshape(-1, 2)
+    cells = np.array([grid.cell for grid in grids], dtype=float)
+    centers = np.array([grid.center_in_world for grid in grids], dtype=float).reshape(-1, 2)
+    origins = centers - cells[:, None] * (shapes - 1) / 2
+    ends = origins + cells[:, None] * (shapes - 1)
+    grid_bounds = [
+        (*origin, -math.inf, *end, grid.heights.max())
+        for grid, origin, end in zip(grids, origins, ends, strict=True)
+    ]
+    return Ground(
+        planes,
+        np.array([len(body.planes) for body in bodies], dtype=np.intp),
+        np.array([body.bounds for body in bodies] + grid_bounds, dtype=float).reshape(-1, 6),
+        np.array(body_friction + grid_friction, dtype=float),
+        np.array(body_soils, dtype=np.intp),
+        np.concatenate([np.zeros((0, 6)), *(body.edges for body in bodies)]),
+        np.repeat(np.array(body_friction, dtype=float), [len(body.edges) for body in bodies]),
+        np.cumsum([0, *(len(body.edges) for body in bodies)], dtype=np.intp),
+        np.concatenate([np.zeros(0), *(grid.heights.ravel() for grid in grids)]),
+        np.concatenate([np.zeros(0, dtype=np.intp), *point_soils]),
+        np.cumsum([0, *sizes], dtype=np.intp)[:-1],
+        shapes,
+        origins,
+        cells,
+        np.array([soil.constants for soil in rows], dtype=float).reshape(-1, len(SoilConstants._fields)),
+    )
+
+
+def _polyhedron(solid: Solid) -> _Polyhedron:
+    match solid:
+        case Box(center, (x, y, z), quaternion):
+            ring = np.array([(-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z)])
+            return _drawn_out(*_placed(ring, (0, 0, 2 * z), center, quaternion))
+        case Cylinder(center, radius, length, quaternion):
+            turns = 2 * np.pi * np.arange(SIDES) / SIDES
+            ring = np.stack([radius * np.cos(turns), radius * np.sin(turns), turns * 0 - length / 2], axis=1)
+            return _drawn_out(*_placed(ring, (0, 0, length), center, quaternion))
+        case Prism(outline, width):
+            ring = np.array([(x, -width / 2, z) for x, z in outline])
+            return _drawn_out(ring, np.array([0, width, 0]))
+        case HalfSpace(z):
+            bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, z])
+            return _Polyhedron(np.array([[0, 0, 1, z]]), np.zeros((0, 6)), bounds)
+        case TriangleMesh(file):
+            expected = "of analytic solids or a heightfield (a mesh has no inside)"
+            raise InvalidValueError("ground of a link chain", expected, str(file))
+    raise AssertionError(solid)
+
+
+def _placed(
+    ring: NDArray[np.float64],
+    along: tuple[float, float, float],
+    center: tuple[float, float, float],
+    quaternion: tuple[float, float, float, float],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rotation = np.empty((3, 3))
+    write_rotation(rotation, np.array(quaternion, dtype=float))
+    return ring @ rotation.T + center, rotation @ along
+
+
+def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> _Polyhedron:
+    """A convex polygon (p, 3) in the world, drawn out by a vector (3,) across it [m]."""
+    far = ring + along
+    corners = np.concatenate([ring, far])
+    middle = corners.mean(axis=0)
+    sides = np.roll(ring, -1, axis=0) - ring
+    normals = np.concatenate([np.cross(sides, along), [along, -along]])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    on_face = np.concatenate([ring, far[:1], ring[:1]])
+    outwards = np.sign(np.einsum("fi,fi->f", normals, on_face - middle))
+    normals *= outwards[:, None]
+    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, on_face)])
+    edges = np.concatenate([np.hstack([a, b]) for a, b in _edge_ends(ring, far)])
+    return _Polyhedron(
+        planes[np.argsort(-planes[:, 2], kind="stable")],
+        edges,
+        np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
+    )
+
+
+def _edge_ends(
+    ring: NDArray[np.float64], far: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    yield ring, np.roll(ring, -1, axis=0)
+    yield far, np.roll(far, -1, axis=0)
+    yield ring, far

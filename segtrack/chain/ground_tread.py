@@ -1,0 +1,267 @@
+"""What of a shoe meets the ground: markers, and a cross-section for the edges that enter between them.
+
+Lengths are in the link frame (x along the belt, y along the pins, z outwards). Omar 2014 takes a
+shoe for a flat plate with four markers in the middles of four areas; here the markers are the
+plate's corners, so that a shoe also stands on a step with one end, and a grouser has four more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.errors import InvalidValueError, Phrase, finite
+
+SECTION_FACES = 4
+"""Faces of a cross-section, which is a plate's rectangle or a grouser's trapezoid."""
+
+
+class Grip(NamedTuple):
+    """How every marker of a chain holds on to rigid ground.
+
+    Attributes:
+        friction: Of the track [-]; the ground's multiplies it.
+        stiffness: Along the normal [N/m].
+        damping: The same [N s/m].
+        shear_stiffness: Along the surface, as long as it sticks [N/m].
+        shear_damping: The same [N s/m].
+    """
+
+    friction: float
+    stiffness: float
+    damping: float
+    shear_stiffness: float
+    shear_damping: float
+
+
+def grip_of(
+    friction: float, stiffness: float, damping: float, shear_stiffness: float, shear_damping: float = 0.0
+) -> Grip:
+    """A `Grip` of numbers that make sense.
+
+    Raises:
+        InvalidValueError: One is negative, or a stiffness is zero.
+    """
+    grip = Grip(friction, stiffness, damping, shear_stiffness, shear_damping)
+    for name, value in zip(Grip._fields, grip, strict=True):
+        number = finite(f"{name} of a grip", value)
+        if number < 0 or (number == 0 and name.endswith("stiffness")):
+            expected = "greater than 0" if name.endswith("stiffness") else "at least 0"
+            raise InvalidValueError(f"{name} of a grip", expected, value)
+    return Grip(*map(float, grip))
+
+
+@dataclass(frozen=True)
+class Grouser:
+    """A bar across a plate's outer side; its cross-section is a trapezoid.
+
+    Attributes:
+        height: Over the plate [m].
+        base: Its length along the belt at the plate [m].
+        top: The same at its tip, at most that of the base [m].
+        x: Its middle, from the plate's [m].
+
+    Raises:
+        InvalidValueError: A length is not positive, or it overhangs.
+    """
+
+    height: float
+    base: float
+    top: float
+    x: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        for field in fields(self):
+            value = finite(f"{field.name} of a grouser", getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+            _check(self, field.name, field.name == "x" or value > 0, "greater than 0")
+        _check(self, "top", self.top <= self.base, f"at most its base of {self.base}")
+
+
+@dataclass(frozen=True)
+class Tread:
+    """The outer side of one kind of shoe.
+
+    Attributes:
+        length: Of the plate along the belt [m].
+        width: Of plate and grouser [m].
+        outer: The plate's outer face, z [m].
+        thickness: Of the plate, inwards from there [m].
+        grouser: What stands on it.
+        x: The plate's middle [m].
+
+    Raises:
+        InvalidValueError: A length is not positive, or the grouser is longer than the plate.
+    """
+
+    length: float
+    width: float
+    outer: float
+    thickness: float
+    grouser: Grouser | None = None
+    x: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        for name in ("length", "width", "outer", "thickness", "x"):
+            value = finite(f"{name} of a tread", getattr(self, name))
+            object.__setattr__(self, name, value)
+            _check(self, name, name in ("outer", "x") or value > 0, "greater than 0")
+        if self.grouser is not None:
+            reach = 2 * abs(self.grouser.x) + self.grouser.base
+            _check(self, "grouser", reach <= self.length * (1 + 1e-9), "within the plate's length")
+
+    @property
+    def markers(self) -> NDArray[np.float64]:
+        """The plate's four corners, then the grouser's tip's (k, 3) [m]."""
+        faces = [(self.x, self.length, self.outer)]
+        if self.grouser is not None:
+            faces.append((self.x + self.grouser.x, self.grouser.top, self.outer + self.grouser.height))
+        return np.array(
+            [
+                (x + along * length / 2, across * self.width / 2, z)
+                for x, length, z in faces
+                for along in (-1, 1)
+                for across in (-1, 1)
+            ]
+        )
+
+    @property
+    def areas(self) -> NDArray[np.float64]:
+        """What each marker stands for (k,) [m^2]: the grouser's tip, and the plate beside its base."""
+        if self.grouser is None:
+            return np.full(4, self.length * self.width / 4)
+        beside = (self.length - self.grouser.base) * self.width / 4
+        return np.repeat([beside, self.grouser.top * self.width / 4], 4)
+
+    @property
+    def sides(self) -> NDArray[np.float64]:
+        """The smaller side of the face to which each marker belongs (k,) [m]."""
+        plate = min(self.length, self.width)
+        if self.grouser is None:
+            return np.full(4, plate)
+        return np.repeat([plate, min(self.grouser.top, self.width)], 4)
+
+    @property
+    def section(self) -> NDArray[np.float64]:
+        """Faces in the x-z plane (sections, 4, 4): outward normal, offset, whether it is exposed.
+
+        A plate's outer face is, and a grouser's tip and flanks. The others belong to a
+        neighbouring shoe, to the wheels or to the plate.
+        """
+        inner, half = self.outer - self.thickness, self.length / 2
+        plate = [
+            (0, 1, self.outer, 1),
+            (0, -1, -inner, 0),
+            (1, 0, self.x + half, 0),
+            (-1, 0, half - self.x, 0),
+        ]
+        if self.grouser is None:
+            return np.array([plate], dtype=float)
+        bar, x = self.grouser, self.x + self.grouser.x
+        slant = (bar.base - bar.top) / 2
+        across, up = np.array([bar.height, slant]) / np.hypot(bar.height, slant)
+        reach = across * bar.base / 2 + up * self.outer
+        grouser = [
+            (0, 1, self.outer + bar.height, 1),
+            (0, -1, -self.outer, 0),
+            (across, up, reach + across * x, 1),
+            (-across, up, reach - across * x, 1),
+        ]
+        return np.array([plate, grouser], dtype=float)
+
+
+class Treads(NamedTuple):
+    """The treads of a chain's n shoes, of which there are some kinds.
+
+    Attributes:
+        kinds: Of each link (n,).
+        markers: Of each kind (kinds, k, 3) [m].
+        areas: Of the markers (kinds, k) [m^2].
+        sides: Smaller side of the markers' faces (kinds, k) [m].
+        marker_counts: How many of the k markers a kind has (kinds,).
+        sections: As in `Tread.section` (kinds, sections, 4, 4).
+        section_counts: How many of the sections a kind has (kinds,).
+        half_widths: Of each kind (kinds,) [m].
+        boxes: Centre and half extents of each kind (kinds, 6) [m].
+    """
+
+    kinds: NDArray[np.intp]
+    markers: NDArray[np.float64]
+    areas: NDArray[np.float64]
+    sides: NDArray[np.float64]
+    marker_counts: NDArray[np.intp]
+    sections: NDArray[np.float64]
+    section_counts: NDArray[np.intp]
+    half_widths: NDArray[np.float64]
+    boxes: NDArray[np.float64]
+
+
+def treads_of(treads: Sequence[Tread], kinds: ArrayLike) -> Treads:
+    """Lay out treads for kernels.
+
+    Args:
+        treads: The kinds there are.
+        kinds: Which of them each link has (n,).
+
+    Raises:
+        InvalidValueError: A link has a kind that there is not.
+    """
+    chosen = np.array(kinds, dtype=np.intp)
+    if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= len(treads):
+        expected = f"one for each link, from 0 to {len(treads) - 1}"
+        raise InvalidValueError("kinds of treads", expected, Phrase(str(chosen.tolist())))
+    count = max(len(tread.markers) for tread in treads)
+    sections = max(len(tread.section) for tread in treads)
+    return Treads(
+        chosen,
+        np.stack([_padded(tread.markers, count) for tread in treads]),
+        np.stack([_padded(tread.areas, count) for tread in treads]),
+        np.stack([_padded(tread.sides, count) for tread in treads]),
+        np.array([len(tread.markers) for tread in treads], dtype=np.intp),
+        np.stack([_padded(tread.section, sections) for tread in treads]),
+        np.array([len(tread.section) for tread in treads], dtype=np.intp),
+        np.array([tread.width / 2 for tread in treads]),
+        np.stack([_box(tread) for tread in treads]),
+    )
+
+
+def ground_bounds(tread: Tread, grip: Grip) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What ground does to one link at most, over its displacement and its rotation in its own frame.
+
+    All its markers touch, and besides an edge lies across its middle. Soil is never stiffer
+    than rigid ground, whose sinkage and shear it shares, nor is its damping higher; the slip
+    damping of equation 55 comes on top.
+
+    Returns:
+        Stiffness (6, 6) [N/m, N, N m/rad] and damping (6, 6) [N s/m, N s, N m s/rad].
+    """
+    reach = np.zeros((6, 6))
+    markers = tread.markers
+    for (x, y, z), share in [
+        *((marker, 1.0) for marker in markers),
+        *((corner, 0.5) for corner in markers[-4:]),
+    ]:
+        motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])
+        reach += share * motion.T @ motion
+    return max(grip.stiffness, grip.shear_stiffness) * reach, max(grip.damping, grip.shear_damping) * reach
+
+
+def _padded(rows: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    return np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]))])
+
+
+def _box(tread: Tread) -> NDArray[np.float64]:
+    corners = np.concatenate([tread.markers, tread.markers[:4] - (0, 0, tread.thickness)])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return np.concatenate([(low + high) / 2, (high - low) / 2])
+
+
+def _check(of: object, name: str, holds: bool, expected: str) -> None:
+    if not holds:
+        raise InvalidValueError(f"{name} of a {type(of).__name__.lower()}", expected, getattr(of, name))

@@ -1,0 +1,189 @@
+"""Soil that yields under a track: how it is pressed down and sheared, and published kinds of it.
+
+Pressed by a plate of smaller side b down to a sinkage z, soil carries the pressure
+p = (k_c / b + k_phi) z^n (Bekker). Lifted from its greatest sinkage z_u it unloads, and loads
+again, along a straight line of slope k_0 + A_u z_u (Wong). It is sheared off at
+c + p tan(phi) (Mohr-Coulomb; equation 49 of Omar 2014), of which a shear displacement j brings
+up the share 1 - exp(-j / K) (Janosi and Hanamoto) or tanh(j / K) (equation 52 of Omar 2014).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.terrain.checks import check_not_negative, check_positive
+
+ShearLaw = Literal["exponential", "tanh"]
+
+_LAWS: tuple[ShearLaw, ...] = ("exponential", "tanh")
+
+
+class SoilConstants(NamedTuple):
+    """A soil's numbers as kernels read and interpolate them; the units are those of `Soil`.
+
+    Attributes:
+        friction: Tangent of its friction angle [-].
+        tanh: 1 where its shear law is "tanh", 0 where it is "exponential".
+    """
+
+    exponent: float
+    cohesive_modulus: float
+    frictional_modulus: float
+    cohesion: float
+    friction: float
+    shear_modulus: float
+    unloading_stiffness: float
+    unloading_growth: float
+    slip_damping: float
+    slip_speed: float
+    tanh: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Soil:
+    """One kind of soil.
+
+    Attributes:
+        exponent: Of sinkage, n [-].
+        cohesive_modulus: k_c [N/m^(n+1)].
+        frictional_modulus: k_phi [N/m^(n+2)]; one of the two moduli is above 0.
+        cohesion: c [Pa].
+        friction_angle: phi [rad], below pi/2.
+        shear_modulus: Shear displacement K at which most of the shear strength acts [m].
+        unloading_stiffness: k_0 [N/m^3]. Unloading is never softer than loading is, which is
+            what counts where no numbers are known.
+        unloading_growth: A_u [N/m^4].
+        shear_law: How shear stress grows with shear displacement.
+        slip_damping: C in equation 55 of Omar 2014 [N s/m^3].
+        slip_speed: mu in equation 55, the speed at which most of the damping acts [m/s].
+    """
+
+    exponent: float
+    cohesive_modulus: float
+    frictional_modulus: float
+    cohesion: float
+    friction_angle: float
+    shear_modulus: float
+    unloading_stiffness: float = 0.0
+    unloading_growth: float = 0.0
+    shear_law: ShearLaw = "exponential"
+    slip_damping: float = 0.0
+    slip_speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no soil."""
+        check_positive(self, "exponent")
+        check_not_negative(self, "cohesive_modulus", "N/m^(n+1)")
+        check_not_negative(self, "frictional_modulus", "N/m^(n+2)")
+        if self.cohesive_modulus == self.frictional_modulus == 0:
+            raise InvalidValueError("Soil.frictional_modulus", "above 0 without a cohesive modulus", 0.0)
+        check_not_negative(self, "cohesion", "Pa")
+        check_not_negative(self, "friction_angle", "rad")
+        if self.friction_angle >= math.pi / 2:
+            raise InvalidValueError("Soil.friction_angle", "less than pi/2 [rad]", self.friction_angle)
+        check_positive(self, "shear_modulus", "m")
+        check_not_negative(self, "unloading_stiffness", "N/m^3")
+        check_not_negative(self, "unloading_growth", "N/m^4")
+        if self.shear_law not in _LAWS:
+            raise InvalidValueError("Soil.shear_law", f"one of {', '.join(_LAWS)}", self.shear_law)
+        check_not_negative(self, "slip_damping", "N s/m^3")
+        check_positive(self, "slip_speed", "m/s")
+
+    @classmethod
+    def linear(
+        cls,
+        stiffness: float,
+        cohesion: float,
+        friction_angle: float,
+        shear_rate: float,
+        slip_damping: float = 0.0,
+        slip_speed: float = 1.0,
+    ) -> Soil:
+        """Soil as in equations 48-55 of Omar 2014: an elastic bed with p = K_y z.
+
+        Args:
+            stiffness: K_y, pressure over sinkage [N/m^3].
+            cohesion: K_c [Pa].
+            friction_angle: phi [rad].
+            shear_rate: k_T [1/m].
+            slip_damping: C [N s/m^3].
+            slip_speed: mu [m/s].
+
+        Returns:
+            The soil.
+
+        Raises:
+            InvalidValueError: A value is out of its range.
+        """
+        if finite("shear_rate of a linear soil", shear_rate) <= 0:
+            raise InvalidValueError("shear_rate of a linear soil", "greater than 0 [1/m]", shear_rate)
+        return cls(
+            exponent=1.0,
+            cohesive_modulus=0.0,
+            frictional_modulus=stiffness,
+            cohesion=cohesion,
+            friction_angle=friction_angle,
+            shear_modulus=1 / shear_rate,
+            shear_law="tanh",
+            slip_damping=slip_damping,
+            slip_speed=slip_speed,
+        )
+
+    @property
+    def constants(self) -> SoilConstants:
+        """Its numbers, for kernels."""
+        return SoilConstants(
+            float(self.exponent),
+            float(self.cohesive_modulus),
+            float(self.frictional_modulus),
+            float(self.cohesion),
+            math.tan(self.friction_angle),
+            float(self.shear_modulus),
+            float(self.unloading_stiffness),
+            float(self.unloading_growth),
+            float(self.slip_damping),
+            float(self.slip_speed),
+            float(self.shear_law == "tanh"),
+        )
+
+
+def find_soil(name: str) -> Soil:
+    """A published soil; `soils.csv` beside this module says where each comes from.
+
+    Percentages in names are contents of moisture. A shear modulus that was not measured is that
+    of the soil's class: 0.01 m for firm sand, 0.025 m for loose, 0.006 m for compact clay, 0.025
+    to 0.05 m for fresh snow (Wong 2008, section 2.4).
+
+    Raises:
+        UnknownNameError: There is none of this name.
+    """
+    soils = published_soils()
+    if name not in soils:
+        raise UnknownNameError("soil", name, soils)
+    return soils[name]
+
+
+@cache
+def published_soils() -> dict[str, Soil]:
+    """All published soils by name."""
+    with Path(__file__).with_name("soils.csv").open(encoding="utf-8", newline="") as file:
+        return {row["name"]: _soil(row) for row in csv.DictReader(file)}
+
+
+def _soil(row: dict[str, str]) -> Soil:
+    return Soil(
+        exponent=float(row["exponent"]),
+        cohesive_modulus=float(row["cohesive_modulus"]),
+        frictional_modulus=float(row["frictional_modulus"]),
+        cohesion=float(row["cohesion"]),
+        friction_angle=math.radians(float(row["friction_angle_deg"])),
+        shear_modulus=float(row["shear_modulus"]),
+        unloading_stiffness=float(row["unloading_stiffness"] or 0),
+        unloading_growth=float(row["unloading_growth"] or 0),
+    )
