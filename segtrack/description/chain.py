@@ -101,8 +101,8 @@ class ShoeContactPart(Part):
     """How stiff shoes meet rigid ground."""
 
     stiffness: Positive | None = None
-    """Of each contact marker [N/m]; a fifth of the bushings' if not given."""
-    damping_ratio: NonNegative = 0.3
+    """Of each contact marker [N/m]; a tenth of the bushings' if not given."""
+    damping_ratio: NonNegative = 0.1
     """Of a shoe on its markers, over critical [-]."""
 
 

@@ -51,10 +51,12 @@ _FLANGE = 0.08
 """Height of a wheel's flanges, per pitch."""
 _WHEEL_FRICTION = 0.3
 _CONTACT_SHARE = 0.2
-"""Stiffness of a shoe's contacts with wheels and ground, per stiffness of a bushing."""
+"""Stiffness of a shoe's contacts with wheels, per stiffness of a bushing."""
+_MARKER_SHARE = 0.1
+"""The same of a marker on the ground."""
 _CONTACT_DAMPING = 0.05
 """Of a shoe on one contact, over critical [-]."""
-_TOOTH_FRICTION = 0.1
+_TOOTH_FRICTION = 0.05
 _TOOTH_SLIP = 1.0
 """Slip speed at which friction on teeth is fully developed [m/s]."""
 
@@ -332,7 +334,7 @@ class _Layout:
 
     def _grip(self, shoe: Shoe, bushing: Bushing) -> Grip:
         given, friction = self.chain.ground, self.part.contact.friction
-        stiffness = given.stiffness or _CONTACT_SHARE * bushing.stiffness
+        stiffness = given.stiffness or _MARKER_SHARE * bushing.stiffness
         markers = max(len(tread.markers) for tread in self._treads(shoe))
         damping = _damping(given.damping_ratio, markers * stiffness, shoe.mass) / markers
         return grip_of(friction, stiffness, damping, stiffness, damping)
