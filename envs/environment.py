@@ -213,7 +213,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         rig = self._open_rig("render")
         if self._episode is None:
             raise NotReadyError(f"render {self.task.name}", "it has not been reset")
-        return take_picture(rig.world.client, rig.robot.state.position, _WIDTH, _HEIGHT)
+        with rig.robot.shown():
+            return take_picture(rig.world.client, rig.robot.state.position, _WIDTH, _HEIGHT)
 
     def close(self) -> None:
         """Give back what PyBullet holds; may be called again."""

@@ -27,7 +27,7 @@ from segtrack.errors import (
     finite,
     finite_vector,
 )
-from segtrack.robot import Robot, attach
+from segtrack.robot import Rest, Robot, attach, settle
 from segtrack.terrain import Terrain
 
 _GUARD_INTERVAL = 0.01
@@ -101,6 +101,7 @@ class World:
             self.close()
             raise
         self.client.setGravity(0, 0, -gravity)
+        self._gravity = gravity
         self._step_engine = self.client.stepSimulation
         self.terrains: list[Terrain] = []
         self.robots: list[Robot] = []
@@ -266,6 +267,39 @@ class World:
                 deadline = self._pace(deadline + self.time_step)
         elapsed = time.perf_counter() - began
         self.real_time_factor = count * self.time_step / elapsed if elapsed > 0 else math.inf
+
+    def settle(self, tolerance: float = 1e-3, longest: float = 10.0) -> Rest:
+        """Bring all robots to rest where they stand, by energy drainage; time stands still.
+
+        Args:
+            tolerance: At rest no body has an unbalanced force above this share of its robot's weight,
+                and kinetic energy is at most the share's square of the weight lifted by the length.
+            longest: Time after which to give up [s].
+
+        Returns:
+            How it went, and how far from equilibrium it stopped.
+
+        Raises:
+            InvalidValueError: There is no robot or no gravity, or a number is not positive.
+            DivergedError: A robot is no longer finite, or absurdly fast.
+        """
+        self._must_be_connected("settle")
+        for name, value in (("tolerance", tolerance), ("longest [s]", longest)):
+            if finite(name, value) <= 0:
+                raise InvalidValueError(name, "greater than 0", value)
+        if not self.robots or self._gravity <= 0:
+            got = Phrase("no robot" if not self.robots else f"a gravity of {self._gravity:g} m/s^2")
+            raise InvalidValueError("world that settles", "one with robots, and gravity downwards", got)
+
+        def step(drainage: float) -> None:
+            for robot in self.robots:
+                robot.before_step(drainage)
+            self._step_engine()
+            self._guard()
+
+        rest = settle(self.robots, step, self.time_step, self._gravity, tolerance, longest)
+        self._forget_start()
+        return rest
 
     def save(self) -> Snapshot:
         """Remember the state; `restore` goes back to it, to the bit. Held until `forget`.

@@ -498,7 +498,7 @@ def test_a_sub_step_that_is_too_large_is_refused():
         "sub-step of a chain must be above 0 and at most 0.000109 s, for its stiffness and "
         "damping, got 0.0002"
     )
-    check_sub_step(chain, 0.000109)
+    check_sub_step(0.000109, largest_sub_step(chain))
 
 
 # Kernels

@@ -15,10 +15,13 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.frames import LinkMotion, link_motion, vector
-from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack
+from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack, Shoes
 from segtrack.chain.carrier import Carriers
 from segtrack.chain.ground import ground_of
+from segtrack.chain.measures import kinetic_energy
+from segtrack.chain.readings import ChainReading
 from segtrack.chain.track import TrackChain, TrackSnapshot
+from segtrack.chain.vectors import cross
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackPart
 from segtrack.geometry.links import SegmentLink
@@ -56,9 +59,11 @@ class ChainBelt(Belt):
         self.chain = TrackChain(design, self._frames(self._motions()), track.part.chain.sub_step)
 
     @property
-    def own_mass(self) -> float:
-        """Of the chain [kg]."""
-        return self.chain.design.chain.mass
+    def shoes(self) -> Shoes:
+        """All of the chain's."""
+        chain, state = self.chain.design.chain, self.chain.state
+        masses = np.full(chain.count, chain.shoe.mass)
+        return Shoes(masses, state.positions, state.velocities, kinetic_energy(chain, state))
 
     @property
     def segment_phases(self) -> list[float]:
@@ -74,6 +79,10 @@ class ChainBelt(Belt):
         """The belt, as its driven wheel moves it."""
         chain = self.chain
         return BeltReading(chain.travel, chain.speed, chain.torque / chain.design.pitch_radius)
+
+    def read_chain(self) -> ChainReading:
+        """The chain, as an engineer looks at it."""
+        return self.chain.read(self._frames(self._motions()))
 
     def tell(self, speed: float, limit: float) -> None:
         """Give the drive a target speed of the belt [m/s] and a force limit [N]."""
@@ -122,9 +131,9 @@ class ChainBelt(Belt):
         frames = self._frames(motions)
         done = self.chain.advance(frames, duration, gravity, self._target, self._limit, drainage)
         for link, impulse in zip(self.carriers, done, strict=True):
-            wrench = wrenches[link]
+            wrench, arm = wrenches[link], vector(impulse.point - motions[link].center)
             wrench[:3] += impulse.force
-            wrench[3:] += impulse.torque + np.cross(impulse.point - motions[link].center, impulse.force)
+            wrench[3:] += impulse.torque + cross(arm, vector(impulse.force))
 
     def _motions(self) -> dict[int, LinkMotion]:
         return {link: link_motion(self._client, self.jointed.body, link) for link in self.carriers}
@@ -132,12 +141,19 @@ class ChainBelt(Belt):
     def _frames(self, motions: Mapping[int, LinkMotion]) -> Carriers:
         """The track frame on each link that carries wheels."""
         carried = [motions[link] for link in self.carriers]
+        origins = [motion.position + motion.rotation @ self._origin for motion in carried]
+        arms = [origin - motion.center for origin, motion in zip(origins, carried, strict=True)]
         return Carriers(
-            np.array([motion.position + motion.rotation @ self._origin for motion in carried]),
+            np.array(origins),
             np.array([motion.rotation @ self._rotation for motion in carried]),
-            np.array([motion.velocity_at(vector(self._origin)) for motion in carried]),
+            np.array([_velocity_at(arm, motion) for arm, motion in zip(arms, carried, strict=True)]),
             np.array([motion.angular_velocity for motion in carried]),
         )
+
+
+def _velocity_at(arm: np.ndarray, motion: LinkMotion) -> np.ndarray:
+    """Velocity [m/s] of a link's point, `arm` (3,) from its centre of mass [m]; `np.cross` takes 20 us."""
+    return motion.velocity + cross(vector(motion.angular_velocity), vector(arm))
 
 
 class ChainBelts(Belts):
@@ -152,7 +168,7 @@ class ChainBelts(Belts):
         """The belts, in the order of the tracks."""
         return [belt.read() for belt in self._belts]
 
-    def advance(self, drainage: float = 0.0) -> None:
+    def advance(self, drainage: float) -> None:
         """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle.
 
         Args:

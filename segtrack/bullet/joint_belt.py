@@ -10,7 +10,7 @@ import pybullet
 from segtrack.bullet.engine import needing
 from segtrack.bullet.frames import link_motion, place_base
 from segtrack.bullet.joints import set_friction
-from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack
+from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack, Shoes
 from segtrack.geometry.phase import wrap_travel
 from segtrack.terrain import Terrain
 
@@ -22,7 +22,7 @@ class JointBelt(Belt):
         motors: Places in `jointed.joints` of the joints that the drive acts on, which share its force.
     """
 
-    own_mass = 0.0
+    shoes = Shoes(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)), 0.0)
     points = np.zeros((0, 3))
 
     def __init__(
@@ -129,7 +129,7 @@ class JointBelts(Belts):
             readings.append(BeltReading(phase / len(ratios), rate / len(ratios), force))
         return readings
 
-    def advance(self) -> None:
+    def advance(self, drainage: float) -> None:
         """Nothing: PyBullet moves joints."""
 
     def set_ground(self, terrains: Sequence[Terrain]) -> None:

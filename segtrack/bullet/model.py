@@ -54,6 +54,22 @@ class BeltReading(NamedTuple):
     force: float
 
 
+class Shoes(NamedTuple):
+    """Bodies of a belt that are no links of PyBullet's.
+
+    Attributes:
+        masses: (n,) [kg].
+        positions: Of the centres of mass in the world (n, 3) [m].
+        velocities: The same (n, 3) [m/s].
+        kinetic_energy: Of all of them [J].
+    """
+
+    masses: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    kinetic_energy: float
+
+
 class Belt(ABC):
     """One track's belt in a running simulation, whatever it is made of.
 
@@ -79,8 +95,8 @@ class Belt(ABC):
 
     @property
     @abstractmethod
-    def own_mass(self) -> float:
-        """Of what is no link of PyBullet's [kg]."""
+    def shoes(self) -> Shoes:
+        """Its bodies that are no links of PyBullet's."""
 
     @property
     @abstractmethod
@@ -125,8 +141,12 @@ class Belts(ABC):
         """The belts, in the order of the tracks."""
 
     @abstractmethod
-    def advance(self) -> None:
-        """Do what has to be done about belts that PyBullet does not move, right before it steps."""
+    def advance(self, drainage: float) -> None:
+        """Move belts that PyBullet does not move, right before it steps.
+
+        Args:
+            drainage: Rate at which their velocities decay besides [1/s].
+        """
 
     @abstractmethod
     def set_ground(self, terrains: Sequence[Terrain]) -> None:

@@ -12,17 +12,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.carrier import Carriers, Reaction
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Vector
-from segtrack.chain.vectors import add, axis, compiled, cross, dot, row
-
-inlined = numba.njit(cache=True, error_model="numpy", forceinline=True)
-"""Compile a kernel into those that call it: handing over a tuple of arrays costs more than a contact."""
+from segtrack.chain.vectors import add, axis, compiled, cross, dot, inlined, row
 
 
 class Wheels(NamedTuple):
@@ -39,7 +35,9 @@ class Wheels(NamedTuple):
         inertias: About the axles (W,) [kg m^2].
         rolls: Whether rails roll on the wheel (W,).
         radii: The largest of each wheel (W,) [m].
-        reaches: Distance from an axle beyond which no link's centre of mass is in contact (W,) [m].
+        reaches: Distance from an axle beyond which no parallel link's centre of mass is in contact (W,) [m].
+        aside: Greatest lateral offset of what touches wheels, in the link frame [m]; links that are
+            tilted against an axle reach farther by its share across the axle.
         margin: By which proximity lists reach farther [m].
         pieces: Of the profiles (W, P, 5): axial offsets of begin and end [m], radius [m] and slope at
             the begin, and the radius's second derivative [1/m]; behind a profile's last they are empty.
@@ -63,6 +61,7 @@ class Wheels(NamedTuple):
     rolls: NDArray[np.bool_]
     radii: NDArray[np.float64]
     reaches: NDArray[np.float64]
+    aside: float
     margin: float
     pieces: NDArray[np.float64]
     rail: Vector
@@ -153,7 +152,7 @@ def hub_of(carriers: Carriers, wheels: Wheels, motion: WheelMotion, w: int) -> H
     )
 
 
-@compiled
+@inlined
 def slip_at(frames: Frames, i: int, lever: Vector, hub: Hub, out: Vector) -> Vector:
     """Velocity of link i over that of a wheel at a point [m/s].
 
@@ -172,7 +171,7 @@ def slip_at(frames: Frames, i: int, lever: Vector, hub: Hub, out: Vector) -> Vec
     )
 
 
-@compiled
+@inlined
 def push(
     loads: Loads, i: int, lever: Vector, out: Vector, force: Vector, total: Vector, moment: Vector
 ) -> tuple[Vector, Vector]:

@@ -53,6 +53,18 @@ def room_for(chain: Chain) -> tuple[Frames, Loads]:
     return frames, Loads(np.zeros((slots, 3)), np.zeros((slots, 3)), np.zeros((joints, 3)))
 
 
+def joint_tension(chain: Chain, frames: Frames, pin_forces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Tension (m,) in each joint [N]: the pin force (m, 3) along the mean direction of its two links.
+
+    An anchored joint takes the direction of its one link.
+    """
+    shoe, joints = chain.shoe, chain.joints
+    along = frames.rotations @ ((np.array(shoe.front) - shoe.rear) / shoe.pitch)
+    along[chain.count :] = 0.0
+    mean = along[joints.pins] + along[joints.bushings]
+    return np.einsum("mi,mi->m", -pin_forces, mean) / np.linalg.norm(mean, axis=1)
+
+
 def _place(frames: Frames, slot: int, anchor: Anchor, marker: Vector) -> None:
     """Hold a link that never moves where its marker is the anchor's."""
     write_rotation(frames.rotations[slot], np.array(anchor.orientation))

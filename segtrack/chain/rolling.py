@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.carrier import Carriers, Reaction
-from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, inlined, push, slip_at
+from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, push, slip_at
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Vector
-from segtrack.chain.vectors import arm, axis, compiled, cross, dot, row
+from segtrack.chain.vectors import arm, axis, compiled, cross, dot, inlined, row
 
 Pair = tuple[float, float]
 Law = tuple[float, float, float, float]
@@ -32,7 +32,7 @@ def box_wheels(
     near: NDArray[np.intp],
     counts: NDArray[np.intp],
 ) -> None:
-    """List the links that can touch each wheel until they have moved by `wheels.margin`.
+    """List the links that can touch each wheel until one of their points has moved by `wheels.margin`.
 
     Args:
         carriers: Of the wheels.
@@ -44,12 +44,12 @@ def box_wheels(
     """
     for w in range(len(counts)):
         hub = hub_of(carriers, wheels, motion, w)
-        reach = wheels.reaches[w] + wheels.margin
+        reach, o = wheels.reaches[w] + wheels.margin, hub.position
         counts[w] = 0
         for i in range(near.shape[1]):
-            p, o = row(frames.positions, i), hub.position
+            p = row(frames.positions, i)
             away = p[0] - o[0], p[1] - o[1], p[2] - o[2]
-            if dot(away, away) - dot(away, hub.axle) ** 2 < reach * reach:
+            if not _beyond(away, axis(frames.rotations, i, 1), hub.axle, reach, wheels.aside):
                 near[w, counts[w]] = i
                 counts[w] += 1
             else:
@@ -88,7 +88,7 @@ def add_wheels(
         wheel_loads: To which the wheels' are added.
         sub_step: Time since the last call [s].
     """
-    stations, pieces, shear = wheels.stations, wheels.pieces, motion.shear
+    stations, pieces, shear, aside = wheels.stations, wheels.pieces, motion.shear, wheels.aside
     rails = wheels.rail, wheels.span
     law = wheels.stiffness, wheels.damping, wheels.friction, wheels.shear_stiffness
     for w in range(len(counts)):
@@ -100,7 +100,7 @@ def add_wheels(
                 i = near[w, entry]
                 p = row(frames.positions, i)
                 away = p[0] - o[0], p[1] - o[1], p[2] - o[2]
-                if dot(away, away) - dot(away, hub.axle) ** 2 > reach * reach:
+                if _beyond(away, axis(frames.rotations, i, 1), hub.axle, reach, aside):
                     _let_go(shear, w, i)
                 else:
                     total, moment = _roll(
@@ -121,6 +121,23 @@ def add_wheels(
                         moment,
                     )
             bear(carriers, wheels, w, hub, total, moment, reaction, wheel_loads)
+
+
+@inlined
+def _beyond(away: Vector, side: Vector, axle: Vector, reach: float, aside: float) -> bool:
+    """Whether a link is out of a wheel's reach.
+
+    Args:
+        away: From the wheel's middle to the link's centre of mass [m].
+        side: The link's y axis.
+        axle: Of the wheel.
+        reach: Of the wheel where the two are parallel [m].
+        aside: Greatest lateral offset of the link's points [m]; it reaches farther by its share across
+            the axle.
+    """
+    offset, straight = dot(away, axle), dot(side, axle)
+    farthest = reach + aside * math.sqrt(max(0.0, 1 - straight * straight))
+    return dot(away, away) - offset * offset > farthest * farthest
 
 
 @inlined
@@ -193,14 +210,14 @@ def _roll(
     return total, moment
 
 
-@compiled
+@inlined
 def _let_go(shear: NDArray[np.float64], w: int, i: int) -> None:
     """Forget how far link i's rails are displaced on wheel w; by single numbers, which is fastest."""
     for s in range(shear.shape[2]):
         shear[w, i, s, 0] = shear[w, i, s, 1] = 0.0
 
 
-@compiled
+@inlined
 def _depth(pieces: NDArray[np.float64], w: int, offset: float, radius: float) -> Pair:
     """How much a wheel's profile is above a radius at an axial offset [m], and its slope there.
 
@@ -215,17 +232,19 @@ def _depth(pieces: NDArray[np.float64], w: int, offset: float, radius: float) ->
     return -1.0, 0.0
 
 
-@compiled
+@inlined
 def _grip(law: Law, stretch: Pair, slip: Pair, size: float) -> tuple[Pair, Pair]:
     """What of a displacement [m] friction holds, and the force [N], under a normal force `size` [N]."""
     _, c, friction, k = law
     limit = friction * size
     u, v = stretch
-    held = k * math.sqrt(u * u + v * v)
-    if held > limit:
-        u, v = limit / held * u, limit / held * v
+    square = k * k * (u * u + v * v)
+    if square > limit * limit:
+        kept = limit / math.sqrt(square)
+        u, v = kept * u, kept * v
     a, b = -k * u - c * slip[0], -k * v - c * slip[1]
-    held = math.sqrt(a * a + b * b)
-    if held > limit:
-        a, b = limit / held * a, limit / held * b
+    square = a * a + b * b
+    if square > limit * limit:
+        kept = limit / math.sqrt(square)
+        a, b = kept * a, kept * b
     return (u, v), (a, b)

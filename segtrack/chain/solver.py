@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.loads import Frames, Loads, room_for
+from segtrack.chain.loads import Frames, Loads, joint_tension, room_for
 from segtrack.chain.model import Chain
 from segtrack.chain.stability import check_sub_step, largest_sub_step
 from segtrack.chain.state import ChainState
@@ -77,16 +77,9 @@ class ChainSolver:
         return self._loads
 
     def tension(self, state: ChainState) -> NDArray[np.float64]:
-        """Tension (m,) in each joint [N]: the pin force along the mean direction of its two links.
-
-        An anchored joint takes the direction of its one link.
-        """
-        pull = -self.loads(state).pin_forces
-        shoe, joints = self.chain.shoe, self.chain.joints
-        along = self._frames.rotations @ ((np.array(shoe.front) - shoe.rear) / shoe.pitch)
-        along[self.chain.count :] = 0.0
-        mean = along[joints.pins] + along[joints.bushings]
-        return np.einsum("mi,mi->m", pull, mean) / np.linalg.norm(mean, axis=1)
+        """Tension in each joint (m,) [N], see `joint_tension`."""
+        loads = self.loads(state)
+        return joint_tension(self.chain, self._frames, loads.pin_forces)
 
     def _motion(self, state: ChainState) -> Motion:
         """A state's arrays; kernels do not look whether they are as long as they should be."""

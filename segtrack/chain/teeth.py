@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.carrier import Carriers, Reaction
-from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, inlined, push, slip_at
+from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, push, slip_at
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Constants, Vector
-from segtrack.chain.vectors import arm, axis, compiled, dot, row
+from segtrack.chain.vectors import arm, axis, compiled, dot, inlined, row
 
 
 class Teeth(NamedTuple):

@@ -18,12 +18,16 @@ from segtrack.chain.ground_state import GroundMotion, ground_motion_of, room_on_
 from segtrack.chain.ground_tread import treads_of
 from segtrack.chain.hubs import WheelMotion
 from segtrack.chain.loads import room_for
+from segtrack.chain.readings import ChainReading, read_track
 from segtrack.chain.stability import check_sub_step
 from segtrack.chain.state import ChainState, state_along
 from segtrack.chain.sub_step import Motion
-from segtrack.chain.track_step import Exchange, Underfoot, Undergear, find_lost, run_track
+from segtrack.chain.track_step import Exchange, Underfoot, Undergear, run_track
 from segtrack.errors import DivergedError
 
+_DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 200, 1e-4
+"""A chain is tensioned with this drainage [1/s] in steps of this duration [s], at most so many, until
+all its shoes are slower than this [m/s]."""
 _PARTED = 0.25
 """A joint whose two markers are this many pitches apart has parted."""
 
@@ -97,9 +101,10 @@ class TrackChain:
         count = len(carriers.position)
         self._reaction = Reaction(*np.zeros((2, count, 3)))
         self._exchange = Exchange(*np.zeros((3, count, 3)))
-        self.torque = 0.0
+        self.torque, self._grip = 0.0, design.grip
         self.state = state_along(chain, design.hinges)
         self.set_ground(ground_of(()))
+        self._rest = self._relaxed()
         self.lay(carriers)
 
     @property
@@ -125,28 +130,22 @@ class TrackChain:
         loads, nearby = room_on_ground(ground, self._treads)
         motion = ground_motion_of(self._treads)
         margin = self.design.chain.shoe.pitch
-        self._foot = Underfoot(ground, self._treads, self.design.grip, motion, loads, nearby, margin)
+        self._foot = Underfoot(ground, self._treads, self._grip, motion, loads, nearby, margin)
 
     def set_friction(self, friction: float) -> None:
         """Let its shoes have another friction on the ground."""
-        self._foot = self._foot._replace(grip=self._foot.grip._replace(friction=friction))
+        self._grip = self._grip._replace(friction=friction)
+        self._foot = self._foot._replace(grip=self._grip)
 
     def lay(self, carriers: Carriers) -> None:
-        """Lay the chain around its wheels, at rest, where its carriers are."""
+        """Lay the tensioned chain around its wheels, at rest, where its carriers are."""
         self._follow(carriers)
-        laid, turn, origin = (
-            state_along(self.design.chain, self.design.hinges),
-            carriers.rotation[0],
-            carriers.position[0],
-        )
-        self.state.positions[:] = laid.positions @ turn.T + origin
+        time, laid, turn = self.state.time, self._rest.chain, carriers.rotation[0]
+        self.restore(self._rest)
+        self.state.time = time
+        self.state.positions[:] = laid.positions @ turn.T + carriers.position[0]
         self.state.orientations[:] = _turned(turn, laid.orientations)
-        self.state.velocities[:] = self.state.spins[:] = 0.0
-        for array in self.wheels:
-            array[:] = 0.0
-        self.wheels.angles[self.design.undercarriage.driven] = self.design.seat
         self.set_ground(self._foot.ground)
-        self.torque = 0.0
 
     def advance(
         self,
@@ -178,7 +177,7 @@ class TrackChain:
         count = math.ceil(duration / self.largest_sub_step * (1 - 1e-9))
         sub_step = duration / count
         radius, mass = design.pitch_radius, design.chain.shoe.mass
-        self.torque = run_track(
+        self.torque, lost, why = run_track(
             self._motion(),
             design.chain.joints,
             self._frames,
@@ -195,14 +194,21 @@ class TrackChain:
             sub_step,
             count,
             math.exp(-drainage * sub_step),
+            _PARTED * design.chain.shoe.pitch,
+            design.treads[0].width,
         )
         self.state.time += duration
-        self._check()
+        if lost >= 0:
+            raise DivergedError(f"chain link {lost}", self.state.time, _LOSSES[why])
         points, impulses, turns = self._exchange
         return [
             Impulse(point.copy(), impulse / duration, turn / duration)
             for point, impulse, turn in zip(points, impulses, turns, strict=True)
         ]
+
+    def read(self, carriers: Carriers) -> ChainReading:
+        """How it is loaded and how it stands on the ground, now that its carriers are there."""
+        return read_track(self.design, self.state, self._gear, self._foot, carriers, self.torque)
 
     def snapshot(self) -> TrackSnapshot:
         """Everything that changes."""
@@ -224,6 +230,21 @@ class TrackChain:
             np.einsum("nij,nkj->nki", self.state.rotations, markers) + self.state.positions[:, None]
         ).reshape(-1, 3)
 
+    def _relaxed(self) -> TrackSnapshot:
+        """The chain around its wheels in the track frame, tensioned, drained of energy, without gravity."""
+        count = len(self._carriers.position)
+        still = Carriers(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
+        self.wheels.angles[self.design.undercarriage.driven] = self.design.seat
+        for _ in range(_LONGEST):
+            self.advance(still, _PULL, (0.0, 0.0, 0.0), 0.0, math.inf, _DRAINAGE)
+            if np.abs(self.state.velocities).max() < _SLOW:
+                break
+        self.state.velocities[:] = self.state.spins[:] = self.wheels.speeds[:] = self.wheels.slide_speeds[
+            :
+        ] = 0.0
+        self.state.time = 0.0
+        return self.snapshot()
+
     def _motion(self) -> Motion:
         state = self.state
         return Motion(state.positions, state.orientations, state.velocities, state.spins)
@@ -231,20 +252,6 @@ class TrackChain:
     def _follow(self, carriers: Carriers) -> None:
         for mine, given in zip(self._carriers, carriers, strict=True):
             mine[...] = given
-
-    def _check(self) -> None:
-        """Stop where a link is lost."""
-        lost = find_lost(
-            self._motion(),
-            self.design.chain.joints,
-            self._frames,
-            self.design.chain.constants,
-            self._carriers,
-            _PARTED * self.design.chain.shoe.pitch,
-            self.design.treads[0].width,
-        )
-        if lost[0] >= 0:
-            raise DivergedError(f"chain link {lost[0]}", self.state.time, _LOSSES[lost[1]])
 
 
 def _turned(rotation: NDArray[np.float64], orientations: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -104,7 +104,9 @@ def run_track(
     sub_step: float,
     count: int,
     kept: float,
-) -> float:
+    apart: float,
+    aside: float,
+) -> tuple[float, int, int]:
     """Take `count` sub-steps of `sub_step` [s] with all that acts on a track.
 
     Args:
@@ -124,9 +126,11 @@ def run_track(
         sub_step: [s]
         count: Of sub-steps, at least 1.
         kept: Share of velocity that energy drainage leaves, 1 without.
+        apart: See `find_lost` [m].
+        aside: The same [m].
 
     Returns:
-        Mean torque of the drive on its wheel [N m].
+        Mean torque of the drive on its wheel [N m], and what `find_lost` finds at the end.
     """
     for c in range(len(carriers.position)):
         for k in range(3):
@@ -159,7 +163,8 @@ def run_track(
         drift(motion, frames, constants, duration)
         drift_wheels(carriers, gear.wheels, gear.motion, duration)
         drift_carriers(carriers, duration)
-    return drive / count
+    lost, why = find_lost(motion, joints, frames, constants, carriers, apart, aside)
+    return drive / count, lost, why
 
 
 @compiled

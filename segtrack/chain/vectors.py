@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -11,8 +12,15 @@ from numpy.typing import NDArray
 
 from segtrack.chain.model import Vector
 
-compiled = numba.njit(cache=True, error_model="numpy")
+_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
+# Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:
+# handing a tuple of many of them to another kernel costs more than a contact otherwise.
+
+compiled = numba.njit(**_options)
 """Compile a kernel at its first call, and keep it for the next process."""
+
+inlined = numba.njit(**_options, forceinline=True)
+"""The same, into those that call it."""
 
 
 def forget_stale_kernels(folder: Path) -> None:

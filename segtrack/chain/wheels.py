@@ -235,7 +235,7 @@ class Undercarriage:
         begin = shoe.rear[0], shoe.rear[1], shoe.rear[2] - rail.inset
         ends = (begin, (shoe.front[0], shoe.front[1], shoe.front[2] - rail.inset), shoe.rear)
         rows = () if self.sprocket is None else self.sprocket.rows
-        widest = max(abs(y) for y in (*rail.stations, *rows))
+        aside = max(abs(y) + abs(end[1]) for y in (*rail.stations, *rows) for end in ends)
         rolls = np.array([self.sprocket is None or w != self.driven for w in range(len(wheels))])
         bushing = 0.0 if self.sprocket is None else self.sprocket.bushing_radius
         return Wheels(
@@ -249,7 +249,8 @@ class Undercarriage:
             np.array([wheel.inertia for wheel in wheels]),
             rolls,
             radii,
-            radii + np.where(rolls, 0.0, bushing) + max(math.hypot(*end) for end in ends) + widest,
+            radii + np.where(rolls, 0.0, bushing) + max(math.hypot(x, z) for x, _, z in ends),
+            aside,
             shoe.pitch / 2,
             pieces,
             begin,

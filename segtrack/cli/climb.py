@@ -19,9 +19,11 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
+from segtrack.experiments.chain_history import COLUMNS
 from segtrack.experiments.climb import (
     FRONT_FLIPPERS_DEG,
     REAR_FLIPPERS_DEG,
+    ClimbDivergedError,
     ClimbInterrupted,
     ClimbProgress,
     ClimbResult,
@@ -64,6 +66,7 @@ def climb(
     as_json: JsonFlag = False,
 ) -> None:
     """Drive a vehicle at a step and see whether it climbs; failing to climb is a result, not an error."""
+    from segtrack.report.chain_figure import draw_chains
     from segtrack.report.climb_figure import draw_climb
     from segtrack.report.tables import climb_table
 
@@ -78,22 +81,28 @@ def climb(
         friction=friction,
     )
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
-    interrupted = False
+    ended: ClimbInterrupted | ClimbDivergedError | None = None
     try:
         result = _run(setup, gui, record)
-    except ClimbInterrupted as error:
-        result, interrupted = error.result, True
+    except (ClimbInterrupted, ClimbDivergedError) as error:
+        result, ended = error.result, error
     columns = result.trajectory.columns()
     written = [
         write_csv(folder / "trajectory.csv", list(columns), zip(*columns.values(), strict=True)),
         write_json(folder / "summary.json", result.summary()),
     ]
-    if not interrupted:
+    if result.chains is not None:
+        written.append(write_csv(folder / "chain.csv", COLUMNS, result.chains.rows()))
+    if not isinstance(ended, ClimbInterrupted):
         written.append(write_figure(folder / "climb.png", draw_climb(result)))
+        if result.chains is not None:
+            written.append(write_figure(folder / "chain.png", draw_chains(result)))
     show(climb_table(result), result.summary(), as_json)
     say_written(*written, *([record] if record is not None else []))
-    if interrupted:
+    if isinstance(ended, ClimbInterrupted):
         raise typer.Exit(INTERRUPTED)
+    if ended is not None:
+        raise ended
 
 
 def _run(setup: ClimbSetup, gui: bool, record: Path | None) -> ClimbResult:
@@ -109,6 +118,6 @@ def _run(setup: ClimbSetup, gui: bool, record: Path | None) -> ClimbResult:
         def observe(now: ClimbProgress) -> None:
             advance(now.time / now.time_limit)
             if film is not None:
-                film.take(now.world.client, now.time, now.robot.state.position)
+                film.take(now.world.client, now.time, now.robot)
 
         return run_climb(setup, gui=gui, observer=observe)

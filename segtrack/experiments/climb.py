@@ -19,7 +19,8 @@ import numpy as np
 from segtrack.bullet.engine import PresetName
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.description.placement import bounding_box
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError, finite
+from segtrack.experiments.chain_history import ChainHistory, ChainRecorder, has_chains
 from segtrack.experiments.trajectory import Trajectory, TrajectoryRecorder, up_of
 from segtrack.experiments.variants import with_friction
 from segtrack.robot import Robot, RobotState
@@ -47,7 +48,7 @@ WINDOW = 0.5
 _CLEARANCE = 0.001
 _RUNWAY = 3.0
 
-Outcome = Literal["climbed", "tipped over", "stuck", "interrupted"]
+Outcome = Literal["climbed", "tipped over", "stuck", "interrupted", "diverged"]
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class ClimbResult:
             over the tracks.
         energy: Work of all belt drives [J].
         trajectory: Sampled at 50 Hz.
+        chains: The same of link chains, seldom enough for `chain_history.ROWS`; None for other tracks.
     """
 
     setup: ClimbSetup
@@ -111,6 +113,7 @@ class ClimbResult:
     slip: float
     energy: float
     trajectory: Trajectory
+    chains: ChainHistory | None = None
 
     @property
     def success(self) -> bool:
@@ -118,7 +121,7 @@ class ClimbResult:
         return self.outcome == "climbed"
 
     def summary(self) -> dict[str, object]:
-        """Everything but the trajectory, as plain values with the names that JSON has."""
+        """Everything but what is sampled, as plain values with the names that JSON has."""
         flippers = {
             name: math.degrees(angle[0]) for name, angle in self.trajectory.flippers.items() if len(angle)
         }
@@ -148,6 +151,15 @@ class ClimbInterrupted(KeyboardInterrupt):
     def __init__(self, result: ClimbResult) -> None:
         """Keep the result up to now, whose outcome is `interrupted`."""
         super().__init__()
+        self.result = result
+
+
+class ClimbDivergedError(DivergedError):
+    """A climb that left what is physically possible; carries what there is so far."""
+
+    def __init__(self, error: DivergedError, result: ClimbResult) -> None:
+        """Say the same, and keep the result up to the last sample, whose outcome is `diverged`."""
+        super().__init__(error.body, error.time, error.reason)
         self.result = result
 
 
@@ -185,7 +197,7 @@ def run_climb(setup: ClimbSetup, *, gui: bool = False, observer: Observer | None
     Raises:
         SegtrackError: The setup cannot be: no such vehicle, track model or preset, no flippers
             where an angle is given, a number that is not finite or out of range.
-        DivergedError: The simulation broke down.
+        ClimbDivergedError: The simulation broke down, or a link chain came off.
         ClimbInterrupted: Ctrl-C.
     """
     vehicle = prepare_vehicle(setup)
@@ -197,6 +209,8 @@ def run_climb(setup: ClimbSetup, *, gui: bool = False, observer: Observer | None
             return attempt.result(attempt.drive(observer))
         except KeyboardInterrupt:
             raise ClimbInterrupted(attempt.result("interrupted")) from None
+        except DivergedError as error:
+            raise ClimbDivergedError(error, attempt.result("diverged")) from None
 
 
 def prepare_vehicle(setup: ClimbSetup) -> VehicleDescription:
@@ -221,12 +235,16 @@ class _Attempt:
         self.speed = min(setup.speed, *(track.drive.part.top_speed for track in self.robot.tracks.values()))
         self.time_limit = SETTLE + TIME_MARGIN * (GAP + front + setup.step + PAST_EDGE) / self.speed
         self.recorder = TrajectoryRecorder(self.robot)
+        self.chains = (
+            ChainRecorder(self.robot, SAMPLE_TIME, self.time_limit) if has_chains(self.robot) else None
+        )
+        self.energy = 0.0
         self.elapsed: list[float] = []
         """Wall time of each sample while driving [s]."""
 
     def drive(self, observer: Observer | None) -> Outcome:
         """Settle, then drive until it is decided."""
-        self.recorder.sample(self.world.time)
+        self._sample()
         for _ in range(round(SETTLE / SAMPLE_TIME)):
             self._advance(observer)
         self.robot.set_belt_speed(left=self.speed, right=self.speed)
@@ -238,9 +256,16 @@ class _Attempt:
 
     def _advance(self, observer: Observer | None) -> RobotState:
         self.world.run(SAMPLE_TIME, real_time=self._gui)
-        state = self.recorder.sample(self.world.time)
+        state = self._sample()
         if observer is not None:
             observer(ClimbProgress(self.world, self.robot, self.world.time, self.time_limit))
+        return state
+
+    def _sample(self) -> RobotState:
+        state = self.recorder.sample(self.world.time)
+        self.energy = self.robot.energy
+        if self.chains is not None:
+            self.chains.sample(self.world.time)
         return state
 
     def _outcome(self, state: RobotState) -> Outcome | None:
@@ -268,8 +293,9 @@ class _Attempt:
             max_pitch=float(trajectory.pitch.max()),
             final_position=(x, y, z),
             slip=_slip(trajectory),
-            energy=self.robot.energy,
+            energy=self.energy,
             trajectory=trajectory,
+            chains=None if self.chains is None else self.chains.history(),
         )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from segtrack.experiments.climb import ClimbResult
 from segtrack.experiments.trajectory import Trajectory
+from segtrack.report.chain_outline import chain_polygons
 from segtrack.report.side_view import Pose, side_view
 from segtrack.report.style import SEGMENT_COLOURS, new_figure, paint, paint_ground
 
@@ -22,7 +24,7 @@ def draw_climb(result: ClimbResult) -> Figure:
     title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.setup.track_model}"
     figure.suptitle(f"{title}: {result.outcome} after {result.duration:.1f} s", fontsize=15)
     strip = rows[0].subgridspec(2, SNAPSHOTS // 2)
-    indices = np.linspace(0, len(result.trajectory.time) - 1, SNAPSHOTS).round().astype(int)
+    indices = _snapshots(result)
     for i, index in enumerate(indices):
         draw_snapshot(figure.add_subplot(strip[i // 3, i % 3]), result, int(index))
     plots = rows[1].subgridspec(3, 1)
@@ -48,7 +50,7 @@ def draw_climb(result: ClimbResult) -> Figure:
 
 
 def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
-    """Draw the robot at one sample of its trajectory, before its step."""
+    """Draw the robot at one sample of its trajectory, before its step; link chains as sampled last."""
     trajectory = result.trajectory
     x, _, z = trajectory.position[index]
     pose = Pose(
@@ -58,7 +60,11 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
         flippers={name: float(angle[index]) for name, angle in trajectory.flippers.items()},
         travel={name: float(belt.travel[index]) for name, belt in trajectory.belts.items()},
     )
-    polygons = side_view(result.vehicle, pose, result.setup.track_model)
+    shoes = None
+    if result.chains is not None:
+        sample = int(np.searchsorted(result.chains.time, trajectory.time[index], side="right")) - 1
+        shoes = chain_polygons(result.vehicle, result.chains, sample)
+    polygons = side_view(result.vehicle, pose, result.setup.track_model, shoes)
     reach = 1.15 * max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
     left, right = float(x) - reach, float(x) + reach
     paint_ground(axes, result.terrain, left, right, -_BELOW)
@@ -70,10 +76,18 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     axes.tick_params(labelsize=8)
 
 
+def _snapshots(result: ClimbResult) -> NDArray[np.intp]:
+    """Samples of the trajectory to draw, at which link chains have been sampled, too."""
+    time = result.trajectory.time
+    drawable = time if result.chains is None else result.chains.time
+    chosen = np.linspace(0, len(drawable) - 1, SNAPSHOTS).round().astype(int)
+    return np.searchsorted(time, drawable[chosen])
+
+
 def _plot_forces(axes: Axes, trajectory: Trajectory) -> None:
     """Each belt's force, smoothed over a quarter of a second: contacts make it jump from sample to sample."""
     interval = float(trajectory.time[1] - trajectory.time[0]) if len(trajectory.time) > 1 else 1.0
-    width = max(1, round(0.25 / interval))
+    width = min(len(trajectory.time), max(1, round(0.25 / interval)))
     for i, (name, belt) in enumerate(trajectory.belts.items()):
         smooth = np.convolve(belt.force, np.ones(width) / width, mode="same")
         axes.plot(

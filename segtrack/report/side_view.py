@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,13 +61,19 @@ HOME = Pose(0.0, 0.0, 0.0, {}, {})
 """A vehicle in its own body frame."""
 
 
-def side_view(vehicle: VehicleDescription, pose: Pose = HOME, model: str = "segments") -> list[Polygon]:
+def side_view(
+    vehicle: VehicleDescription,
+    pose: Pose = HOME,
+    model: str = "segments",
+    chains: Sequence[Polygon] | None = None,
+) -> list[Polygon]:
     """Outline a vehicle, the farthest polygon first.
 
     Args:
         vehicle: The vehicle.
         pose: Where it is, and how its flippers and belts stand.
         model: Track model; it says whether there are grousers or wheels.
+        chains: Shoes and wheels where they are in the world, instead of the belts.
 
     Returns:
         Polygons in the order in which to paint them.
@@ -77,12 +83,12 @@ def side_view(vehicle: VehicleDescription, pose: Pose = HOME, model: str = "segm
         half_x, _, half_z = np.asarray(vehicle.body.size) / 2
         corners = np.array([[-half_x, -half_z], [half_x, -half_z], [half_x, half_z], [-half_x, half_z]])
         polygons.append(Polygon("body", corners, 0.0))
-    for track in place_tracks(vehicle, pose.flippers):
+    for track in place_tracks(vehicle, pose.flippers) if chains is None else ():
         polygons += _track(track, pose.travel.get(track.mounted.name, 0.0), model)
     cos, sin = math.cos(pose.pitch), math.sin(pose.pitch)
     turn = np.array([[cos, sin], [-sin, cos]])
     moved = [Polygon(p.role, p.points @ turn + (pose.x, pose.z), p.y) for p in polygons]
-    return sorted(moved, key=lambda polygon: (-polygon.y, polygon.role != "body"))
+    return sorted([*moved, *(chains or ())], key=lambda polygon: (-polygon.y, polygon.role != "body"))
 
 
 def grouser_outlines(part: TrackPart, travel: float) -> list[NDArray[np.float64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -43,9 +44,10 @@ def new_figure(width: float, height: float) -> Figure:
 
 def paint(axes: Axes, polygons: Iterable[Polygon], zorder: float = 2.0) -> None:
     """Paint polygons in their order."""
-    for i, polygon in enumerate(polygons):
-        colour, opacity = FILL[polygon.role]
-        patch = PolyCollection([polygon.points], facecolors=colour, alpha=opacity, linewidths=0)
+    for i, (role, alike) in enumerate(groupby(polygons, lambda polygon: polygon.role)):
+        colour, opacity = FILL[role]
+        outlines = [polygon.points for polygon in alike]
+        patch = PolyCollection(outlines, facecolors=colour, alpha=opacity, linewidths=0)
         patch.set_zorder(zorder + i * 1e-3)
         axes.add_collection(patch)
 

@@ -11,6 +11,7 @@ import imageio
 from segtrack.bullet.camera import take_picture
 from segtrack.errors import InvalidValueError
 from segtrack.files import replacing
+from segtrack.robot import Robot
 
 FRAME_RATE = 25
 WIDTH, HEIGHT = 640, 368
@@ -44,9 +45,10 @@ class Film:
         self._writer.close()
         self._replacing.__exit__(None, None, None)
 
-    def take(self, client: Any, time: float, target: tuple[float, float, float]) -> None:
-        """Take a frame if one is due at a time [s], looking at a point of the world [m]."""
+    def take(self, client: Any, time: float, robot: Robot) -> None:
+        """Take a frame if one is due at a time [s], looking at a robot."""
         if time + 1e-9 < self._next:
             return
         self._next += 1 / FRAME_RATE
-        self._writer.append_data(take_picture(client, target, WIDTH, HEIGHT))
+        with robot.shown():
+            self._writer.append_data(take_picture(client, robot.state.position, WIDTH, HEIGHT))

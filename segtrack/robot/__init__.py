@@ -1,5 +1,6 @@
 """Vehicles in a running simulation."""
 
 from segtrack.robot.robot import Robot, RobotState, attach
+from segtrack.robot.settling import Rest, settle
 
-__all__ = ["Robot", "RobotState", "attach"]
+__all__ = ["Rest", "Robot", "RobotState", "attach", "settle"]

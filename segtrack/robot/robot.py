@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pybullet
 
+from segtrack.bullet.chain_view import ChainView
 from segtrack.bullet.engine import client_id, needing
 from segtrack.bullet.frames import link_motion, place_base, vector
 from segtrack.bullet.loader import load
@@ -85,6 +87,12 @@ class Robot:
             flipper.place(flipper_angles.get(name, 0.0))
         for track in self.tracks.values():
             track.seat()
+        self._view = ChainView(client, built.tracks)
+
+    @property
+    def client_number(self) -> int:
+        """PyBullet's number of its client."""
+        return self._client
 
     @property
     def name(self) -> str:
@@ -95,8 +103,10 @@ class Robot:
     def mass(self) -> float:
         """Of all its links [kg]."""
         with needing(self._client, f"weigh {self.name}"):
-            infos = [pybullet.getDynamicsInfo(*n, physicsClientId=self._client) for n in self._all_links()]
-        return float(sum(info[0] for info in infos) + sum(track.belt.own_mass for track in self._tracks))
+            infos = [pybullet.getDynamicsInfo(*n, physicsClientId=self._client) for n in self.all_links()]
+        return float(
+            sum(info[0] for info in infos) + sum(track.belt.shoes.masses.sum() for track in self._tracks)
+        )
 
     @property
     def state(self) -> RobotState:
@@ -170,8 +180,12 @@ class Robot:
         for flipper, speed in chosen:
             flipper.set_speed(speed)
 
-    def before_step(self) -> None:
+    def before_step(self, drainage: float = 0.0) -> None:
         """Read the belts, roll back those that are due, and tell the drives. Call once before each step.
+
+        Args:
+            drainage: Rate at which the speed of a chain's shoes and wheels decays besides, while a
+                robot is brought to rest [1/s].
 
         Raises:
             DisconnectedError: The client is gone.
@@ -182,10 +196,15 @@ class Robot:
             self._restored = None
             for track, reading in zip(self._tracks, readings, strict=True):
                 track.account(reading)
-            self._belts.advance()
+            self._belts.advance(drainage)
         except pybullet.error:
             client_id(self._client, f"step {self.name}")
             raise
+        self._view.refresh()
+
+    def shown(self) -> AbstractContextManager[None]:
+        """Let what is no body of PyBullet's, shoes of link chains, be seen while a picture is taken."""
+        return self._view.shown()
 
     @property
     def base_velocity(self) -> tuple[float, ...]:
@@ -197,7 +216,7 @@ class Robot:
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner of the box around all its links, in the world [m]."""
         with needing(self._client, f"measure {self.name}"):
-            boxes = [pybullet.getAABB(*link, physicsClientId=self._client) for link in self._all_links()]
+            boxes = [pybullet.getAABB(*link, physicsClientId=self._client) for link in self.all_links()]
         boxes += [(point, point) for track in self._tracks for point in track.belt.points.tolist()]
         lows, highs = zip(*boxes, strict=True)
         return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
@@ -256,12 +275,21 @@ class Robot:
             raise UnknownNameError(f"flipper of {self.name}", name, self.flippers)
         return self.flippers[name]
 
-    def _all_links(self) -> list[tuple[int, int]]:
+    def all_links(self) -> list[tuple[int, int]]:
         """PyBullet's body and link number of each of its links."""
         return [
             (b, n)
             for b in self._bodies
             for n in range(-1, pybullet.getNumJoints(b, physicsClientId=self._client))
+        ]
+
+    @property
+    def moving_joints(self) -> list[int]:
+        """PyBullet's numbers of the joints of its body that can move."""
+        count = pybullet.getNumJoints(self.body, physicsClientId=self._client)
+        kinds = [pybullet.getJointInfo(self.body, j, physicsClientId=self._client)[2] for j in range(count)]
+        return [
+            j for j, kind in enumerate(kinds) if kind in (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)
         ]
 
     def _carried(self, flipper: str) -> list[Track]:

@@ -1,0 +1,114 @@
+"""Shoes to look at: bodies without mass or collision, for windows and pictures alone.
+
+A link chain is no part of PyBullet's world. Where somebody looks, each shoe gets a body that has
+nothing but a shape to see, and is put where the shoe is. For a picture they come and go again, so
+that saved states, which hold the number of bodies, never notice; a window keeps them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pybullet
+
+from segtrack.bullet.chains import ChainBelt
+from segtrack.bullet.model import Belt
+from segtrack.chain.ground_tread import Tread
+
+_INTERVAL = 1 / 30
+"""Between two pictures of a window, by the wall clock [s]."""
+_PLATE, _GROUSER = [0.18, 0.21, 0.23, 1.0], [0.08, 0.09, 0.1, 1.0]
+
+
+class ChainView:
+    """The shoes of a vehicle's link chains, as they are seen."""
+
+    def __init__(self, client: int, belts: Sequence[Belt]) -> None:
+        """Begin with nothing to see; a window gets its bodies at once."""
+        self._client = client
+        self._chains = [belt.chain for belt in belts if isinstance(belt, ChainBelt)]
+        self._shapes: list[list[int]] = []
+        self._bodies: list[int] = []
+        self._next = 0.0
+        self._windowed = pybullet.getConnectionInfo(client)["connectionMethod"] == pybullet.GUI
+        if self._windowed and self._chains:
+            with self._undrawn():
+                self._show()
+
+    def refresh(self) -> None:
+        """Let a window follow, if it is time."""
+        if self._windowed and self._chains and time.monotonic() >= self._next:
+            with self._undrawn():
+                self._move()
+            self._next = time.monotonic() + _INTERVAL
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Let the shoes be seen for as long as a picture is taken."""
+        if self._windowed:
+            self._move()
+            yield
+            return
+        self._show()
+        try:
+            yield
+        finally:
+            # Backwards: so do PyBullet's lists of the other bodies keep their order.
+            while self._bodies:
+                pybullet.removeBody(self._bodies.pop(), physicsClientId=self._client)
+
+    @contextmanager
+    def _undrawn(self) -> Iterator[None]:
+        """Keep a window from drawing between each body and the next, which takes it seconds."""
+        visualizer, drawing = pybullet.configureDebugVisualizer, pybullet.COV_ENABLE_RENDERING
+        visualizer(drawing, 0, physicsClientId=self._client)
+        yield
+        visualizer(drawing, 1, physicsClientId=self._client)
+
+    def _show(self) -> None:
+        if not self._shapes:
+            self._shapes = [[self._shape(tread) for tread in chain.design.treads] for chain in self._chains]
+        for chain, shapes in zip(self._chains, self._shapes, strict=True):
+            poses = zip(chain.state.positions.tolist(), chain.state.orientations.tolist(), strict=True)
+            for kind, (position, orientation) in zip(chain.design.kinds, poses, strict=True):
+                self._bodies.append(
+                    pybullet.createMultiBody(
+                        baseMass=0.0,
+                        baseCollisionShapeIndex=-1,
+                        baseVisualShapeIndex=shapes[kind],
+                        basePosition=position,
+                        baseOrientation=orientation,
+                        physicsClientId=self._client,
+                    )
+                )
+
+    def _move(self) -> None:
+        states = [chain.state for chain in self._chains]
+        poses = (
+            pose
+            for state in states
+            for pose in zip(state.positions.tolist(), state.orientations.tolist(), strict=True)
+        )
+        for body, pose in zip(self._bodies, poses, strict=True):
+            pybullet.resetBasePositionAndOrientation(body, *pose, physicsClientId=self._client)
+
+    def _shape(self, tread: Tread) -> int:
+        """A plate, and a bar for its grouser; returns PyBullet's number."""
+        plate = [tread.length / 2, tread.width / 2, tread.thickness / 2]
+        boxes = [(plate, [tread.x, 0.0, tread.outer - tread.thickness / 2], _PLATE)]
+        bar = tread.grouser
+        if bar is not None:
+            half = [(bar.base + bar.top) / 4, tread.width / 2, bar.height / 2]
+            boxes.append((half, [tread.x + bar.x, 0.0, tread.outer + bar.height / 2], _GROUSER))
+        sizes, places, colours = map(list, zip(*boxes, strict=True))  # PyBullet crashes over tuples.
+        return int(
+            pybullet.createVisualShapeArray(
+                shapeTypes=[pybullet.GEOM_BOX] * len(boxes),
+                halfExtents=sizes,
+                visualFramePositions=places,
+                rgbaColors=colours,
+                physicsClientId=self._client,
+            )
+        )

@@ -1,0 +1,130 @@
+"""What an engineer looks at of a track: how its chain is loaded, and how its shoes stand on the ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.bushings import add_bushings
+from segtrack.chain.carrier import Carriers
+from segtrack.chain.design import TrackDesign
+from segtrack.chain.ground_contact import add_ground
+from segtrack.chain.ground_near import box_ground
+from segtrack.chain.ground_state import room_on_ground
+from segtrack.chain.loads import Frames, joint_tension, room_for
+from segtrack.chain.state import ChainState
+from segtrack.chain.sub_step import Motion, drift, start_loads
+from segtrack.chain.track_step import Underfoot, Undergear
+
+
+@dataclass(frozen=True, eq=False)
+class ChainReading:
+    """A track at an instant; its arrays are read-only, with a row for each of n shoes.
+
+    Joint i is the one at shoe i's rear end, to shoe i - 1. Shoes are counted along the belt's
+    travel, a shoe's x axis points there, y to the left and z outwards.
+
+    Attributes:
+        positions: Of the shoes' centres of mass in the world (n, 3) [m].
+        orientations: Of the shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
+        tension: In each joint, along the mean direction of its two shoes (n,) [N].
+        pin_force: Size of each joint's whole force (n,) [N].
+        ground_force: Sum of the normal forces on each shoe (n,) [N].
+        pressure: The same over plate length and width (n,) [Pa].
+        sinkage: Depth of each shoe's deepest point in the ground, which on rigid ground is
+            elastic (n,) [m].
+        slip: Velocity over the ground of the middle of each shoe's outermost face, along the shoe
+            and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
+            vehicle slips along its shoes' x axes.
+        wheels: Middles of the wheels in the world (W, 3) [m].
+        drive_torque: On the driven wheel, mean over the last step [N m].
+        drive_speed: Of the driven wheel relative to what carries it [rad/s].
+        idler_slide: Of the wheel on a tensioner from where it was laid, outwards positive [m].
+    """
+
+    positions: NDArray[np.float64]
+    orientations: NDArray[np.float64]
+    tension: NDArray[np.float64]
+    pin_force: NDArray[np.float64]
+    ground_force: NDArray[np.float64]
+    pressure: NDArray[np.float64]
+    sinkage: NDArray[np.float64]
+    slip: NDArray[np.float64]
+    wheels: NDArray[np.float64]
+    drive_torque: float
+    drive_speed: float
+    idler_slide: float
+
+    def __post_init__(self) -> None:
+        """Keep the arrays as they are."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+
+def read_track(
+    design: TrackDesign,
+    state: ChainState,
+    gear: Undergear,
+    foot: Underfoot,
+    carriers: Carriers,
+    torque: float,
+) -> ChainReading:
+    """Work out what acts in a chain and under its shoes; nothing of what is given is changed.
+
+    Args:
+        design: The track's.
+        state: Of its chain.
+        gear: Its wheels.
+        foot: Its ground.
+        carriers: Of its wheels.
+        torque: Of its drive in the last step [N m].
+    """
+    chain, now = design.chain, state.copy()
+    frames, loads = room_for(chain)
+    drift(Motion(now.positions, now.orientations, now.velocities, now.spins), frames, chain.constants, 0.0)
+    start_loads(loads, (0.0, 0.0, 0.0))
+    add_bushings(chain.joints, frames, loads, chain.constants)
+    # Contacts are found anew, with what they remember, and not sheared: a step of no duration.
+    memory, (ground_loads, nearby) = foot.motion.copy(), room_on_ground(foot.ground, foot.treads)
+    box_ground(foot.ground, foot.treads, frames, foot.margin, nearby, memory)
+    add_ground(foot.ground, foot.treads, foot.grip, frames, nearby, memory, loads, ground_loads, 0.0)
+    force = ground_loads.normals
+    tables, slides = gear.wheels, gear.motion.slides
+    middles = tables.positions + tables.directions * slides[:, None]
+    turns, origins = carriers.rotation[tables.carriers], carriers.position[tables.carriers]
+    driven = design.undercarriage.driven
+    holder = tables.carriers[driven]
+    turning = carriers.spin[holder] @ carriers.rotation[holder, :, 1]
+    return ChainReading(
+        positions=state.positions.copy(),
+        orientations=state.orientations.copy(),
+        tension=joint_tension(chain, frames, loads.pin_forces),
+        pin_force=np.linalg.norm(loads.pin_forces, axis=1),
+        ground_force=force,
+        pressure=force / _areas(design),
+        sinkage=ground_loads.sinkages,
+        slip=_slip(design, frames, force > 0),
+        wheels=origins + np.einsum("wij,wj->wi", turns[:, :, [0, 2]], middles),
+        drive_torque=torque,
+        drive_speed=float(gear.motion.speeds[driven] - turning),
+        idler_slide=float(slides[tables.slide_masses > 0].sum()),
+    )
+
+
+def _areas(design: TrackDesign) -> NDArray[np.float64]:
+    """Plate length times width of each shoe (n,) [m^2]."""
+    return np.array([tread.length * tread.width for tread in design.treads])[design.kinds]
+
+
+def _slip(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """As in `ChainReading.slip`, over ground that stands still."""
+    count = design.chain.count
+    faces = np.array([tread.markers[-4:].mean(axis=0) for tread in design.treads])[design.kinds]
+    rotations = frames.rotations[:count]
+    levers = np.einsum("nij,nj->ni", rotations, faces)
+    velocities = frames.velocities[:count] + np.cross(frames.spins[:count], levers)
+    return np.where(touching[:, None], np.einsum("ni,nij->nj", velocities, rotations[:, :, :2]), 0.0)

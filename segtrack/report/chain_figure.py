@@ -1,0 +1,153 @@
+"""Link chains as a picture: shoe by shoe from the side, load by load along the chain, and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from segtrack.experiments.chain_history import ChainHistory
+from segtrack.experiments.climb import ClimbResult
+from segtrack.report.chain_outline import shoe_outlines, wheel_outlines
+from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint_ground
+from segtrack.terrain import Terrain
+
+_NUMBERED = 5
+"""Every so many shoes one bears its number."""
+_SMOOTHED = 0.25
+"""Time over which the drive's torque is averaged for its plot [s]: teeth make it jump."""
+
+
+@dataclass(frozen=True)
+class _Load:
+    """What shoes are coloured by, and its unit as drawn."""
+
+    name: str
+    label: str
+    colours: str
+    scale: float
+
+
+_LOADS = (
+    _Load("tension", "tension at a shoe's rear joint [N]", "viridis", 1.0),
+    _Load("pressure", "ground pressure [kPa]", "YlOrRd", 1e-3),
+)
+
+
+def draw_chains(result: ClimbResult) -> Figure:
+    """Draw a climb's chains: those of one side at the instant of their greatest tension; all over time."""
+    history = result.chains
+    assert history is not None
+    tracks = _one_side(result)
+    index = int(
+        np.argmax(np.max([history.over_time(name, "tension").max(axis=1) for name in tracks], axis=0))
+    )
+    figure = new_figure(14.0, 12.5)
+    rows = figure.add_gridspec(3, 1, height_ratios=[0.95, 0.8, 1.1])
+    title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, chains {', '.join(tracks)}"
+    at = f"t = {history.time[index]:.2f} s, the greatest tension"
+    figure.suptitle(f"{title}: {at}", fontsize=15)
+    views, along, over = (rows[i].subgridspec(*shape) for i, shape in enumerate(((1, 2), (1, 2), (2, 2))))
+    for i, load in enumerate(_LOADS):
+        view = figure.add_subplot(views[i])
+        draw_shoes(view, history, tracks, index, load, (result.terrain,))
+        _plot_along(figure.add_subplot(along[i]), history, tracks, index, load)
+    _plot_over_time([figure.add_subplot(over[i // 2, i % 2]) for i in range(4)], history, index)
+    return figure
+
+
+def draw_shoes(
+    axes: Axes,
+    history: ChainHistory,
+    tracks: Iterable[str],
+    index: int,
+    load: _Load,
+    terrains: Sequence[Terrain] = (),
+) -> None:
+    """Draw chains at one sample, their plates coloured by a load, some of them numbered."""
+    corners, greatest = [], max(float(_of(history, t, load)[index].max()) for t in tracks)
+    for layer, track in enumerate(tracks):
+        design, reading = history.designs[track], history.readings[track][index]
+        plates, grousers = shoe_outlines(design, reading)
+        colour, opacity = FILL["wheel"]
+        wheels = PolyCollection(wheel_outlines(design, reading), facecolors=colour, alpha=opacity)
+        bars = PolyCollection(grousers, facecolors=FILL["grouser"][0])
+        shoes = PolyCollection(plates, cmap=load.colours, edgecolors="black", linewidths=0.4)
+        shoes.set_array(_of(history, track, load)[index])
+        shoes.set_clim(0.0, greatest or 1.0)
+        for part, collection in enumerate((wheels, bars, shoes)):
+            collection.set_zorder(2.0 + layer + 0.1 * part)
+            axes.add_collection(collection)
+        corners.append(np.concatenate([*plates, *grousers]))
+        inside = reading.positions[:, [0, 2]].mean(axis=0)
+        for shoe in range(0, len(plates), _NUMBERED):
+            place = plates[shoe].mean(axis=0)
+            away = (place - inside) / np.linalg.norm(place - inside)
+            text = place + 0.75 * design.chain.shoe.pitch * away
+            axes.annotate(str(shoe), text, fontsize=7, ha="center", va="center", zorder=9)
+    low, high = np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
+    margin = 0.12 * float((high - low).max())
+    for terrain in terrains:
+        paint_ground(axes, terrain, float(low[0]) - margin, float(high[0]) + margin, float(low[1]) - margin)
+    axes.set_xlim(low[0] - margin, high[0] + margin)
+    axes.set_ylim(low[1] - margin, high[1] + margin)
+    axes.set_aspect("equal")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("z [m]")
+    axes.figure.colorbar(shoes, ax=axes, label=load.label, location="top", shrink=0.8, aspect=40)
+
+
+def _one_side(result: ClimbResult) -> tuple[str, ...]:
+    """Tracks of the side that the eye is on, flippers' last: they are in front."""
+    tracks = sorted(result.vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
+    side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
+    return tuple(track.name for track in tracks if track.side == side)
+
+
+def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: _Load) -> None:
+    """A load over the shoes' numbers, and between which values each shoe's was at other times."""
+    for i, track in enumerate(tracks):
+        values, colour = _of(history, track, load), SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        shoes = np.arange(values.shape[1])
+        low, high = values.min(axis=0), values.max(axis=0)
+        axes.fill_between(shoes, low, high, color=colour, alpha=0.15, linewidth=0, step="mid")
+        axes.plot(shoes, values[index], color=colour, marker=".", linewidth=1, label=track)
+    axes.set_xlabel("shoe; shaded: all times")
+    axes.set_ylabel(load.label)
+    axes.legend(fontsize=8)
+    axes.grid(alpha=0.25)
+
+
+def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -> None:
+    """Drive torque, mean tension, idler slide and largest sinkage of all chains."""
+    torque, tension, slide, sinkage = panels
+    time = history.time
+    window = min(len(time), max(1, round(_SMOOTHED / float(time[1] - time[0])))) if len(time) > 1 else 1
+    count = np.convolve(np.ones(len(time)), np.ones(window), mode="same")
+    for i, track in enumerate(history.readings):
+        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        style: dict[str, Any] = {"color": colour, "linewidth": 1, "label": track}
+        raw = history.over_time(track, "drive_torque")
+        mean = np.convolve(raw, np.ones(window), mode="same") / count
+        torque.plot(time, mean, **style)
+        tension.plot(time, history.over_time(track, "tension").mean(axis=1), **style)
+        slide.plot(time, 1e3 * history.over_time(track, "idler_slide"), **style)
+        sinkage.plot(time, 1e3 * history.over_time(track, "sinkage").max(axis=1), **style)
+    labels = ("drive torque, smoothed [N m]", "mean tension [N]", "idler slide [mm]", "largest sinkage [mm]")
+    for axes, label in zip(panels, labels, strict=True):
+        axes.set_ylabel(label)
+        axes.set_xlabel("time [s]")
+        axes.grid(alpha=0.25)
+        axes.axvline(float(time[index]), color="black", alpha=0.3, linewidth=1)
+    torque.legend(loc="upper left", fontsize=8, ncols=3)
+
+
+def _of(history: ChainHistory, track: str, load: _Load) -> NDArray[np.float64]:
+    """A load of all shoes at all times (t, n), in the unit as drawn."""
+    return load.scale * history.over_time(track, load.name)

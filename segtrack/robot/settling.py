@@ -1,0 +1,134 @@
+"""Bringing robots to rest by energy drainage (Omar, Static Analysis of Large-Scale Multibody Systems, 2014).
+
+Robots move under gravity while a damping that is not physical takes their speed away, from every
+link of PyBullet's and every shoe of a chain alike: swinging, rolling and sliding as a whole
+included, which no joint's damping reaches. Where a robot stops does not depend on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pybullet
+from numpy.typing import NDArray
+
+from segtrack.bullet.frames import link_motion
+from segtrack.robot.robot import Robot
+
+
+@dataclass(frozen=True)
+class Rest:
+    """How robots came to rest, and how far from equilibrium they stopped.
+
+    Attributes:
+        reached: Whether everything is within the tolerance.
+        time: That it took, drained [s].
+        kinetic_energy: Left [J].
+        drained_energy: Kinetic, and of weight, that has gone [J].
+        force: The largest that is not balanced, on any link or shoe [N].
+    """
+
+    reached: bool
+    time: float
+    kinetic_energy: float
+    drained_energy: float
+    force: float
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """All bodies: masses (n,) [kg], velocities (n, 3) [m/s], kinetic energy and that of weight [J]."""
+
+    masses: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    kinetic: float
+    weight: float
+
+
+def settle(
+    robots: Sequence[Robot],
+    step: Callable[[float], None],
+    time_step: float,
+    gravity: float,
+    tolerance: float,
+    longest: float,
+) -> Rest:
+    """Let robots come to rest.
+
+    Args:
+        robots: At least one.
+        step: Advances the simulation by a time step, given the rate at which a chain's speed decays [1/s].
+        time_step: Of it [s].
+        gravity: [m/s^2], > 0.
+        tolerance: At rest no body has an unbalanced force above this share of its robot's weight, and
+            kinetic energy is at most the share of a robot's weight lifted by this share of its length.
+        longest: Time after which to give up [s].
+
+    Returns:
+        How it went.
+    """
+    length = max(max(np.subtract(*reversed(robot.bounds()))) for robot in robots)
+    rate = math.sqrt(4 * gravity / length)
+    weight = gravity * min(robot.mass for robot in robots)
+    window = max(1, math.ceil(0.1 / rate / time_step))
+    kept, spent = math.exp(-rate * time_step), 0.0
+    begin = before = _motion(robots, gravity)
+    while True:
+        for _ in range(window):
+            step(rate)
+            for robot in robots:
+                _drain(robot, kept)
+        spent += window * time_step
+        now = _motion(robots, gravity)
+        change = np.linalg.norm(now.velocities - before.velocities, axis=1)
+        force = float(np.max(now.masses * change)) / (window * time_step)
+        drained = begin.kinetic + begin.weight - now.kinetic - now.weight
+        reached = bool(force <= tolerance * weight and now.kinetic <= tolerance**2 * weight * length)
+        if reached or spent >= longest:
+            return Rest(reached, spent, now.kinetic, drained, force)
+        before = now
+
+
+def _drain(robot: Robot, kept: float) -> None:
+    """Leave a share of every link's velocity."""
+    client, body = robot.client_number, robot.body
+    linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
+    pybullet.resetBaseVelocity(
+        body, [kept * v for v in linear], [kept * v for v in angular], physicsClientId=client
+    )
+    joints = robot.moving_joints
+    if joints:
+        states = pybullet.getJointStates(body, joints, physicsClientId=client)
+        pybullet.resetJointStatesMultiDof(
+            body,
+            joints,
+            [[state[0]] for state in states],
+            [[kept * state[1]] for state in states],
+            physicsClientId=client,
+        )
+
+
+def _motion(robots: Sequence[Robot], gravity: float) -> _Motion:
+    masses, velocities, kinetic, weight = [], [], 0.0, 0.0
+    for robot in robots:
+        for body, link in robot.all_links():
+            info = pybullet.getDynamicsInfo(body, link, physicsClientId=robot.client_number)
+            motion = link_motion(robot.client_number, body, link)
+            mass, inertia = info[0], np.array(info[2])
+            # The principal axes stand in the link's frame as the inertial frame does.
+            turn = motion.rotation @ np.array(pybullet.getMatrixFromQuaternion(info[4])).reshape(3, 3)
+            spin = turn.T @ motion.angular_velocity
+            masses.append(np.array([mass]))
+            velocities.append(motion.velocity[None])
+            kinetic += float(mass * motion.velocity @ motion.velocity + spin @ (inertia * spin)) / 2
+            weight += mass * gravity * float(motion.center[2])
+        for track in robot.tracks.values():
+            own = track.belt.shoes
+            masses.append(own.masses)
+            velocities.append(own.velocities)
+            kinetic += own.kinetic_energy
+            weight += gravity * float(own.masses @ own.positions[:, 2])
+    return _Motion(np.concatenate(masses), np.concatenate(velocities), kinetic, weight)
