@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pybullet
 
-from segtrack.bullet.chains import ChainBelt
 from segtrack.bullet.model import Belt
-from segtrack.chain.ground_tread import Tread
+
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.chain.ground_tread import Tread
 
 _INTERVAL = 1 / 30
 """Between two pictures of a window, by the wall clock [s]."""
@@ -28,7 +30,7 @@ class ChainView:
     def __init__(self, client: int, belts: Sequence[Belt]) -> None:
         """Begin with nothing to see; a window gets its bodies at once."""
         self._client = client
-        self._chains = [belt.chain for belt in belts if isinstance(belt, ChainBelt)]
+        self._chains = [belt.chain for belt in belts if belt.chain is not None]
         self._shapes: list[list[int]] = []
         self._bodies: list[int] = []
         self._next = 0.0

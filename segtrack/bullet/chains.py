@@ -1,9 +1,9 @@
 """Link chains: every shoe a body, integrated beside PyBullet (Omar 2014, section 6).
 
 A chain is no part of PyBullet's world. Before each of PyBullet's steps it takes the poses and
-velocities of the links that carry its wheels, goes through its own sub-steps with their motion
-going on, and applies the mean of what it did to them as a force for that step. Momentum is
-thus kept to rounding. What touches the ground are shoes, on the terrain's description; the
+velocities of the links that carry its wheels and goes through its own sub-steps, in which these
+move as parts of one rigid vehicle. The mean of what it did to them is applied as a force for that
+step, so that momentum is kept to rounding. Shoes touch the terrain as it is described; the
 vehicle's body touches it as PyBullet has it.
 """
 
@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pybullet
 
-from segtrack.bullet.frames import LinkMotion, link_motion, vector
+from segtrack.bullet.frames import LinkMotion, link_mass, link_motion, vector
 from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack, Shoes
-from segtrack.chain.carrier import Carriers
+from segtrack.chain.carrier import Carriers, Vehicle
 from segtrack.chain.ground import ground_of
 from segtrack.chain.measures import kinetic_energy
 from segtrack.chain.readings import ChainReading
-from segtrack.chain.track import TrackChain, TrackSnapshot
+from segtrack.chain.track import HELD, Drive, TrackChain, TrackSnapshot, advance_tracks, tension_tracks
 from segtrack.chain.vectors import cross
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackPart
@@ -47,6 +47,8 @@ class ChainBelt(Belt):
         carriers: PyBullet's numbers of the links that carry wheels; the drive is on the first.
     """
 
+    chain: TrackChain
+
     def __init__(self, client: int, track: JointedTrack) -> None:
         """Lay the chain around its wheels."""
         self._client, self.jointed = client, track
@@ -56,7 +58,7 @@ class ChainBelt(Belt):
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.part)
         assert track.part.chain is not None
-        self.chain = TrackChain(design, self._frames(self._motions()), track.part.chain.sub_step)
+        self.chain = TrackChain(design, self.frames(self._motions()), track.part.chain.sub_step)
 
     @property
     def shoes(self) -> Shoes:
@@ -82,7 +84,7 @@ class ChainBelt(Belt):
 
     def read_chain(self) -> ChainReading:
         """The chain, as an engineer looks at it."""
-        return self.chain.read(self._frames(self._motions()))
+        return self.chain.read(self.frames(self._motions()))
 
     def tell(self, speed: float, limit: float) -> None:
         """Give the drive a target speed of the belt [m/s] and a force limit [N]."""
@@ -94,7 +96,7 @@ class ChainBelt(Belt):
 
     def seat(self) -> None:
         """Lay the chain around its wheels, where the vehicle is, at rest."""
-        self.chain.lay(self._frames(self._motions()))
+        self.chain.lay(self.frames(self._motions()))
 
     def set_friction(self, friction: float) -> None:
         """Let the track have another friction against terrain of friction 1."""
@@ -108,37 +110,15 @@ class ChainBelt(Belt):
         """Go back to a snapshot."""
         self.chain.restore(snapshot)
 
-    def advance(
-        self,
-        motions: Mapping[int, LinkMotion],
-        wrenches: Mapping[int, np.ndarray],
-        duration: float,
-        gravity: Sequence[float],
-        drainage: float,
-    ) -> None:
-        """Go on for a step of PyBullet's.
-
-        Args:
-            motions: Of the links that carry wheels.
-            wrenches: Force [N] and torque [N m] on each of them about its centre of mass (6,), added to.
-            duration: Of the step [s].
-            gravity: In the world (3,) [m/s^2].
-            drainage: Rate at which velocities decay besides [1/s].
-
-        Raises:
-            DivergedError: A link is lost.
-        """
-        frames = self._frames(motions)
-        done = self.chain.advance(frames, duration, gravity, self._target, self._limit, drainage)
-        for link, impulse in zip(self.carriers, done, strict=True):
-            wrench, arm = wrenches[link], vector(impulse.point - motions[link].center)
-            wrench[:3] += impulse.force
-            wrench[3:] += impulse.torque + cross(arm, vector(impulse.force))
+    @property
+    def drive(self) -> Drive:
+        """What the drive is told."""
+        return Drive(self._target, self._limit)
 
     def _motions(self) -> dict[int, LinkMotion]:
         return {link: link_motion(self._client, self.jointed.body, link) for link in self.carriers}
 
-    def _frames(self, motions: Mapping[int, LinkMotion]) -> Carriers:
+    def frames(self, motions: Mapping[int, LinkMotion]) -> Carriers:
         """The track frame on each link that carries wheels."""
         carried = [motions[link] for link in self.carriers]
         origins = [motion.position + motion.rotation @ self._origin for motion in carried]
@@ -163,6 +143,11 @@ class ChainBelts(Belts):
         """Note which links carry them."""
         self._client, self._body, self._belts = client, body, belts
         self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
+        links = range(-1, pybullet.getNumJoints(body, physicsClientId=client))
+        self._masses = {link: link_mass(client, body, link) for link in links}
+        tension_tracks([belt.chain for belt in belts])
+        for belt in belts:
+            belt.seat()
 
     def read(self) -> list[BeltReading]:
         """The belts, in the order of the tracks."""
@@ -178,11 +163,22 @@ class ChainBelts(Belts):
             DivergedError: A link is lost.
         """
         engine = pybullet.getPhysicsEngineParameters(physicsClientId=self._client)
-        gravity = [engine[f"gravityAcceleration{axis}"] for axis in "XYZ"]
-        motions = {link: link_motion(self._client, self._body, link) for link in self._links}
+        x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
+        motions = {link: link_motion(self._client, self._body, link) for link in self._masses}
         wrenches = {link: np.zeros(6) for link in self._links}
-        for belt in self._belts:
-            belt.advance(motions, wrenches, engine["fixedTimeStep"], gravity, drainage)
+        done = advance_tracks(
+            [belt.chain for belt in self._belts],
+            [belt.frames(motions) for belt in self._belts],
+            [belt.drive for belt in self._belts],
+            self._vehicle(motions, (x, y, z)),
+            engine["fixedTimeStep"],
+            drainage,
+        )
+        for belt, impulses in zip(self._belts, done, strict=True):
+            for link, impulse in zip(belt.carriers, impulses, strict=True):
+                wrench, arm = wrenches[link], vector(impulse.point - motions[link].center)
+                wrench[:3] += impulse.force
+                wrench[3:] += impulse.torque + cross(arm, vector(impulse.force))
         for link, wrench in wrenches.items():
             force, torque = vector(wrench[:3]), vector(wrench[3:])
             center = vector(motions[link].center)
@@ -192,6 +188,20 @@ class ChainBelts(Belts):
             pybullet.applyExternalTorque(
                 self._body, link, torque, pybullet.WORLD_FRAME, physicsClientId=self._client
             )
+
+    def _vehicle(self, motions: Mapping[int, LinkMotion], gravity: tuple[float, float, float]) -> Vehicle:
+        """All links together, as if no joint moved; one whose root has no mass is fixed to the world."""
+        if self._masses[-1].mass == 0:
+            return HELD._replace(gravity=gravity)
+        mass = sum(own.mass for own in self._masses.values())
+        center, inertia = np.zeros(3), np.zeros((3, 3))
+        for link, motion in motions.items():
+            center += self._masses[link].mass / mass * motion.center
+        for link, motion in motions.items():
+            own, arm = self._masses[link], motion.center - center
+            inertia += motion.rotation @ own.inertia @ motion.rotation.T
+            inertia += own.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+        return Vehicle(center, 1 / mass, np.asarray(np.linalg.inv(inertia), dtype=float), gravity)
 
     def set_ground(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""

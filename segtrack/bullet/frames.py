@@ -60,6 +60,26 @@ def link_motion(client: int, body: int, link: int) -> LinkMotion:
     )
 
 
+@dataclass(frozen=True)
+class LinkMass:
+    """A link as a rigid body.
+
+    Attributes:
+        mass: [kg]
+        inertia: About the centre of mass, in the link's axes (3, 3) [kg m^2].
+    """
+
+    mass: float
+    inertia: NDArray[np.float64]
+
+
+def link_mass(client: int, body: int, link: int) -> LinkMass:
+    """Read what a link weighs; -1 is the root."""
+    info = pybullet.getDynamicsInfo(body, link, physicsClientId=client)
+    turn = np.array(pybullet.getMatrixFromQuaternion(info[4])).reshape(3, 3)
+    return LinkMass(float(info[0]), turn @ np.diag(info[2]) @ turn.T)
+
+
 def place_base(client: int, body: int, position: Sequence[float], orientation: Sequence[float]) -> None:
     """Put the root link's frame at a pose in the world, at rest."""
     info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)

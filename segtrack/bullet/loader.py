@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pybullet
 
-from segtrack.bullet import chains, plates, segments, smooth, wheels
+from segtrack.bullet import plates, segments, smooth, wheels
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.joint_belt import JointBelts
 from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
@@ -27,7 +27,6 @@ _MODELS = {
     "segments": TrackModel(segments.track_links, segments.assemble, JointBelts),
     "smooth": TrackModel(smooth.track_links, smooth.assemble, JointBelts),
     "plates": TrackModel(plates.track_links, plates.assemble, JointBelts, belt_apart=True),
-    "chain": TrackModel(chains.track_links, chains.assemble, chains.ChainBelts, belt_apart=True),
 }
 _MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
@@ -47,6 +46,10 @@ def track_model(name: str) -> TrackModel:
         if count > MOST_JOINTS:
             raise InvalidValueError("track model wheels:N", f"at most {MOST_JOINTS} wheels", name)
         return TrackModel(partial(wheels.track_links, count=count), wheels.assemble, JointBelts)
+    if name == "chain":
+        from segtrack.bullet import chains  # With numba, which takes half a second to import.
+
+        return TrackModel(chains.track_links, chains.assemble, chains.ChainBelts, belt_apart=True)
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]

@@ -5,15 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description.track import TrackPart
 from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
+from segtrack.errors import NotReadyError
 from segtrack.geometry.links import SegmentLink
 from segtrack.terrain import Terrain
+
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.chain.design import TrackDesign
+    from segtrack.chain.readings import ChainReading
+    from segtrack.chain.track import TrackChain
 
 
 @dataclass(frozen=True)
@@ -77,11 +83,13 @@ class Belt(ABC):
         jointed: Where it sits in the vehicle.
         period: Travel by which the belt is set back [m]; None: never.
         bodies: Further PyBullet bodies that belong to the track.
+        chain: Its link chain, if it is one.
     """
 
     jointed: JointedTrack
     period: float | None = None
     bodies: tuple[int, ...] = ()
+    chain: TrackChain | None = None
 
     @property
     def name(self) -> str:
@@ -107,6 +115,28 @@ class Belt(ABC):
     @abstractmethod
     def segment_phases(self) -> list[float]:
         """Phase of each segment since home [m]; equal but for what the drive's gears let slip."""
+
+    def read_chain(self) -> ChainReading:
+        """The link chain, as an engineer looks at it.
+
+        Raises:
+            NotReadyError: It is none.
+        """
+        raise self._no_chain()
+
+    @property
+    def chain_design(self) -> TrackDesign:
+        """What the link chain is made of.
+
+        Raises:
+            NotReadyError: It is none.
+        """
+        if self.chain is None:
+            raise self._no_chain()
+        return self.chain.design
+
+    def _no_chain(self) -> NotReadyError:
+        return NotReadyError(f"read the chain of {self.name}", "only the track model 'chain' has one")
 
     @abstractmethod
     def tell(self, speed: float, limit: float) -> None:

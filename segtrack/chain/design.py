@@ -21,6 +21,7 @@ class TrackDesign:
     """What a track consists of, in its track frame.
 
     Attributes:
+        name: Of the track, for messages.
         chain: Shoes and bushings.
         undercarriage: Wheels.
         treads: Kinds of outer sides of shoes, in turn along the chain.
@@ -30,6 +31,7 @@ class TrackDesign:
         largest_force: Expected at any contact of a wheel, for the bound on sub-steps [N].
     """
 
+    name: str
     chain: Chain
     undercarriage: Undercarriage
     treads: tuple[Tread, ...]

@@ -4,8 +4,8 @@ Wheels lie in the x-z plane of their carrier's track frame, their axles along it
 does to a wheel is shared out so that linear and angular momentum of links, wheels and carrier
 together do not change: its moment about the axle turns the wheel, its component along a
 tensioner's direction moves the wheel, and the carrier takes the rest. A wheel's speed is the
-component of its angular velocity along the axle, seen from the world; gyroscopic moments of
-wheels, and what the carrier's acceleration does to a wheel on its tensioner, are left out.
+component of its angular velocity along the axle, seen from the world; turning its axle takes
+gyroscopic moments. What the carrier's acceleration does to a wheel on its tensioner is left out.
 """
 
 from __future__ import annotations
@@ -280,6 +280,10 @@ def kick_wheels(
     for k in range(3):
         reaction.torque[c, k] -= torque * axle[k]
     for w in range(len(wheels.inertias)):
+        c, size = wheels.carriers[w], wheels.inertias[w] * motion.speeds[w]
+        around = cross(row(carriers.spin, c), axis(carriers.rotation, c, 1))
+        for k in range(3):
+            reaction.torque[c, k] -= size * around[k]
         gained = wheel_loads.torques[w] + (torque if w == driven else 0.0)
         motion.speeds[w] = kept * motion.speeds[w] + sub_step / wheels.inertias[w] * gained
         if wheels.slide_masses[w] > 0:

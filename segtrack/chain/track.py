@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.carrier import Carriers, Reaction
+from segtrack.chain.carrier import Carriers, Exchange, Reaction, Vehicle, drift_carriers
 from segtrack.chain.design import TrackDesign
 from segtrack.chain.ground import Ground, ground_of
 from segtrack.chain.ground_state import GroundMotion, ground_motion_of, room_on_ground
@@ -22,12 +22,14 @@ from segtrack.chain.readings import ChainReading, read_track
 from segtrack.chain.stability import check_sub_step
 from segtrack.chain.state import ChainState, state_along
 from segtrack.chain.sub_step import Motion
-from segtrack.chain.track_step import Exchange, Underfoot, Undergear, run_track
+from segtrack.chain.track_step import Track, Underfoot, Undergear, run_tracks
 from segtrack.errors import DivergedError
 
-_DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 200, 1e-4
+_DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 100, 1e-3
 """A chain is tensioned with this drainage [1/s] in steps of this duration [s], at most so many, until
 all its shoes are slower than this [m/s]."""
+HELD = Vehicle(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
+"""Carriers that go on by the velocities that they have."""
 _PARTED = 0.25
 """A joint whose two markers are this many pitches apart has parted."""
 
@@ -61,6 +63,18 @@ class TrackSnapshot:
     wheels: WheelMotion
     ground: GroundMotion
     torque: float
+
+
+class Drive(NamedTuple):
+    """What a track's drive shall do.
+
+    Attributes:
+        speed: Of the chain that it shall reach [m/s].
+        limit: Of its force along the chain [N].
+    """
+
+    speed: float
+    limit: float
 
 
 class TrackChain:
@@ -104,7 +118,8 @@ class TrackChain:
         self.torque, self._grip = 0.0, design.grip
         self.state = state_along(chain, design.hinges)
         self.set_ground(ground_of(()))
-        self._rest = self._relaxed()
+        self.wheels.angles[gear.driven] = design.seat
+        self._rest = self.snapshot()
         self.lay(carriers)
 
     @property
@@ -125,6 +140,11 @@ class TrackChain:
         turning = float(self.wheels.speeds[self.design.undercarriage.driven] - self._carriers.spin[0] @ axle)
         return turning * self.design.pitch_radius
 
+    @property
+    def ground(self) -> Ground:
+        """That it stands on."""
+        return self._foot.ground
+
     def set_ground(self, ground: Ground) -> None:
         """Let it stand on other ground; what its contacts remember is forgotten."""
         loads, nearby = room_on_ground(ground, self._treads)
@@ -138,73 +158,17 @@ class TrackChain:
         self._foot = self._foot._replace(grip=self._grip)
 
     def lay(self, carriers: Carriers) -> None:
-        """Lay the tensioned chain around its wheels, at rest, where its carriers are."""
-        self._follow(carriers)
+        """Lay the chain around its wheels, at rest, where its carriers are.
+
+        It is laid as `tension_tracks` found it, or along its design's hinges.
+        """
+        self.follow(carriers)
         time, laid, turn = self.state.time, self._rest.chain, carriers.rotation[0]
         self.restore(self._rest)
         self.state.time = time
         self.state.positions[:] = laid.positions @ turn.T + carriers.position[0]
         self.state.orientations[:] = _turned(turn, laid.orientations)
-        self.set_ground(self._foot.ground)
-
-    def advance(
-        self,
-        carriers: Carriers,
-        duration: float,
-        gravity: Sequence[float],
-        speed: float,
-        limit: float,
-        drainage: float = 0.0,
-    ) -> list[Impulse]:
-        """Go on for a step of whoever moves the carriers.
-
-        Args:
-            carriers: Where they are at its beginning; they go on by the velocities that they have.
-            duration: Of the step [s].
-            gravity: In the world (3,) [m/s^2].
-            speed: Of the chain that the drive shall reach [m/s].
-            limit: Of the drive's force along the chain [N].
-            drainage: Rate at which velocities decay besides [1/s], see `statics`.
-
-        Returns:
-            What it does to each carrier.
-
-        Raises:
-            DivergedError: A link is at no finite place any more, or the chain has parted or come off.
-        """
-        self._follow(carriers)
-        design = self.design
-        count = math.ceil(duration / self.largest_sub_step * (1 - 1e-9))
-        sub_step = duration / count
-        radius, mass = design.pitch_radius, design.chain.shoe.mass
-        self.torque, lost, why = run_track(
-            self._motion(),
-            design.chain.joints,
-            self._frames,
-            self._loads,
-            design.chain.constants,
-            (mass * gravity[0], mass * gravity[1], mass * gravity[2]),
-            self._carriers,
-            self._reaction,
-            self._gear,
-            self._foot,
-            self._exchange,
-            speed / radius,
-            limit * radius,
-            sub_step,
-            count,
-            math.exp(-drainage * sub_step),
-            _PARTED * design.chain.shoe.pitch,
-            design.treads[0].width,
-        )
-        self.state.time += duration
-        if lost >= 0:
-            raise DivergedError(f"chain link {lost}", self.state.time, _LOSSES[why])
-        points, impulses, turns = self._exchange
-        return [
-            Impulse(point.copy(), impulse / duration, turn / duration)
-            for point, impulse, turn in zip(points, impulses, turns, strict=True)
-        ]
+        self.set_ground(self.ground)
 
     def read(self, carriers: Carriers) -> ChainReading:
         """How it is loaded and how it stands on the ground, now that its carriers are there."""
@@ -222,6 +186,12 @@ class TrackChain:
             for array, values in zip(arrays, kept, strict=True):
                 array[...] = values
 
+    def keep_rest(self) -> None:
+        """Take its shape, which is at rest in a track frame that is the world's, as the one to lay."""
+        for array in (self.state.velocities, self.state.spins, self.wheels.speeds, self.wheels.slide_speeds):
+            array[:] = 0.0
+        self._rest = self.snapshot()
+
     @property
     def points(self) -> NDArray[np.float64]:
         """Markers of all shoes in the world (n k, 3) [m]."""
@@ -230,28 +200,107 @@ class TrackChain:
             np.einsum("nij,nkj->nki", self.state.rotations, markers) + self.state.positions[:, None]
         ).reshape(-1, 3)
 
-    def _relaxed(self) -> TrackSnapshot:
-        """The chain around its wheels in the track frame, tensioned, drained of energy, without gravity."""
-        count = len(self._carriers.position)
-        still = Carriers(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
-        self.wheels.angles[self.design.undercarriage.driven] = self.design.seat
-        for _ in range(_LONGEST):
-            self.advance(still, _PULL, (0.0, 0.0, 0.0), 0.0, math.inf, _DRAINAGE)
-            if np.abs(self.state.velocities).max() < _SLOW:
-                break
-        self.state.velocities[:] = self.state.spins[:] = self.wheels.speeds[:] = self.wheels.slide_speeds[
-            :
-        ] = 0.0
-        self.state.time = 0.0
-        return self.snapshot()
+    @property
+    def arrays(self) -> Track:
+        """Everything that kernels read and write."""
+        state, design = self.state, self.design
+        return Track(
+            Motion(state.positions, state.orientations, state.velocities, state.spins),
+            design.chain.joints,
+            self._frames,
+            self._loads,
+            design.chain.constants,
+            self._carriers,
+            self._reaction,
+            self._gear,
+            self._foot,
+            self._exchange,
+            _PARTED * design.chain.shoe.pitch,
+            design.treads[0].width,
+        )
 
-    def _motion(self) -> Motion:
-        state = self.state
-        return Motion(state.positions, state.orientations, state.velocities, state.spins)
-
-    def _follow(self, carriers: Carriers) -> None:
+    def follow(self, carriers: Carriers) -> None:
+        """Take over where carriers are."""
         for mine, given in zip(self._carriers, carriers, strict=True):
             mine[...] = given
+
+
+def tension_tracks(tracks: Sequence[TrackChain]) -> None:
+    """Let chains that were laid along their hinges take the shape that their tensioners give them.
+
+    Without gravity and ground, drained of energy (see `statics`), on carriers that are held. From
+    then on `TrackChain.lay` lays them like that.
+    """
+    grounds = [track.ground for track in tracks]
+    still = []
+    for track in tracks:
+        track.set_ground(ground_of(()))
+        count = len(track.arrays.carriers.position)
+        frames = Carriers(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
+        track.lay(frames)
+        still.append(frames)
+    drives = [Drive(0.0, math.inf)] * len(tracks)
+    for _ in range(_LONGEST):
+        advance_tracks(tracks, still, drives, HELD, _PULL, _DRAINAGE)
+        if max(np.abs(track.state.velocities).max() for track in tracks) < _SLOW:
+            break
+    for track, ground in zip(tracks, grounds, strict=True):
+        track.state.time = 0.0
+        track.keep_rest()
+        track.set_ground(ground)
+
+
+def advance_tracks(
+    tracks: Sequence[TrackChain],
+    carriers: Sequence[Carriers],
+    drives: Sequence[Drive],
+    vehicle: Vehicle,
+    duration: float,
+    drainage: float = 0.0,
+) -> list[list[Impulse]]:
+    """Take all tracks of a vehicle through a step of whoever moves the vehicle.
+
+    Where a force changes velocities first, and these then positions, velocities belong to
+    times half a step before those of positions. Chains live in that time: they start half a
+    step before their carriers' positions with their velocities, and end half a step after,
+    where the next step will start. In the meantime the carriers move as parts of one rigid
+    body, so that chains feel at once how the vehicle gives way.
+
+    Args:
+        tracks: The vehicle's.
+        carriers: Of each, where they are at the step's beginning.
+        drives: What each track's drive shall do.
+        vehicle: How it gives way.
+        duration: Of the step [s].
+        drainage: Rate at which velocities decay besides [1/s], see `statics`.
+
+    Returns:
+        What each track does to each of its carriers.
+
+    Raises:
+        DivergedError: A link is at no finite place any more, or a chain has parted or come off.
+    """
+    count = max(math.ceil(duration / track.largest_sub_step * (1 - 1e-9)) for track in tracks)
+    sub_step = duration / count
+    table, losses = np.zeros((len(tracks), 3)), np.zeros((len(tracks), 2), dtype=np.intp)
+    for track, places, drive, row in zip(tracks, carriers, drives, table, strict=True):
+        track.follow(places)
+        radius = track.design.pitch_radius
+        row[:2] = drive.speed / radius, drive.limit * radius
+    arrays = tuple(track.arrays for track in tracks)
+    for own in arrays:
+        drift_carriers(own.carriers, -duration / 2)
+    push, kept = np.zeros((2, 3)), math.exp(-drainage * sub_step)
+    run_tracks(arrays, table, losses, vehicle, push, sub_step, count, kept)
+    done = []
+    for track, own, torque, (lost, why) in zip(tracks, arrays, table[:, 2], losses, strict=True):
+        track.state.time += duration
+        track.torque = float(torque)
+        if lost >= 0:
+            raise DivergedError(f"chain link {lost} of {track.design.name}", track.state.time, _LOSSES[why])
+        impulses = zip(own.exchange.points, own.exchange.impulses, own.exchange.turns, strict=True)
+        done.append([Impulse(p.copy(), f / duration, t / duration) for p, f, t in impulses])
+    return done
 
 
 def _turned(rotation: NDArray[np.float64], orientations: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.bushings import add_bushings
-from segtrack.chain.carrier import Carriers, Reaction, drift_carriers
+from segtrack.chain.carrier import (
+    Carriers,
+    Exchange,
+    Reaction,
+    Vehicle,
+    book,
+    drift_carriers,
+    give_way,
+    kick_carriers,
+)
 from segtrack.chain.ground import Ground
 from segtrack.chain.ground_contact import add_ground
 from segtrack.chain.ground_near import box_ground
@@ -23,7 +32,7 @@ from segtrack.chain.ground_state import GroundLoads, GroundMotion, Nearby
 from segtrack.chain.ground_tread import Grip, Treads
 from segtrack.chain.hubs import WheelLoads, WheelMotion, Wheels, drift_wheels, kick_wheels, start_wheels
 from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Constants, Joints, Vector
+from segtrack.chain.model import Constants, Joints
 from segtrack.chain.rolling import add_wheels, box_wheels
 from segtrack.chain.sub_step import Motion, drift, kick, start_loads
 from segtrack.chain.teeth import Teeth, add_sprocket
@@ -72,181 +81,177 @@ class Underfoot(NamedTuple):
     margin: float
 
 
-class Exchange(NamedTuple):
-    """What a chain has done to its carriers since an exchange began.
+class Track(NamedTuple):
+    """Everything of one track that kernels read and write.
 
     Attributes:
-        points: Where each carrier's track frame was (C, 3) [m].
-        impulses: Of the forces (C, 3) [N s].
-        turns: Of their moments about `points`, and of torques (C, 3) [N m s].
-    """
-
-    points: NDArray[np.float64]
-    impulses: NDArray[np.float64]
-    turns: NDArray[np.float64]
-
-
-@compiled
-def run_track(
-    motion: Motion,
-    joints: Joints,
-    frames: Frames,
-    loads: Loads,
-    constants: Constants,
-    weight: Vector,
-    carriers: Carriers,
-    reaction: Reaction,
-    gear: Undergear,
-    foot: Underfoot,
-    exchange: Exchange,
-    target: float,
-    limit: float,
-    sub_step: float,
-    count: int,
-    kept: float,
-    apart: float,
-    aside: float,
-) -> tuple[float, int, int]:
-    """Take `count` sub-steps of `sub_step` [s] with all that acts on a track.
-
-    Args:
         motion: Of the links.
         joints: Between them.
         frames: Room for where they are.
         loads: Room for what acts on them.
         constants: The chain's.
-        weight: Of a link in the world [N].
-        carriers: Of the wheels; they go on by the velocities that they have.
+        carriers: Of the wheels.
         reaction: Room for what acts on them.
         gear: The wheels.
         foot: The ground.
-        exchange: Filled.
-        target: Speed of the driven wheel relative to its carrier [rad/s].
-        limit: Of the drive's torque [N m].
+        exchange: What has been done to the carriers.
+        apart: Distance between a joint's markers at which it has parted [m].
+        aside: Distance of a link from the middle plane of its track at which it has come off [m].
+    """
+
+    motion: Motion
+    joints: Joints
+    frames: Frames
+    loads: Loads
+    constants: Constants
+    carriers: Carriers
+    reaction: Reaction
+    gear: Undergear
+    foot: Underfoot
+    exchange: Exchange
+    apart: float
+    aside: float
+
+
+@compiled
+def run_tracks(
+    tracks: tuple[Track, ...],
+    drives: NDArray[np.float64],
+    losses: NDArray[np.intp],
+    vehicle: Vehicle,
+    push: NDArray[np.float64],
+    sub_step: float,
+    count: int,
+    kept: float,
+) -> None:
+    """Take all tracks of a vehicle through `count` sub-steps of `sub_step` [s] together.
+
+    Args:
+        tracks: The vehicle's.
+        drives: Of each track the target speed of its driven wheel relative to the carrier [rad/s], the
+            limit of the drive's torque [N m], and the mean torque, which is filled in [N m] (tracks, 3).
+        losses: Filled with what `find_lost` finds at the end (tracks, 2).
+        vehicle: How it gives way to its tracks.
+        push: Room for what they do to it (2, 3).
         sub_step: [s]
         count: Of sub-steps, at least 1.
         kept: Share of velocity that energy drainage leaves, 1 without.
-        apart: See `find_lost` [m].
-        aside: The same [m].
-
-    Returns:
-        Mean torque of the drive on its wheel [N m], and what `find_lost` finds at the end.
     """
+    for t in range(len(tracks)):
+        drives[t, 2] = 0.0
+        begin_track(tracks[t], sub_step)
+    for step in range(count):
+        for k in range(3):
+            push[0, k] = push[1, k] = 0.0
+        for t in range(len(tracks)):
+            torque = load_track(tracks[t], vehicle, push, drives[t, 0], drives[t, 1], sub_step, kept)
+            drives[t, 2] += torque / count
+        give_way(vehicle, push, sub_step)
+        duration = sub_step if step + 1 < count else sub_step / 2
+        for t in range(len(tracks)):
+            move_track(tracks[t], vehicle, push, kept, duration)
+    for t in range(len(tracks)):
+        losses[t, 0], losses[t, 1] = find_lost(tracks[t])
+
+
+@compiled
+def begin_track(track: Track, sub_step: float) -> None:
+    """Forget the last exchange, take the first half drift, and look for what is near."""
+    carriers, exchange, gear, foot = track.carriers, track.exchange, track.gear, track.foot
     for c in range(len(carriers.position)):
         for k in range(3):
             exchange.points[c, k] = carriers.position[c, k]
             exchange.impulses[c, k] = exchange.turns[c, k] = 0.0
-    drive = 0.0
-    drift(motion, frames, constants, sub_step / 2)
+    drift(track.motion, track.frames, track.constants, sub_step / 2)
     drift_wheels(carriers, gear.wheels, gear.motion, sub_step / 2)
     drift_carriers(carriers, sub_step / 2)
-    box_wheels(carriers, gear.wheels, gear.motion, frames, gear.near, gear.counts)
-    box_ground(foot.ground, foot.treads, frames, foot.margin, foot.nearby, foot.motion)
-    for step in range(count):
-        start_loads(loads, weight)
-        gather_track(joints, frames, loads, constants, carriers, reaction, gear, foot, sub_step)
-        kick(motion, frames, loads, constants, sub_step, kept)
-        drive += kick_wheels(
-            carriers,
-            gear.wheels,
-            gear.motion,
-            gear.loads,
-            reaction,
-            gear.teeth.wheel,
-            target,
-            limit,
-            sub_step,
-            kept,
-        )
-        _book(carriers, reaction, exchange, sub_step)
-        duration = sub_step if step + 1 < count else sub_step / 2
-        drift(motion, frames, constants, duration)
-        drift_wheels(carriers, gear.wheels, gear.motion, duration)
-        drift_carriers(carriers, duration)
-    lost, why = find_lost(motion, joints, frames, constants, carriers, apart, aside)
-    return drive / count, lost, why
+    box_wheels(carriers, gear.wheels, gear.motion, track.frames, gear.near, gear.counts)
+    box_ground(foot.ground, foot.treads, track.frames, foot.margin, foot.nearby, foot.motion)
 
 
 @compiled
-def gather_track(
-    joints: Joints,
-    frames: Frames,
-    loads: Loads,
-    constants: Constants,
-    carriers: Carriers,
-    reaction: Reaction,
-    gear: Undergear,
-    foot: Underfoot,
+def load_track(
+    track: Track,
+    vehicle: Vehicle,
+    push: NDArray[np.float64],
+    target: float,
+    limit: float,
     sub_step: float,
-) -> None:
-    """Add everything but weight and drive that acts on links, wheels and carriers at this instant."""
-    start_wheels(carriers, gear.wheels, gear.motion, reaction, gear.loads)
-    add_bushings(joints, frames, loads, constants)
-    add_wheels(
-        carriers,
-        gear.wheels,
-        gear.motion,
-        gear.near,
-        gear.counts,
-        frames,
-        loads,
-        reaction,
-        gear.loads,
-        sub_step,
-    )
+    kept: float,
+) -> float:
+    """Change velocities of links and wheels by all that acts on them, and add up what the vehicle gets.
+
+    Args:
+        track: One of the vehicle's.
+        vehicle: That is pushed.
+        push: Force [N] and torque about the vehicle's centre of mass [N m] (2, 3), added to.
+        target: Speed of the driven wheel relative to its carrier [rad/s].
+        limit: Of the drive's torque [N m].
+        sub_step: [s]
+        kept: Share of velocity that energy drainage leaves.
+
+    Returns:
+        Torque of the drive on its wheel [N m].
+    """
+    carriers, reaction, gear, foot = track.carriers, track.reaction, track.gear, track.foot
+    frames, loads, constants = track.frames, track.loads, track.constants
+    wheels, wheel_motion, wheel_loads = gear.wheels, gear.motion, gear.loads
+    mass, g = constants.mass, vehicle.gravity
+    start_loads(loads, (mass * g[0], mass * g[1], mass * g[2]))
+    start_wheels(carriers, wheels, wheel_motion, reaction, wheel_loads)
+    add_bushings(track.joints, frames, loads, constants)
+    near, counts = gear.near, gear.counts
+    add_wheels(carriers, wheels, wheel_motion, near, counts, frames, loads, reaction, wheel_loads, sub_step)
     add_sprocket(
         carriers,
-        gear.wheels,
-        gear.motion,
+        wheels,
+        wheel_motion,
         gear.teeth,
-        gear.near,
-        gear.counts,
+        near,
+        counts,
         frames,
         loads,
         reaction,
-        gear.loads,
+        wheel_loads,
         constants,
     )
     add_ground(
         foot.ground, foot.treads, foot.grip, frames, foot.nearby, foot.motion, loads, foot.loads, sub_step
     )
+    kick(track.motion, frames, loads, constants, sub_step, kept)
+    driven = gear.teeth.wheel
+    torque = kick_wheels(
+        carriers, wheels, wheel_motion, wheel_loads, reaction, driven, target, limit, sub_step, kept
+    )
+    book(carriers, reaction, vehicle, track.exchange, push, sub_step)
+    return torque
 
 
 @compiled
-def _book(carriers: Carriers, reaction: Reaction, exchange: Exchange, sub_step: float) -> None:
-    """Sum up what acts on the carriers for a sub-step."""
-    for c in range(len(carriers.position)):
-        p, o = carriers.position[c], exchange.points[c]
-        f, t = reaction.force[c], reaction.torque[c]
-        x, y, z = p[0] - o[0], p[1] - o[1], p[2] - o[2]
-        for k in range(3):
-            exchange.impulses[c, k] += sub_step * f[k]
-        exchange.turns[c, 0] += sub_step * (t[0] + y * f[2] - z * f[1])
-        exchange.turns[c, 1] += sub_step * (t[1] + z * f[0] - x * f[2])
-        exchange.turns[c, 2] += sub_step * (t[2] + x * f[1] - y * f[0])
-
-
-@compiled
-def find_lost(
-    motion: Motion,
-    joints: Joints,
-    frames: Frames,
-    constants: Constants,
-    carriers: Carriers,
-    apart: float,
-    aside: float,
-) -> tuple[int, int]:
-    """The first link that is lost, and why: 0 for no finite place, 1 parted, 2 off its wheels; -1 for none.
+def move_track(
+    track: Track, vehicle: Vehicle, change: NDArray[np.float64], kept: float, duration: float
+) -> None:
+    """Change the carriers' velocities as parts of the vehicle, and let everything go on for `duration` [s].
 
     Args:
-        motion: Of the links.
-        joints: Between them.
-        frames: Room for where they are.
-        constants: The chain's.
-        carriers: Of the wheels.
-        apart: Distance between a joint's markers at which it has parted [m].
-        aside: Distance of a link from the middle plane of its track at which it has come off [m].
+        track: One of the vehicle's.
+        vehicle: That changes its motion.
+        change: Of the velocity of its centre of mass [m/s], and of its angular velocity [rad/s] (2, 3).
+        kept: Share of velocity that energy drainage leaves.
+        duration: [s]
     """
+    carriers, gear = track.carriers, track.gear
+    kick_carriers(carriers, vehicle, change, kept)
+    drift(track.motion, track.frames, track.constants, duration)
+    drift_wheels(carriers, gear.wheels, gear.motion, duration)
+    drift_carriers(carriers, duration)
+
+
+@compiled
+def find_lost(track: Track) -> tuple[int, int]:
+    """The first link that is lost, or -1, and why: 0 for no finite place, 1 parted, 2 off its wheels."""
+    motion, joints, frames, constants = track.motion, track.joints, track.frames, track.constants
+    carriers, apart, aside = track.carriers, track.apart, track.aside
     drift(motion, frames, constants, 0.0)
     for i in range(len(motion.positions)):
         x, y, z = row(frames.positions, i)

@@ -58,6 +58,12 @@ def row(array: NDArray[np.float64], i: int) -> Vector:
 
 
 @compiled
+def offset(array: NDArray[np.float64], i: int, point: NDArray[np.float64]) -> Vector:
+    """From a point (3,) to row i of an array (n, 3)."""
+    return array[i, 0] - point[0], array[i, 1] - point[1], array[i, 2] - point[2]
+
+
+@compiled
 def axis(rotations: NDArray[np.float64], i: int, k: int) -> Vector:
     """Axis k of link i, in the world."""
     return rotations[i, 0, k], rotations[i, 1, k], rotations[i, 2, k]

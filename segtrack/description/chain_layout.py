@@ -96,6 +96,7 @@ class _Layout:
             self._sprocket(loop, shoe, bushing),
         )
         return TrackDesign(
+            self.name,
             Chain(len(loop.headings), shoe, bushing),
             undercarriage,
             self._treads(shoe),

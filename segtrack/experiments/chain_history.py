@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.bullet.chains import ChainBelt
 from segtrack.chain.design import TrackDesign
 from segtrack.chain.readings import ChainReading
 from segtrack.robot import Robot
@@ -112,4 +111,4 @@ class ChainRecorder:
 
 def has_chains(robot: Robot) -> bool:
     """Whether a robot's tracks are link chains."""
-    return any(isinstance(track.belt, ChainBelt) for track in robot.tracks.values())
+    return any(track.belt.chain is not None for track in robot.tracks.values())

@@ -70,7 +70,8 @@ def settle(
     Returns:
         How it went.
     """
-    length = max(max(np.subtract(*reversed(robot.bounds()))) for robot in robots)
+    boxes = [np.array(robot.bounds()) for robot in robots]
+    length = max(float(np.max(high - low)) for low, high in boxes)
     rate = math.sqrt(4 * gravity / length)
     weight = gravity * min(robot.mass for robot in robots)
     window = max(1, math.ceil(0.1 / rate / time_step))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from segtrack.bullet.chains import ChainBelt
 from segtrack.bullet.engine import needing
 from segtrack.bullet.frames import link_motion
 from segtrack.bullet.model import Belt, BeltReading
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.readings import ChainReading
 from segtrack.description.track import TrackPart
 from segtrack.drive import BeltDrive
-from segtrack.errors import InvalidValueError, NotReadyError, finite
+from segtrack.errors import InvalidValueError, finite
 from segtrack.geometry.rotation import rotation_of
+
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.chain.design import TrackDesign
+    from segtrack.chain.readings import ChainReading
 
 
 class Track:
@@ -94,15 +95,6 @@ class Track:
         with needing(self._client, f"read track {self.name}"):
             return self.belt.segment_phases
 
-    @property
-    def chain_design(self) -> TrackDesign:
-        """What its link chain is made of.
-
-        Raises:
-            NotReadyError: It is of another track model.
-        """
-        return self._chain_belt().chain.design
-
     def read_chain(self) -> ChainReading:
         """Tension, ground pressure, slip and the rest of its link chain, after the latest step.
 
@@ -110,9 +102,17 @@ class Track:
             NotReadyError: It is of another track model.
             DisconnectedError: The client is gone.
         """
-        belt = self._chain_belt()
         with needing(self._client, f"read the chain of {self.name}"):
-            return belt.read_chain()
+            return self.belt.read_chain()
+
+    @property
+    def chain_design(self) -> TrackDesign:
+        """What its link chain is made of.
+
+        Raises:
+            NotReadyError: It is of another track model.
+        """
+        return self.belt.chain_design
 
     def set_speed(self, speed: float) -> None:
         """Command the belt speed [m/s]; clipped to the drive's top speed.
@@ -174,12 +174,6 @@ class Track:
         self.drive.restore(snapshot["drive"])
         self.belt.restore(snapshot["belt"])
         self._tell()
-
-    def _chain_belt(self) -> ChainBelt:
-        if not isinstance(self.belt, ChainBelt):
-            reason = "only the track model 'chain' has one"
-            raise NotReadyError(f"read the chain of {self.name}", reason)
-        return self.belt
 
     def _tell(self) -> None:
         self.belt.tell(self.drive.target, self.drive.limit)
