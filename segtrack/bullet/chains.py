@@ -15,6 +15,7 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.frames import LinkMotion, link_mass, link_motion, vector
+from segtrack.bullet.joints import free_joints
 from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack, Shoes
 from segtrack.chain.carrier import Carriers, Vehicle
 from segtrack.chain.ground import ground_of
@@ -24,6 +25,7 @@ from segtrack.chain.track import HELD, Drive, TrackChain, TrackSnapshot, advance
 from segtrack.chain.vectors import cross
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackPart
+from segtrack.errors import UnknownNameError
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.rotation import rotation_of
 from segtrack.terrain import Terrain
@@ -52,12 +54,18 @@ class ChainBelt(Belt):
     def __init__(self, client: int, track: JointedTrack) -> None:
         """Lay the chain around its wheels."""
         self._client, self.jointed = client, track
-        self.carriers = (track.carrier,)
-        mount = track.part.mount
-        self._rotation, self._origin = rotation_of(mount.rpy), np.array(mount.xyz)
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.part)
         assert track.part.chain is not None
+        self.carriers = (track.carrier, *(link_number(track, name) for name in design.links))
+        # A vehicle is loaded with its joints at zero: there all carriers' track frames are one.
+        motions, mount = self._motions(), track.part.mount
+        first = motions[track.carrier]
+        rotation = first.rotation @ rotation_of(mount.rpy)
+        origin = first.position + first.rotation @ np.array(mount.xyz)
+        carried = [motions[link] for link in self.carriers]
+        self._rotations = [motion.rotation.T @ rotation for motion in carried]
+        self._origins = [motion.rotation.T @ (origin - motion.position) for motion in carried]
         self.chain = TrackChain(design, self.frames(self._motions()), track.part.chain.sub_step)
 
     @property
@@ -121,14 +129,25 @@ class ChainBelt(Belt):
     def frames(self, motions: Mapping[int, LinkMotion]) -> Carriers:
         """The track frame on each link that carries wheels."""
         carried = [motions[link] for link in self.carriers]
-        origins = [motion.position + motion.rotation @ self._origin for motion in carried]
+        origins = [m.position + m.rotation @ own for m, own in zip(carried, self._origins, strict=True)]
         arms = [origin - motion.center for origin, motion in zip(origins, carried, strict=True)]
         return Carriers(
             np.array(origins),
-            np.array([motion.rotation @ self._rotation for motion in carried]),
+            np.array([m.rotation @ own for m, own in zip(carried, self._rotations, strict=True)]),
             np.array([_velocity_at(arm, motion) for arm, motion in zip(arms, carried, strict=True)]),
             np.array([motion.angular_velocity for motion in carried]),
         )
+
+
+def link_number(track: JointedTrack, name: str) -> int:
+    """PyBullet's number of a link of a track's vehicle.
+
+    Raises:
+        UnknownNameError: There is none of that name.
+    """
+    if name not in track.links:
+        raise UnknownNameError(f"link for the chain of {track.mounted.name}", name, track.links)
+    return track.links[name]
 
 
 def _velocity_at(arm: np.ndarray, motion: LinkMotion) -> np.ndarray:
@@ -145,6 +164,13 @@ class ChainBelts(Belts):
         self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
         links = range(-1, pybullet.getNumJoints(body, physicsClientId=client))
         self._masses = {link: link_mass(client, body, link) for link in links}
+        self._arms = {
+            link_number(belt.jointed, name): arm
+            for belt in belts
+            if belt.part.chain is not None
+            for name, arm in belt.part.chain.arms.items()
+        }
+        free_joints(client, body, self._arms)
         tension_tracks([belt.chain for belt in belts])
         for belt in belts:
             belt.seat()
@@ -179,6 +205,7 @@ class ChainBelts(Belts):
                 wrench, arm = wrenches[link], vector(impulse.point - motions[link].center)
                 wrench[:3] += impulse.force
                 wrench[3:] += impulse.torque + cross(arm, vector(impulse.force))
+        self._spring()
         for link, wrench in wrenches.items():
             force, torque = vector(wrench[:3]), vector(wrench[3:])
             center = vector(motions[link].center)
@@ -187,6 +214,15 @@ class ChainBelts(Belts):
             )
             pybullet.applyExternalTorque(
                 self._body, link, torque, pybullet.WORLD_FRAME, physicsClientId=self._client
+            )
+
+    def _spring(self) -> None:
+        """Load the joints of sprung arms, whose links' numbers are theirs."""
+        for joint, arm in self._arms.items():
+            position, speed, *_ = pybullet.getJointState(self._body, joint, physicsClientId=self._client)
+            load = -arm.stiffness * (position - arm.rest) - arm.damping * speed
+            pybullet.setJointMotorControl2(
+                self._body, joint, pybullet.TORQUE_CONTROL, force=load, physicsClientId=self._client
             )
 
     def _vehicle(self, motions: Mapping[int, LinkMotion], gravity: tuple[float, float, float]) -> Vehicle:

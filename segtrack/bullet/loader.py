@@ -119,7 +119,9 @@ def load(
         links_of_track = chosen.track_links(mounted.part)
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
         carrier = links[mounted.flipper or parent_link(robot, mounted.part.mount.parent)]
-        jointed = JointedTrack(mounted, body, carrier, own, tuple(link.ratio for link in links_of_track))
+        jointed = JointedTrack(
+            mounted, body, carrier, links, own, tuple(link.ratio for link in links_of_track)
+        )
         free_joints(client, body, own)
         if not chosen.belt_apart:
             set_contact(client, body, own, mounted.part)

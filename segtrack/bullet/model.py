@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,7 @@ class JointedTrack:
         mounted: The track as the vehicle file has it.
         body: PyBullet's number of the vehicle.
         carrier: PyBullet's number of the link that the track is mounted on; -1 is the root.
+        links: PyBullet's number of every link of the vehicle by name.
         joints: PyBullet's joint (and link) numbers, in the order of the track's links.
         ratios: Joint coordinate per belt travel of each.
     """
@@ -37,6 +38,7 @@ class JointedTrack:
     mounted: MountedTrack
     body: int
     carrier: int
+    links: Mapping[str, int]
     joints: tuple[int, ...]
     ratios: tuple[float, ...]
 

@@ -29,6 +29,7 @@ class TrackDesign:
         hinges: First joint of each shoe, and the last one's end, in (x, z) (n + 1, 2) [m].
         seat: Angle of the driven wheel at which the joints around it are seated [rad].
         largest_force: Expected at any contact of a wheel, for the bound on sub-steps [N].
+        links: Names of the carriers besides the first, which carries the track.
     """
 
     name: str
@@ -39,6 +40,7 @@ class TrackDesign:
     hinges: NDArray[np.float64]
     seat: float
     largest_force: float
+    links: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> NDArray[np.intp]:

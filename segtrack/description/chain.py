@@ -97,6 +97,17 @@ class WheelPart(Part):
     """[m]"""
 
 
+class ArmPart(Part):
+    """The spring and damper of the joint that carries a link of the body's URDF with wheels on it."""
+
+    stiffness: Positive
+    """[N m/rad] or [N/m]"""
+    damping: NonNegative = 0.0
+    """[N m s/rad] or [N s/m]"""
+    rest: Number = 0.0
+    """Joint position without load [rad] or [m]."""
+
+
 class ShoeContactPart(Part):
     """How stiff shoes meet rigid ground."""
 
@@ -120,6 +131,8 @@ class ChainPart(Part):
     """Left out where wheels are given."""
     wheels: tuple[WheelPart, ...] | None = None
     """Road wheels and rollers one by one, instead of rollers."""
+    arms: dict[Name, ArmPart] = {}
+    """Links of the body's URDF that carry wheels, and their joints' springs."""
     ground: ShoeContactPart = ShoeContactPart()
     sub_step: Positive | None = None
     """Of its integration [s]; the largest that is stable if not given."""

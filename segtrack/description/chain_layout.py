@@ -104,7 +104,13 @@ class _Layout:
             loop.hinges,
             loop.sprocket_phase,
             self.part.drive.stall_force,
+            self._links,
         )
+
+    @property
+    def _links(self) -> tuple[str, ...]:
+        """Names of the links that carry wheels besides the track's own carrier."""
+        return tuple(dict.fromkeys(wheel.link for wheel in self.chain.wheels or () if wheel.link is not None))
 
     @property
     def _thickness(self) -> float:
@@ -267,7 +273,8 @@ class _Layout:
         if self.chain.wheels is not None:
             for wheel in self.chain.wheels:
                 center = np.array([wheel.x, wheel.z])
-                yield self._wheel(loop, center, wheel.radius, self._roller_inertia(wheel.radius))
+                rolling = self._wheel(loop, center, wheel.radius, self._roller_inertia(wheel.radius))
+                yield replace(rolling, carrier=0 if wheel.link is None else 1 + self._links.index(wheel.link))
             return
         given = self.chain.rollers or RollersPart()
         spacing = given.spacing or _SPACING * loop.pitch

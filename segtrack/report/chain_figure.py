@@ -25,7 +25,7 @@ _SMOOTHED = 0.25
 
 
 @dataclass(frozen=True)
-class _Load:
+class Load:
     """What shoes are coloured by, and its unit as drawn."""
 
     name: str
@@ -34,9 +34,9 @@ class _Load:
     scale: float
 
 
-_LOADS = (
-    _Load("tension", "tension at a shoe's rear joint [N]", "viridis", 1.0),
-    _Load("pressure", "ground pressure [kPa]", "YlOrRd", 1e-3),
+LOADS = (
+    Load("tension", "tension at a shoe's rear joint [N]", "viridis", 1.0),
+    Load("pressure", "ground pressure [kPa]", "YlOrRd", 1e-3),
 )
 
 
@@ -54,7 +54,7 @@ def draw_chains(result: ClimbResult) -> Figure:
     at = f"t = {history.time[index]:.2f} s, the greatest tension"
     figure.suptitle(f"{title}: {at}", fontsize=15)
     views, along, over = (rows[i].subgridspec(*shape) for i, shape in enumerate(((1, 2), (1, 2), (2, 2))))
-    for i, load in enumerate(_LOADS):
+    for i, load in enumerate(LOADS):
         view = figure.add_subplot(views[i])
         draw_shoes(view, history, tracks, index, load, (result.terrain,))
         _plot_along(figure.add_subplot(along[i]), history, tracks, index, load)
@@ -67,7 +67,7 @@ def draw_shoes(
     history: ChainHistory,
     tracks: Iterable[str],
     index: int,
-    load: _Load,
+    load: Load,
     terrains: Sequence[Terrain] = (),
 ) -> None:
     """Draw chains at one sample, their plates coloured by a load, some of them numbered."""
@@ -110,7 +110,7 @@ def _one_side(result: ClimbResult) -> tuple[str, ...]:
     return tuple(track.name for track in tracks if track.side == side)
 
 
-def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: _Load) -> None:
+def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: Load) -> None:
     """A load over the shoes' numbers, and between which values each shoe's was at other times."""
     for i, track in enumerate(tracks):
         values, colour = _of(history, track, load), SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
@@ -148,6 +148,6 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
     torque.legend(loc="upper left", fontsize=8, ncols=3)
 
 
-def _of(history: ChainHistory, track: str, load: _Load) -> NDArray[np.float64]:
+def _of(history: ChainHistory, track: str, load: Load) -> NDArray[np.float64]:
     """A load of all shoes at all times (t, n), in the unit as drawn."""
     return load.scale * history.over_time(track, load.name)
