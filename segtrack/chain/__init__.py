@@ -6,6 +6,8 @@ pins, z outwards, away from the wheels. The world frame is inertial. A joint's t
 angle about +y from a link to the next one; it is positive around a wheel, negative where
 the chain bends backwards.
 
+Tracks. `design` says what a track consists of, `track` holds what moves, `track_step` is one sub-step.
+
 Links are numbered in the order in which the belt runs. A joint holds the front marker of a
 link, its pin, to the rear marker of the next, its bushing.
 """

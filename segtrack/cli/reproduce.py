@@ -1,4 +1,4 @@
-"""`segtrack reproduce`: the paper's tables, and a closed form."""
+"""`segtrack reproduce`: the paper's tables, a closed form, and two track models side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, results_folder, say_written, show
-from segtrack.experiments import okada_map, okada_table_2, okada_table_4, turning
+from segtrack.experiments import okada_map, okada_table_2, okada_table_4, segments_vs_chain, turning
 from segtrack.experiments.published import TABLE_4
 from segtrack.files import write_csv, write_figure, write_json
 
@@ -109,4 +109,22 @@ def turning_rates(out: OutFolder = None, as_json: JsonFlag = False) -> None:
         write_figure(folder / "turning.png", table_figures.draw_turning(cases)),
     ]
     show(tables.turning_table(cases), summary, as_json)
+    say_written(*written)
+
+
+@reproduce.command("segments-vs-chain")
+@command
+def both_models(out: OutFolder = None, as_json: JsonFlag = False) -> None:
+    """Segments and a link chain on flat ground, slope, hitch and Table IV: where they agree, and why not."""
+    from segtrack.report import segments_vs_chain_figure, tables
+
+    folder = results_folder(out, "segments-vs-chain")
+    with counting("comparing", segments_vs_chain.scene_count()) as done:
+        result = segments_vs_chain.run_segments_vs_chain(on_done=done)
+    picture = segments_vs_chain_figure.draw_segments_vs_chain(result)
+    written = [
+        write_json(folder / "segments_vs_chain.json", result.summary()),
+        write_figure(folder / "segments_vs_chain.png", picture),
+    ]
+    show(tables.segments_vs_chain(result), result.summary(), as_json)
     say_written(*written)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from rich.markup import escape
 from rich.table import Table
 
 from segtrack.description import VehicleDescription
@@ -13,6 +14,7 @@ from segtrack.experiments.okada_map import Table4Map
 from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
 from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.segments_vs_chain import Line, Model, SegmentsVsChain
 from segtrack.experiments.turning import TurningCase
 
 
@@ -102,6 +104,45 @@ def turning_table(cases: tuple[TurningCase, ...]) -> Table:
         values = (c.length / c.gauge, c.closed_form, c.left, c.right, c.ratio)
         table.add_row(*(f"{value:.3f}" for value in values))
     return table
+
+
+def segments_vs_chain(result: SegmentsVsChain) -> Table:
+    """Both track models line by line, then why; what is off the reference is red."""
+    climbs = result.scenes["chain"].climbs.cases
+    agree = sum(line.agree for line in result.lines)
+    title = f"Segments and link chain: {agree} of {len(result.lines)} agree, "
+    title += f"{result.same_outcomes} of {len(climbs)} climbs end alike"
+    numbers = Table("", "quantity", "segments", "chain", "reference", "difference", "agree", title=title)
+    reasons = Table.grid(padding=(0, 1))
+    scene = ""
+    for i, line in enumerate(result.lines, 1):
+        if scene != line.scene:
+            numbers.add_section()
+            numbers.add_row("", f"[bold]{line.scene}[/bold]")
+        values = [_marked(line, model, value) for model, value in line.values.items()]
+        known = (_number(line, line.reference), _number(line, line.difference))
+        agrees = "[green]yes[/green]" if line.agree else "[red]no[/red]"
+        numbers.add_row(str(i), escape(line.quantity), *values, *known, agrees)
+        reasons.add_row(str(i), escape(line.why))
+        scene = line.scene
+    reasons.add_row("", f"The chain is simulated at {result.speed_ratio:.2f} times the segments' speed.")
+    both = Table.grid()
+    both.add_row(numbers)
+    both.add_row(reasons)
+    return both
+
+
+def _marked(line: Line, model: Model, value: float | str) -> str:
+    text = _number(line, value)
+    return f"[red]{text}[/red]" if model in line.off_reference else text
+
+
+def _number(line: Line, value: float | str | None) -> str:
+    """A value to a hundredth of its tolerance."""
+    if value is None or isinstance(value, str) or line.tolerance is None:
+        return "" if value is None else str(value)
+    digits = max(0, 2 - math.floor(math.log10(line.tolerance)))
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # No minus before a zero.
 
 
 def vehicles_table(vehicles: Mapping[str, VehicleDescription]) -> Table:

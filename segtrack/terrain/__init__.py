@@ -15,7 +15,7 @@ from segtrack.terrain.outline import Outline, profile
 from segtrack.terrain.plane import Plane
 from segtrack.terrain.ramp import Ramp
 from segtrack.terrain.ridge import Ridge
-from segtrack.terrain.soil import Soil, find_soil
+from segtrack.terrain.soil import Soil, find_soil, published_soils
 from segtrack.terrain.stairs import Stairs
 from segtrack.terrain.step import Step
 from segtrack.terrain.step_field import StepField
@@ -42,5 +42,6 @@ __all__ = [
     "TrapezoidDitch",
     "Waves",
     "find_soil",
+    "published_soils",
     "profile",
 ]
