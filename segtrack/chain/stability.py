@@ -63,8 +63,8 @@ def largest_sub_step(chain: Chain) -> float:
     return MARGIN * largest_stable(masses, *link_bounds(chain))
 
 
-def check_sub_step(sub_step: float, largest: float) -> None:
-    """Refuse a sub-step [s] that is larger than the largest stable one [s].
+def check_sub_step(sub_step: float, largest: float, what: str = "sub-step of a chain") -> None:
+    """Refuse a sub-step [s] that is larger than the largest stable one [s]; `what` is its name.
 
     Raises:
         InvalidValueError: It is, or it is not positive.
@@ -73,4 +73,4 @@ def check_sub_step(sub_step: float, largest: float) -> None:
         digits = 2 - math.floor(math.log10(largest))
         shown = math.floor(largest * 10**digits) / 10**digits
         expected = f"above 0 and at most {shown:.3g} s, for its stiffness and damping"
-        raise InvalidValueError("sub-step of a chain", expected, sub_step)
+        raise InvalidValueError(what, expected, sub_step)

@@ -100,7 +100,7 @@ class TrackChain:
         """
         self.design = design
         self.largest_sub_step = design.largest_sub_step if sub_step is None else sub_step
-        check_sub_step(self.largest_sub_step, design.largest_sub_step)
+        check_sub_step(self.largest_sub_step, design.largest_sub_step, f"chain.sub_step of {design.name}")
         chain, gear = design.chain, design.undercarriage
         self._frames, self._loads = room_for(chain)
         self._treads = treads_of(design.treads, design.kinds)
