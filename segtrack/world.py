@@ -137,10 +137,12 @@ class World:
         self._must_be_connected("add terrain")
         if not isinstance(terrain, Terrain):
             raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
+        for robot in self.robots:  # Refused by a link chain, it is not built.
+            robot.set_ground([*self.terrains, terrain])
         bodies = build_terrain(self.client, terrain)
         self.terrains.append(terrain)
         self._terrain_bodies += bodies
-        self._tell_ground()
+        self._forget_start()
         return bodies
 
     def clear_terrain(self) -> None:

@@ -538,6 +538,18 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
             {"sub_step": 1e-3},
             "chain.sub_step", "above 0 and at most 4.6e-05 s, for its stiffness and damping, got 0.001",
         ),
+        (
+            {"shoes": {"thickness": 0.5}},
+            "chain.shoes.thickness", "at most 0.0738 m, for a wheel to fit inside its tightest bend, got 0.5",
+        ),
+        (
+            {"rollers": {"spacing": 1e-4}},
+            "chain.rollers.spacing", "at least 0.00945 m, a quarter of the pitch, got 0.0001",
+        ),
+        (
+            {"bushing": {"stiffness": 1e12}},
+            "chain", "soft and heavy enough for sub-steps of at least 1e-06 s, got one that needs 5.52e-08 s",
+        ),
     ],
 )  # fmt: skip
 def test_chains_that_cannot_be_built_are_refused(chain, key: str, complaint: str) -> None:
@@ -546,6 +558,7 @@ def test_chains_that_cannot_be_built_are_refused(chain, key: str, complaint: str
         with pytest.raises(InvalidValueError) as error:
             world.add_vehicle(vehicle, track_model="chain")
         assert str(error.value) == f"{key} of left must be {complaint}"
+        assert world.client.getNumBodies() == 0
 
 
 def test_a_number_of_shoes_that_is_asked_for_closes() -> None:
@@ -553,6 +566,48 @@ def test_a_number_of_shoes_that_is_asked_for_closes() -> None:
     design = designs(parsed("packbot", (CHAIN, {"shoes": {"count": 37, "pitch": 0.04}})))["left"]
     assert design.chain.count == 37
     assert design.chain.shoe.pitch == pytest.approx(0.04, abs=1e-6)
+
+
+def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
+    vehicle = parsed("packbot", (CHAIN, {"tensioner": {"tension": 2e4}}))
+    with segtrack.World() as world, pytest.raises(InvalidValueError) as error:
+        world.add_vehicle(vehicle, track_model="chain")
+    message = (
+        "chain must be one that bears its tensioner, got one that breaks: simulation diverged: chain link "
+    )
+    assert str(error.value).startswith(message)
+
+
+def test_a_time_step_too_long_for_chains_is_refused() -> None:
+    with segtrack.World(time_step=0.02) as world:
+        world.add_vehicle("packbot", track_model="chain", position=(0, 0, 1))
+        with pytest.raises(InvalidValueError) as error:
+            world.step()
+        assert str(error.value) == "time_step [s] must be at most 0.01 with link chains, got 0.02"
+
+
+def test_a_vehicle_that_is_put_elsewhere_keeps_its_belts_travel(standing) -> None:
+    world, robot = standing
+    robot.set_belt_speed(0.2, 0.2)
+    world.run(0.2)
+    track = robot.tracks["left"]
+    before, energy = track.travel, track.energy
+    world.put(robot, 0.0, 0.0)
+    robot.set_belt_speed(0.0, 0.0)
+    world.run(0.002)
+    assert track.travel == pytest.approx(before, abs=1e-3)
+    assert track.energy == pytest.approx(energy, abs=0.1)
+
+
+def test_what_slides_on_ice_is_not_at_rest_while_drainage_holds_it() -> None:
+    """At the speed at which drainage takes what gravity gives, the slope's pull is not balanced."""
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Ramp(slope=0.3, length=20.0, distance=-10.0, friction=0.0))
+        robot = world.add_vehicle("packbot")
+        rest = world.settle(longest=2.0)
+        body = world.client.getDynamicsInfo(robot.body, -1)[0]
+        assert not rest.reached
+        assert rest.force == pytest.approx(body * GRAVITY * math.sin(0.3), rel=0.1)
 
 
 def test_a_path_around_one_pulley_is_refused() -> None:

@@ -25,10 +25,13 @@ from segtrack.chain.track import HELD, Drive, TrackChain, TrackSnapshot, advance
 from segtrack.chain.vectors import cross
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackPart
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.rotation import rotation_of
 from segtrack.terrain import Terrain
+
+LONGEST_STEP = 0.01
+"""Of PyBullet, between two exchanges, after which chains look anew for what is near [s]."""
 
 
 def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
@@ -115,8 +118,9 @@ class ChainBelt(Belt):
         return self.chain.snapshot()
 
     def restore(self, snapshot: TrackSnapshot) -> None:
-        """Go back to a snapshot."""
+        """Go back to a snapshot, with the vehicle where it was."""
         self.chain.restore(snapshot)
+        self.chain.follow(self.frames(self._motions()))
 
     @property
     def drive(self) -> Drive:
@@ -162,8 +166,7 @@ class ChainBelts(Belts):
         """Note which links carry them."""
         self._client, self._body, self._belts = client, body, belts
         self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
-        links = range(-1, pybullet.getNumJoints(body, physicsClientId=client))
-        self._masses = {link: link_mass(client, body, link) for link in links}
+        self._weigh()
         self._arms = {
             link_number(belt.jointed, name): arm
             for belt in belts
@@ -187,8 +190,12 @@ class ChainBelts(Belts):
 
         Raises:
             DivergedError: A link is lost.
+            InvalidValueError: PyBullet's time step is too long.
         """
         engine = pybullet.getPhysicsEngineParameters(physicsClientId=self._client)
+        if engine["fixedTimeStep"] > LONGEST_STEP:
+            expected = f"at most {LONGEST_STEP:g} with link chains"
+            raise InvalidValueError("time_step [s]", expected, engine["fixedTimeStep"])
         x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
         motions = {link: link_motion(self._client, self._body, link) for link in self._masses}
         wrenches = {link: np.zeros(6) for link in self._links}
@@ -216,6 +223,11 @@ class ChainBelts(Belts):
                 self._body, link, torque, pybullet.WORLD_FRAME, physicsClientId=self._client
             )
 
+    def _weigh(self) -> None:
+        """Read the links' masses; what is changed of them later counts when the ground is set again."""
+        links = range(-1, pybullet.getNumJoints(self._body, physicsClientId=self._client))
+        self._masses = {link: link_mass(self._client, self._body, link) for link in links}
+
     def _spring(self) -> None:
         """Load the joints of sprung arms, whose links' numbers are theirs."""
         for joint, arm in self._arms.items():
@@ -242,5 +254,6 @@ class ChainBelts(Belts):
     def set_ground(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""
         ground = ground_of(terrains)
+        self._weigh()
         for belt in self._belts:
             belt.chain.set_ground(ground)

@@ -21,7 +21,7 @@ from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, join
 from segtrack.description.track import TrackPart
 from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 
 _MODELS = {
     "segments": TrackModel(segments.track_links, segments.assemble, JointBelts),
@@ -109,6 +109,19 @@ def load(
                 raise
             reason = "PyBullet refuses it, and says why on its own output"
             raise FileAccessError("load", vehicle.body.urdf, reason) from None
+    try:
+        built = _assemble(client, vehicle, chosen, robot, body)
+    except SegtrackError:
+        pybullet.removeBody(body, physicsClientId=client)
+        raise
+    place_base(client, body, position, orientation)
+    return built
+
+
+def _assemble(
+    client: int, vehicle: VehicleDescription, chosen: TrackModel, robot: ElementTree.Element, body: int
+) -> BuiltVehicle:
+    """Make belts of a loaded vehicle's joints."""
     numbers = range(pybullet.getNumJoints(body, physicsClientId=client))
     info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in numbers]
     joints = {entry[1].decode(): j for j, entry in enumerate(info)}
@@ -132,7 +145,6 @@ def load(
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
-    place_base(client, body, position, orientation)
     belts = tuple(tracks)
     return BuiltVehicle(vehicle, body, belts, chosen.join(client, body, belts), flippers, links)
 

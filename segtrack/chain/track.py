@@ -23,7 +23,7 @@ from segtrack.chain.stability import check_sub_step
 from segtrack.chain.state import ChainState, state_along
 from segtrack.chain.sub_step import Motion
 from segtrack.chain.track_step import Track, Underfoot, Undergear, run_tracks
-from segtrack.errors import DivergedError
+from segtrack.errors import DivergedError, InvalidValueError, Phrase
 
 _DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 100, 1e-3
 """A chain is tensioned with this drainage [1/s] in steps of this duration [s], at most so many, until
@@ -39,6 +39,8 @@ _LOSSES = (
     "its joint to the next link has parted",
     "the chain has come off its wheels",
 )
+_FAR = 1.0
+"""An idler that has slid this many pitches has left its track."""
 
 
 class Impulse(NamedTuple):
@@ -230,6 +232,9 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
 
     Without gravity and ground, drained of energy (see `statics`), on carriers that are held. From
     then on `TrackChain.lay` lays them like that.
+
+    Raises:
+        InvalidValueError: A chain does not bear it.
     """
     grounds = [track.ground for track in tracks]
     still = []
@@ -241,7 +246,11 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
         still.append(frames)
     drives = [Drive(0.0, math.inf)] * len(tracks)
     for _ in range(_LONGEST):
-        advance_tracks(tracks, still, drives, HELD, _PULL, _DRAINAGE)
+        try:
+            advance_tracks(tracks, still, drives, HELD, _PULL, _DRAINAGE)
+        except DivergedError as error:
+            got = Phrase(f"one that breaks: {error}")
+            raise InvalidValueError("chain", "one that bears its tensioner", got) from None
         if max(np.abs(track.state.velocities).max() for track in tracks) < _SLOW:
             break
     for track, ground in zip(tracks, grounds, strict=True):
@@ -294,10 +303,14 @@ def advance_tracks(
     run_tracks(arrays, table, losses, vehicle, push, sub_step, count, kept)
     done = []
     for track, own, torque, (lost, why) in zip(tracks, arrays, table[:, 2], losses, strict=True):
-        track.state.time += duration
+        track.state.time += duration if drainage == 0 else 0.0
         track.torque = float(torque)
         if lost >= 0:
             raise DivergedError(f"chain link {lost} of {track.design.name}", track.state.time, _LOSSES[why])
+        slide = float(np.abs(track.wheels.slides).max())
+        if slide > _FAR * track.design.chain.shoe.pitch:
+            reason = f"it has slid by {slide:.3g} m"
+            raise DivergedError(f"idler of {track.design.name}", track.state.time, reason)
         impulses = zip(own.exchange.points, own.exchange.impulses, own.exchange.turns, strict=True)
         done.append([Impulse(p.copy(), f / duration, t / duration) for p, f, t in impulses])
     return done

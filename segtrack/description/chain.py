@@ -20,7 +20,7 @@ from segtrack.errors import Problem
 class ShoesPart(Part):
     """The shoes of a chain."""
 
-    count: Annotated[int, Field(strict=True, ge=3)] | None = None
+    count: Annotated[int, Field(strict=True, ge=3, le=1000)] | None = None
     """In one round; the grousers' count if not given."""
     pitch: Positive | None = None
     """Between a shoe's two pins [m]. The idler is moved along its tensioner so that the chain closes;
@@ -67,7 +67,8 @@ class TensionerPart(Part):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
     tension: Positive | None = None
-    """Of the chain at rest [N]; a fifth of the drive's stall force if not given."""
+    """That the spring would give the chain with the idler where its pulley is drawn [N]; a fifth of the
+    drive's stall force if not given. At rest the idler has moved outwards, and less of it is left."""
     stiffness: Positive | None = None
     """Of the spring [N/m]; one that gives by half a pitch at twice the stall force, if not given."""
     damping_ratio: NonNegative = 0.5

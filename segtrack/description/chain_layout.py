@@ -31,6 +31,8 @@ from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
 from segtrack.geometry.plate_loop import FEWEST_TEETH, PlateLoop, plate_loop
 from segtrack.geometry.pulleys import Pulley, wrap_belt
 
+SHORTEST = 1e-6
+"""Sub-step of a chain that is worth waiting for [s]."""
 _PITCH = 0.04
 """Of the shoes of a belt without grousers, about, and not more than half its smallest radius [m]."""
 _WHEEL_SHARE = 0.05
@@ -55,8 +57,8 @@ _CONTACT_SHARE = 0.2
 _MARKER_SHARE = 0.1
 """The same of a marker on the ground."""
 _CONTACT_DAMPING = 0.15
-"""Of a shoe on one contact, over critical [-]. Tuned: from 0.1 on PackBot pulls friction times weight within 5 %
-at 0.1, 0.2 and 0.3 m/s. With 0.05 it rocks from side to side at 51 Hz on its wheels and pulls 7 % less."""
+"""Of a shoe on one contact, over critical [-]. Tuned: from 0.1 on PackBot pulls friction times weight
+within 5 % at 0.1 to 0.3 m/s; with 0.05 it rocks from side to side at 51 Hz and pulls 7 % less."""
 _TOOTH_FRICTION = 0.05
 _TOOTH_SLIP = 1.0
 """Slip speed at which friction on teeth is fully developed [m/s]."""
@@ -96,7 +98,7 @@ class _Layout:
             self._contact(shoe, bushing),
             self._sprocket(loop, shoe, bushing),
         )
-        return TrackDesign(
+        design = TrackDesign(
             self.name,
             Chain(len(loop.headings), shoe, bushing),
             undercarriage,
@@ -104,14 +106,23 @@ class _Layout:
             self._grip(shoe, bushing),
             loop.hinges,
             loop.sprocket_phase,
-            self.part.drive.stall_force,
+            max(self.part.drive.stall_force, 2 * self._tension),
             self._links,
         )
+        if design.largest_sub_step < SHORTEST:
+            expected = f"soft and heavy enough for sub-steps of at least {SHORTEST:g} s"
+            got = Phrase(f"one that needs {design.largest_sub_step:.3g} s")
+            raise InvalidValueError(f"chain of {self.name}", expected, got)
+        return design
 
     @property
     def _links(self) -> tuple[str, ...]:
         """Names of the links that carry wheels besides the track's own carrier."""
         return tuple(dict.fromkeys(wheel.link for wheel in self.chain.wheels or () if wheel.link is not None))
+
+    @property
+    def _tension(self) -> float:
+        return self.chain.tensioner.tension or _TENSION_SHARE * self.part.drive.stall_force
 
     @property
     def _thickness(self) -> float:
@@ -176,6 +187,10 @@ class _Layout:
         least = math.ceil((path.perimeter + (pitch or 0.0)) / longest)
         if count < least:
             raise InvalidValueError(f"chain.shoes.count of {self.name}", f"at least {least}, {reason}", count)
+        inside = 0.9 * min(arc.radius for arc in arcs)
+        if self._thickness > inside:
+            expected = f"at most {inside:.3g} m, for a wheel to fit inside its tightest bend"
+            raise InvalidValueError(f"chain.shoes.thickness of {self.name}", expected, self._thickness)
         if pitch is None:
             return path
         longer = partial(self._excess, pitch)
@@ -279,8 +294,9 @@ class _Layout:
         away = loop.idler.center - loop.sprocket.center
         x, z = (away / np.linalg.norm(away)).tolist()
         stiffness = given.stiffness or 4 * stall / (loop.pitch / 2)
-        tension = given.tension or _TENSION_SHARE * stall
-        return Tensioner((x, z), mass, 2 * tension, stiffness, _damping(given.damping_ratio, stiffness, mass))
+        return Tensioner(
+            (x, z), mass, 2 * self._tension, stiffness, _damping(given.damping_ratio, stiffness, mass)
+        )
 
     def _rollers(self, loop: PlateLoop) -> Iterator[Wheel]:
         if self.chain.wheels is not None:
@@ -293,6 +309,9 @@ class _Layout:
         given = self.chain.rollers or RollersPart()
         spacing = given.spacing or _SPACING * loop.pitch
         radius = given.radius or 0.4 * spacing
+        if spacing < loop.pitch / 4:
+            expected = f"at least {loop.pitch / 4:.3g} m, a quarter of the pitch"
+            raise InvalidValueError(f"chain.rollers.spacing of {self.name}", expected, spacing)
         segments, names = loop.path.segments, loop.path.names
         for i, line in enumerate(segments):
             if not isinstance(line, Line) or names[i] in self.part.omit:

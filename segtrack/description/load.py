@@ -31,6 +31,8 @@ _EXPECTED = {
     "finite_number": "a finite number",
     "greater_than": "greater than {gt:g}",
     "greater_than_equal": "at least {ge:g}",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "at most {le:g}",
     "literal_error": "{expected}",
     "string_pattern_mismatch": "a name of letters, digits and underscores that starts with a letter",
     "too_short": "at least {min_length} long",

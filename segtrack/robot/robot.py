@@ -25,6 +25,8 @@ from segtrack.terrain import Terrain
 _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
 
+_MOVING = (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)
+
 _ANGLE = "angle of flipper {} [rad]"
 
 
@@ -284,13 +286,14 @@ class Robot:
         ]
 
     @property
-    def moving_joints(self) -> list[int]:
-        """PyBullet's numbers of the joints of its body that can move."""
-        count = pybullet.getNumJoints(self.body, physicsClientId=self._client)
-        kinds = [pybullet.getJointInfo(self.body, j, physicsClientId=self._client)[2] for j in range(count)]
-        return [
-            j for j, kind in enumerate(kinds) if kind in (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)
-        ]
+    def moving_joints(self) -> dict[int, list[int]]:
+        """PyBullet's numbers of the joints that can move, by body."""
+        client, joints = self._client, dict[int, list[int]]()
+        for body in self._bodies:
+            count = pybullet.getNumJoints(body, physicsClientId=client)
+            kinds = [pybullet.getJointInfo(body, j, physicsClientId=client)[2] for j in range(count)]
+            joints[body] = [j for j, kind in enumerate(kinds) if kind in _MOVING]
+        return joints
 
     def _carried(self, flipper: str) -> list[Track]:
         """The tracks that sit on a flipper."""

@@ -56,7 +56,7 @@ def settle(
     tolerance: float,
     longest: float,
 ) -> Rest:
-    """Let robots come to rest.
+    """Let robots come to rest, their belts held.
 
     Args:
         robots: At least one.
@@ -77,6 +77,9 @@ def settle(
     window = max(1, math.ceil(0.1 / rate / time_step))
     kept, spent = math.exp(-rate * time_step), 0.0
     begin = before = _motion(robots, gravity)
+    commands = [(track.drive, track.drive.command) for robot in robots for track in robot.tracks.values()]
+    for drive, _ in commands:
+        drive.command = 0.0
     while True:
         for _ in range(window):
             step(rate)
@@ -84,23 +87,30 @@ def settle(
                 _drain(robot, kept)
         spent += window * time_step
         now = _motion(robots, gravity)
-        change = np.linalg.norm(now.velocities - before.velocities, axis=1)
-        force = float(np.max(now.masses * change)) / (window * time_step)
+        # What drainage takes away besides is what keeps a body from speeding up.
+        gained = (now.velocities - before.velocities) / (window * time_step) + rate * now.velocities
+        force = float(np.max(now.masses * np.linalg.norm(gained, axis=1)))
         drained = begin.kinetic + begin.weight - now.kinetic - now.weight
         reached = bool(force <= tolerance * weight and now.kinetic <= tolerance**2 * weight * length)
         if reached or spent >= longest:
+            for drive, command in commands:
+                drive.command = command
             return Rest(reached, spent, now.kinetic, drained, force)
         before = now
 
 
 def _drain(robot: Robot, kept: float) -> None:
     """Leave a share of every link's velocity."""
-    client, body = robot.client_number, robot.body
+    client = robot.client_number
+    for body, joints in robot.moving_joints.items():
+        _drain_body(client, body, joints, kept)
+
+
+def _drain_body(client: int, body: int, joints: list[int], kept: float) -> None:
     linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
     pybullet.resetBaseVelocity(
         body, [kept * v for v in linear], [kept * v for v in angular], physicsClientId=client
     )
-    joints = robot.moving_joints
     if joints:
         states = pybullet.getJointStates(body, joints, physicsClientId=client)
         pybullet.resetJointStatesMultiDof(
