@@ -156,7 +156,7 @@ class Pull:
         slip: 1 - way / belt travel [-].
         pull: Mean force on the hitch [N].
         drive: Mean force of all drives together [N].
-    shoes: How those of link chains slip; None for other tracks.
+        shoes: How those of link chains slip; None for other tracks.
     """
 
     slip: float

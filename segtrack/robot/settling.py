@@ -80,23 +80,25 @@ def settle(
     commands = [(track.drive, track.drive.command) for robot in robots for track in robot.tracks.values()]
     for drive, _ in commands:
         drive.command = 0.0
-    while True:
-        for _ in range(window):
-            step(rate)
-            for robot in robots:
-                _drain(robot, kept)
-        spent += window * time_step
-        now = _motion(robots, gravity)
-        # What drainage takes away besides is what keeps a body from speeding up.
-        gained = (now.velocities - before.velocities) / (window * time_step) + rate * now.velocities
-        force = float(np.max(now.masses * np.linalg.norm(gained, axis=1)))
-        drained = begin.kinetic + begin.weight - now.kinetic - now.weight
-        reached = bool(force <= tolerance * weight and now.kinetic <= tolerance**2 * weight * length)
-        if reached or spent >= longest:
-            for drive, command in commands:
-                drive.command = command
-            return Rest(reached, spent, now.kinetic, drained, force)
-        before = now
+    try:
+        while True:
+            for _ in range(window):
+                step(rate)
+                for robot in robots:
+                    _drain(robot, kept)
+            spent += window * time_step
+            now = _motion(robots, gravity)
+            # What drainage takes away besides is what keeps a body from speeding up.
+            gained = (now.velocities - before.velocities) / (window * time_step) + rate * now.velocities
+            force = float(np.max(now.masses * np.linalg.norm(gained, axis=1)))
+            drained = begin.kinetic + begin.weight - now.kinetic - now.weight
+            reached = bool(force <= tolerance * weight and now.kinetic <= tolerance**2 * weight * length)
+            if reached or spent >= longest:
+                return Rest(reached, spent, now.kinetic, drained, force)
+            before = now
+    finally:
+        for drive, command in commands:
+            drive.command = command
 
 
 def _drain(robot: Robot, kept: float) -> None:
