@@ -247,6 +247,20 @@ def test_drawbar_pull_is_friction_times_weight(standing, speed: float) -> None:
     assert np.mean(pulls[-800:]) == pytest.approx(FRICTION * robot.mass * GRAVITY, rel=0.05)
 
 
+def test_a_drum_without_teeth_drives_as_fast_as_its_belt() -> None:
+    vehicle = parsed("packbot", (CHAIN, {"drum": {}}))
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(vehicle, track_model="chain")
+        robot.set_belt_speed(0.2, 0.2)
+        world.run(0.5)
+        start, travel = robot.state.position[0], robot.tracks["left"].travel
+        world.run(1.0)
+        way = robot.state.position[0] - start
+        assert way == pytest.approx(robot.tracks["left"].travel - travel, rel=0.01)
+        assert way == pytest.approx(0.2, rel=0.01)
+
+
 # Soil
 
 

@@ -69,7 +69,7 @@ class ChainBelt(Belt):
         carried = [motions[link] for link in self.carriers]
         self._rotations = [motion.rotation.T @ rotation for motion in carried]
         self._origins = [motion.rotation.T @ (origin - motion.position) for motion in carried]
-        self.chain = TrackChain(design, self.frames(self._motions()), track.part.chain.sub_step)
+        self.chain = TrackChain(design, self.frames(motions), track.part.chain.sub_step)
 
     @property
     def shoes(self) -> Shoes:

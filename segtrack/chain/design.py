@@ -47,7 +47,7 @@ class TrackDesign:
         """Which of the treads each shoe has (n,)."""
         return np.arange(self.chain.count) % len(self.treads)
 
-    @property
+    @cached_property
     def pitch_radius(self) -> float:
         """Belt travel per turn of the driven wheel [m/rad]."""
         wheels, sprocket = self.undercarriage, self.undercarriage.sprocket
@@ -56,7 +56,8 @@ class TrackDesign:
         # The pins of shoes that lie flat on a drum; what a pin moves by is a chord.
         drum = wheels.wheels[wheels.driven]
         inner = min(radius for _, radius in drum.profile) + wheels.rail.inset
-        return inner * (self.chain.shoe.pitch / 2 / inner) / math.atan(self.chain.shoe.pitch / 2 / inner)
+        half = self.chain.shoe.pitch / 2
+        return half / math.atan(half / inner)
 
     @cached_property
     def largest_sub_step(self) -> float:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segtrack.chain.checks import check
 from segtrack.errors import InvalidValueError, Phrase, finite
 
 SECTION_FACES = 4
@@ -79,8 +80,8 @@ class Grouser:
         for field in fields(self):
             value = finite(f"{field.name} of a grouser", getattr(self, field.name))
             object.__setattr__(self, field.name, value)
-            _check(self, field.name, field.name == "x" or value > 0, "greater than 0")
-        _check(self, "top", self.top <= self.base, f"at most its base of {self.base}")
+            check(self, field.name, field.name == "x" or value > 0, "greater than 0")
+        check(self, "top", self.top <= self.base, f"at most its base of {self.base}")
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,10 @@ class Tread:
         for name in ("length", "width", "outer", "thickness", "x"):
             value = finite(f"{name} of a tread", getattr(self, name))
             object.__setattr__(self, name, value)
-            _check(self, name, name in ("outer", "x") or value > 0, "greater than 0")
+            check(self, name, name in ("outer", "x") or value > 0, "greater than 0")
         if self.grouser is not None:
             reach = 2 * abs(self.grouser.x) + self.grouser.base
-            _check(self, "grouser", reach <= self.length * (1 + 1e-9), "within the plate's length")
+            check(self, "grouser", reach <= self.length * (1 + 1e-9), "within the plate's length")
 
     @property
     def markers(self) -> NDArray[np.float64]:
@@ -260,8 +261,3 @@ def _box(tread: Tread) -> NDArray[np.float64]:
     corners = np.concatenate([tread.markers, tread.markers[:4] - (0, 0, tread.thickness)])
     low, high = corners.min(axis=0), corners.max(axis=0)
     return np.concatenate([(low + high) / 2, (high - low) / 2])
-
-
-def _check(of: object, name: str, holds: bool, expected: str) -> None:
-    if not holds:
-        raise InvalidValueError(f"{name} of a {type(of).__name__.lower()}", expected, getattr(of, name))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.checks import check
 from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
 
 Vector = tuple[float, float, float]
@@ -37,13 +38,13 @@ class Shoe:
     def __post_init__(self) -> None:
         """Check that a body can be like this."""
         object.__setattr__(self, "mass", finite("mass of a shoe", self.mass))
-        _check(self, "mass", self.mass > 0, "greater than 0")
+        check(self, "mass", self.mass > 0, "greater than 0")
         for name in ("inertia", "rear", "front"):
             object.__setattr__(self, name, finite_vector(f"{name} of a shoe", getattr(self, name), 3))
         moments = sorted(self.inertia)
         possible = moments[0] > 0 and moments[0] + moments[1] >= moments[2] * (1 - 1e-9)
-        _check(self, "inertia", possible, "three positive moments, none of them above the sum of the others")
-        _check(self, "front", self.pitch > 0, "apart from its rear")
+        check(self, "inertia", possible, "three positive moments, none of them above the sum of the others")
+        check(self, "front", self.pitch > 0, "apart from its rear")
 
     @property
     def pitch(self) -> float:
@@ -88,9 +89,9 @@ class Bushing:
             object.__setattr__(
                 self, field.name, finite(f"{field.name} of a bushing", getattr(self, field.name))
             )
-            _check(self, field.name, getattr(self, field.name) >= 0, "at least 0")
-        _check(self, "stiffness", self.stiffness > 0, "greater than 0")
-        _check(self, "back_bend", 0 < self.back_bend <= math.pi, "in (0, pi]")
+            check(self, field.name, getattr(self, field.name) >= 0, "at least 0")
+        check(self, "stiffness", self.stiffness > 0, "greater than 0")
+        check(self, "back_bend", 0 < self.back_bend <= math.pi, "in (0, pi]")
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Anchor:
             self, "orientation", finite_vector("orientation of an anchor", self.orientation, 4)
         )
         unit = abs(math.hypot(*self.orientation) - 1) < 1e-6
-        _check(self, "orientation", unit, "a quaternion with norm 1")
+        check(self, "orientation", unit, "a quaternion with norm 1")
 
 
 class Constants(NamedTuple):
@@ -174,7 +175,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         """Check that the ends fit."""
-        _check(self, "count", self.count >= (3 if self.closed else 1), "at least 3, or 1 if it is open")
+        check(self, "count", self.count >= (3 if self.closed else 1), "at least 3, or 1 if it is open")
         if self.closed and (self.start is not None or self.end is not None):
             held = "at its start" if self.start is not None else "at its end"
             raise InvalidValueError(
@@ -217,10 +218,3 @@ class Chain:
         table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         table.setflags(write=False)
         return Joints(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]))
-
-
-def _check(of: object, name: str, holds: bool, expected: str) -> None:
-    if not holds:
-        kind = type(of).__name__.lower()
-        article = "an" if kind[0] in "aeiou" else "a"
-        raise InvalidValueError(f"{name} of {article} {kind}", expected, getattr(of, name))

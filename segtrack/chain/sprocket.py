@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segtrack.chain.checks import read_number
 from segtrack.chain.teeth import Teeth
-from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
+from segtrack.errors import InvalidValueError, Phrase, finite_vector
 
 
 @dataclass(frozen=True)
@@ -185,16 +186,3 @@ class Sprocket:
             self.side_clearance,
             self.side_stiffness,
         )
-
-
-def read_number(of: object, name: str, above: bool = False) -> None:
-    """Make an attribute of a frozen description a finite number, at least 0 or `above` it.
-
-    Raises:
-        InvalidValueError: It is not.
-    """
-    what = f"{name} of a {type(of).__name__.lower()}"
-    value = finite(what, getattr(of, name))
-    if value < 0 or (above and value == 0):
-        raise InvalidValueError(what, "greater than 0" if above else "at least 0", value)
-    object.__setattr__(of, name, value)

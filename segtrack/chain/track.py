@@ -65,6 +65,7 @@ class TrackSnapshot:
     wheels: WheelMotion
     ground: GroundMotion
     torque: float
+    before: float
 
 
 class Drive(NamedTuple):
@@ -117,7 +118,7 @@ class TrackChain:
         count = len(carriers.position)
         self._reaction = Reaction(*np.zeros((2, count, 3)))
         self._exchange = Exchange(*np.zeros((3, count, 3)))
-        self.torque, self._grip = 0.0, design.grip
+        self.torque, self._before, self._grip = 0.0, 0.0, design.grip
         self.state = state_along(chain, design.hinges)
         self.set_ground(ground_of(()))
         self.wheels.angles[gear.driven] = design.seat
@@ -131,9 +132,9 @@ class TrackChain:
 
     @property
     def travel(self) -> float:
-        """Way that the driven wheel has moved the chain [m]."""
+        """Way that the driven wheel has moved the chain, before it was laid anew included [m]."""
         turned = float(self.wheels.angles[self.design.undercarriage.driven]) - self.design.seat
-        return turned * self.design.pitch_radius
+        return self._before + turned * self.design.pitch_radius
 
     @property
     def speed(self) -> float:
@@ -165,9 +166,10 @@ class TrackChain:
         It is laid as `tension_tracks` found it, or along its design's hinges.
         """
         self.follow(carriers)
-        time, laid, turn = self.state.time, self._rest.chain, carriers.rotation[0]
+        time, travel = self.state.time, self.travel
         self.restore(self._rest)
-        self.state.time = time
+        self.state.time, self._before = time, travel - self.travel
+        laid, turn = self._rest.chain, carriers.rotation[0]
         self.state.positions[:] = laid.positions @ turn.T + carriers.position[0]
         self.state.orientations[:] = _turned(turn, laid.orientations)
         self.set_ground(self.ground)
@@ -179,11 +181,12 @@ class TrackChain:
     def snapshot(self) -> TrackSnapshot:
         """Everything that changes."""
         wheels = WheelMotion(*(array.copy() for array in self.wheels))
-        return TrackSnapshot(self.state.copy(), wheels, self._foot.motion.copy(), self.torque)
+        return TrackSnapshot(self.state.copy(), wheels, self._foot.motion.copy(), self.torque, self._before)
 
     def restore(self, snapshot: TrackSnapshot) -> None:
         """Go back to a snapshot that was taken on the same ground."""
         self.state, self.torque = snapshot.chain.copy(), snapshot.torque
+        self._before = snapshot.before
         for arrays, kept in ((self.wheels, snapshot.wheels), (self._foot.motion, snapshot.ground)):
             for array, values in zip(arrays, kept, strict=True):
                 array[...] = values
@@ -192,6 +195,7 @@ class TrackChain:
         """Take its shape, which is at rest in a track frame that is the world's, as the one to lay."""
         for array in (self.state.velocities, self.state.spins, self.wheels.speeds, self.wheels.slide_speeds):
             array[:] = 0.0
+        self._before = 0.0
         self._rest = self.snapshot()
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
-from segtrack.bullet.frames import link_motion
+from segtrack.bullet.frames import LinkMass, link_mass, link_motion
 from segtrack.robot.robot import Robot
 
 
@@ -76,7 +76,11 @@ def settle(
     weight = gravity * min(robot.mass for robot in robots)
     window = max(1, math.ceil(0.1 / rate / time_step))
     kept, spent = math.exp(-rate * time_step), 0.0
-    begin = before = _motion(robots, gravity)
+    links = _links(robots)
+    joints = [
+        (robot.client_number, body, own) for robot in robots for body, own in robot.moving_joints.items()
+    ]
+    begin = before = _motion(robots, links, gravity)
     commands = [(track.drive, track.drive.command) for robot in robots for track in robot.tracks.values()]
     for drive, _ in commands:
         drive.command = 0.0
@@ -84,10 +88,10 @@ def settle(
         while True:
             for _ in range(window):
                 step(rate)
-                for robot in robots:
-                    _drain(robot, kept)
+                for client, body, own in joints:
+                    _drain(client, body, own, kept)
             spent += window * time_step
-            now = _motion(robots, gravity)
+            now = _motion(robots, links, gravity)
             # What drainage takes away besides is what keeps a body from speeding up.
             gained = (now.velocities - before.velocities) / (window * time_step) + rate * now.velocities
             force = float(np.max(now.masses * np.linalg.norm(gained, axis=1)))
@@ -101,14 +105,14 @@ def settle(
             drive.command = command
 
 
-def _drain(robot: Robot, kept: float) -> None:
-    """Leave a share of every link's velocity."""
-    client = robot.client_number
-    for body, joints in robot.moving_joints.items():
-        _drain_body(client, body, joints, kept)
+def _links(robots: Sequence[Robot]) -> list[tuple[int, int, int, LinkMass]]:
+    """PyBullet's numbers of client, body and link of all links, and what they weigh."""
+    numbers = [(robot.client_number, *link) for robot in robots for link in robot.all_links()]
+    return [(*link, link_mass(*link)) for link in numbers]
 
 
-def _drain_body(client: int, body: int, joints: list[int], kept: float) -> None:
+def _drain(client: int, body: int, joints: list[int], kept: float) -> None:
+    """Leave a share of a body's and its joints' velocities."""
     linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
     pybullet.resetBaseVelocity(
         body, [kept * v for v in linear], [kept * v for v in angular], physicsClientId=client
@@ -124,24 +128,20 @@ def _drain_body(client: int, body: int, joints: list[int], kept: float) -> None:
         )
 
 
-def _motion(robots: Sequence[Robot], gravity: float) -> _Motion:
+def _motion(
+    robots: Sequence[Robot], links: Sequence[tuple[int, int, int, LinkMass]], gravity: float
+) -> _Motion:
     masses, velocities, kinetic, weight = [], [], 0.0, 0.0
-    for robot in robots:
-        for body, link in robot.all_links():
-            info = pybullet.getDynamicsInfo(body, link, physicsClientId=robot.client_number)
-            motion = link_motion(robot.client_number, body, link)
-            mass, inertia = info[0], np.array(info[2])
-            # The principal axes stand in the link's frame as the inertial frame does.
-            turn = motion.rotation @ np.array(pybullet.getMatrixFromQuaternion(info[4])).reshape(3, 3)
-            spin = turn.T @ motion.angular_velocity
-            masses.append(np.array([mass]))
-            velocities.append(motion.velocity[None])
-            kinetic += float(mass * motion.velocity @ motion.velocity + spin @ (inertia * spin)) / 2
-            weight += mass * gravity * float(motion.center[2])
-        for track in robot.tracks.values():
-            own = track.belt.shoes
-            masses.append(own.masses)
-            velocities.append(own.velocities)
-            kinetic += own.kinetic_energy
-            weight += gravity * float(own.masses @ own.positions[:, 2])
+    for client, body, link, own in links:
+        motion = link_motion(client, body, link)
+        spin = motion.rotation.T @ motion.angular_velocity
+        masses.append(np.array([own.mass]))
+        velocities.append(motion.velocity[None])
+        kinetic += float(own.mass * motion.velocity @ motion.velocity + spin @ own.inertia @ spin) / 2
+        weight += own.mass * gravity * float(motion.center[2])
+    for shoes in (track.belt.shoes for robot in robots for track in robot.tracks.values()):
+        masses.append(shoes.masses)
+        velocities.append(shoes.velocities)
+        kinetic += shoes.kinetic_energy
+        weight += gravity * float(shoes.masses @ shoes.positions[:, 2])
     return _Motion(np.concatenate(masses), np.concatenate(velocities), kinetic, weight)

@@ -148,8 +148,6 @@ class Track:
     def seat(self) -> None:
         """Let the belt's own bodies, if it has any, follow its mount after that was placed."""
         self.belt.seat()
-        if self.belt.chain is not None:  # Its wheels start anew.
-            self.origin = self.drive.travel
 
     def account(self, reading: BeltReading) -> None:
         """Take in a step: book it, set the belt back if it is due, and tell the motors what changed."""
