@@ -51,8 +51,12 @@ class ContactPart(Part):
 
     friction: NonNegative = 0.6
     """Coulomb coefficient against terrain of friction 1."""
+    lateral_friction: Positive | None = None
+    """Coulomb coefficient across the track, for the track models `compliant` and `surface`; the same
+    as `friction` if not given."""
     stiffness: Positive | None = None
-    """Of each contact point [N/m]; rigid if not given."""
+    """Of each contact point [N/m], which for `compliant` is a grouser, or 20 mm of a smooth belt. If not
+    given, rigid; for `compliant` such that the vehicle at rest sinks in by 0.3 mm."""
     damping: NonNegative | None = None
     """Of each contact point [N s/m]; needed with stiffness."""
 
@@ -61,6 +65,13 @@ class ContactPart(Part):
         if (self.stiffness is None) != (self.damping is None):
             raise ValueError("must have both stiffness and damping, or neither")
         return self
+
+    @property
+    def lateral_ratio(self) -> float:
+        """Friction across the track over friction along it [-]."""
+        if self.lateral_friction is None or self.friction == 0:
+            return 1.0
+        return self.lateral_friction / self.friction
 
 
 class TrackPart(Part):
