@@ -49,7 +49,7 @@ def report_contact(
     belt: int,
     section: int,
 ) -> None:
-    """Write a contact into row `index` of a report, if it has so many rows and the contact carries anything."""
+    """Write a contact that carries anything into row `index` of a report, if it has so many rows."""
     if index >= len(report) or normal_force == 0.0:
         return
     out = report[index]

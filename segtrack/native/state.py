@@ -32,7 +32,7 @@ class VehicleState(NamedTuple):
         holding: 1 where a self-locking drive holds its belt (T,).
         frictions: Of the tracks (T,) [-].
         drive_factors: On what the drives can exert (T,) [-].
-        push: Force on the root in the world [N], and where it acts, in the root's frame [m] (2, 3).
+        push: Force on the root [N], and where it acts [m], in the world (2, 3).
         slack: How far any part may move before candidates are looked for again (1,) [m].
     """
 

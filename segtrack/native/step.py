@@ -26,7 +26,7 @@ from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.candidates import Candidates, find_section_candidates
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, add, arm, axis, compiled, row, sum_of
+from segtrack.ground.vectors import Vector, add, axis, compiled, row
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
 from segtrack.native.state import VehicleState
 from segtrack.native.tree import (
@@ -275,13 +275,7 @@ def gather_forces(
     )
     push = row(state.push, 0)
     if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
-        place = row(state.push, 1)
-        lever = (
-            place[0] - tree.centers[0, 0],
-            place[1] - tree.centers[0, 1],
-            place[2] - tree.centers[0, 2],
-        )
-        add_force_at(work, 0, push, sum_of(row(work.centers, 0), arm(work.rotations, 0, lever)))
+        add_force_at(work, 0, push, row(state.push, 1))
 
 
 @compiled

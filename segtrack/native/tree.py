@@ -22,7 +22,7 @@ from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, dot
 from segtrack.native.state import VehicleState
 
 FREE, HELD, STOPPED = 0.0, 1.0, 2.0
-"""What a joint does in a step: turns under its servo's largest torque, follows its servo, or stands at a limit."""
+"""What a joint does in a step: turns under its servo's largest torque, follows it, or stands at a limit."""
 
 SERVO_RATE = 100.0
 """Fraction of its angle error that a flipper's servo aims to close in a second [1/s]; PyBullet's, at 1 ms."""
