@@ -298,7 +298,7 @@ class _Episode:
 
 
 def _checked_speed(speed: float, vehicle: VehicleDescription) -> float:
-    top = min(track.part.drive.top_speed for track in vehicle.mounted_tracks())
+    top = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
     if not 0 < finite("belt_speed [m/s]", speed) <= top:
         raise InvalidValueError(
             "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed

@@ -224,8 +224,8 @@ def _parts(vehicle: VehicleDescription, actions: tuple[str, ...], scan: Scan) ->
         return Entries(name, tuple(labels), unit, low, high, frame)
 
     tracks = tuple(vehicle.mounted_tracks())
-    sides = [[t.part.drive for t in tracks if t.side == side] for side in ("left", "right")]
-    top = max(track.part.drive.top_speed for track in tracks)
+    sides = [[t.spec.drive for t in tracks if t.side == side] for side in ("left", "right")]
+    top = max(track.spec.drive.top_speed for track in tracks)
     strength = max(sum(drive.stall_force for drive in drives) for drives in sides)
     flippers = tuple(vehicle.flippers)
     cells = [f"x{i}y{j}" for i in range(scan.rows) for j in range(scan.columns)]

@@ -77,7 +77,7 @@ class Rig:
         self._bodies += len(self.world.add_terrain(course.terrain))
         for track in self.robot.tracks.values():
             friction = values["friction"]
-            track.set_friction(track.part.contact.friction if friction is None else friction)
+            track.set_friction(track.spec.contact.friction if friction is None else friction)
             track.scale_drive(values["drive_force"])
         x, y = course.path.at(0.0)
         self.world.put(self.robot, x + values["initial_x"], y + values["initial_y"], values["initial_yaw"])

@@ -11,7 +11,7 @@ from scenes import GRAVITY, momenta, on_plane, tilt, vary
 
 import segtrack
 from segtrack import terrain
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 
 SLOPE = 20.0
 
@@ -97,7 +97,7 @@ def test_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(vehicle: str
         assert robot.tracks["left"].roll_backs - rolled >= 20
         acceleration = (later - velocity) / 1.7
         assert acceleration == pytest.approx([0, 0, -GRAVITY], abs=1e-4 * GRAVITY)
-        belts = sum(0.5 * circulation(t.part) for t in robot.description.mounted_tracks())
+        belts = sum(0.5 * circulation(t.spec) for t in robot.description.mounted_tracks())
         assert spin_later == pytest.approx(spin, abs=1e-3 * belts)
 
 
@@ -254,16 +254,16 @@ def total_mass(vehicle: str) -> float:
     """Total mass of a bundled vehicle of numbers [kg]."""
     description = segtrack.load_vehicle(vehicle)
     assert description.body.mass is not None
-    return description.body.mass + sum(t.part.belt.mass for t in description.mounted_tracks())
+    return description.body.mass + sum(t.spec.belt.mass for t in description.mounted_tracks())
 
 
 def moving_mass(vehicle: str) -> float:
     """What moves with one belt [kg]."""
-    track = next(segtrack.load_vehicle(vehicle).mounted_tracks()).part
+    track = next(segtrack.load_vehicle(vehicle).mounted_tracks()).spec
     return track.belt.mass + track.drive.reflected_mass
 
 
-def circulation(track: TrackPart) -> float:
+def circulation(track: TrackSpec) -> float:
     """Angular momentum of a belt per speed [kg m]: mass a length times twice the area that it encloses."""
     x, z = track.belt_path.outline(1e-3).T
     area = 0.5 * abs(np.dot(x, np.roll(z, 1)) - np.dot(z, np.roll(x, 1)))

@@ -185,7 +185,7 @@ def test_no_tooth_is_skipped_while_a_drive_stalls(direction: int) -> None:
         robot.set_belt_speed(direction, direction)
         world.run(0.5)
         after = gaps(chain)
-        assert track.force == pytest.approx(direction * track.part.drive.stall_force, rel=1e-6)
+        assert track.force == pytest.approx(direction * track.spec.drive.stall_force, rel=1e-6)
         assert abs(track.travel) < chain.design.chain.shoe.pitch / 4
         both = before.keys() & after.keys()
         assert len(both) >= 6
@@ -436,7 +436,7 @@ def parsed(vehicle: str, *changes) -> VehicleDescription:
 
 def designs(vehicle: VehicleDescription):
     """The chains of all tracks by name."""
-    return {mounted.name: track_design(mounted.name, mounted.part) for mounted in vehicle.mounted_tracks()}
+    return {mounted.name: track_design(mounted.name, mounted.spec) for mounted in vehicle.mounted_tracks()}
 
 
 def test_a_tracks_own_chain_goes_before_its_vehicles(tmp_path) -> None:
@@ -462,7 +462,7 @@ def test_a_chain_stands_for_its_belt(vehicle: str) -> None:
     """As many shoes as grousers, as heavy together as the belt, as long as the belt at the pins' depth."""
     description = load_vehicle(vehicle)
     for mounted, design in zip(description.mounted_tracks(), designs(description).values(), strict=True):
-        part, chain = mounted.part, design.chain
+        part, chain = mounted.spec, design.chain
         if part.grousers is not None and part.chain.shoes.count is None:
             assert chain.count == part.grousers.count
         assert chain.count * chain.shoe.mass == pytest.approx(part.belt.mass)

@@ -333,7 +333,7 @@ def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb):
         situation = replace(climb.situation, state=robot.state)
         seen = climb.sensors.form(climb.sensors.read(robot, situation))
         rotation = np.array(pybullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
-        part = climb.sensors.part
+        part = climb.sensors.spec
         np.testing.assert_allclose(part(seen, "velocity"), (0.3, -0.2, 0.1) @ rotation, atol=1e-6)
         np.testing.assert_allclose(part(seen, "angular_velocity"), (0.5, 1.0, -0.7) @ rotation, atol=1e-6)
         np.testing.assert_allclose(part(seen, "attitude"), (roll, pitch), atol=1e-6)
@@ -347,7 +347,7 @@ def test_a_robot_that_drives_straight_sees_its_belt_speed_ahead_whatever_its_hea
     flat.reset(seed=0, options={"initial_yaw": yaw})
     for _ in range(30):
         observation, *_ = flat.step(FORWARD)
-    part = flat.sensors.part
+    part = flat.sensors.spec
     ahead, left, up = part(observation, "velocity")
     assert ahead == pytest.approx(0.3, rel=0.05)
     assert abs(left) < 0.02 and abs(up) < 0.1
@@ -371,7 +371,7 @@ def test_belts_that_run_against_each_other_turn_a_robot_without_flippers_left():
         env.reset(seed=0)
         for _ in range(20):
             observation, *_ = env.step(np.array([-1.0, 1.0]))
-        part, yaw = env.sensors.part, robot_of(env).state.yaw
+        part, yaw = env.sensors.spec, robot_of(env).state.yaw
         assert [p.name for p in env.sensors.parts if p.name.startswith("flipper")] == []
         assert 0.2 < yaw < 1.5
         # A mean rate over a second, and that of the moment.
@@ -564,11 +564,11 @@ def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb):
 def test_grousers_change_in_number_and_height(climb, count, height):
     climb.reset(seed=0, options={"grouser_count": count, "grouser_height": height})
     for name, track in robot_of(climb).tracks.items():
-        grousers = track.part.grousers
+        grousers = track.spec.grousers
         before = FLIPPER_GROUSERS if name.endswith("belt") else GROUSERS
         assert grousers.count == round(before * count)
         assert grousers.shape.trapezoid.height == pytest.approx(GROUSER_HEIGHT * height)
-        assert track.belt.period == pytest.approx(track.part.belt_path.perimeter / grousers.count)
+        assert track.belt.period == pytest.approx(track.spec.belt_path.perimeter / grousers.count)
 
 
 def test_the_start_moves_with_its_parameters(climb):

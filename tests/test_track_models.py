@@ -135,8 +135,8 @@ def test_plates_share_the_belts_mass():
             masses = [
                 world.client.getDynamicsInfo(chain, n)[0] for n in range(-1, world.client.getNumJoints(chain))
             ]
-            assert sum(masses) == pytest.approx(track.part.belt.mass, abs=1e-9)
-            assert masses[3:] == pytest.approx([0.99 * track.part.belt.mass / 40] * 40)
+            assert sum(masses) == pytest.approx(track.spec.belt.mass, abs=1e-9)
+            assert masses[3:] == pytest.approx([0.99 * track.spec.belt.mass / 40] * 40)
 
 
 # Smooth
@@ -295,7 +295,7 @@ def test_placing_a_robot_or_a_flipper_takes_the_plates_along():
             (n, t.belt) for n, t in robot.tracks.items() if t.belt.jointed.mounted.flipper is None
         ):
             guide = world.client.getBasePositionAndOrientation(built.bodies[0])[0]
-            assert guide == pytest.approx(rotation @ built.part.mount.xyz + (1, 2, 3), abs=1e-6), name
+            assert guide == pytest.approx(rotation @ built.spec.mount.xyz + (1, 2, 3), abs=1e-6), name
         low, high = robot.bounds()
         assert np.all(np.greater(low, (0.3, 1.3, 2.3))) and np.all(np.less(high, (1.7, 2.7, 3.7)))
         world.run(0.005)  # Nothing was torn out of place.

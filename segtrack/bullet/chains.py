@@ -24,7 +24,7 @@ from segtrack.chain.readings import ChainReading
 from segtrack.chain.track import HELD, Drive, TrackChain, TrackSnapshot, advance_tracks, tension_tracks
 from segtrack.chain.vectors import cross
 from segtrack.description.chain_layout import track_design
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.rotation import rotation_of
@@ -34,7 +34,7 @@ LONGEST_STEP = 0.01
 """Of PyBullet, between two exchanges, after which chains look anew for what is near [s]."""
 
 
-def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     """None: a chain's shoes and wheels are not PyBullet's."""
     return ()
 
@@ -58,18 +58,18 @@ class ChainBelt(Belt):
         """Lay the chain around its wheels."""
         self._client, self.jointed = client, track
         self._target = self._limit = 0.0
-        design = track_design(track.mounted.name, track.part)
-        assert track.part.chain is not None
+        design = track_design(track.mounted.name, track.spec)
+        assert track.spec.chain is not None
         self.carriers = (track.carrier, *(link_number(track, name) for name in design.links))
         # A vehicle is loaded with its joints at zero: there all carriers' track frames are one.
-        motions, mount = self._motions(), track.part.mount
+        motions, mount = self._motions(), track.spec.mount
         first = motions[track.carrier]
         rotation = first.rotation @ rotation_of(mount.rpy)
         origin = first.position + first.rotation @ np.array(mount.xyz)
         carried = [motions[link] for link in self.carriers]
         self._rotations = [motion.rotation.T @ rotation for motion in carried]
         self._origins = [motion.rotation.T @ (origin - motion.position) for motion in carried]
-        self.chain = TrackChain(design, self.frames(motions), track.part.chain.sub_step)
+        self.chain = TrackChain(design, self.frames(motions), track.spec.chain.sub_step)
 
     @property
     def shoes(self) -> Shoes:
@@ -170,8 +170,8 @@ class ChainBelts(Belts):
         self._arms = {
             link_number(belt.jointed, name): arm
             for belt in belts
-            if belt.part.chain is not None
-            for name, arm in belt.part.chain.arms.items()
+            if belt.spec.chain is not None
+            for name, arm in belt.spec.chain.arms.items()
         }
         free_joints(client, body, self._arms)
         tension_tracks([belt.chain for belt in belts])

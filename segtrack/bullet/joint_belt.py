@@ -87,7 +87,7 @@ class JointBelt(Belt):
         if not self.bodies:
             return
         carrier = link_motion(self._client, self.jointed.body, self.jointed.carrier)
-        mount = self.part.mount
+        mount = self.spec.mount
         pose = pybullet.multiplyTransforms(
             carrier.position, carrier.orientation, mount.xyz, pybullet.getQuaternionFromEuler(mount.rpy)
         )

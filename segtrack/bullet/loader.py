@@ -18,7 +18,7 @@ from segtrack.bullet.joint_belt import JointBelts
 from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
 from segtrack.bullet.model import BuiltFlipper, BuiltVehicle, JointedTrack, TrackModel
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
@@ -58,7 +58,7 @@ def track_model(name: str) -> TrackModel:
 def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     """The URDF of a vehicle with tracks of one model."""
     chosen = track_model(model)
-    links = {track.name: chosen.track_links(track.part) for track in vehicle.mounted_tracks()}
+    links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
     return build_urdf(_without_belts(vehicle) if chosen.belt_apart else vehicle, links)
 
 
@@ -129,19 +129,19 @@ def _assemble(
     links |= {entry[12].decode(): j for j, entry in enumerate(info)}
     tracks = []
     for mounted in vehicle.mounted_tracks():
-        links_of_track = chosen.track_links(mounted.part)
+        links_of_track = chosen.track_links(mounted.spec)
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
-        carrier = links[mounted.flipper or parent_link(robot, mounted.part.mount.parent)]
+        carrier = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
         jointed = JointedTrack(
             mounted, body, carrier, links, own, tuple(link.ratio for link in links_of_track)
         )
         free_joints(client, body, own)
         if not chosen.belt_apart:
-            set_contact(client, body, own, mounted.part)
+            set_contact(client, body, own, mounted.spec)
         tracks.append(chosen.assemble(client, jointed))
     _ignore_each_other(client, [number for track in tracks for number in track.bodies])
     flippers = tuple(
-        BuiltFlipper(name, part, joints[flipper_joint_name(name)]) for name, part in vehicle.flippers.items()
+        BuiltFlipper(name, spec, joints[flipper_joint_name(name)]) for name, spec in vehicle.flippers.items()
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
@@ -152,7 +152,7 @@ def _assemble(
 def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:
     """The vehicle with belts of no mass, for a model whose belts are bodies of their own."""
 
-    def bare(tracks: dict[str, TrackPart]) -> dict[str, TrackPart]:
+    def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
         belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
         return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
 

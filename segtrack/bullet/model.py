@@ -1,4 +1,4 @@
-"""A vehicle as PyBullet holds it: the fixed part, made once."""
+"""A vehicle as PyBullet holds it: the fixed spec, made once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.track import TrackPart
-from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
+from segtrack.description.track import TrackSpec
+from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
 from segtrack.errors import NotReadyError
 from segtrack.geometry.links import SegmentLink
 from segtrack.terrain import Terrain
@@ -43,9 +43,9 @@ class JointedTrack:
     ratios: tuple[float, ...]
 
     @property
-    def part(self) -> TrackPart:
+    def spec(self) -> TrackSpec:
         """The track's description."""
-        return self.mounted.part
+        return self.mounted.spec
 
 
 class BeltReading(NamedTuple):
@@ -99,9 +99,9 @@ class Belt(ABC):
         return self.jointed.mounted.name
 
     @property
-    def part(self) -> TrackPart:
+    def spec(self) -> TrackSpec:
         """The track's description."""
-        return self.jointed.part
+        return self.jointed.spec
 
     @property
     @abstractmethod
@@ -196,7 +196,7 @@ class TrackModel:
         belt_apart: Whether the belt's mass is in bodies of its own and not in the vehicle's.
     """
 
-    track_links: Callable[[TrackPart], tuple[SegmentLink, ...]]
+    track_links: Callable[[TrackSpec], tuple[SegmentLink, ...]]
     assemble: Callable[[int, JointedTrack], Belt]
     join: Callable[[int, int, tuple[Any, ...]], Belts]
     belt_apart: bool = False
@@ -207,7 +207,7 @@ class BuiltFlipper:
     """A flipper's joint in a loaded vehicle."""
 
     name: str
-    part: Flipper
+    spec: FlipperSpec
     joint: int
 
 

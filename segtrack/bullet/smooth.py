@@ -10,16 +10,16 @@ from __future__ import annotations
 from segtrack.bullet.gears import gear_to_first
 from segtrack.bullet.joint_belt import JointBelt
 from segtrack.bullet.model import JointedTrack
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink
 
 PERIOD = 0.005
 """Travel by which a smooth belt is set back [m]."""
 
 
-def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     """The links of a track: the belt alone."""
-    return part.model_copy(update={"grousers": None}).segment_links()
+    return spec.model_copy(update={"grousers": None}).segment_links()
 
 
 def assemble(client: int, track: JointedTrack) -> JointBelt:

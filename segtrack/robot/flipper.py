@@ -46,7 +46,7 @@ class FlipperJoint:
 
     def set_angle(self, angle: float) -> None:
         """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque."""
-        low, high = self.built.part.limits
+        low, high = self.built.spec.limits
         self._command = (
             "angle",
             min(max(finite(f"angle of flipper {self.built.name} [rad]", angle), low), high),
@@ -55,7 +55,7 @@ class FlipperJoint:
 
     def set_speed(self, speed: float) -> None:
         """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit."""
-        top = self.built.part.max_speed
+        top = self.built.spec.max_speed
         self._command = (
             "speed",
             min(max(finite(f"speed of flipper {self.built.name} [rad/s]", speed), -top), top),
@@ -76,7 +76,7 @@ class FlipperJoint:
 
     def _apply(self) -> None:
         kind, value = self._command
-        part = self.built.part
+        part = self.built.spec
         common: dict[str, Any] = {"force": part.max_torque, "physicsClientId": self._client}
         if kind == "speed":
             pybullet.setJointMotorControl2(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from segtrack.bullet.engine import needing
 from segtrack.bullet.frames import link_motion
 from segtrack.bullet.model import Belt, BeltReading
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.drive import DriveController
 from segtrack.errors import InvalidValueError, finite
 from segtrack.geometry.rotation import rotation_of
@@ -30,7 +30,7 @@ class Track:
     def __init__(self, client: int, belt: Belt) -> None:
         """Start with the belt at rest."""
         self._client, self.belt = client, belt
-        self.drive = DriveController(belt.part.drive)
+        self.drive = DriveController(belt.spec.drive)
         self.origin = 0.0
         self.roll_backs = 0
         self._tell()
@@ -41,9 +41,9 @@ class Track:
         return self.belt.name
 
     @property
-    def part(self) -> TrackPart:
+    def spec(self) -> TrackSpec:
         """Its description."""
-        return self.belt.part
+        return self.belt.spec
 
     @property
     def side(self) -> str:
@@ -80,7 +80,7 @@ class Track:
         """Speed of the track's frame in the world, along its own forward axis [m/s]."""
         jointed = self.belt.jointed
         carrier = link_motion(self._client, jointed.body, jointed.carrier)
-        mount = self.part.mount
+        mount = self.spec.mount
         forward = carrier.rotation @ rotation_of(mount.rpy)[:, 0]
         return float(carrier.velocity_at(mount.xyz) @ forward)
 
@@ -143,7 +143,7 @@ class Track:
         what = f"drive force factor of {self.name}"
         if finite(what, factor) <= 0:
             raise InvalidValueError(what, "greater than 0", factor)
-        self.drive.spec = self.part.drive.scaled(factor)
+        self.drive.spec = self.spec.drive.scaled(factor)
 
     def seat(self) -> None:
         """Let the belt's own bodies, if it has any, follow its mount after that was placed."""
