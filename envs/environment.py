@@ -12,8 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.bullet.camera import take_picture
-from segtrack.bullet.engine import PRESETS, PresetName
+from segtrack.bullet.client import PRESETS, PresetName
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.envs.actions import Actuators, FlipperGroups
 from segtrack.envs.course import Course
@@ -213,8 +212,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         rig = self._open_rig("render")
         if self._episode is None:
             raise NotReadyError(f"render {self.task.name}", "it has not been reset")
-        with rig.robot.shown():
-            return take_picture(rig.world.client, rig.robot.state.position, _WIDTH, _HEIGHT)
+        return rig.robot.take_picture(_WIDTH, _HEIGHT)
 
     def close(self) -> None:
         """Give back what PyBullet holds; may be called again."""

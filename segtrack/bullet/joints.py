@@ -10,7 +10,7 @@ from segtrack.description.track import TrackSpec
 
 FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
 """Dynamics of a link that nothing slows down."""
-MOST_JOINTS = 127
+MAX_JOINTS = 127
 """What PyBullet can report of one multibody."""
 
 

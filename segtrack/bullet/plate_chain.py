@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from segtrack.bullet.joints import MOST_JOINTS
+from segtrack.bullet.joints import MAX_JOINTS
 from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
 from segtrack.description.track import Mount, TrackSpec
 from segtrack.errors import InvalidValueError
@@ -36,8 +36,8 @@ def loop_of(spec: TrackSpec) -> PlateLoop:
         count = spec.grousers.count
     else:
         count = round(spec.belt_path.perimeter / _PITCH)
-    if count > MOST_JOINTS - FREEDOMS:
-        raise InvalidValueError("plates of a track", f"at most {MOST_JOINTS - FREEDOMS} for PyBullet", count)
+    if count > MAX_JOINTS - FREEDOMS:
+        raise InvalidValueError("plates of a track", f"at most {MAX_JOINTS - FREEDOMS} for PyBullet", count)
     return plate_loop(spec.belt_path, count)
 
 

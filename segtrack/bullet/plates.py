@@ -31,7 +31,7 @@ import pybullet
 from segtrack.bullet.frames import link_motion
 from segtrack.bullet.joint_belt import JointBelt
 from segtrack.bullet.joints import FREE, free_joints, set_contact
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 from segtrack.bullet.plate_chain import FREEDOMS, box_inertia, chain_urdf, loop_of
 from segtrack.description.track import ContactSpec, TrackSpec
 from segtrack.geometry.links import SegmentLink
@@ -66,7 +66,7 @@ def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     return _sprocket(spec, loop), _supports(spec, loop)
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Build the chain of plates, close it, and lay it around a loaded track's sprocket and supports."""
     spec, loop = track.spec, loop_of(track.spec)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
@@ -80,7 +80,7 @@ def assemble(client: int, track: JointedTrack) -> JointBelt:
     _ignore_vehicle(client, track, chain, joints)
     sprocket = replace(track, joints=track.joints[:1], ratios=track.ratios[:1])
     built = JointBelt(client, sprocket, motors=(0,), period=None, bodies=(chain,))
-    built.seat()
+    built.reset_to_mount()
     _hang(client, track, chain)
     _close(client, chain, joints, spec, loop)
     _tighten(client, track)
@@ -142,13 +142,13 @@ def _rigid(contact: ContactSpec) -> ContactSpec:
     return ContactSpec(friction=contact.friction)
 
 
-def _make_slippery(client: int, track: JointedTrack) -> None:
+def _make_slippery(client: int, track: TrackJoints) -> None:
     """Let nothing but their shape hold the plates on sprocket and supports."""
     for joint in track.joints:
         pybullet.changeDynamics(track.body, joint, lateralFriction=0.0, physicsClientId=client)
 
 
-def _ignore_vehicle(client: int, track: JointedTrack, chain: int, plates: Iterable[int]) -> None:
+def _ignore_vehicle(client: int, track: TrackJoints, chain: int, plates: Iterable[int]) -> None:
     """Switch off collisions of the chain with its vehicle, but for its own sprocket and supports."""
     others = set(range(-1, pybullet.getNumJoints(track.body, physicsClientId=client))) - set(track.joints)
     for link in sorted(others):
@@ -156,9 +156,9 @@ def _ignore_vehicle(client: int, track: JointedTrack, chain: int, plates: Iterab
             pybullet.setCollisionFilterPair(track.body, chain, link, plate, 0, physicsClientId=client)
 
 
-def _hang(client: int, track: JointedTrack, chain: int) -> None:
+def _hang(client: int, track: TrackJoints, chain: int) -> None:
     """Fix the chain's guide to the link that carries the track."""
-    mount, link = track.spec.mount, track.carrier
+    mount, link = track.spec.mount, track.parent_link
     info = pybullet.getDynamicsInfo(track.body, link, physicsClientId=client)
     inertial_to_link = pybullet.invertTransform(info[3], info[4])
     turn = pybullet.getQuaternionFromEuler(mount.rpy)
@@ -181,7 +181,7 @@ def _constrain(client: int, one: tuple[int, int], other: tuple[int, int], kind: 
     pybullet.changeConstraint(constraint, maxForce=_STRONG, physicsClientId=client)
 
 
-def _tighten(client: int, track: JointedTrack) -> None:
+def _tighten(client: int, track: TrackJoints) -> None:
     """Push the supports away from the sprocket with a constant force; they come no nearer than at home."""
     body, supports = track.body, track.joints[1]
     away = {"targetVelocity": 1.0, "force": _TENSION, "physicsClientId": client}

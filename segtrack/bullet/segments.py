@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
 from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 from segtrack.bullet.smooth import PERIOD
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink
@@ -19,7 +19,7 @@ def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     return spec.segment_links()
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Gear a loaded track's joints into one belt that repeats after one pitch."""
     gear_to_first(client, track)
     return JointBelt(client, track, motors=(0,), period=track.spec.period or PERIOD)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
 from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink
 
@@ -22,7 +22,7 @@ def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     return spec.model_copy(update={"grousers": None}).segment_links()
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Gear a loaded track's joints into one belt that is set back by `PERIOD`."""
     gear_to_first(client, track)
     return JointBelt(client, track, motors=(0,), period=PERIOD)

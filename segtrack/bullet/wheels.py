@@ -8,7 +8,7 @@ motor and turns at belt speed / radius; they share the drive's force limit equal
 from __future__ import annotations
 
 from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
@@ -50,7 +50,7 @@ def track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
     return tuple(wheels)
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Drive each of a loaded track's wheels; a round wheel is never set back."""
     return JointBelt(client, track, motors=tuple(range(len(track.joints))), period=None)
 
