@@ -47,7 +47,7 @@ class BeltDesign:
 
     @property
     def spin_momentum(self) -> float:
-        """Angular momentum of a uniform belt about the axle per belt speed, 2 mass area / perimeter [kg m]."""
+        """Angular momentum about the axle per belt speed, 2 mass area / perimeter if uniform [kg m]."""
         points = self.path.outline()
         after = np.roll(points, -1, axis=0)
         area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2

@@ -44,4 +44,6 @@ class GrouserReading:
     def load(self) -> NDArray[np.float64]:
         """Normal force on each grouser (grouser_count,) [N]; what the belt's face carries is left out."""
         on = self.grousers >= 0
-        return np.bincount(self.grousers[on], self.normal_force[on], self.grouser_count)
+        load = np.zeros(self.grouser_count)
+        np.add.at(load, self.grousers[on], self.normal_force[on])
+        return load

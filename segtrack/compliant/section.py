@@ -97,7 +97,7 @@ def hull_section(vertices: ArrayLike) -> Section:
     count = len(points)
     return Section(
         points,
-        np.where(top, 1 / max(np.count_nonzero(top), 1), 1 / count),
+        np.where(top, 1 / np.sum(top), 1 / count),
         np.full(count, area / count),
         np.full(count, min(high[0] - low[0], high[1] - low[1]) / 2),
         pieces,

@@ -14,7 +14,7 @@ import numpy as np
 from segtrack.compliant.belt import BeltDesign
 from segtrack.compliant.section import Section, bar_section, face_section, hull_section, rod_section
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.ground.parameters import ContactParameters, contact_parameters
@@ -41,41 +41,41 @@ def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tupl
     """
     tracks = tuple(vehicle.mounted_tracks())
     carrying = [track for track in tracks if track.flipper is None] or tracks
-    line = sum(_ground_length(track.part) for track in carrying)
+    line = sum(_ground_length(track.spec) for track in carrying)
     stiffness = mass * GRAVITY / REST_DEPTH / line
     damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
     return tuple(_design(track, stiffness, damping, smooth) for track in tracks)
 
 
-def _ground_length(part: TrackPart) -> float:
+def _ground_length(spec: TrackSpec) -> float:
     """Length of the belt that lies on flat ground, at least one grouser's [m]."""
-    path = part.belt_path
+    path = spec.belt_path
     segment = path.segments[path.ground]
-    return max(0.0 if isinstance(segment, Arc) else segment.length, _spacing(part))
+    return max(0.0 if isinstance(segment, Arc) else segment.length, _spacing(spec))
 
 
-def _spacing(part: TrackPart) -> float:
-    return part.pitch if part.grousers is not None else FACE_LENGTH
+def _spacing(spec: TrackSpec) -> float:
+    return spec.pitch if spec.grousers is not None else FACE_LENGTH
 
 
 def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool) -> BeltDesign:
-    part = track.part
-    path = part.belt_path
-    law = _law(part, stiffness, damping)
-    if smooth or part.grousers is None:
-        coordinates, lengths = _face_places(path, part.omit)
+    spec = track.spec
+    path = spec.belt_path
+    law = _law(spec, stiffness, damping)
+    if smooth or spec.grousers is None:
+        coordinates, lengths = _face_places(path, spec.omit)
         kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
         faces = tuple(
-            face_section(length, length, part.width, part.belt.thickness) for length in kinds.tolist()
+            face_section(length, length, spec.width, spec.belt.thickness) for length in kinds.tolist()
         )
-        return BeltDesign(track.name, path, coordinates, index, lengths, faces, False, law, part.moving_mass)
-    shapes, pitch = part.grousers.shapes, part.pitch
-    sections = [_grouser(shape, part.width) for shape in shapes]
+        return BeltDesign(track.name, path, coordinates, index, lengths, faces, False, law, spec.moving_mass)
+    shapes, pitch = spec.grousers.shapes, spec.pitch
+    sections = [_grouser(shape, spec.width) for shape in shapes]
     for shape in shapes:
         rear, front = shape.kind.extent
         exposed = max(pitch - (front - rear), 1e-3 * pitch) / 2
-        sections.append(face_section(pitch / 2, exposed, part.width, part.belt.thickness))
-    homes = np.array([footprint.coordinate for footprint in part.footprints()])
+        sections.append(face_section(pitch / 2, exposed, spec.width, spec.belt.thickness))
+    homes = np.array([footprint.coordinate for footprint in spec.footprints()])
     which = np.arange(len(homes)) % len(shapes)
     return BeltDesign(
         track.name,
@@ -86,15 +86,15 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
         tuple(sections),
         True,
         law,
-        part.moving_mass,
+        spec.moving_mass,
     )
 
 
-def _law(part: TrackPart, stiffness: float, damping: float) -> ContactParameters:
+def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters:
     """Contact parameters of a metre of belt."""
-    contact = part.contact
+    contact = spec.contact
     if contact.stiffness is not None and contact.damping is not None:
-        stiffness, damping = contact.stiffness / _spacing(part), contact.damping / _spacing(part)
+        stiffness, damping = contact.stiffness / _spacing(spec), contact.damping / _spacing(spec)
     return contact_parameters(contact.friction, stiffness, damping, stiffness, damping, contact.lateral_ratio)
 
 

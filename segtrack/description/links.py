@@ -47,16 +47,16 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
         track = placed.mounted
         link = 0 if track.flipper is None else 1 + flippers.index(track.flipper)
         links.append(link)
-        frames.append(placed.frame if track.flipper is None else track.part.mount.frame)
-        part, frame = track.part, frames[-1]
-        reflected = uniform_belt(part.belt_path, part.width, part.drive.reflected_mass)
+        frames.append(placed.frame if track.flipper is None else track.spec.mount.frame)
+        spec, frame = track.spec, frames[-1]
+        reflected = uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass)
         own = masses[link]
         left = own - reflected.moved(frame.rotation, frame.origin)
         inertia = own.inertia * left.mass / own.mass
         masses[link] = MassProperties.of(left.mass, left.moment / left.mass, inertia)
     for link, frame, placed in zip(links, frames, place_tracks(vehicle, {}), strict=True):
-        part = placed.mounted.part
-        belt = uniform_belt(part.belt_path, part.width, part.moving_mass)
+        spec = placed.mounted.spec
+        belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
         masses[link] = masses[link] + belt.moved(frame.rotation, frame.origin)
     return Links(tuple(masses), pivots, tuple(links), tuple(frames))
 

@@ -59,7 +59,7 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
         belt_masses=arrays.masses,
         spin_momenta=arrays.spin_momenta,
     )
-    drives = [track.part.drive for track in vehicle.mounted_tracks()]
+    drives = [track.spec.drive for track in vehicle.mounted_tracks()]
     table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking) for d in drives]
     hull = _hull_arrays(vehicle, float(tree.masses.sum()))
     return VehicleArrays(tree, arrays, hull, np.array(table, dtype=float), _reach(links, belts, hull))

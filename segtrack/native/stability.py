@@ -17,8 +17,7 @@ from segtrack.description.links import Links
 from segtrack.native.step import VehicleArrays
 
 MARGIN = 0.7
-"""Of the bound, what is allowed: around pulleys and at edges more may touch than on a line. Tuned: all bundled
-vehicles climb, turn and fall at it without gaining energy."""
+"""Of the bound, what is allowed: around pulleys and at edges more may touch than on a line."""
 
 
 def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, ...]) -> float:
@@ -34,7 +33,8 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
     rotations = [np.eye(3), *(pivot.rotation for pivot in links.pivots)]
     for mass, pivot, rotation in zip(links.masses[1:], pivots[1:], rotations[1:], strict=True):
         whole = whole + mass.moved(rotation, pivot)
-    stiffness, damping, steps = np.zeros((6, 6)), np.zeros((6, 6)), []
+    stiffness, damping = np.zeros((2, 6, 6))
+    steps: list[float] = []
     joint_stiffness, joint_damping = np.zeros((2, len(pivots)))
     for belt, link, frame, moving in zip(
         belts, links.track_links, links.track_frames, vehicle.tree.belt_masses.tolist(), strict=True
@@ -60,9 +60,9 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
         belly += _motion(point - whole.center)
     if not vehicle.tree.fixed:
         law = vehicle.hull.law
-        for k, c in ((stiffness, damping), (law.stiffness * belly, law.damping * belly)):
-            if k.any():
-                steps.append(_longest(masses, k, c))
+        for matrices in ((stiffness, damping), (law.stiffness * belly, law.damping * belly)):
+            if matrices[0].any():
+                steps.append(_longest(masses, *matrices))
     for j, mass in enumerate(links.masses[1:], start=1):
         about = float(mass.second[0, 0] + mass.second[2, 2])
         if joint_stiffness[j] > 0:
