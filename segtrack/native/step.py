@@ -230,11 +230,11 @@ def gather_forces(
         write(work.forces, link, (0.0, 0.0, 0.0))
         write(work.torques, link, (0.0, 0.0, 0.0))
     for t in range(len(belts.perimeters)):
-        work.pulls[t] = 0.0
+        work.pulls[t] = work.grips[t] = 0.0
         if candidates.near_counts[t] == 0:
             continue
         link = tree.belt_links[t]
-        force, torque, pull = add_belt_contacts(
+        force, torque, pull, touching = add_belt_contacts(
             ground,
             belts,
             t,
@@ -256,6 +256,7 @@ def gather_forces(
         add(work.forces, link, force, 1.0)
         add(work.torques, link, torque, 1.0)
         work.pulls[t] = pull
+        work.grips[t] = touching * step * (belts.laws[t, 4] + step * belts.laws[t, 3])
     part = len(belts.kinds)
     first_point = part * belts.points.shape[1]
     first_row = first_point + 2 * len(history.edge_ids)

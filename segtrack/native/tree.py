@@ -83,6 +83,7 @@ class TreeWork(NamedTuple):
         belt_origins: Of the track frames in the world (T, 3) [m].
         belt_rotations: From the track frames to the world (T, 3, 3).
         pulls: Of the ground on the belts along their travel (T,) [N].
+        grips: Mass that contacts of belts add for being taken implicitly (T,) [kg].
         drive_forces: Of drives at their limit (T,) [N].
         following: 1 for belts whose speed follows the target (T,).
         modes: Of the joints, `FREE`, `HELD` or `STOPPED` (J,).
@@ -107,6 +108,7 @@ class TreeWork(NamedTuple):
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
     pulls: NDArray[np.float64]
+    grips: NDArray[np.float64]
     drive_forces: NDArray[np.float64]
     following: NDArray[np.float64]
     modes: NDArray[np.float64]
@@ -135,6 +137,7 @@ def allocate_tree_work(links: int, belts: int) -> TreeWork:
         belt_origins=np.zeros((belts, 3)),
         belt_rotations=np.zeros((belts, 3, 3)),
         pulls=np.zeros(belts),
+        grips=np.zeros(belts),
         drive_forces=np.zeros(belts),
         following=np.zeros(belts),
         modes=np.zeros(joints),
@@ -269,7 +272,7 @@ def gather_inertia(
                 change = (state.targets[t] - state.speeds[t]) / step
                 torque = sum_of(torque, scaled(axle, -stored * change))
                 continue
-            per_mass = stored / tree.belt_masses[t]
+            per_mass = stored / (tree.belt_masses[t] + work.grips[t])
             torque = sum_of(torque, scaled(axle, -per_mass * (work.drive_forces[t] + work.pulls[t])))
             for i in range(3):
                 for k in range(3):
@@ -464,7 +467,8 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, dec
             gained = state.targets[t] - state.speeds[t]
             state.forces[t] = (mass * gained + carried) / step - work.pulls[t]
         else:
-            gained = (step * (work.drive_forces[t] + work.pulls[t]) - carried) / mass
+            # Linearly implicit: contacts that stick are springs and dampers along the travel.
+            gained = (step * (work.drive_forces[t] + work.pulls[t]) - carried) / (mass + work.grips[t])
             state.forces[t] = work.drive_forces[t]
         state.speeds[t] += gained
         state.travels[t] += step * state.speeds[t]
