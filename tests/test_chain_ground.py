@@ -14,10 +14,10 @@ from segtrack.chain.ground_near import box_ground
 from segtrack.chain.ground_shape import depth_in_grid, depth_in_solid, soil_between
 from segtrack.chain.ground_state import EDGES, NONE, SURFACES, ground_motion_of, room_on_ground
 from segtrack.chain.ground_tread import Grouser, Tread, grip_of, ground_bounds, treads_of
-from segtrack.chain.loads import room_for
-from segtrack.chain.model import Bushing, Chain, Shoe
-from segtrack.chain.state import ChainState
-from segtrack.chain.sub_step import Motion, drift, kick, start_loads
+from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.model import Bushing, Chain, Shoe
+from segtrack.chain.shoes.state import ChainState
+from segtrack.chain.shoes.sub_step import Motion, drift, kick, start_loads
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.terrain.soil import Soil, SoilConstants, find_soil, published_soils
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.ground_tread import Grip, Tread, ground_bounds
-from segtrack.chain.model import Chain
+from segtrack.chain.running_gear.undercarriage import Undercarriage
+from segtrack.chain.running_gear.wheel_bounds import rolling_bounds, wheel_bounds
+from segtrack.chain.shoes.model import Chain
 from segtrack.chain.stability import MARGIN, largest_stable, link_bounds
-from segtrack.chain.wheel_bounds import rolling_bounds, wheel_bounds
-from segtrack.chain.wheels import Undercarriage
 
 
 @dataclass(frozen=True, eq=False)

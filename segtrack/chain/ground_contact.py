@@ -17,7 +17,7 @@ from segtrack.chain.ground_laws import along_surface, slip_in_soil, slip_on_rigi
 from segtrack.chain.ground_shape import depth_in_grid, depth_in_solid, soil_between, soil_row
 from segtrack.chain.ground_state import NONE, SURFACES, GroundLoads, GroundMotion, Nearby, slot_of
 from segtrack.chain.ground_tread import Grip, Treads
-from segtrack.chain.loads import Frames, Loads
+from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.vectors import add, axis, compiled, cross, dot, row
 
 

@@ -15,8 +15,8 @@ from segtrack.chain.ground import Ground
 from segtrack.chain.ground_laws import along_surface, slip_on_rigid, sum_of
 from segtrack.chain.ground_state import EDGES, NONE, GroundLoads, GroundMotion, Nearby, slot_of
 from segtrack.chain.ground_tread import SECTION_FACES, Grip, Treads
-from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Vector
+from segtrack.chain.shoes.loads import Frames, Loads
+from segtrack.chain.shoes.model import Vector
 from segtrack.chain.vectors import add, arm, compiled, cross, dot, row
 
 

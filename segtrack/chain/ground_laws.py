@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 
 from segtrack.chain.ground_tread import Grip
-from segtrack.chain.model import Vector
+from segtrack.chain.shoes.model import Vector
 from segtrack.chain.vectors import compiled, dot
 from segtrack.terrain.soil import SoilConstants
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from segtrack.chain.ground import RIGID, Ground
 from segtrack.chain.ground_state import EDGES, NONE, SURFACES, GroundMotion, Nearby
 from segtrack.chain.ground_tread import Treads
-from segtrack.chain.loads import Frames
-from segtrack.chain.model import Vector
+from segtrack.chain.shoes.loads import Frames
+from segtrack.chain.shoes.model import Vector
 from segtrack.chain.vectors import compiled
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.ground import Ground
-from segtrack.chain.model import Vector
+from segtrack.chain.shoes.model import Vector
 from segtrack.chain.vectors import compiled
 from segtrack.terrain.soil import SoilConstants
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segtrack.chain.measures import kinetic_energy, total_energy
-from segtrack.chain.solver import ChainSolver
-from segtrack.chain.state import ChainState
+from segtrack.chain.shoes.measures import kinetic_energy
+from segtrack.chain.shoes.solver import ChainSolver, total_energy
+from segtrack.chain.shoes.state import ChainState
 from segtrack.errors import InvalidValueError
 
 

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Vector
+from segtrack.chain.shoes.model import Vector
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
 # Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:

@@ -20,9 +20,10 @@ from scipy.optimize import brentq
 
 from segtrack.chain.design import TrackDesign
 from segtrack.chain.ground_tread import Grip, Grouser, Tread, grip_of
-from segtrack.chain.model import Bushing, Chain, Shoe
-from segtrack.chain.sprocket import Sprocket
-from segtrack.chain.wheels import Contact, Rail, Tensioner, Undercarriage, Wheel
+from segtrack.chain.running_gear.sprocket import Sprocket
+from segtrack.chain.running_gear.undercarriage import Contact, Rail, Undercarriage
+from segtrack.chain.running_gear.wheels import Tensioner, Wheel
+from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.description.chain import ChainPart, RollersPart, SprocketPart
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackPart
