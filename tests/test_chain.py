@@ -16,8 +16,8 @@ from segtrack.chain.shoes.state import ChainState, state_along
 from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, kick
 from segtrack.chain.stability import MARGIN, check_sub_step, largest_sub_step
 from segtrack.chain.statics import settle
-from segtrack.chain.vectors import forget_stale_kernels
 from segtrack.errors import DivergedError, InvalidValueError
+from segtrack.ground.vectors import remove_stale_kernels
 
 SHOE = Shoe.of_box(0.05, (0.038, 0.075, 0.010))  # About a PackBot's.
 STIFF = Bushing(1e6, cross_stiffness=100.0)
@@ -497,7 +497,7 @@ def test_a_sub_step_that_is_too_large_is_refused():
 # Kernels
 
 
-def test_kernels_older_than_any_module_of_their_folder_are_forgotten(tmp_path):
+def test_kernels_older_than_any_module_of_their_folder_are_removed(tmp_path):
     """A kernel's own cache looks at its own module alone."""
     cache = tmp_path / "__pycache__"
     cache.mkdir()
@@ -509,7 +509,7 @@ def test_kernels_older_than_any_module_of_their_folder_are_forgotten(tmp_path):
     ):
         (tmp_path / path).touch()
         os.utime(tmp_path / path, (1e9 - age, 1e9 - age))
-    forget_stale_kernels(tmp_path)
+    remove_stale_kernels([tmp_path])
     assert [path.name for path in cache.iterdir()] == ["new.nbi"]
 
 

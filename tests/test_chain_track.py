@@ -648,8 +648,7 @@ def test_a_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
             world.add_vehicle("packbot", track_model="chain", position=(0, 0, 0.1))
             world.add_terrain(mesh)
     assert str(error.value) == (
-        "ground of a link chain must be of analytic solids or a heightfield (a mesh has no inside), "
-        f"got '{file}'"
+        f"ground must be of analytic solids or a heightfield (a mesh has no inside), got '{file}'"
     )
 
 

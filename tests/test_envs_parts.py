@@ -820,8 +820,8 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
         infos = [world.client.getDynamicsInfo(robot.body, link) for link in track.belt.jointed.joints]
         assert {info[1] for info in infos} == {friction}
         assert {info[6:8] for info in infos} == {(0.0, 0.0)}
-        assert track.drive.part.stall_force == force
-        assert track.drive.part.top_speed == 0.5
+        assert track.drive.spec.stall_force == force
+        assert track.drive.spec.top_speed == 0.5
 
 
 @pytest.mark.parametrize(
@@ -838,8 +838,8 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
 def test_frictions_and_drives_that_cannot_be_are_refused(world, command, message):
     robot = world.add_vehicle("packbot")
     track = robot.tracks["left"]
-    before = track.drive.part
+    before = track.drive.spec
     with pytest.raises(InvalidValueError) as error:
         command(track)
     assert str(error.value) == message
-    assert track.drive.part == before
+    assert track.drive.spec == before

@@ -17,7 +17,7 @@ import pybullet
 from segtrack.bullet.model import Belt
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.chain.ground_tread import Tread
+    from segtrack.ground.tread import Tread
 
 _INTERVAL = 1 / 30
 """Between two pictures of a window, by the wall clock [s]."""

@@ -18,17 +18,17 @@ from segtrack.bullet.frames import LinkMotion, link_mass, link_motion, vector
 from segtrack.bullet.joints import free_joints
 from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack, Shoes
 from segtrack.chain.advance import HELD, Drive, advance_tracks, tension_tracks
-from segtrack.chain.ground import ground_of
 from segtrack.chain.parent_frames import Carriers, Vehicle
 from segtrack.chain.readings import ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.chain.vectors import cross
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackPart
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.rotation import rotation_of
+from segtrack.ground.pack import pack_ground
+from segtrack.ground.vectors import cross
 from segtrack.terrain import Terrain
 
 LONGEST_STEP = 0.01
@@ -254,7 +254,7 @@ class ChainBelts(Belts):
 
     def set_ground(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""
-        ground = ground_of(terrains)
+        ground = pack_ground(terrains)
         self._weigh()
         for belt in self._belts:
             belt.chain.set_ground(ground)

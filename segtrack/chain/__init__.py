@@ -22,14 +22,14 @@ One step of the engine is `advance.advance_tracks`. It calls `track_step.run_tra
 
 1. `track_step.begin_track`, once: half a drift of shoes (`shoes/sub_step.py`), wheels
    (`running_gear/wheel_dynamics.py`) and parent frames (`parent_frames.py`), then the search for
-   contact candidates of wheels (`running_gear/wheel_contact.py`) and terrain (`ground_near.py`).
+   contact candidates of wheels (`running_gear/wheel_contact.py`) and terrain (`shoe_candidates.py`).
 2. Each sub-step, for all tracks, `track_step.load_track`:
    a. the shoes' weight: `start_loads` (`shoes/sub_step.py`)
    b. the tensioners: `start_wheels` (`running_gear/wheel_dynamics.py`)
    c. the joints: `add_bushings` (`shoes/bushings.py`)
    d. rails on wheels: `add_wheels` (`running_gear/wheel_contact.py`)
    e. teeth on bushings: `add_sprocket` (`running_gear/sprocket_contact.py`)
-   f. shoes on terrain: `add_ground` (`ground_contact.py`)
+   f. shoes on terrain: `add_ground` (`shoe_contact.py`)
    g. velocities of the shoes: `kick` (`shoes/sub_step.py`)
    h. speeds of the wheels, and the drive: `kick_wheels` (`running_gear/wheel_dynamics.py`)
    i. the sum of what the parent links get: `book` (`parent_frames.py`)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.ground import ground_of
 from segtrack.chain.parent_frames import Carriers, Vehicle, drift_carriers
 from segtrack.chain.track import TrackChain
 from segtrack.chain.track_step import run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
+from segtrack.ground.pack import pack_ground
 
 _DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 100, 1e-3
 """A chain is tensioned with this drainage [1/s] in steps of this duration [s], at most so many, until
@@ -69,7 +69,7 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
     grounds = [track.ground for track in tracks]
     still = []
     for track in tracks:
-        track.set_ground(ground_of(()))
+        track.set_ground(pack_ground(()))
         count = len(track.arrays.carriers.position)
         frames = Carriers(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
         track.lay(frames)

@@ -6,7 +6,7 @@ import math
 
 from segtrack.chain.shoes.sub_step import drift
 from segtrack.chain.track_arrays import Track
-from segtrack.chain.vectors import arm, axis, compiled, row
+from segtrack.ground.vectors import arm, axis, compiled, row
 
 
 @compiled

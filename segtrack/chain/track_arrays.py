@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from segtrack.chain.ground import Ground
-from segtrack.chain.ground_state import GroundLoads, GroundMotion, Nearby
-from segtrack.chain.ground_tread import Grip, Treads
 from segtrack.chain.parent_frames import Carriers, Exchange, Reaction
 from segtrack.chain.running_gear.arrays import Undergear
+from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Joints
 from segtrack.chain.shoes.sub_step import Motion
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.tread import Treads
 
 
 class Underfoot(NamedTuple):
@@ -29,10 +31,10 @@ class Underfoot(NamedTuple):
 
     ground: Ground
     treads: Treads
-    grip: Grip
-    motion: GroundMotion
-    loads: GroundLoads
-    nearby: Nearby
+    grip: ContactParameters
+    motion: ContactHistory
+    loads: ShoeContactLoads
+    nearby: ContactCandidates
     margin: float
 
 

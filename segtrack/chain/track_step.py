@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.ground_contact import add_ground
-from segtrack.chain.ground_near import box_ground
 from segtrack.chain.integrity import find_lost
 from segtrack.chain.parent_frames import (
     Vehicle,
@@ -24,10 +22,12 @@ from segtrack.chain.parent_frames import (
 from segtrack.chain.running_gear.sprocket_contact import add_sprocket
 from segtrack.chain.running_gear.wheel_contact import add_wheels, box_wheels
 from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheels
+from segtrack.chain.shoe_candidates import find_contact_candidates
+from segtrack.chain.shoe_contact import add_ground
 from segtrack.chain.shoes.bushings import add_bushings
 from segtrack.chain.shoes.sub_step import drift, kick, start_loads
 from segtrack.chain.track_arrays import Track
-from segtrack.chain.vectors import compiled
+from segtrack.ground.vectors import compiled
 
 
 @compiled
@@ -83,7 +83,7 @@ def begin_track(track: Track, sub_step: float) -> None:
     drift_wheels(carriers, gear.wheels, gear.motion, sub_step / 2)
     drift_carriers(carriers, sub_step / 2)
     box_wheels(carriers, gear.wheels, gear.motion, track.frames, gear.near, gear.counts)
-    box_ground(foot.ground, foot.treads, track.frames, foot.margin, foot.nearby, foot.motion)
+    find_contact_candidates(foot.ground, foot.treads, track.frames, foot.margin, foot.nearby, foot.motion)
 
 
 @compiled

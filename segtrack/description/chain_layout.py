@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.ground_tread import Grip, Grouser, Tread, grip_of
 from segtrack.chain.running_gear.sprocket import Sprocket
 from segtrack.chain.running_gear.undercarriage import Contact, Rail, Undercarriage
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
@@ -31,6 +30,8 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
 from segtrack.geometry.plate_loop import FEWEST_TEETH, PlateLoop, plate_loop
 from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.ground.parameters import ContactParameters, contact_parameters
+from segtrack.ground.tread import Grouser, Tread
 
 SHORTEST = 1e-6
 """Sub-step of a chain that is worth waiting for [s]."""
@@ -383,12 +384,12 @@ class _Layout:
             replace(plate, grouser=_grouser(shape.kind, shape.kind.height)) for shape in part.grousers.shapes
         )
 
-    def _grip(self, shoe: Shoe, bushing: Bushing) -> Grip:
+    def _grip(self, shoe: Shoe, bushing: Bushing) -> ContactParameters:
         given, friction = self.chain.ground, self.part.contact.friction
         stiffness = given.stiffness or _MARKER_SHARE * bushing.stiffness
-        markers = max(len(tread.markers) for tread in self._treads(shoe))
+        markers = max(len(tread.contact_points) for tread in self._treads(shoe))
         damping = _damping(given.damping_ratio, markers * stiffness, shoe.mass) / markers
-        return grip_of(friction, stiffness, damping, stiffness, damping)
+        return contact_parameters(friction, stiffness, damping, stiffness, damping)
 
 
 def _grouser(kind: BoxShape | TrapezoidShape | CylinderShape | MeshShape, height: float) -> Grouser:

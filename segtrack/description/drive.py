@@ -65,12 +65,3 @@ class Drive(Part):
             )
         assert self.max_force is not None
         return self.model_copy(update={"max_force": self.max_force * factor})
-
-    def force_limit(self, speed: float) -> float:
-        """Largest driving force [N] on a belt that it moves at `speed` [m/s].
-
-        A constant, or the line from `stall_force` at rest to nothing at `top_speed`.
-        """
-        if self.sprocket is None:
-            return self.stall_force
-        return self.stall_force * min(max(1.0 - speed / self.top_speed, 0.0), 1.0)

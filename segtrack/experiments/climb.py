@@ -232,7 +232,7 @@ class _Attempt:
             vehicle, track_model=setup.track_model, position=(-_RUNWAY, 0.0), flippers=angles
         )
         front = _put_before_step(self.robot, angles)
-        self.speed = min(setup.speed, *(track.drive.part.top_speed for track in self.robot.tracks.values()))
+        self.speed = min(setup.speed, *(track.drive.spec.top_speed for track in self.robot.tracks.values()))
         self.time_limit = SETTLE + TIME_MARGIN * (GAP + front + setup.step + PAST_EDGE) / self.speed
         self.recorder = TrajectoryRecorder(self.robot)
         self.chains = (

@@ -8,7 +8,7 @@ from segtrack.bullet.engine import needing
 from segtrack.bullet.frames import link_motion
 from segtrack.bullet.model import Belt, BeltReading
 from segtrack.description.track import TrackPart
-from segtrack.drive import BeltDrive
+from segtrack.drive import DriveController
 from segtrack.errors import InvalidValueError, finite
 from segtrack.geometry.rotation import rotation_of
 
@@ -30,7 +30,7 @@ class Track:
     def __init__(self, client: int, belt: Belt) -> None:
         """Start with the belt at rest."""
         self._client, self.belt = client, belt
-        self.drive = BeltDrive(belt.part.drive)
+        self.drive = DriveController(belt.part.drive)
         self.origin = 0.0
         self.roll_backs = 0
         self._tell()
@@ -120,7 +120,7 @@ class Track:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        top = self.drive.part.top_speed
+        top = self.drive.spec.top_speed
         self.drive.command = min(max(finite(f"belt speed of {self.name} [m/s]", speed), -top), top)
 
     def set_friction(self, friction: float) -> None:
@@ -143,7 +143,7 @@ class Track:
         what = f"drive force factor of {self.name}"
         if finite(what, factor) <= 0:
             raise InvalidValueError(what, "greater than 0", factor)
-        self.drive.part = self.part.drive.scaled(factor)
+        self.drive.spec = self.part.drive.scaled(factor)
 
     def seat(self) -> None:
         """Let the belt's own bodies, if it has any, follow its mount after that was placed."""
@@ -151,12 +151,12 @@ class Track:
 
     def account(self, reading: BeltReading) -> None:
         """Take in a step: book it, set the belt back if it is due, and tell the motors what changed."""
-        self.drive.account(self.origin + reading.phase, reading.speed, reading.force)
+        self.drive.record_step(self.origin + reading.phase, reading.speed, reading.force)
         period = self.belt.period
         if period is not None and abs(reading.phase) > period / 2:
             self.origin += reading.phase - self.belt.roll_back(reading.phase)
             self.roll_backs += 1
-        if self.drive.decide():
+        if self.drive.update_command():
             self._tell()
 
     def snapshot(self) -> dict[str, Any]:

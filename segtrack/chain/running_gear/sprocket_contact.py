@@ -12,7 +12,7 @@ from segtrack.chain.running_gear.arrays import Teeth, WheelLoads, WheelMotion, W
 from segtrack.chain.running_gear.wheel_kinematics import Hub, bear, hub_of, push, slip_at
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Vector
-from segtrack.chain.vectors import arm, axis, compiled, dot, inlined, row
+from segtrack.ground.vectors import arm, axis, compiled, dot, inlined, row
 
 
 @compiled

@@ -9,12 +9,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.checks import read_number
 from segtrack.chain.running_gear.arrays import Teeth, WheelLoads, WheelMotion, Wheels, no_teeth
 from segtrack.chain.running_gear.sprocket import Sprocket
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
 from segtrack.chain.shoes.model import Shoe
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
+from segtrack.ground.checks import read_number
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from segtrack.chain.running_gear.arrays import WheelLoads, WheelMotion, Wheels
 from segtrack.chain.running_gear.wheel_kinematics import Hub, bear, hub_of, push, slip_at
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
-from segtrack.chain.vectors import arm, axis, compiled, cross, dot, inlined, row
+from segtrack.ground.vectors import arm, axis, compiled, cross, dot, inlined, row
 
 Pair = tuple[float, float]
 Law = tuple[float, float, float, float]

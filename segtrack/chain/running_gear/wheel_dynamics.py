@@ -13,7 +13,7 @@ from __future__ import annotations
 from segtrack.chain.parent_frames import Carriers, Reaction
 from segtrack.chain.running_gear.arrays import WheelLoads, WheelMotion, Wheels
 from segtrack.chain.running_gear.wheel_kinematics import hub_of
-from segtrack.chain.vectors import axis, compiled, cross, dot, row
+from segtrack.ground.vectors import axis, compiled, cross, dot, row
 
 
 @compiled

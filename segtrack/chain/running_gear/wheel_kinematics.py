@@ -13,7 +13,7 @@ from segtrack.chain.parent_frames import Carriers, Reaction
 from segtrack.chain.running_gear.arrays import WheelLoads, WheelMotion, Wheels
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
-from segtrack.chain.vectors import add, cross, dot, inlined, row
+from segtrack.ground.vectors import add, cross, dot, inlined, row
 
 
 class Hub(NamedTuple):

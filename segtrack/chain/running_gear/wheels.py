@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.checks import read_number
 from segtrack.errors import InvalidValueError, finite_vector
+from segtrack.ground.checks import read_number
 
 
 @dataclass(frozen=True)
