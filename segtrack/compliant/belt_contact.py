@@ -12,7 +12,7 @@ from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_s
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, compiled, cross, dot, row, sum_of
+from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, sum_of
 
 REPORT = 14
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
@@ -58,7 +58,7 @@ def report_contact(
     out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 
-@compiled
+@inlined
 def add_belt_contacts(
     ground: Ground,
     belts: BeltArrays,

@@ -18,7 +18,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, dot, row, sum_of, write_rotation
+from segtrack.ground.vectors import (
+    Vector,
+    add,
+    arm,
+    axis,
+    compiled,
+    cross,
+    dot,
+    inlined,
+    row,
+    sum_of,
+    write_rotation,
+)
 from segtrack.native.state import VehicleState
 
 FREE, HELD, STOPPED = 0.0, 1.0, 2.0
@@ -164,7 +176,7 @@ def write(rows: NDArray[np.float64], i: int, a: Vector) -> None:
     rows[i, 0], rows[i, 1], rows[i, 2] = a
 
 
-@compiled
+@inlined
 def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
     """Find where the links and track frames of a vehicle are, and how the links move."""
     root = work.rotations[0]
@@ -226,7 +238,7 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
         write(work.belt_origins, t, sum_of(row(work.centers, link), arm(work.rotations, link, offset)))
 
 
-@compiled
+@inlined
 def gather_inertia(
     tree: TreeArrays, state: VehicleState, work: TreeWork, gravity: Vector, step: float
 ) -> None:
@@ -350,7 +362,7 @@ def add_cross_matrix(matrix: NDArray[np.float64], r: Vector, mass: float) -> Non
     matrix[4, 2] -= x
 
 
-@compiled
+@inlined
 def solve_velocities(
     tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, decay: float
 ) -> None:
@@ -409,7 +421,7 @@ def _wanted_speed(tree: TreeArrays, state: VehicleState, j: int, step: float) ->
     return min(max(wanted, low), high)
 
 
-@compiled
+@inlined
 def _solve_root(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find the root's velocity changes with joints as their modes say (Cholesky)."""
     change, matrix = work.rates[1], work.matrix[1]
@@ -448,7 +460,7 @@ def _solve_root(tree: TreeArrays, state: VehicleState, work: TreeWork, step: flo
         change[i] /= matrix[i, i]
 
 
-@compiled
+@inlined
 def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, decay: float) -> None:
     """Change velocities, then places, of root, joints and belts."""
     change = work.rates[1]
