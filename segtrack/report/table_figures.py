@@ -9,7 +9,6 @@ from segtrack.experiments.okada_map import Table4Map
 from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
 from segtrack.experiments.published import TABLE_2_REAL_TIME_FACTOR, TABLE_4
-from segtrack.experiments.turning import TurningCase
 from segtrack.report.climb_figure import draw_snapshot
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
@@ -74,20 +73,4 @@ def draw_map(table: Table4Map) -> Figure:
         axes.set_yticks(range(shape[1]), [f"{angle:g}" for angle in grid.rear_sub_track_deg])
     panels[0].set_ylabel("rear sub-tracks raised by [deg]")
     figure.colorbar(image, ax=list(panels), label="matches")
-    return figure
-
-
-def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
-    """Turning rates over length/width, the closed form beside them."""
-    figure = new_figure(7.0, 4.5)
-    axes = figure.add_subplot()
-    ratios = [case.length / case.gauge for case in cases]
-    axes.plot(ratios, [case.closed_form for case in cases], "k--", label="closed form, uniform pressure")
-    axes.plot(ratios, [case.left for case in cases], "o", color=SEGMENT_COLOURS[0], label="to the left")
-    axes.plot(ratios, [case.right for case in cases], "x", color=SEGMENT_COLOURS[1], label="to the right")
-    axes.set_xlabel("length of ground line / gauge [-]")
-    axes.set_ylabel("turning rate on the spot [rad/s]")
-    axes.set_ylim(0)
-    axes.grid(alpha=0.25)
-    axes.legend()
     return figure

@@ -97,12 +97,33 @@ def map_table(result: Table4Map) -> Table:
 
 
 def turning_table(cases: tuple[TurningCase, ...]) -> Table:
-    """Turning rates against the closed form."""
-    columns = ("length/gauge", "closed form [rad/s]", "left [rad/s]", "right [rad/s]", "ratio")
-    table = Table(*columns, title="Turning on the spot, PackBot of three gauges, belts at 0.2 m/s")
-    for c in cases:
-        values = (c.length / c.gauge, c.closed_form, c.left, c.right, c.ratio)
-        table.add_row(*(f"{value:.3f}" for value in values))
+    """Yaw rates over those without slip, beside closed form and planar friction; slips if belts vary."""
+    varied = len({case.steered.belts for case in cases}) > 1
+    table = Table(title="Yaw rate over that without slip")
+    table.add_column("", min_width=22)
+    for header in ("simu-\nlated", "uniform\npressure", "own\nloads", "ratio", "real-time\nfactor"):
+        table.add_column(header, no_wrap=True)
+    for header in ("belts\n[m/s]", "slip left,\nright", "of own\nloads") if varied else ():
+        table.add_column(header)
+    heading = ""
+    for case in cases:
+        if heading != (heading := f"{case.vehicle},\n{case.scene}"):
+            table.add_section()
+            table.add_row(escape(heading))
+        steered = case.steered
+        rates = (
+            steered.over_no_slip,
+            case.uniform,
+            steered.expected.yaw_rate / steered.no_slip_rate,
+            steered.over_expected,
+        )
+        values = ["" if rate is None else f"{rate:.3f}" for rate in rates]
+        values.append(f"{steered.real_time_factor:.2f}")
+        if varied:
+            values.append(", ".join(f"{speed:.3g}" for speed in steered.belts))
+            for motion in (steered.measured, steered.expected):
+                values.append(", ".join(f"{slip:.3f}" for slip in motion.slip))
+        table.add_row(f"  {case.track_model}", *values)
     return table
 
 
