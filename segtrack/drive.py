@@ -1,50 +1,114 @@
-"""The drive of one belt: what it is told, what it may exert, what it has done. No simulator."""
+"""The drive of one belt: its law, its command and what it has done. No simulator.
+
+`next_target` is the law, of plain numbers alone: `DriveController` calls it in Python, and an engine
+whose steps are compiled compiles it from this source.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from segtrack.description.track import DriveSpec
 
-from segtrack.description.track import Drive
-
-_UNLIMITED = 1e6
+UNLIMITED_FORCE = 1e6
+"""Force limit of a self-locking drive that holds its belt [N]."""
 _OVERRUN = 1e-3
 """A belt this much faster than its command [m/s] is being pulled along, and is braked."""
 _LIMIT_STEP = 0.002
-"""A torque-speed line's limit is sent again when it changed by this share of the stall force."""
+"""A new force limit counts once it differs by this fraction of the stall force: a joint motor need
+not be sent every change along a torque-speed line."""
+_AT_LIMIT = 0.999
+"""A motor that exerts this fraction of its force limit is overloaded."""
 
 
-@dataclass
-class BeltDrive:
-    """A belt's drive and its account, fed once a step.
+def next_target(
+    command: float,
+    speed: float,
+    force: float,
+    limit: float,
+    holding: bool,
+    stall_force: float,
+    top_speed: float,
+    has_line: bool,
+    self_locking: bool,
+) -> tuple[float, float, bool]:
+    """Target speed and force limit of a belt's motor in the next step.
+
+    A drive that moves its belt is limited by its law: a constant, or the line from `stall_force` at
+    rest to nothing at `top_speed`. One that brakes its belt is limited by its stall force. A
+    self-locking drive holds against any load: one that pushes it against its command or while
+    it is told to stand, until that is one that it can move, and one that pulls it ahead.
+
+    Args:
+        command: Commanded belt speed [m/s].
+        speed: Belt speed after the last step [m/s].
+        force: What the drive exerted on the belt along its travel in the last step [N].
+        limit: Force limit in the last step [N].
+        holding: Whether a self-locking drive held its belt in the last step.
+        stall_force: Largest force on a belt at rest [N].
+        top_speed: Belt speed at which a torque-speed line ends [m/s], > 0.
+        has_line: Whether the driving force falls along a torque-speed line.
+        self_locking: Whether an overload holds the belt instead of driving it back.
+
+    Returns:
+        Target speed [m/s], force limit [N], and whether a self-locking drive holds the belt.
+    """
+    direction = 1.0 if command >= 0.0 else -1.0
+    if self_locking:
+        if command == 0.0:
+            hold = True
+        elif holding:
+            hold = force * direction >= stall_force
+        else:
+            hold = speed * direction < 0.0 and force * direction >= _AT_LIMIT * limit
+        if hold:
+            return 0.0, UNLIMITED_FORCE, True
+    driving = (speed - command) * speed <= _OVERRUN * abs(speed)
+    if not driving:
+        wanted = UNLIMITED_FORCE if self_locking else stall_force
+    elif self_locking and force * direction <= -stall_force:
+        wanted = UNLIMITED_FORCE
+    elif has_line:
+        wanted = stall_force * min(max(1.0 - abs(speed) / top_speed, 0.0), 1.0)
+    else:
+        wanted = stall_force
+    return command, wanted if abs(wanted - limit) > _LIMIT_STEP * stall_force else limit, False
+
+
+_CHANGING = ("command", "travel", "speed", "force", "energy", "target", "limit", "holding")
+
+
+class DriveController:
+    """A belt's drive, fed once a step.
 
     Attributes:
-        part: Limits.
         command: Commanded belt speed, within the drive's top speed [m/s].
         travel: Belt travel since the start [m].
         speed: Belt speed [m/s].
         force: What the drive exerts on the belt along its travel [N].
         energy: Work done on the belt since the start [J].
-        target: Speed that the joint motor is told [m/s].
-        limit: Force that the joint motor is allowed [N].
-        holding: A self-locking drive carries a load that would push it back.
+        target: Target speed of the joint motor [m/s].
+        limit: Force limit of the joint motor [N].
+        holding: Whether a self-locking drive carries a load that would push it back.
     """
 
-    part: Drive
-    command: float = 0.0
-    travel: float = 0.0
-    speed: float = 0.0
-    force: float = 0.0
-    energy: float = 0.0
-    target: float = 0.0
-    limit: float = 0.0
-    holding: bool = False
-
-    def __post_init__(self) -> None:
+    def __init__(self, spec: DriveSpec, command: float = 0.0) -> None:
         """Start at rest with the brake on."""
-        self.decide()
+        self.spec, self.command = spec, command
+        self.travel = self.speed = self.force = self.energy = self.target = self.limit = 0.0
+        self.holding = False
+        self.update_command()
 
-    def account(self, travel: float, speed: float, force: float) -> None:
-        """Take in what a step did.
+    @property
+    def spec(self) -> DriveSpec:
+        """The drive's limits."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: DriveSpec) -> None:
+        self._spec = spec
+        self._law = spec.stall_force, spec.top_speed, spec.sprocket is not None, spec.self_locking
+
+    def record_step(self, travel: float, speed: float, force: float) -> None:
+        """Record what a step did.
 
         Args:
             travel: Belt travel since the start [m].
@@ -54,42 +118,17 @@ class BeltDrive:
         self.energy += force * (travel - self.travel)
         self.travel, self.speed, self.force = travel, speed, force
 
-    def decide(self) -> bool:
-        """Work out target and limit for the next step.
-
-        A drive that moves its belt is limited by its law, one that brakes it by its stall force.
-        A self-locking drive holds against any load: one that pushes it against its command or
-        while it is told to stand, until that is one that it can move, and one that pulls it ahead.
+    def update_command(self) -> bool:
+        """Set target and limit for the next step, see `next_target`.
 
         Returns:
             Whether either changed, so that the joint motor must be told.
         """
         before = (self.target, self.limit)
-        if self.part.self_locking and self._must_hold():
-            self.holding, self.target, self.limit = True, 0.0, _UNLIMITED
-            return before != (self.target, self.limit)
-        self.holding, self.target = False, self.command
-        limit = self._limit()
-        if abs(limit - self.limit) > _LIMIT_STEP * self.part.stall_force:
-            self.limit = limit
+        self.target, self.limit, self.holding = next_target(
+            self.command, self.speed, self.force, self.limit, self.holding, *self._law
+        )
         return before != (self.target, self.limit)
-
-    def _limit(self) -> float:
-        """Largest force in the next step [N]."""
-        if (self.speed - self.command) * self.speed <= _OVERRUN * abs(self.speed):
-            direction = 1.0 if self.command >= 0 else -1.0
-            if self.part.self_locking and self.force * direction <= -self.part.stall_force:
-                return _UNLIMITED
-            return self.part.force_limit(abs(self.speed))
-        return _UNLIMITED if self.part.self_locking else self.part.stall_force
-
-    def _must_hold(self) -> bool:
-        if self.command == 0.0:
-            return True
-        direction = 1.0 if self.command > 0 else -1.0
-        if self.holding:
-            return self.force * direction >= self.part.stall_force
-        return self.speed * direction < 0.0 and self.force * direction >= 0.999 * self.limit
 
     @property
     def power(self) -> float:
@@ -98,7 +137,7 @@ class BeltDrive:
 
     def snapshot(self) -> dict[str, float | bool]:
         """Everything that changes, as plain values."""
-        return {name: value for name, value in vars(self).items() if name != "part"}
+        return {name: getattr(self, name) for name in _CHANGING}
 
     def restore(self, values: dict[str, float | bool]) -> None:
         """Go back to a snapshot."""

@@ -8,24 +8,31 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
-from segtrack.chain.ground import RIGID, Ground, ground_of
-from segtrack.chain.ground_contact import add_ground
-from segtrack.chain.ground_near import box_ground
-from segtrack.chain.ground_shape import depth_in_grid, depth_in_solid, soil_between
-from segtrack.chain.ground_state import EDGES, NONE, SURFACES, ground_motion_of, room_on_ground
-from segtrack.chain.ground_tread import Grouser, Tread, grip_of, ground_bounds, treads_of
 from segtrack.chain.loads import room_for
 from segtrack.chain.model import Bushing, Chain, Shoe
+from segtrack.chain.shoe_candidates import (
+    allocate_contact_arrays,
+    allocate_shoe_history,
+    find_contact_candidates,
+)
+from segtrack.chain.shoe_contact import add_ground
 from segtrack.chain.state import ChainState
 from segtrack.chain.sub_step import Motion, drift, kick, start_loads
 from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
+from segtrack.ground.pack import RIGID, Ground, pack_ground
+from segtrack.ground.parameters import contact_parameters
+from segtrack.ground.penetration import penetration_depth_grid, penetration_depth_solid, soil_between
+from segtrack.ground.tread import Grouser, Tread, ground_bounds, pack_treads
 from segtrack.terrain.soil import Soil, SoilConstants, find_soil, published_soils
 
 LENGTH, WIDTH = 0.0384, 0.075
 SHOE = Shoe.of_box(0.05, (LENGTH, WIDTH, 0.010))
 PLATE = Tread(LENGTH, WIDTH, outer=0.005, thickness=0.010)
 CLEATED = Tread(LENGTH, WIDTH, 0.005, 0.010, Grouser(height=0.008, base=0.005, top=0.005))
-GRIP = grip_of(friction=0.5, stiffness=2e5, damping=50.0, shear_stiffness=1e5, shear_damping=20.0)
+GRIP = contact_parameters(
+    friction=0.5, stiffness=2e5, damping=50.0, tangential_stiffness=1e5, tangential_damping=20.0
+)
 STEP = 5e-5
 DOWN = (1.0, 0.0, 0.0, 0.0)
 """A shoe that lies on its outer side: its z looks down, its y to the right."""
@@ -38,10 +45,10 @@ class Scene:
 
     def __init__(self, *terrains, tread=PLATE, count=1, grip=GRIP, gravity=(0, 0, -9.81)):
         self.chain = Chain(count, SHOE, Bushing(1e6), closed=False)
-        self.ground, self.treads, self.grip = ground_of(terrains), treads_of([tread], [0] * count), grip
+        self.ground, self.treads, self.grip = pack_ground(terrains), pack_treads([tread], [0] * count), grip
         self.frames, self.loads = room_for(self.chain)
-        self.motion = ground_motion_of(self.treads)
-        self.report, self.nearby = room_on_ground(self.ground, self.treads)
+        self.motion = allocate_shoe_history(self.treads)
+        self.report, self.nearby = allocate_contact_arrays(self.ground, self.treads)
         self.step = STEP
         self.weight = tuple(SHOE.mass * g for g in map(float, gravity))
         zeros = np.zeros((count, 3))
@@ -52,7 +59,7 @@ class Scene:
         return Motion(self.state.positions, self.state.orientations, self.state.velocities, self.state.spins)
 
     def gather(self, step, weight=None):
-        box_ground(self.ground, self.treads, self.frames, 0.005, self.nearby, self.motion)
+        find_contact_candidates(self.ground, self.treads, self.frames, 0.005, self.nearby, self.motion)
         start_loads(self.loads, self.weight if weight is None else weight)
         add_ground(
             self.ground,
@@ -103,13 +110,13 @@ def tilted(angle):
 @pytest.mark.parametrize("tread", [PLATE, CLEATED])
 def test_a_dropped_shoe_rests_on_four_markers(tread):
     scene = Scene(terrain.Plane(), tread=tread)
-    tip = tread.markers[-1, 2]
+    tip = tread.contact_points[-1, 2]
     scene.state.positions[0, 2] = tip + 0.002
     scene.run(0.3)
     weight = SHOE.mass * 9.81
     assert tip - scene.state.positions[0, 2] == pytest.approx(weight / (4 * GRIP.stiffness), rel=1e-3)
     assert np.abs(scene.state.velocities).max() < 1e-8
-    assert scene.report.normals[0] == pytest.approx(weight, rel=1e-3)
+    assert scene.report.normal_forces[0] == pytest.approx(weight, rel=1e-3)
     assert scene.report.sinkages[0] == pytest.approx(weight / (4 * GRIP.stiffness), rel=1e-3)
     area = tread.areas[-1]
     assert scene.report.pressures[0] == pytest.approx(weight / 4 / area, rel=1e-3)
@@ -123,7 +130,7 @@ def test_a_shoe_sticks_to_a_slope_below_the_angle_of_friction():
     scene.run(0.2)
     np.testing.assert_allclose(scene.state.positions, settled, atol=1e-10)
     assert -1e-5 < settled[0, 0] < 0
-    assert scene.report.shears[0, 0] == pytest.approx(-scene.weight[0], rel=1e-6)
+    assert scene.report.shear_forces[0, 0] == pytest.approx(-scene.weight[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("ground_friction", [1.0, 0.6])
@@ -140,7 +147,7 @@ def test_a_shoe_slides_down_a_steeper_slope_as_coulomb_says(ground_friction):
 
 
 def test_without_friction_the_floor_pushes_straight_up():
-    scene = Scene(terrain.Plane(), grip=grip_of(0.0, 2e5, 50.0, 1e5))
+    scene = Scene(terrain.Plane(), grip=contact_parameters(0.0, 2e5, 50.0, 1e5))
     forces, torques = scene.hold(plate_at(1e-4), velocity=(0.3, 0.2, 0.1))
     assert forces[0, 0] == forces[0, 1] == 0
     assert forces[0, 2] == pytest.approx(4 * (2e5 * 1e-4 - 50 * 0.1), rel=1e-9)
@@ -157,17 +164,19 @@ def test_forces_make_the_torque_of_their_markers():
     """On a shoe that stands askew in the floor on one of its corners."""
     scene = Scene(terrain.Plane())
     turn = Rotation.from_euler("xyz", [0.1, 0.2, 0.3]) * Rotation.from_quat(DOWN)
-    places = turn.apply(PLATE.markers)
+    places = turn.apply(PLATE.contact_points)
     lowest = places[:, 2].argmin()
     forces, torques = scene.hold((0, 0, -places[lowest, 2] - 1e-4), (0.1, 0.2, -0.1), turn.as_quat())
     assert np.count_nonzero(forces) == 3
     np.testing.assert_allclose(torques[0], np.cross(places[lowest], forces[0]), rtol=1e-9)
-    np.testing.assert_allclose(forces[0], scene.report.shears[0] + (0, 0, scene.report.normals[0]), rtol=1e-9)
+    np.testing.assert_allclose(
+        forces[0], scene.report.shear_forces[0] + (0, 0, scene.report.normal_forces[0]), rtol=1e-9
+    )
 
 
 def test_a_contact_sticks_where_it_was_until_friction_is_reached():
     """K_t x, then mu N for good, and K_t less again on the way back."""
-    scene = Scene(terrain.Plane(), grip=grip_of(0.5, 2e5, 0.0, 1e5))
+    scene = Scene(terrain.Plane(), grip=contact_parameters(0.5, 2e5, 0.0, 1e5))
     limit = 0.5 * 4 * 2e5 * 1e-4
     for x, expected in (
         (0, 0),
@@ -184,21 +193,21 @@ def test_a_contact_sticks_where_it_was_until_friction_is_reached():
 def test_a_contact_that_was_lost_begins_anew():
     scene = Scene(terrain.Plane())
     scene.hold(plate_at(1e-4), (1, 0, 0))
-    assert (scene.motion.owners != NONE).sum() == 4
+    assert (scene.motion.solid_ids != NONE).sum() == 4
     scene.hold(plate_at(-1e-4))
-    assert (scene.motion.owners == NONE).all()
+    assert (scene.motion.solid_ids == NONE).all()
     scene.hold(plate_at(1e-4))
     forces, _ = scene.hold(plate_at(1e-4))
     assert forces[0, 0] == 0
     scene.hold((0, 0, 1))
     assert scene.nearby.solid_counts[0] == 0
-    assert (scene.motion.owners == NONE).all()
+    assert (scene.motion.solid_ids == NONE).all()
 
 
 def test_contacts_found_with_no_step_are_not_sheared():
     scene = Scene(terrain.Plane())
     scene.hold(plate_at(1e-4), (1, 0, 0), step=0.0)
-    assert (scene.motion.shears == 0).all()
+    assert (scene.motion.shear_displacements == 0).all()
 
 
 # Solids
@@ -206,11 +215,11 @@ def test_contacts_found_with_no_step_are_not_sheared():
 
 def test_an_upright_face_pushes_backwards():
     """And the floor in front of it upwards, at the same markers."""
-    scene = Scene(terrain.Step(height=0.1, distance=0.0), grip=grip_of(0.0, 2e5, 0.0, 1e5))
+    scene = Scene(terrain.Step(height=0.1, distance=0.0), grip=contact_parameters(0.0, 2e5, 0.0, 1e5))
     forces, _ = scene.hold((-LENGTH / 2 + 1e-4, 0, PLATE.outer - 2e-4))
     assert forces[0, 0] == pytest.approx(-2 * 2e5 * 1e-4, rel=1e-9)
     assert forces[0, 2] == pytest.approx(4 * 2e5 * 2e-4, rel=1e-9)
-    assert (scene.motion.owners.reshape(4, SURFACES) != NONE).sum() == 6
+    assert (scene.motion.solid_ids.reshape(4, MAX_SOLIDS_PER_POINT) != NONE).sum() == 6
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
@@ -226,7 +235,7 @@ def test_a_steps_edge_between_the_markers_carries_a_share_of_the_weight(share):
 
 def test_a_shoe_slides_off_a_step_without_a_jump():
     """Its last markers hand over to the edge, with which it then tips."""
-    scene = Scene(terrain.Step(height=0.1, distance=0.0), grip=grip_of(0.0, 2e5, 0.0, 1e5))
+    scene = Scene(terrain.Step(height=0.1, distance=0.0), grip=contact_parameters(0.0, 2e5, 0.0, 1e5))
     found = [scene.hold((x, 0, 0.1 + PLATE.outer - 1e-5))[0][0] for x in np.linspace(-0.018, 0.03, 49)]
     np.testing.assert_allclose(found, np.tile((0, 0, 8.0), (49, 1)), atol=1e-9)
 
@@ -240,13 +249,15 @@ def test_a_shoe_across_a_thin_wall_rests_on_its_edges():
     assert scene.state.positions[0, 2] == pytest.approx(
         0.1 + PLATE.outer - weight / (4 * GRIP.stiffness), abs=1e-8
     )
-    assert scene.report.normals[0] == pytest.approx(weight, rel=1e-3)
-    assert (scene.motion.edges.reshape(1, EDGES) != NONE).sum() == 2
+    assert scene.report.normal_forces[0] == pytest.approx(weight, rel=1e-3)
+    assert (scene.motion.edge_ids.reshape(1, MAX_EDGES) != NONE).sum() == 2
 
 
 def test_an_edge_holds_on_to_a_grousers_flank():
     """A step's edge that is pulled against by the grouser behind it."""
-    scene = Scene(terrain.Step(height=0.1, distance=0.0), tread=CLEATED, grip=grip_of(0.0, 2e5, 0.0, 1e5))
+    scene = Scene(
+        terrain.Step(height=0.1, distance=0.0), tread=CLEATED, grip=contact_parameters(0.0, 2e5, 0.0, 1e5)
+    )
     # The grouser's front flank hangs behind the step's face by 0.1 mm, its tip 4 mm below the edge.
     x = -0.0025 + 1e-4
     forces, _ = scene.hold((x, 0, 0.1 + 0.009))
@@ -257,7 +268,7 @@ def test_an_edge_holds_on_to_a_grousers_flank():
 def test_an_edge_beside_a_shoe_pushes_it_sideways():
     """A post's upright edge that touches a shoe's side does not lift it."""
     post = terrain.Boxes(boxes=(terrain.GroundBox(x=0, y=0, length=0.01, width=0.01, height=0.1),))
-    scene = Scene(post, grip=grip_of(0.0, 2e5, 0.0, 1e5))
+    scene = Scene(post, grip=contact_parameters(0.0, 2e5, 0.0, 1e5))
     forces, _ = scene.hold((0, 0.005 + WIDTH / 2 - 1e-4, 0.05))
     assert forces[0, 1] == pytest.approx(4 * 2e5 * 1e-4, rel=1e-9)
     assert abs(forces[0, 2]) < 1e-9
@@ -271,7 +282,7 @@ def test_depth_in_a_solid_is_the_way_to_its_nearest_face():
         terrain.Ramp(slope=0.4, length=1.0, distance=-0.5, width=1.0),
     )
     for described in solids:
-        ground = ground_of([described])
+        ground = pack_ground([described])
         solid = 1  # Behind the floor.
         ends = ground.edges[ground.edge_starts[solid] : ground.edge_starts[solid + 1]].reshape(-1, 3)
         hull = ConvexHull(ends).equations
@@ -280,7 +291,7 @@ def test_depth_in_a_solid_is_the_way_to_its_nearest_face():
         inside = above.max(axis=1) < 0
         assert 30 < inside.sum() < 300
         for point, expected, within in zip(points, above, inside, strict=True):
-            depth, normal = depth_in_solid(ground.planes, ground.faces[solid], solid, tuple(point))
+            depth, normal = penetration_depth_solid(ground.planes, ground.faces[solid], solid, tuple(point))
             assert (depth > 0) == within
             if within:
                 assert depth == pytest.approx(-expected.max(), rel=1e-9)
@@ -288,15 +299,15 @@ def test_depth_in_a_solid_is_the_way_to_its_nearest_face():
 
 
 def test_a_half_rounds_facets_touch_its_circle():
-    ground = ground_of([terrain.HalfRound(radius=0.1, distance=-0.1)])
+    ground = pack_ground([terrain.HalfRound(radius=0.1, distance=-0.1)])
     circle = np.hypot(ground.edges[12:, 0], ground.edges[12:, 2])
     np.testing.assert_allclose(circle, 0.1, rtol=1e-12)
     for angle in np.linspace(0, np.pi, 100):
         point = (0.099 * math.cos(angle), 0.0, 0.099 * math.sin(angle))
-        depth, normal = depth_in_solid(ground.planes, ground.faces[1], 1, point)
+        depth, normal = penetration_depth_solid(ground.planes, ground.faces[1], 1, point)
         assert 1e-3 - 0.1 * (1 - math.cos(math.pi / 128)) - 1e-9 <= depth <= 1e-3
         assert np.dot(normal, point) > 0.099 * 0.9996
-    assert depth_in_solid(ground.planes, ground.faces[1], 1, (0.1, 0.0, 0.05))[0] < 0
+    assert penetration_depth_solid(ground.planes, ground.faces[1], 1, (0.1, 0.0, 0.05))[0] < 0
 
 
 def test_a_plate_balances_on_a_half_round():
@@ -311,10 +322,10 @@ def test_a_grid_is_as_high_as_its_terrain():
     heights = np.random.default_rng(1).normal(scale=0.1, size=(7, 5))
     field = terrain.Heightfield(heights=heights, cell=0.2, center=(0.3, -0.1))
     other = terrain.Heightfield(heights=heights + 1, cell=0.2)
-    ground = ground_of([other, field])
+    ground = pack_ground([other, field])
     random = np.random.default_rng(2)
     for x, y in random.uniform(-0.9, 1.1, (500, 2)):
-        depth, normal, _ = depth_in_grid(ground, 1, (x, y, -1.0))
+        depth, normal, _ = penetration_depth_grid(ground, 1, (x, y, -1.0))
         height = field.height_at(x, y)
         assert (depth > 0) == np.isfinite(height)
         if depth > 0:
@@ -328,8 +339,8 @@ def test_a_shoe_rests_on_a_heightfield():
     scene = Scene(terrain.Heightfield(heights=np.full((3, 3), 0.1), cell=0.5))
     scene.state.positions[:] = (0, 0, 0.1 + PLATE.outer)
     scene.run(0.2)
-    assert scene.report.normals[0] == pytest.approx(SHOE.mass * 9.81, rel=1e-3)
-    assert (scene.motion.owners[scene.motion.owners != NONE] == 0).all()
+    assert scene.report.normal_forces[0] == pytest.approx(SHOE.mass * 9.81, rel=1e-3)
+    assert (scene.motion.solid_ids[scene.motion.solid_ids != NONE] == 0).all()
 
 
 def test_what_is_near_is_all_that_a_shoe_can_touch():
@@ -341,7 +352,9 @@ def test_what_is_near_is_all_that_a_shoe_can_touch():
     turns = Rotation.random(50, random_state=4)
     scene.hold(positions, orientation=turns.as_quat())
     for i in range(50):
-        corners = positions[i] + turns[i].apply(np.concatenate([PLATE.markers, PLATE.markers * (1, 1, -1)]))
+        corners = positions[i] + turns[i].apply(
+            np.concatenate([PLATE.contact_points, PLATE.contact_points * (1, 1, -1)])
+        )
         low, high = corners.min(axis=0) - 0.005, corners.max(axis=0) + 0.005
         near = ((scene.ground.bounds[:, :3] <= high) & (scene.ground.bounds[:, 3:] >= low)).all(axis=1)
         found = scene.nearby.solids[i, : scene.nearby.solid_counts[i]]
@@ -401,7 +414,7 @@ def test_a_shoe_dropped_on_soil_comes_to_rest_in_its_rut():
     scene.state.positions[:] = plate_at(-0.01)
     scene.run(1.0)
     assert np.abs(scene.state.velocities).max() < 1e-4
-    assert scene.report.normals[0] == pytest.approx(SHOE.mass * 9.81, rel=1e-2)
+    assert scene.report.normal_forces[0] == pytest.approx(SHOE.mass * 9.81, rel=1e-2)
     modulus = soft.cohesive_modulus / LENGTH + soft.frictional_modulus
     static = (SHOE.mass * 9.81 / LENGTH / WIDTH / modulus) ** (1 / soft.exponent)
     assert PLATE.outer - scene.state.positions[0, 2] > static
@@ -422,7 +435,7 @@ def test_a_row_of_shoes_pulls_as_its_slip_says(soil, slip):
     """
     count = 15
     length = count * LENGTH
-    scene = Scene(terrain.Plane(soil=soil), count=count, grip=grip_of(0.5, 2e5, 0.0, 1e5))
+    scene = Scene(terrain.Plane(soil=soil), count=count, grip=contact_parameters(0.5, 2e5, 0.0, 1e5))
     places = np.stack([(np.arange(count) + 0.5) * LENGTH, np.zeros(count), np.zeros(count)], axis=1)
     places[:, 2] = plate_at(0.005)[2]
     steps = 300
@@ -446,7 +459,7 @@ def test_a_row_of_shoes_pulls_as_its_slip_says(soil, slip):
 @pytest.mark.parametrize("soil", [SAND, LINEAR], ids=["exponential", "tanh"])
 def test_sheared_soil_gives_way_at_once_when_it_is_sheared_back(soil):
     """Its stress turns over within less than its shear modulus, however far it was sheared before."""
-    scene = Scene(terrain.Plane(soil=soil), grip=grip_of(0.5, 2e5, 0.0, 1e5))
+    scene = Scene(terrain.Plane(soil=soil), grip=contact_parameters(0.5, 2e5, 0.0, 1e5))
     pulls = []
     for speed in [1.0] * 4000 + [-1.0] * 4000:
         x = scene.state.positions[0, 0] + speed * STEP / 2
@@ -465,12 +478,12 @@ def test_a_shoe_holds_on_a_slope_of_soil():
     settled = scene.state.positions.copy()
     scene.run(0.3)
     np.testing.assert_allclose(scene.state.positions, settled, atol=1e-7)
-    assert scene.report.shears[0, 0] == pytest.approx(-scene.weight[0], rel=1e-2)
+    assert scene.report.shear_forces[0, 0] == pytest.approx(-scene.weight[0], rel=1e-2)
 
 
 def test_slip_damping_is_that_of_equation_55():
     soil = Soil.linear(1e6, 0.0, 0.0, 100.0, slip_damping=1e4, slip_speed=0.2)
-    scene = Scene(terrain.Plane(soil=soil), grip=grip_of(0.5, 2e5, 0.0, 1e5))
+    scene = Scene(terrain.Plane(soil=soil), grip=contact_parameters(0.5, 2e5, 0.0, 1e5))
     forces, _ = scene.hold(plate_at(0.005), (0.3, 0.4, 0.0))
     size = 0.5 * LENGTH * WIDTH * 1e4 * (1 - math.exp(-0.5 / 0.2))
     np.testing.assert_allclose(forces[0, :2], (-0.6 * size, -0.8 * size), rtol=1e-9)
@@ -507,10 +520,10 @@ def test_soil_is_interpolated_within_a_triangle():
 
     soils = [[some_soil() for _ in range(3)] for _ in range(4)]
     field = terrain.Heightfield(heights=np.zeros((4, 3)), cell=1.0, soils=soils)
-    ground = ground_of([field])
+    ground = pack_ground([field])
     assert len(ground.soils) == 12
     for x, y in random.uniform((-1.5, -1), (1.5, 1), (50, 2)):
-        _, _, corners = depth_in_grid(ground, 0, (x, y, -0.1))
+        _, _, corners = penetration_depth_grid(ground, 0, (x, y, -0.1))
         i, j = math.floor(x + 1.5), math.floor(y + 1)
         near = (x + 1.5 - i) + (y + 1 - j) <= 1
         points = [(i, j), (i + 1, j), (i, j + 1)] if near else [(i + 1, j + 1), (i + 1, j), (i, j + 1)]
@@ -548,11 +561,11 @@ def test_every_published_soil_can_be_found():
 @pytest.mark.parametrize("tread", [PLATE, CLEATED])
 def test_bounds_hold_what_the_floor_does_to_a_shoe(tread):
     """The stiffness matrix by differences, all of whose directions the bound is at least as stiff in."""
-    scene = Scene(terrain.Plane(), tread=tread, grip=grip_of(100.0, 2e5, 0.0, 1e5))
-    z = tread.markers[-1, 2] - 1e-3
+    scene = Scene(terrain.Plane(), tread=tread, grip=contact_parameters(100.0, 2e5, 0.0, 1e5))
+    z = tread.contact_points[-1, 2] - 1e-3
 
     def load(move):
-        scene.motion.owners[:] = NONE
+        scene.motion.solid_ids[:] = NONE
         scene.hold((0, 0, z), orientation=DOWN)
         turn = Rotation.from_quat(DOWN) * Rotation.from_rotvec(move[3:])
         down = Rotation.from_quat(DOWN)
@@ -569,7 +582,7 @@ def test_bounds_hold_what_the_floor_does_to_a_shoe(tread):
 @pytest.mark.parametrize("soil", [None, SAND], ids=["rigid", "sand"])
 def test_a_shoe_in_the_floor_is_stable_at_the_bounds_sub_step(damping, soil):
     """At which 4 M - 2 h C - h^2 K is singular; pushed into the floor by ten times its weight."""
-    grip = grip_of(1.0, 2e5, damping, 2e5, damping)
+    grip = contact_parameters(1.0, 2e5, damping, 2e5, damping)
     scene = Scene(terrain.Plane(soil=soil), tread=CLEATED, grip=grip, gravity=(0, 0, -98.1))
     mass = np.diag([SHOE.mass] * 3 + list(SHOE.inertia))
     stiffness, damper = ground_bounds(CLEATED, grip)
@@ -588,8 +601,8 @@ def test_a_shoe_in_the_floor_is_stable_at_the_bounds_sub_step(damping, soil):
 def test_kinds_of_shoes_alternate():
     """Of which only those with a grouser reach the floor."""
     scene = Scene(terrain.Plane(), count=4)
-    scene.treads = treads_of([PLATE, CLEATED], [0, 1, 0, 1])
-    scene.motion = ground_motion_of(scene.treads)
+    scene.treads = pack_treads([PLATE, CLEATED], [0, 1, 0, 1])
+    scene.motion = allocate_shoe_history(scene.treads)
     forces, _ = scene.hold(np.column_stack([LENGTH * np.arange(4), np.zeros(4), np.full(4, 0.013 - 1e-5)]))
     np.testing.assert_allclose(forces[:, 2], [0, 8, 0, 8], atol=1e-9)
 
@@ -675,8 +688,11 @@ FLAT = np.zeros((2, 2))
             lambda: terrain.Heightfield(heights=FLAT, cell=1.0, soils=[[SAND, SAND], [SAND, LINEAR]]),
             "Heightfield.soils must be of one shear law, got ['exponential', 'tanh']",
         ),
-        (lambda: grip_of(-1, 1, 0, 1), "friction of a grip must be at least 0, got -1"),
-        (lambda: grip_of(1, 1, 0, 0), "shear_stiffness of a grip must be greater than 0, got 0"),
+        (lambda: contact_parameters(-1, 1, 0, 1), "friction of a contact must be at least 0, got -1"),
+        (
+            lambda: contact_parameters(1, 1, 0, 0),
+            "tangential_stiffness of a contact must be greater than 0, got 0",
+        ),
         (lambda: Tread(0.04, 0, 0.005, 0.01), "width of a tread must be greater than 0, got 0.0"),
         (
             lambda: Tread(0.04, 0.1, 0.005, 0.01, Grouser(0.01, 0.05, 0.01)),
@@ -685,7 +701,7 @@ FLAT = np.zeros((2, 2))
         ),
         (lambda: Grouser(0.01, 0.01, 0.02), "top of a grouser must be at most its base of 0.01, got 0.02"),
         (
-            lambda: treads_of([PLATE], [0, 1]),
+            lambda: pack_treads([PLATE], [0, 1]),
             "kinds of treads must be one for each link, from 0 to 0, got [0, 1]",
         ),
     ],
@@ -706,14 +722,13 @@ def test_a_mesh_is_no_ground_for_a_chain(tmp_path):
     file = tmp_path / "hill.stl"
     file.touch()
     with pytest.raises(InvalidValueError) as error:
-        ground_of([terrain.Mesh(file=file)])
+        pack_ground([terrain.Mesh(file=file)])
     assert str(error.value) == (
-        "ground of a link chain must be of analytic solids or a heightfield (a mesh has no inside), "
-        f"got '{file}'"
+        f"ground must be of analytic solids or a heightfield (a mesh has no inside), got '{file}'"
     )
 
 
 def test_rigid_ground_has_no_soil():
-    ground = ground_of([terrain.Plane(), terrain.Plane(soil=SAND), terrain.Plane(soil=SAND)])
+    ground = pack_ground([terrain.Plane(), terrain.Plane(soil=SAND), terrain.Plane(soil=SAND)])
     assert isinstance(ground, Ground)
     assert ground.solid_soils.tolist() == [RIGID, 0, 0]

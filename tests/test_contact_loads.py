@@ -9,7 +9,6 @@ import pytest
 from scenes import GRAVITY, on_plane
 
 import segtrack
-from segtrack.description.placement import mass_properties
 from segtrack.errors import InvalidValueError
 from segtrack.experiments.contact_loads import ContactLoads, contact_loads
 from segtrack.experiments.ride import Ride, watch
@@ -123,30 +122,3 @@ def test_a_ride_on_a_circle_has_the_circle_s_twist() -> None:
     assert [loads.normal_forces.sum() for _, loads in windows] == pytest.approx([3.5, 11.5, 17.5])
     turned = math.atan2(windows[0][0][1, 0], windows[0][0][0, 0])
     assert turned == pytest.approx(rate * 0.08 + 0.3, abs=rate * 0.02)
-
-
-@pytest.mark.parametrize("vehicle", ["packbot", "quince", "triangular"])
-def test_mass_of_a_description_is_that_of_the_robot(vehicle: str) -> None:
-    description = segtrack.load_vehicle(vehicle)
-    flippers = dict.fromkeys(description.flippers, 0.7)
-    with segtrack.World() as world:
-        robot = world.add_vehicle(description, position=(0.0, 0.0, 0.0), flippers=flippers)
-        client, links = world.client, robot.all_links()
-        masses = np.array([client.getDynamicsInfo(*link)[0] for link in links])
-        centers = np.array(
-            [
-                client.getBasePositionAndOrientation(body)[0]
-                if link == -1
-                else client.getLinkState(body, link, computeForwardKinematics=1)[0]
-                for body, link in links
-            ]
-        )
-    found = mass_properties(description, flippers)
-    assert found.mass == pytest.approx(masses.sum())
-    assert found.center == pytest.approx(masses @ centers / masses.sum(), abs=2e-4)
-
-
-def test_mass_of_a_urdf_is_refused() -> None:
-    with pytest.raises(InvalidValueError) as caught:
-        mass_properties(segtrack.load_vehicle("example_rover"), {})
-    assert str(caught.value) == "body of example_rover must be given by mass and size, got a URDF"

@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
+import numba
 import pytest
 
-from segtrack.description.track import Drive
-from segtrack.drive import BeltDrive
+from segtrack.description.track import DriveSpec
+from segtrack.drive import DriveController, next_target
 
-CONSTANT = Drive(max_force=100.0, max_speed=1.0)
-MOTOR = Drive.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})
-WORM = Drive(max_force=100.0, max_speed=1.0, self_locking=True)
+CONSTANT = DriveSpec(max_force=100.0, max_speed=1.0)
+MOTOR = DriveSpec.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})
+WORM = DriveSpec(max_force=100.0, max_speed=1.0, self_locking=True)
+
+
+def driving_limit(drive: DriveSpec, speed: float) -> float:
+    """Force limit [N] of a drive that moves its belt at a speed [m/s]."""
+    law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
+    command = math.copysign(drive.top_speed, speed) if speed else drive.top_speed
+    return next_target(2.0 * command, speed, 0.0, 0.0, False, *law)[1]
 
 
 def test_constant_force_limit_does_not_depend_on_speed() -> None:
-    assert [CONSTANT.force_limit(v) for v in (-2.0, 0.0, 0.5, 2.0)] == [100.0] * 4
+    assert [driving_limit(CONSTANT, v) for v in (-2.0, 0.0, 0.5, 2.0)] == [100.0] * 4
 
 
 @pytest.mark.parametrize(("speed", "force"), [(0.0, 100.0), (0.5, 50.0), (0.9, 10.0), (1.0, 0.0), (1.5, 0.0)])
 def test_torque_speed_line_runs_from_stall_to_no_load(speed: float, force: float) -> None:
     assert MOTOR.stall_force == pytest.approx(100.0) and MOTOR.top_speed == pytest.approx(1.0)
-    assert MOTOR.force_limit(speed) == pytest.approx(force)
+    assert driving_limit(MOTOR, speed) == pytest.approx(force)
+
+
+@pytest.mark.parametrize("drive", [CONSTANT, MOTOR, WORM])
+def test_the_law_compiles_to_the_same_numbers(drive: DriveSpec) -> None:
+    law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
+    compiled = numba.njit(next_target)
+    for command, speed, force, limit, holding in itertools.product(
+        (-0.5, 0.0, 0.5), (-0.6, -0.1, 0.0, 0.4, 0.6), (-140.0, 0.0, 140.0), (50.0, 100.0), (False, True)
+    ):
+        now = command, speed, force, limit, holding
+        assert compiled(*now, *law) == next_target(*now, *law)
 
 
 def test_torque_speed_line_limits_the_motor_it_is_fed_to() -> None:
-    drive = BeltDrive(MOTOR, command=1.0)
-    drive.account(travel=0.0, speed=0.5, force=0.0)
-    assert drive.decide()
+    drive = DriveController(MOTOR, command=1.0)
+    drive.record_step(travel=0.0, speed=0.5, force=0.0)
+    assert drive.update_command()
     assert (drive.target, drive.limit) == (1.0, pytest.approx(50.0))
-    drive.account(travel=0.0, speed=0.5005, force=0.0)
-    assert not drive.decide(), "a change of a thousandth need not be sent"
+    drive.record_step(travel=0.0, speed=0.5005, force=0.0)
+    assert not drive.update_command(), "a change of a thousandth need not be sent"
 
 
 def test_reverse_command_is_limited_by_reverse_speed() -> None:
-    drive = BeltDrive(MOTOR, command=-1.0)
-    drive.account(travel=0.0, speed=-0.25, force=0.0)
-    drive.decide()
+    drive = DriveController(MOTOR, command=-1.0)
+    drive.record_step(travel=0.0, speed=-0.25, force=0.0)
+    drive.update_command()
     assert drive.limit == pytest.approx(75.0)
 
 
@@ -53,61 +75,61 @@ def test_reverse_command_is_limited_by_reverse_speed() -> None:
 def test_a_drive_brakes_with_its_stall_force_either_way(
     command: float, speed: float, limit: float, sign: float
 ) -> None:
-    drive = BeltDrive(MOTOR, command=sign * command)
-    drive.account(travel=0.0, speed=sign * speed, force=0.0)
-    drive.decide()
+    drive = DriveController(MOTOR, command=sign * command)
+    drive.record_step(travel=0.0, speed=sign * speed, force=0.0)
+    drive.update_command()
     assert drive.limit == pytest.approx(limit)
 
 
 def test_self_locking_drive_is_not_pulled_ahead() -> None:
-    drive = BeltDrive(WORM, command=0.5)
-    drive.account(travel=0.0, speed=0.6, force=-100.0)
-    drive.decide()
+    drive = DriveController(WORM, command=0.5)
+    drive.record_step(travel=0.0, speed=0.6, force=-100.0)
+    drive.update_command()
     assert drive.limit > 1e5 and drive.target == 0.5
-    drive.account(travel=0.0, speed=0.5, force=-140.0)
-    drive.decide()
+    drive.record_step(travel=0.0, speed=0.5, force=-140.0)
+    drive.update_command()
     assert drive.limit > 1e5, "the load is still more than it can brake by itself"
-    drive.account(travel=0.0, speed=0.5, force=-40.0)
-    drive.decide()
+    drive.record_step(travel=0.0, speed=0.5, force=-40.0)
+    drive.update_command()
     assert drive.limit == 100.0
 
 
 def test_energy_is_force_times_travel() -> None:
-    drive = BeltDrive(CONSTANT)
-    drive.account(travel=0.5, speed=1.0, force=20.0)
-    drive.account(travel=0.4, speed=-1.0, force=30.0)
+    drive = DriveController(CONSTANT)
+    drive.record_step(travel=0.5, speed=1.0, force=20.0)
+    drive.record_step(travel=0.4, speed=-1.0, force=30.0)
     assert drive.energy == pytest.approx(20.0 * 0.5 - 30.0 * 0.1)
     assert drive.power == pytest.approx(-30.0)
 
 
 def test_self_locking_drive_holds_an_overload_and_drives_again_after_it() -> None:
-    drive = BeltDrive(WORM, command=0.5)
-    drive.decide()
+    drive = DriveController(WORM, command=0.5)
+    drive.update_command()
     assert not drive.holding
-    drive.account(travel=0.0, speed=-0.01, force=100.0)
-    drive.decide()
+    drive.record_step(travel=0.0, speed=-0.01, force=100.0)
+    drive.update_command()
     assert drive.holding and drive.target == 0.0 and drive.limit > 1e5
-    drive.account(travel=0.0, speed=0.0, force=150.0)
-    drive.decide()
+    drive.record_step(travel=0.0, speed=0.0, force=150.0)
+    drive.update_command()
     assert drive.holding, "the load is still more than it can move"
-    drive.account(travel=0.0, speed=0.0, force=60.0)
-    drive.decide()
+    drive.record_step(travel=0.0, speed=0.0, force=60.0)
+    drive.update_command()
     assert not drive.holding and (drive.target, drive.limit) == (0.5, 100.0)
 
 
 def test_self_locking_drive_holds_when_told_to_stand() -> None:
-    drive = BeltDrive(WORM)
-    drive.decide()
+    drive = DriveController(WORM)
+    drive.update_command()
     assert drive.holding
 
 
 def test_snapshot_restores_everything_that_changes() -> None:
-    drive = BeltDrive(MOTOR, command=0.7)
-    drive.account(travel=0.3, speed=0.4, force=50.0)
-    drive.decide()
+    drive = DriveController(MOTOR, command=0.7)
+    drive.record_step(travel=0.3, speed=0.4, force=50.0)
+    drive.update_command()
     before = drive.snapshot()
     drive.command = -0.2
-    drive.account(travel=0.9, speed=0.1, force=10.0)
-    drive.decide()
+    drive.record_step(travel=0.9, speed=0.1, force=10.0)
+    drive.update_command()
     drive.restore(before)
     assert drive.snapshot() == before

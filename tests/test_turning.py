@@ -77,7 +77,7 @@ def test_flippers_lengthen_the_ground_line_when_they_are_down(
         ({"speeds": [0.2, 0.0]}, "belt speed [m/s] must be greater than 0, got 0.0"),
         (
             {"track_models": ["legs"]},
-            "no track model 'legs'; there are: segments, smooth, wheels:N, plates, chain",
+            "no track model 'legs'; there are: segments, smooth, wheels:N, plates, chain, compliant, surface",
         ),
         (
             {"vehicle": "conveyor"},

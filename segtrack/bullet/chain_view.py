@@ -17,7 +17,7 @@ import pybullet
 from segtrack.bullet.model import Belt
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.chain.ground_tread import Tread
+    from segtrack.ground.tread import Tread
 
 _INTERVAL = 1 / 30
 """Between two pictures of a window, by the wall clock [s]."""
@@ -47,7 +47,7 @@ class ChainView:
             self._next = time.monotonic() + _INTERVAL
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
+    def shoes_visible(self) -> Iterator[None]:
         """Let the shoes be seen for as long as a picture is taken."""
         if self._windowed:
             self._move()

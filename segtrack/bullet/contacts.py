@@ -8,7 +8,7 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
-from segtrack.bullet.engine import needing
+from segtrack.bullet.client import connection_required
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ def read_contacts(client: int, body: int) -> BodyContacts:
     Raises:
         DisconnectedError: The client is gone.
     """
-    with needing(client, "read contacts"):
+    with connection_required(client, "read contacts"):
         found = pybullet.getContactPoints(bodyA=body, physicsClientId=client)
     read = [(contact[3], contact[5], contact[9]) for contact in found if contact[9] > 0]
     return BodyContacts(

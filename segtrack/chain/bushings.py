@@ -6,7 +6,7 @@ import math
 
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Constants, Joints
-from segtrack.chain.vectors import add, arm, axis, compiled, cross, dot, row
+from segtrack.ground.vectors import add, arm, axis, compiled, cross, dot, row
 
 
 @compiled

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.model import Vector
-from segtrack.chain.vectors import compiled, cross, offset, row
+from segtrack.ground.vectors import compiled, cross, offset, row
 
 
 class Carriers(NamedTuple):

@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.ground_tread import Grip, Tread, ground_bounds
 from segtrack.chain.model import Chain
 from segtrack.chain.stability import MARGIN, largest_stable, link_bounds
 from segtrack.chain.wheel_bounds import rolling_bounds, wheel_bounds
 from segtrack.chain.wheels import Undercarriage
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.tread import Tread, ground_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class TrackDesign:
     chain: Chain
     undercarriage: Undercarriage
     treads: tuple[Tread, ...]
-    grip: Grip
+    grip: ContactParameters
     hinges: NDArray[np.float64]
     seat: float
     largest_force: float

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from segtrack.chain.carrier import Carriers, Reaction
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Vector
-from segtrack.chain.vectors import add, axis, compiled, cross, dot, inlined, row
+from segtrack.ground.vectors import add, axis, compiled, cross, dot, inlined, row
 
 
 class Wheels(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.model import Anchor, Chain, Vector
-from segtrack.chain.vectors import write_rotation
+from segtrack.ground.vectors import write_rotation
 
 
 class Frames(NamedTuple):

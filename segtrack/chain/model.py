@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.checks import check
 from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
+from segtrack.ground.checks import check
 
 Vector = tuple[float, float, float]
 

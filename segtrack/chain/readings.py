@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from segtrack.chain.bushings import add_bushings
 from segtrack.chain.carrier import Carriers
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.ground_contact import add_ground
-from segtrack.chain.ground_near import box_ground
-from segtrack.chain.ground_state import room_on_ground
 from segtrack.chain.loads import Frames, joint_tension, room_for
+from segtrack.chain.shoe_candidates import allocate_contact_arrays, find_contact_candidates
+from segtrack.chain.shoe_contact import add_ground
 from segtrack.chain.state import ChainState
 from segtrack.chain.sub_step import Motion, drift, start_loads
 from segtrack.chain.track_step import Underfoot, Undergear
@@ -89,10 +88,10 @@ def read_track(
     start_loads(loads, (0.0, 0.0, 0.0))
     add_bushings(chain.joints, frames, loads, chain.constants)
     # Contacts are found anew, with what they remember, and not sheared: a step of no duration.
-    memory, (ground_loads, nearby) = foot.motion.copy(), room_on_ground(foot.ground, foot.treads)
-    box_ground(foot.ground, foot.treads, frames, foot.margin, nearby, memory)
+    memory, (ground_loads, nearby) = foot.motion.copy(), allocate_contact_arrays(foot.ground, foot.treads)
+    find_contact_candidates(foot.ground, foot.treads, frames, foot.margin, nearby, memory)
     add_ground(foot.ground, foot.treads, foot.grip, frames, nearby, memory, loads, ground_loads, 0.0)
-    force = ground_loads.normals
+    force = ground_loads.normal_forces
     tables, slides = gear.wheels, gear.motion.slides
     middles = tables.positions + tables.directions * slides[:, None]
     turns, origins = carriers.rotation[tables.carriers], carriers.position[tables.carriers]
@@ -123,7 +122,7 @@ def _areas(design: TrackDesign) -> NDArray[np.float64]:
 def _slip(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
     """As in `ChainReading.slip`, over ground that stands still."""
     count = design.chain.count
-    faces = np.array([tread.markers[-4:].mean(axis=0) for tread in design.treads])[design.kinds]
+    faces = np.array([tread.contact_points[-4:].mean(axis=0) for tread in design.treads])[design.kinds]
     rotations = frames.rotations[:count]
     levers = np.einsum("nij,nj->ni", rotations, faces)
     velocities = frames.velocities[:count] + np.cross(frames.spins[:count], levers)

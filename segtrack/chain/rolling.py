@@ -16,7 +16,7 @@ from segtrack.chain.carrier import Carriers, Reaction
 from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, push, slip_at
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Vector
-from segtrack.chain.vectors import arm, axis, compiled, cross, dot, inlined, row
+from segtrack.ground.vectors import arm, axis, compiled, cross, dot, inlined, row
 
 Pair = tuple[float, float]
 Law = tuple[float, float, float, float]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segtrack.chain.checks import read_number
 from segtrack.chain.teeth import Teeth
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
+from segtrack.ground.checks import read_number
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from segtrack.chain.bushings import add_bushings
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Constants, Joints, Vector
-from segtrack.chain.vectors import compiled, write_rotation
+from segtrack.ground.vectors import compiled, write_rotation
 
 
 class Motion(NamedTuple):

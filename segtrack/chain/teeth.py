@@ -12,7 +12,7 @@ from segtrack.chain.carrier import Carriers, Reaction
 from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, push, slip_at
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Constants, Vector
-from segtrack.chain.vectors import arm, axis, compiled, dot, inlined, row
+from segtrack.ground.vectors import arm, axis, compiled, dot, inlined, row
 
 
 class Teeth(NamedTuple):

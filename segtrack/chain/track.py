@@ -13,17 +13,18 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.chain.carrier import Carriers, Exchange, Reaction, Vehicle, drift_carriers
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.ground import Ground, ground_of
-from segtrack.chain.ground_state import GroundMotion, ground_motion_of, room_on_ground
-from segtrack.chain.ground_tread import treads_of
 from segtrack.chain.hubs import WheelMotion
 from segtrack.chain.loads import room_for
 from segtrack.chain.readings import ChainReading, read_track
+from segtrack.chain.shoe_candidates import allocate_contact_arrays, allocate_shoe_history
 from segtrack.chain.stability import check_sub_step
 from segtrack.chain.state import ChainState, state_along
 from segtrack.chain.sub_step import Motion
 from segtrack.chain.track_step import Track, Underfoot, Undergear, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground, pack_ground
+from segtrack.ground.tread import pack_treads
 
 _DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 100, 1e-3
 """A chain is tensioned with this drainage [1/s] in steps of this duration [s], at most so many, until
@@ -63,7 +64,7 @@ class TrackSnapshot:
 
     chain: ChainState
     wheels: WheelMotion
-    ground: GroundMotion
+    ground: ContactHistory
     torque: float
     before: float
 
@@ -106,7 +107,7 @@ class TrackChain:
         check_sub_step(self.largest_sub_step, design.largest_sub_step, f"chain.sub_step of {design.name}")
         chain, gear = design.chain, design.undercarriage
         self._frames, self._loads = room_for(chain)
-        self._treads = treads_of(design.treads, design.kinds)
+        self._treads = pack_treads(design.treads, design.kinds)
         self._gear = Undergear(
             gear.tables(chain.shoe),
             gear.teeth(),
@@ -120,7 +121,7 @@ class TrackChain:
         self._exchange = Exchange(*np.zeros((3, count, 3)))
         self.torque, self._before, self._grip = 0.0, 0.0, design.grip
         self.state = state_along(chain, design.hinges)
-        self.set_ground(ground_of(()))
+        self.set_ground(pack_ground(()))
         self.wheels.angles[gear.driven] = design.seat
         self._rest = self.snapshot()
         self.lay(carriers)
@@ -150,8 +151,8 @@ class TrackChain:
 
     def set_ground(self, ground: Ground) -> None:
         """Let it stand on other ground; what its contacts remember is forgotten."""
-        loads, nearby = room_on_ground(ground, self._treads)
-        motion = ground_motion_of(self._treads)
+        loads, nearby = allocate_contact_arrays(ground, self._treads)
+        motion = allocate_shoe_history(self._treads)
         margin = self.design.chain.shoe.pitch
         self._foot = Underfoot(ground, self._treads, self._grip, motion, loads, nearby, margin)
 
@@ -201,9 +202,9 @@ class TrackChain:
     @property
     def points(self) -> NDArray[np.float64]:
         """Markers of all shoes in the world (n k, 3) [m]."""
-        markers = self._treads.markers[self._treads.kinds]
+        corners = self._treads.contact_points[self._treads.kinds]
         return (
-            np.einsum("nij,nkj->nki", self.state.rotations, markers) + self.state.positions[:, None]
+            np.einsum("nij,nkj->nki", self.state.rotations, corners) + self.state.positions[:, None]
         ).reshape(-1, 3)
 
     @property
@@ -243,7 +244,7 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
     grounds = [track.ground for track in tracks]
     still = []
     for track in tracks:
-        track.set_ground(ground_of(()))
+        track.set_ground(pack_ground(()))
         count = len(track.arrays.carriers.position)
         frames = Carriers(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
         track.lay(frames)

@@ -25,18 +25,19 @@ from segtrack.chain.carrier import (
     give_way,
     kick_carriers,
 )
-from segtrack.chain.ground import Ground
-from segtrack.chain.ground_contact import add_ground
-from segtrack.chain.ground_near import box_ground
-from segtrack.chain.ground_state import GroundLoads, GroundMotion, Nearby
-from segtrack.chain.ground_tread import Grip, Treads
 from segtrack.chain.hubs import WheelLoads, WheelMotion, Wheels, drift_wheels, kick_wheels, start_wheels
 from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.model import Constants, Joints
 from segtrack.chain.rolling import add_wheels, box_wheels
+from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads, find_contact_candidates
+from segtrack.chain.shoe_contact import add_ground
 from segtrack.chain.sub_step import Motion, drift, kick, start_loads
 from segtrack.chain.teeth import Teeth, add_sprocket
-from segtrack.chain.vectors import arm, axis, compiled, row
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.tread import Treads
+from segtrack.ground.vectors import arm, axis, compiled, row
 
 
 class Undergear(NamedTuple):
@@ -74,10 +75,10 @@ class Underfoot(NamedTuple):
 
     ground: Ground
     treads: Treads
-    grip: Grip
-    motion: GroundMotion
-    loads: GroundLoads
-    nearby: Nearby
+    grip: ContactParameters
+    motion: ContactHistory
+    loads: ShoeContactLoads
+    nearby: ContactCandidates
     margin: float
 
 
@@ -166,7 +167,7 @@ def begin_track(track: Track, sub_step: float) -> None:
     drift_wheels(carriers, gear.wheels, gear.motion, sub_step / 2)
     drift_carriers(carriers, sub_step / 2)
     box_wheels(carriers, gear.wheels, gear.motion, track.frames, gear.near, gear.counts)
-    box_ground(foot.ground, foot.treads, track.frames, foot.margin, foot.nearby, foot.motion)
+    find_contact_candidates(foot.ground, foot.treads, track.frames, foot.margin, foot.nearby, foot.motion)
 
 
 @compiled

@@ -9,12 +9,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.checks import read_number
 from segtrack.chain.hubs import WheelLoads, WheelMotion, Wheels
 from segtrack.chain.model import Shoe
 from segtrack.chain.sprocket import Sprocket
 from segtrack.chain.teeth import Teeth, no_teeth
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
+from segtrack.ground.checks import read_number
 
 
 @dataclass(frozen=True)

@@ -19,17 +19,18 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.ground_tread import Grip, Grouser, Tread, grip_of
 from segtrack.chain.model import Bushing, Chain, Shoe
 from segtrack.chain.sprocket import Sprocket
 from segtrack.chain.wheels import Contact, Rail, Tensioner, Undercarriage, Wheel
 from segtrack.description.chain import ChainPart, RollersPart, SprocketPart
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
 from segtrack.geometry.plate_loop import FEWEST_TEETH, PlateLoop, plate_loop
 from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.ground.parameters import ContactParameters, contact_parameters
+from segtrack.ground.tread import Grouser, Tread
 
 SHORTEST = 1e-6
 """Sub-step of a chain that is worth waiting for [s]."""
@@ -64,18 +65,18 @@ _TOOTH_SLIP = 1.0
 """Slip speed at which friction on teeth is fully developed [m/s]."""
 
 
-def track_design(name: str, part: TrackPart) -> TrackDesign:
+def track_design(name: str, spec: TrackSpec) -> TrackDesign:
     """The link chain that a track's description asks for.
 
     Args:
         name: Of the track, for messages.
-        part: With its chain filled in.
+        spec: With its chain filled in.
 
     Raises:
         InvalidValueError: It cannot be closed, or does not fit around its wheels.
     """
-    assert part.chain is not None
-    return _Layout(name, part, part.chain).design()
+    assert spec.chain is not None
+    return _Layout(name, spec, spec.chain).design()
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class _Layout:
     """A track on its way to a chain; lengths [m], in the track frame."""
 
     name: str
-    part: TrackPart
+    spec: TrackSpec
     chain: ChainPart
 
     def design(self) -> TrackDesign:
@@ -106,7 +107,7 @@ class _Layout:
             self._grip(shoe, bushing),
             loop.hinges,
             loop.sprocket_phase,
-            max(self.part.drive.stall_force, 2 * self._tension),
+            max(self.spec.drive.stall_force, 2 * self._tension),
             self._links,
         )
         if design.largest_sub_step < SHORTEST:
@@ -122,25 +123,25 @@ class _Layout:
 
     @property
     def _tension(self) -> float:
-        return self.chain.tensioner.tension or _TENSION_SHARE * self.part.drive.stall_force
+        return self.chain.tensioner.tension or _TENSION_SHARE * self.spec.drive.stall_force
 
     @property
     def _thickness(self) -> float:
-        return self.chain.shoes.thickness or self.part.belt.thickness
+        return self.chain.shoes.thickness or self.spec.belt.thickness
 
     @property
     def _rails(self) -> tuple[float, float]:
-        return -_RAILS * self.part.width, _RAILS * self.part.width
+        return -_RAILS * self.spec.width, _RAILS * self.spec.width
 
     @property
     def _count(self) -> int:
         if self.chain.shoes.count is not None:
             return self.chain.shoes.count
-        grousers = self.part.grousers
+        grousers = self.spec.grousers
         if grousers is not None:
             return grousers.count
-        arcs = [s.radius for s in self.part.belt_path.segments if isinstance(s, Arc)]
-        return round(self.part.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
+        arcs = [s.radius for s in self.spec.belt_path.segments if isinstance(s, Arc)]
+        return round(self.spec.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
 
     def _loop(self) -> PlateLoop:
         loop = self._laid(self._path())
@@ -173,7 +174,7 @@ class _Layout:
 
     def _path(self) -> BeltPath:
         """The belt's outer face, with the idler where shoes of a given pitch close around it."""
-        path, count, pitch = self.part.belt_path, self._count, self.chain.shoes.pitch
+        path, count, pitch = self.spec.belt_path, self._count, self.chain.shoes.pitch
         arcs = [segment for segment in path.segments if isinstance(segment, Arc)]
         if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
             expected = "around two or more pulleys, bending outwards"
@@ -208,11 +209,11 @@ class _Layout:
 
     def _slid(self, slide: float) -> BeltPath:
         """The belt's outer face with the idler moved away from the driven wheel [m]."""
-        pulleys = self.part.path.pulleys
+        pulleys = self.spec.path.pulleys
         if pulleys is None:
             expected = "left out where the path is given as segments"
             raise InvalidValueError(f"chain.shoes.pitch of {self.name}", expected, self.chain.shoes.pitch)
-        loop = self._laid(self.part.belt_path)
+        loop = self._laid(self.spec.belt_path)
         away = loop.idler.center - loop.sprocket.center
         away *= slide / np.linalg.norm(away)
         idler = min(
@@ -227,13 +228,13 @@ class _Layout:
 
     def _shoe(self, loop: PlateLoop) -> Shoe:
         """A plate, whose inertia is that of a box with the grouser's mass spread over it."""
-        mass = self.chain.shoes.mass or self.part.belt.mass / self._count
-        box = Shoe.of_box(mass, (loop.pitch, self.part.width, self._thickness))
+        mass = self.chain.shoes.mass or self.spec.belt.mass / self._count
+        box = Shoe.of_box(mass, (loop.pitch, self.spec.width, self._thickness))
         pins = self._thickness / 2 - loop.depth  # Over the plate's middle.
         return Shoe(mass, box.inertia, (-loop.pitch / 2, 0.0, pins), (loop.pitch / 2, 0.0, pins))
 
     def _bushing(self, shoe: Shoe) -> Bushing:
-        given, width = self.chain.bushing, self.part.width
+        given, width = self.chain.bushing, self.spec.width
         cross = given.cross_stiffness or given.stiffness * width**2 / 12
         about = min(shoe.inertia[0], shoe.inertia[2])
         return Bushing(
@@ -253,12 +254,12 @@ class _Layout:
             s for s in loop.path.segments if isinstance(s, Arc) and s is not sprocket and s is not idler
         ]
         wheels = []
-        mass = _WHEEL_SHARE * self.part.belt.mass
+        mass = _WHEEL_SHARE * self.spec.belt.mass
         for arc in (sprocket, idler, *others):
             radius = loop.apothem(arc, self._thickness)
             spin = mass * radius**2 / 2
             if arc is sprocket:
-                spin += self.part.drive.reflected_mass * (arc.radius - loop.depth) ** 2
+                spin += self.spec.drive.reflected_mass * (arc.radius - loop.depth) ** 2
             tensioner = self._tensioner(loop, mass) if arc is idler else None
             wheels.append(self._wheel(loop, arc.center, radius, spin, tensioner))
         pulleys = len(wheels)
@@ -282,7 +283,7 @@ class _Layout:
         inertia: float,
         tensioner: Tensioner | None = None,
     ) -> Wheel:
-        width = self.part.width
+        width = self.spec.width
         x, z = center.tolist()
         return Wheel.flanged(
             x, z, radius, inertia, (_RAILS + _CLEARANCE) * width, _FLANGE * loop.pitch, tensioner
@@ -290,7 +291,7 @@ class _Layout:
 
     def _tensioner(self, loop: PlateLoop, mass: float) -> Tensioner:
         """What pushes the idler away from the driven wheel: two runs of the chain pull it back."""
-        given, stall = self.chain.tensioner, self.part.drive.stall_force
+        given, stall = self.chain.tensioner, self.spec.drive.stall_force
         away = loop.idler.center - loop.sprocket.center
         x, z = (away / np.linalg.norm(away)).tolist()
         stiffness = given.stiffness or 4 * stall / (loop.pitch / 2)
@@ -314,7 +315,7 @@ class _Layout:
             raise InvalidValueError(f"chain.rollers.spacing of {self.name}", expected, spacing)
         segments, names = loop.path.segments, loop.path.names
         for i, line in enumerate(segments):
-            if not isinstance(line, Line) or names[i] in self.part.omit:
+            if not isinstance(line, Line) or names[i] in self.spec.omit:
                 continue
             before, after = (self._room(loop, segments[j % len(segments)], radius) for j in (i - 1, i + 1))
             length = line.length - before - after
@@ -329,7 +330,7 @@ class _Layout:
 
     def _check_inside(self, what: str, center: NDArray[np.float64], radius: float) -> None:
         """Refuse a wheel that reaches out of the belt, which bends outwards everywhere."""
-        path = self.part.belt_path
+        path = self.spec.belt_path
         along = np.arange(0.0, path.perimeter, 1e-3)
         heights = np.sum((center - path.point(along)) * normal_of(path.heading(along)), axis=1)
         beyond = heights.max() + radius
@@ -346,11 +347,11 @@ class _Layout:
         return math.sqrt(max((wheel + roller) ** 2 - height**2, 0.0)) + 0.05 * loop.pitch
 
     def _roller_inertia(self, radius: float) -> float:
-        return _ROLLER_SHARE * self.part.belt.mass * radius**2 / 2
+        return _ROLLER_SHARE * self.spec.belt.mass * radius**2 / 2
 
     def _contact(self, shoe: Shoe, bushing: Bushing) -> Contact:
         """A share as stiff as a bushing under the drive's stall force."""
-        stall, share = self.part.drive.stall_force, _CONTACT_SHARE * bushing.stiffness
+        stall, share = self.spec.drive.stall_force, _CONTACT_SHARE * bushing.stiffness
         stiffness = (share / (1.5 * stall ** (1 / 3))) ** 1.5
         friction = self.chain.drum.friction if self.chain.drum is not None else _WHEEL_FRICTION
         return Contact(stiffness, _damping(_CONTACT_DAMPING, share, shoe.mass), friction, share)
@@ -368,26 +369,26 @@ class _Layout:
             damping=_damping(_CONTACT_DAMPING, _CONTACT_SHARE * bushing.stiffness, shoe.mass),
             friction=_TOOTH_FRICTION,
             slip_speed=_TOOTH_SLIP,
-            side_clearance=_CLEARANCE * self.part.width,
+            side_clearance=_CLEARANCE * self.spec.width,
             side_stiffness=_CONTACT_SHARE * bushing.stiffness,
         )
 
     def _treads(self, shoe: Shoe) -> tuple[Tread, ...]:
         """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
-        part = self.part
-        plate = Tread(shoe.pitch, part.width, self._thickness / 2, self._thickness)
-        if part.grousers is None:
+        spec = self.spec
+        plate = Tread(shoe.pitch, spec.width, self._thickness / 2, self._thickness)
+        if spec.grousers is None:
             return (plate,)
         return tuple(
-            replace(plate, grouser=_grouser(shape.kind, shape.kind.height)) for shape in part.grousers.shapes
+            replace(plate, grouser=_grouser(shape.kind, shape.kind.height)) for shape in spec.grousers.shapes
         )
 
-    def _grip(self, shoe: Shoe, bushing: Bushing) -> Grip:
-        given, friction = self.chain.ground, self.part.contact.friction
+    def _grip(self, shoe: Shoe, bushing: Bushing) -> ContactParameters:
+        given, friction = self.chain.ground, self.spec.contact.friction
         stiffness = given.stiffness or _MARKER_SHARE * bushing.stiffness
-        markers = max(len(tread.markers) for tread in self._treads(shoe))
+        markers = max(len(tread.contact_points) for tread in self._treads(shoe))
         damping = _damping(given.damping_ratio, markers * stiffness, shoe.mass) / markers
-        return grip_of(friction, stiffness, damping, stiffness, damping)
+        return contact_parameters(friction, stiffness, damping, stiffness, damping)
 
 
 def _grouser(kind: BoxShape | TrapezoidShape | CylinderShape | MeshShape, height: float) -> Grouser:

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.bullet.contacts import read_contacts
-from segtrack.bullet.frames import LinkMotion, link_motion
+from segtrack.engine import FrameMotion
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.planar_friction import PlanarContacts
 from segtrack.geometry.rotation import rotation_of
@@ -69,14 +68,18 @@ def contact_loads(robot: Robot) -> ContactLoads:
 
     Raises:
         InvalidValueError: Nothing touches the ground, or something else than a track does.
-        DisconnectedError: The client is gone.
+        DisconnectedError: The PyBullet client is gone.
     """
-    chains = any(track.belt.chain is not None for track in robot.tracks.values())
-    touches = _of_shoes(robot) if chains else _of_links(robot)
-    if not touches:
+    if robot.track_model == "chain":
+        touches = [_of_shoes(track) for track in robot.tracks.values()]
+    elif robot.track_model in ("compliant", "surface"):
+        touches = [_of_grousers(track) for track in robot.tracks.values()]
+    else:
+        touches = _of_links(robot)
+    if not any(len(touch.points) for touch in touches):
         raise InvalidValueError(f"contacts of {robot.name}", "at least one", Phrase("none"))
-    body = link_motion(robot.client_number, robot.body, -1)
-    return ContactLoads.joined([_in_body(body, robot.client_number, touch) for touch in touches])
+    body = robot.model.body_motion()
+    return ContactLoads.joined([_in_body(body, touch) for touch in touches])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,57 +100,65 @@ class _Touch:
 
 
 def _of_links(robot: Robot) -> list[_Touch]:
-    """Where belts touch that are links of the vehicle's body."""
-    contacts = read_contacts(robot.client_number, robot.body)
-    owners = {joint: track for track in robot.tracks.values() for joint in track.belt.jointed.joints}
+    """Where belts touch that are links of the vehicle's PyBullet body."""
+    from segtrack.bullet.contacts import read_contacts
+    from segtrack.bullet.frames import link_motion
+    from segtrack.bullet.vehicle import BulletVehicle
+
+    model = robot.model
+    assert isinstance(model, BulletVehicle)
+    contacts = read_contacts(model.physics_client_id, model.body_id)
+    owners = {joint: track.mounted.name for track in model.tracks for joint in track.belt.track_joints.joints}
     touches = []
     for link in np.unique(contacts.links).tolist():
         if link not in owners:
-            name = next(name for name, number in robot.links.items() if number == link)
+            name = next(name for name, number in model.links.items() if number == link)
             raise InvalidValueError(f"contacts of {robot.name}", "of tracks alone", Phrase(f"one of {name}"))
         there = contacts.links == link
         points = contacts.points[there]
-        velocities = _velocities_at(link_motion(robot.client_number, robot.body, link), points)
-        touches.append(_Touch(owners[link], points, contacts.normal_forces[there], velocities))
+        velocities = _velocities_at(link_motion(model.physics_client_id, model.body_id, link), points)
+        touches.append(_Touch(robot.tracks[owners[link]], points, contacts.normal_forces[there], velocities))
     return touches
 
 
-def _of_shoes(robot: Robot) -> list[_Touch]:
-    """Where link chains touch: a shoe's load is that of its face's left and right edge, half each."""
-    touches = []
-    for track in robot.tracks.values():
-        design, reading = track.chain_design, track.read_chain()
-        down = reading.ground_force > 0
-        if not down.any():
-            continue
-        axes = Rotation.from_quat(reading.orientations[down]).as_matrix()
-        half = np.array([tread.width / 2 for tread in design.treads])[design.kinds][down]
-        aside = half[:, None] * axes[:, :, 1]
-        velocities = np.einsum("nij,nj->ni", axes[:, :, :2], reading.slip[down])
-        middles = reading.positions[down]
-        points = np.concatenate([middles + aside, middles - aside])
-        forces = np.tile(reading.ground_force[down] / 2, 2)
-        touches.append(_Touch(track, points, forces, np.tile(velocities, (2, 1))))
-    return touches
+def _of_shoes(track: Track) -> _Touch:
+    """Where a link chain touches: a shoe's load is that of its face's left and right edge, half each."""
+    design, reading = track.chain_design, track.read_chain()
+    down = reading.ground_force > 0
+    axes = Rotation.from_quat(reading.orientations).as_matrix()[down]
+    half = np.array([tread.width / 2 for tread in design.treads])[design.kinds][down]
+    aside, middles = half[:, None] * axes[:, :, 1], reading.positions[down]
+    velocities = np.einsum("nij,nj->ni", axes[:, :, :2], reading.slip[down])
+    return _Touch(
+        track,
+        np.concatenate([middles + aside, middles - aside]),
+        np.tile(reading.ground_force[down] / 2, 2),
+        np.tile(velocities, (2, 1)),
+    )
 
 
-def _in_body(body: LinkMotion, client: int, touch: _Touch) -> ContactLoads:
-    """The same in the body frame, and the belt's own motion, which is relative to what carries it."""
-    jointed, part = touch.track.belt.jointed, touch.track.part
-    carrier = link_motion(client, jointed.body, jointed.carrier)
-    axle = carrier.rotation @ rotation_of(part.mount.rpy)[:, 1]
+def _of_grousers(track: Track) -> _Touch:
+    """Where grousers, or the belt between them, touch."""
+    reading = track.read_grousers()
+    return _Touch(track, reading.points, reading.normal_force, reading.slip_velocity)
+
+
+def _in_body(body: FrameMotion, touch: _Touch) -> ContactLoads:
+    """Contacts in the body frame, and the belt's own motion, which is relative to what carries it."""
+    spec, parent, n = touch.track.spec, touch.track.model.parent_motion(), len(touch.points)
+    axle = parent.rotation @ rotation_of(spec.mount.rpy)[:, 1]
     forward = np.cross(axle, body.rotation[:, 2])
     forward /= np.linalg.norm(forward)
-    n = len(touch.points)
+    along = spec.contact.friction
     return ContactLoads(
         points=(touch.points - body.position) @ body.rotation,
         normal_forces=touch.normal_forces,
         directions=np.tile(forward @ body.rotation, (n, 1)),
-        belt_speeds=(_velocities_at(carrier, touch.points) - touch.velocities) @ forward,
-        friction=np.full((n, 2), part.contact.friction),
+        belt_speeds=(_velocities_at(parent, touch.points) - touch.velocities) @ forward,
+        friction=np.tile([along, along * spec.contact.lateral_ratio], (n, 1)),
     )
 
 
-def _velocities_at(link: LinkMotion, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _velocities_at(link: FrameMotion, points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Velocities (n, 3) [m/s] of a link at points in the world (n, 3) [m]."""
     return link.velocity + np.cross(link.angular_velocity, points - link.center)

@@ -86,5 +86,5 @@ def watch(world: World, robot: Robot, seconds: float) -> Ride:
         positions=np.array([state.position for state in states]),
         rotations=Rotation.from_quat([state.orientation for state in states]).as_matrix(),
         loads=tuple(loads),
-        real_time_factor=(times[-1] - times[0]) / elapsed,
+        real_time_factor=float((times[-1] - times[0]) / elapsed),
     )

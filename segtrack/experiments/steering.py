@@ -1,8 +1,8 @@
 """How vehicles steer: on the spot, on a slope and through arcs, beside planar friction under their own loads.
 
 A scene drives with constant belt speeds until the motion is steady, then over a whole number of
-grouser pitches. The loads that are read meanwhile, pooled, are those for which `planar_friction`
-says how the vehicle should move.
+grouser pitches. A slope is flat ground under gravity that leans back from the world's x axis. The loads
+that are read meanwhile, pooled, are those for which `planar_friction` says how the vehicle should move.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.description.placement import bounding_box, mass_properties
+from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.experiments.planar_friction import balance_friction
 from segtrack.experiments.ride import watch
-from segtrack.geometry.rotation import rotation_about_y
 from segtrack.robot import Robot
-from segtrack.terrain import Plane, Ramp
+from segtrack.terrain import Plane
 from segtrack.world import World
+from segtrack.world.engines import resolve
 
 SPEED = 0.2
 """Of the belts on the spot, and of an arc's middle [m/s]."""
@@ -37,8 +37,6 @@ _ON_SLOPE = 10.0
 """How long a vehicle turns on a slope [s]."""
 _HEADING = 5
 """Readings during which it keeps its heading, nearly."""
-_RAMP = 8.0
-_CLEARANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -46,14 +44,16 @@ class Rig:
     """A vehicle and what simulates it.
 
     Attributes:
-        vehicle: Its description, with the body given as numbers.
+        vehicle: Its description.
         flippers: Their angles by name [rad]; 0 if not given.
-        track_model: segments, smooth, wheels:N, plates or chain.
+        track_model: segments, smooth, wheels:N, plates, chain, compliant or surface.
+        engine: native or pybullet; the one that runs the track model if not given.
     """
 
     vehicle: VehicleDescription
     flippers: Mapping[str, float] = field(default_factory=dict)
     track_model: str = "segments"
+    engine: EngineName | None = None
 
     @property
     def sides(self) -> tuple[float, float]:
@@ -83,7 +83,7 @@ class Motion:
     Attributes:
         yaw_rate: To the left positive [rad/s].
         slip: Of the left and of the right tracks, 1 - v_ground / v_belt (2,) [-].
-        creep: Of the centre of mass down the slope [m/s]; 0 on flat ground.
+        creep: Velocity of the centre of mass down the slope [m/s]; 0 on flat ground.
     """
 
     yaw_rate: float
@@ -159,54 +159,48 @@ def steer(rig: Rig, left: float, right: float, slope: float = 0.0) -> Steered:
         slope: Of the ground, nose up at the start [rad].
 
     Raises:
-        InvalidValueError: Belt speeds that are not so, a slope that its friction cannot hold, or a
-            vehicle that touches the ground with something else than its tracks.
+        InvalidValueError: Belt speeds that are not so, an engine that does not run the track model, a
+            slope that friction cannot hold, or contacts with something else than tracks.
     """
     belts = (finite("left belt speed [m/s]", left), finite("right belt speed [m/s]", right))
     if left == right or 0.0 in belts:
         raise InvalidValueError("belt speeds [m/s]", "different and not 0", belts)
-    mass = mass_properties(rig.vehicle, rig.flippers)
-    with World() as world:
-        robot = _place(world, rig, slope)
+    engine, track_model = resolve(rig.engine, rig.track_model)
+    downhill = np.array([-math.sin(slope), 0.0, -math.cos(slope)])
+    with World(engine=engine) as world:
+        world.add_terrain(Plane())
+        world.set_gravity((GRAVITY * downhill).tolist())
+        robot = world.add_vehicle(rig.vehicle, track_model=track_model, flippers=rig.flippers)
         robot.set_belt_speed(left, right)
         world.run(_SPIN_UP)
         ride = watch(world, robot, _ON_SLOPE if slope else _whole_pitches(rig, max(map(abs, belts))))
+        weight, center = robot.mass * GRAVITY, _center_of_mass(robot)
     twists, axes = [], []
     for turn, loads in ride.windows(_HEADING if slope else len(ride.loads)):
-        weight = turn.T @ (0.0, 0.0, -mass.mass * GRAVITY) if slope else np.zeros(3)
-        motion = balance_friction(loads.planar(mass.center[:2]), tuple(weight[:2]))
+        pull = weight * downhill[0] * turn[0, :2]
+        motion = balance_friction(loads.planar(center[:2]), pull.tolist())
         twists.append([*motion.velocity, motion.yaw_rate])
         axes.append(turn)
-    sides = np.array(rig.sides) - mass.center[1]
+    sides = np.array(rig.sides) - center[1]
     return Steered(
         belts=belts,
         gauge=rig.gauge,
-        measured=_mean(ride.twists(mass.center), ride.rotations[1:], belts, sides, slope),
+        measured=_mean(ride.twists(center), ride.rotations[1:], belts, sides, slope),
         expected=_mean(np.array(twists), np.array(axes), belts, sides, slope),
         real_time_factor=ride.real_time_factor,
     )
 
 
-def _place(world: World, rig: Rig, slope: float) -> Robot:
-    """The robot of a rig on flat ground, or in the middle of a ramp, nose up."""
-    if not slope:
-        world.add_terrain(Plane())
-        return world.add_vehicle(rig.vehicle, track_model=rig.track_model, flippers=rig.flippers)
-    world.add_terrain(Ramp(slope=slope, length=_RAMP, distance=-_RAMP / 2, width=_RAMP))
-    axes = rotation_about_y(-slope)
-    low, _ = bounding_box(rig.vehicle, rig.flippers)
-    middle = np.array([0.0, 0.0, _RAMP / 2 * math.tan(slope)])
-    at = middle + (_CLEARANCE - low[2]) * axes[:, 2]
-    robot = world.add_vehicle(
-        rig.vehicle, track_model=rig.track_model, position=at.tolist(), flippers=rig.flippers
-    )
-    robot.place(at.tolist(), (0.0, -math.sin(slope / 2), 0.0, math.cos(slope / 2)))
-    return robot
+def _center_of_mass(robot: Robot) -> NDArray[np.float64]:
+    """Centre of mass of a whole robot, in its body frame (3,) [m]."""
+    bodies, body = robot.model.bodies(), robot.model.body_motion()
+    middle = bodies.masses @ bodies.positions / bodies.masses.sum()
+    return (middle - body.position) @ body.rotation
 
 
 def _whole_pitches(rig: Rig, speed: float) -> float:
     """How long a belt at a speed takes for a whole number of grouser pitches [s]."""
-    track = next(rig.vehicle.mounted_tracks()).part
+    track = next(rig.vehicle.mounted_tracks()).spec
     if track.grousers is None:
         return _MEASURED
     return max(_PITCHES, round(_MEASURED * speed / track.pitch)) * track.pitch / speed
@@ -219,17 +213,16 @@ def _mean(
     sides: NDArray[np.float64],
     slope: float,
 ) -> Motion:
-    """The mean of motions (n, 3) [m/s, m/s, rad/s] of the centre of mass along a body's axes (n, 3, 3).
+    """The mean of motions of the centre of mass.
 
     Args:
-        twists: Forward, to the left, and about the body's z axis.
-        axes: As columns, in the world.
+        twists: Forward, to the left, and about the body's z axis (n, 3) [m/s, m/s, rad/s].
+        axes: The body's as columns, in the world (n, 3, 3).
         belts: Speeds of left and right belts [m/s].
-        sides: Their y from the centre of mass (2,) [m].
+        sides: Where they are to the left of the centre of mass (2,) [m].
         slope: Of the ground, which rises along the world's x [rad].
     """
     forward, _, rate = twists.mean(axis=0)
     left, right = 1 - (forward - rate * sides) / belts
-    downhill = np.array([-math.cos(slope), 0.0, -math.sin(slope)])
-    creep = np.einsum("nij,nj,i->n", axes[:, :, :2], twists[:, :2], downhill).mean() if slope else 0.0
+    creep = -np.einsum("nj,nj->n", axes[:, 0, :2], twists[:, :2]).mean() if slope else 0.0
     return Motion(float(rate), (float(left), float(right)), float(creep))

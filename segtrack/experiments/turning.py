@@ -110,7 +110,7 @@ def ground_length(vehicle: VehicleDescription, flippers: Mapping[str, float]) ->
         flippers: Their angles by name [rad]; 0 if not given.
     """
     ends = [
-        track.frame.plane_points(track.mounted.part.belt_path.outline())
+        track.frame.plane_points(track.mounted.spec.belt_path.outline())
         for track in place_tracks(vehicle, flippers)
     ]
     points = np.concatenate(ends)

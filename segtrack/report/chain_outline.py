@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.ground_tread import Tread
 from segtrack.chain.readings import ChainReading
 from segtrack.description import VehicleDescription
 from segtrack.experiments.chain_history import ChainHistory
+from segtrack.ground.tread import Tread
 from segtrack.report.side_view import Polygon, Role
 
 

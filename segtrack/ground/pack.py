@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.vectors import write_rotation
 from segtrack.errors import InvalidValueError
+from segtrack.ground.vectors import write_rotation
 from segtrack.terrain import Heightfield, Terrain
 from segtrack.terrain.soil import Soil, SoilConstants
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid, TriangleMesh
@@ -69,7 +69,7 @@ class _Polyhedron(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-def ground_of(terrains: Sequence[Terrain]) -> Ground:
+def pack_ground(terrains: Sequence[Terrain]) -> Ground:
     """Lay out terrains for kernels.
 
     Raises:
@@ -148,7 +148,7 @@ def _polyhedron(solid: Solid) -> _Polyhedron:
             return _Polyhedron(np.array([[0, 0, 1, z]]), np.zeros((0, 6)), bounds)
         case TriangleMesh(file):
             expected = "of analytic solids or a heightfield (a mesh has no inside)"
-            raise InvalidValueError("ground of a link chain", expected, str(file))
+            raise InvalidValueError("ground", expected, str(file))
     raise AssertionError(solid)
 
 

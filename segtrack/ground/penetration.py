@@ -7,9 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.ground import Ground
-from segtrack.chain.model import Vector
-from segtrack.chain.vectors import compiled
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector, compiled
 from segtrack.terrain.soil import SoilConstants
 
 Corners = tuple[tuple[int, int, int], Vector]
@@ -17,7 +16,7 @@ Corners = tuple[tuple[int, int, int], Vector]
 
 
 @compiled
-def depth_in_solid(
+def penetration_depth_solid(
     planes: NDArray[np.float64], faces: int, solid: int, point: Vector
 ) -> tuple[float, Vector]:
     """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
@@ -42,7 +41,7 @@ def depth_in_solid(
 
 
 @compiled
-def depth_in_grid(ground: Ground, grid: int, point: Vector) -> tuple[float, Vector, Corners]:
+def penetration_depth_grid(ground: Ground, grid: int, point: Vector) -> tuple[float, Vector, Corners]:
     """Depth of a point under the triangle that lies over or under it, its normal and its corners.
 
     Triangles are those of `HeightGrid`. Beside the grid the depth is negative.

@@ -1,7 +1,7 @@
-"""What of a shoe meets the ground: markers, and a cross-section for the edges that enter between them.
+"""What of a shoe meets the ground: contact points, and convex pieces for the edges that enter between them.
 
 Lengths are in the link frame (x along the belt, y along the pins, z outwards). Omar 2014 takes a
-shoe for a flat plate with four markers in the middles of four areas; here the markers are the
+shoe for a flat plate with four contact_points in the middles of four areas; here the contact_points are the
 plate's corners, so that a shoe also stands on a step with one end, and a grouser has four more.
 """
 
@@ -14,46 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.chain.checks import check
 from segtrack.errors import InvalidValueError, Phrase, finite
-
-SECTION_FACES = 4
-"""Faces of a cross-section, which is a plate's rectangle or a grouser's trapezoid."""
-
-
-class Grip(NamedTuple):
-    """How every marker of a chain holds on to rigid ground.
-
-    Attributes:
-        friction: Of the track [-]; the ground's multiplies it.
-        stiffness: Along the normal [N/m].
-        damping: The same [N s/m].
-        shear_stiffness: Along the surface, as long as it sticks [N/m].
-        shear_damping: The same [N s/m].
-    """
-
-    friction: float
-    stiffness: float
-    damping: float
-    shear_stiffness: float
-    shear_damping: float
-
-
-def grip_of(
-    friction: float, stiffness: float, damping: float, shear_stiffness: float, shear_damping: float = 0.0
-) -> Grip:
-    """A `Grip` of numbers that make sense.
-
-    Raises:
-        InvalidValueError: One is negative, or a stiffness is zero.
-    """
-    grip = Grip(friction, stiffness, damping, shear_stiffness, shear_damping)
-    for name, value in zip(Grip._fields, grip, strict=True):
-        number = finite(f"{name} of a grip", value)
-        if number < 0 or (number == 0 and name.endswith("stiffness")):
-            expected = "greater than 0" if name.endswith("stiffness") else "at least 0"
-            raise InvalidValueError(f"{name} of a grip", expected, value)
-    return Grip(*map(float, grip))
+from segtrack.ground.checks import check
+from segtrack.ground.parameters import ContactParameters
 
 
 @dataclass(frozen=True)
@@ -118,7 +81,7 @@ class Tread:
             check(self, "grouser", reach <= self.length * (1 + 1e-9), "within the plate's length")
 
     @property
-    def markers(self) -> NDArray[np.float64]:
+    def contact_points(self) -> NDArray[np.float64]:
         """The plate's four corners, then the grouser's tip's (k, 3) [m]."""
         faces = [(self.x, self.length, self.outer)]
         if self.grouser is not None:
@@ -134,7 +97,7 @@ class Tread:
 
     @property
     def areas(self) -> NDArray[np.float64]:
-        """What each marker stands for (k,) [m^2]: the grouser's tip, and the plate beside its base."""
+        """What each contact point stands for (k,) [m^2]: the grouser's tip, and the plate beside its base."""
         if self.grouser is None:
             return np.full(4, self.length * self.width / 4)
         beside = (self.length - self.grouser.base) * self.width / 4
@@ -142,25 +105,27 @@ class Tread:
 
     @property
     def sides(self) -> NDArray[np.float64]:
-        """The smaller side of the face to which each marker belongs (k,) [m]."""
+        """The smaller side of the face to which each contact point belongs (k,) [m]."""
         plate = min(self.length, self.width)
         if self.grouser is None:
             return np.full(4, plate)
         return np.repeat([plate, min(self.grouser.top, self.width)], 4)
 
     @property
-    def section(self) -> NDArray[np.float64]:
-        """Faces in the x-z plane (sections, 4, 4): outward normal, offset, whether it is exposed.
+    def pieces(self) -> NDArray[np.float64]:
+        """Faces of plate and grouser (pieces, 6, 5), see `edge_contact.FACE`.
 
-        A plate's outer face is, and a grouser's tip and flanks. The others belong to a
-        neighbouring shoe, to the wheels or to the plate.
+        A plate's outer face, a grouser's tip and flanks and the sides of both are exposed. The
+        others belong to a neighbouring shoe, to the wheels or to the plate.
         """
         inner, half = self.outer - self.thickness, self.length / 2
+        sides = [(0, 1, 0, self.width / 2, 1), (0, -1, 0, self.width / 2, 1)]
         plate = [
-            (0, 1, self.outer, 1),
-            (0, -1, -inner, 0),
-            (1, 0, self.x + half, 0),
-            (-1, 0, half - self.x, 0),
+            (0, 0, 1, self.outer, 1),
+            (0, 0, -1, -inner, 0),
+            (1, 0, 0, self.x + half, 0),
+            (-1, 0, 0, half - self.x, 0),
+            *sides,
         ]
         if self.grouser is None:
             return np.array([plate], dtype=float)
@@ -169,10 +134,11 @@ class Tread:
         across, up = np.array([bar.height, slant]) / np.hypot(bar.height, slant)
         reach = across * bar.base / 2 + up * self.outer
         grouser = [
-            (0, 1, self.outer + bar.height, 1),
-            (0, -1, -self.outer, 0),
-            (across, up, reach + across * x, 1),
-            (-across, up, reach - across * x, 1),
+            (0, 0, 1, self.outer + bar.height, 1),
+            (0, 0, -1, -self.outer, 0),
+            (across, 0, up, reach + across * x, 1),
+            (-across, 0, up, reach - across * x, 1),
+            *sides,
         ]
         return np.array([plate, grouser], dtype=float)
 
@@ -182,28 +148,26 @@ class Treads(NamedTuple):
 
     Attributes:
         kinds: Of each link (n,).
-        markers: Of each kind (kinds, k, 3) [m].
-        areas: Of the markers (kinds, k) [m^2].
-        sides: Smaller side of the markers' faces (kinds, k) [m].
-        marker_counts: How many of the k markers a kind has (kinds,).
-        sections: As in `Tread.section` (kinds, sections, 4, 4).
-        section_counts: How many of the sections a kind has (kinds,).
-        half_widths: Of each kind (kinds,) [m].
+        contact_points: Of each kind (kinds, k, 3) [m].
+        areas: Of the contact_points (kinds, k) [m^2].
+        sides: Smaller side of the contact_points' faces (kinds, k) [m].
+        contact_point_counts: How many of the k contact_points a kind has (kinds,).
+        pieces: As in `Tread.pieces` (kinds, pieces, 6, 5).
+        piece_counts: How many of the pieces a kind has (kinds,).
         boxes: Centre and half extents of each kind (kinds, 6) [m].
     """
 
     kinds: NDArray[np.intp]
-    markers: NDArray[np.float64]
+    contact_points: NDArray[np.float64]
     areas: NDArray[np.float64]
     sides: NDArray[np.float64]
-    marker_counts: NDArray[np.intp]
-    sections: NDArray[np.float64]
-    section_counts: NDArray[np.intp]
-    half_widths: NDArray[np.float64]
+    contact_point_counts: NDArray[np.intp]
+    pieces: NDArray[np.float64]
+    piece_counts: NDArray[np.intp]
     boxes: NDArray[np.float64]
 
 
-def treads_of(treads: Sequence[Tread], kinds: ArrayLike) -> Treads:
+def pack_treads(treads: Sequence[Tread], kinds: ArrayLike) -> Treads:
     """Lay out treads for kernels.
 
     Args:
@@ -217,25 +181,24 @@ def treads_of(treads: Sequence[Tread], kinds: ArrayLike) -> Treads:
     if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= len(treads):
         expected = f"one for each link, from 0 to {len(treads) - 1}"
         raise InvalidValueError("kinds of treads", expected, Phrase(str(chosen.tolist())))
-    count = max(len(tread.markers) for tread in treads)
-    sections = max(len(tread.section) for tread in treads)
+    count = max(len(tread.contact_points) for tread in treads)
+    pieces = max(len(tread.pieces) for tread in treads)
     return Treads(
         chosen,
-        np.stack([_padded(tread.markers, count) for tread in treads]),
+        np.stack([_padded(tread.contact_points, count) for tread in treads]),
         np.stack([_padded(tread.areas, count) for tread in treads]),
         np.stack([_padded(tread.sides, count) for tread in treads]),
-        np.array([len(tread.markers) for tread in treads], dtype=np.intp),
-        np.stack([_padded(tread.section, sections) for tread in treads]),
-        np.array([len(tread.section) for tread in treads], dtype=np.intp),
-        np.array([tread.width / 2 for tread in treads]),
+        np.array([len(tread.contact_points) for tread in treads], dtype=np.intp),
+        np.stack([_padded(tread.pieces, pieces) for tread in treads]),
+        np.array([len(tread.pieces) for tread in treads], dtype=np.intp),
         np.stack([_box(tread) for tread in treads]),
     )
 
 
-def ground_bounds(tread: Tread, grip: Grip) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ground_bounds(tread: Tread, law: ContactParameters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What ground does to one link at most, over its displacement and its rotation in its own frame.
 
-    All its markers touch, and besides an edge lies across its middle. Soil is never stiffer
+    All its contact_points touch, and besides an edge lies across its middle. Soil is never stiffer
     than rigid ground, whose sinkage and shear it shares, nor is its damping higher; the slip
     damping of equation 55 comes on top.
 
@@ -243,14 +206,18 @@ def ground_bounds(tread: Tread, grip: Grip) -> tuple[NDArray[np.float64], NDArra
         Stiffness (6, 6) [N/m, N, N m/rad] and damping (6, 6) [N s/m, N s, N m s/rad].
     """
     reach = np.zeros((6, 6))
-    markers = tread.markers
-    for (x, y, z), share in [
-        *((marker, 1.0) for marker in markers),
-        *((corner, 0.5) for corner in markers[-4:]),
+    contact_points = tread.contact_points
+    for (x, y, z), fraction in [
+        *((point, 1.0) for point in contact_points),
+        *((corner, 0.5) for corner in contact_points[-4:]),
     ]:
         motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])
-        reach += share * motion.T @ motion
-    return max(grip.stiffness, grip.shear_stiffness) * reach, max(grip.damping, grip.shear_damping) * reach
+        reach += fraction * motion.T @ motion
+    stiffness, damping = (
+        max(law.stiffness, law.tangential_stiffness),
+        max(law.damping, law.tangential_damping),
+    )
+    return stiffness * reach, damping * reach
 
 
 def _padded(rows: NDArray[np.float64], count: int) -> NDArray[np.float64]:
@@ -258,6 +225,6 @@ def _padded(rows: NDArray[np.float64], count: int) -> NDArray[np.float64]:
 
 
 def _box(tread: Tread) -> NDArray[np.float64]:
-    corners = np.concatenate([tread.markers, tread.markers[:4] - (0, 0, tread.thickness)])
+    corners = np.concatenate([tread.contact_points, tread.contact_points[:4] - (0, 0, tread.thickness)])
     low, high = corners.min(axis=0), corners.max(axis=0)
     return np.concatenate([(low + high) / 2, (high - low) / 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Vector
+Vector = tuple[float, float, float]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
 # Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:
@@ -23,20 +24,26 @@ inlined = numba.njit(**_options, forceinline=True)
 """The same, into those that call it."""
 
 
-def forget_stale_kernels(folder: Path) -> None:
-    """Remove the cached kernels of a folder that are older than any of its modules.
+def remove_stale_kernels(sources: Iterable[Path]) -> None:
+    """Remove the cached kernels of files and folders that are older than any module among these.
 
     A kernel contains the kernels that it calls, but its cache only looks at the module that it
     stands in.
+
+    Args:
+        sources: Modules, and folders of modules in any depth.
     """
-    newest = max(path.stat().st_mtime for path in folder.glob("*.py"))
-    for index in (folder / "__pycache__").glob("*.nbi"):
-        with suppress(OSError):  # Another process was first, or the folder is not ours.
-            if index.stat().st_mtime < newest:
-                index.unlink()
+    modules = [module for path in sources for module in (path.rglob("*.py") if path.is_dir() else (path,))]
+    newest = max(module.stat().st_mtime for module in modules)
+    for folder in {module.parent / "__pycache__" for module in modules}:
+        for index in folder.glob("*.nbi"):
+            with suppress(OSError):  # Another process was first, or the folder is not ours.
+                if index.stat().st_mtime < newest:
+                    index.unlink()
 
 
-forget_stale_kernels(Path(__file__).parent)
+_PACKAGE = Path(__file__).parent.parent
+remove_stale_kernels(_PACKAGE / name for name in ("ground", "chain", "compliant", "native", "drive.py"))
 
 
 @compiled
@@ -49,6 +56,18 @@ def cross(a: Vector, b: Vector) -> Vector:
 def dot(a: Vector, b: Vector) -> float:
     """The scalar product a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def sum_of(a: Vector, b: Vector) -> Vector:
+    """The vector a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@compiled
+def without_share(a: Vector, share: float, direction: Vector) -> Vector:
+    """The vector a - share * direction."""
+    return a[0] - share * direction[0], a[1] - share * direction[1], a[2] - share * direction[2]
 
 
 @compiled

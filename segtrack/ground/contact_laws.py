@@ -20,60 +20,67 @@ from __future__ import annotations
 
 import math
 
-from segtrack.chain.ground_tread import Grip
-from segtrack.chain.model import Vector
-from segtrack.chain.vectors import compiled, dot
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.vectors import Vector, compiled, dot, without_share
 from segtrack.terrain.soil import SoilConstants
 
 
 @compiled
-def sum_of(a: Vector, b: Vector) -> Vector:
-    """The vector a + b."""
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@compiled
-def along_surface(a: Vector, share: float, normal: Vector) -> Vector:
-    """The vector a less a share of a normal."""
-    return a[0] - share * normal[0], a[1] - share * normal[1], a[2] - share * normal[2]
-
-
-@compiled
-def slip_on_rigid(
+def rigid_friction(
     shear: Vector,
     normal: Vector,
+    lateral: Vector,
     slip: Vector,
     limit: float,
-    grip: Grip,
+    law: ContactParameters,
+    weight: float,
     step: float,
 ) -> tuple[Vector, Vector]:
     """Advance a contact's shear displacement on rigid ground, and find the force along it.
 
+    The limit is an ellipse with the axes `limit` along the track and `limit` times the law's lateral
+    ratio r across it. The stiffness across is r^2 of that along, so that a sliding contact is pulled
+    back by the force of largest dissipation.
+
     Args:
         shear: In the world, before the step [m].
         normal: Of the surface, out of the ground.
+        lateral: Direction across the track, in the world.
         slip: Velocity along the surface [m/s].
-        limit: Greatest friction force [N].
-        grip: The track's.
+        limit: Greatest friction force along the track [N].
+        law: Contact parameters.
+        weight: Fraction of the law's stiffness and damping that this contact has.
         step: Duration [s].
 
     Returns:
-        The shear displacement after the step [m] and the force on the shoe [N], in the world.
+        The shear displacement after the step [m] and the force on what moves [N], in the world.
     """
-    off = shear[0] * normal[0] + shear[1] * normal[1] + shear[2] * normal[2]
-    x = shear[0] - off * normal[0] + step * slip[0]
-    y = shear[1] - off * normal[1] + step * slip[1]
-    z = shear[2] - off * normal[2] + step * slip[2]
-    k, c = grip.shear_stiffness, grip.shear_damping
-    stretch = k * k * (x * x + y * y + z * z)
+    x, y, z = without_share(shear, dot(shear, normal), normal)
+    x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
+    k, c = weight * law.tangential_stiffness, weight * law.tangential_damping
+    ratio = law.lateral_ratio
+    across = (0.0, 0.0, 0.0)
+    if ratio != 1.0:
+        across = without_share(lateral, dot(lateral, normal), normal)
+        size = math.sqrt(dot(across, across))
+        across = (across[0] / size, across[1] / size, across[2] / size) if size > 1e-6 else (0.0, 0.0, 0.0)
+    less = 1 - ratio * ratio
+    side = x * across[0] + y * across[1] + z * across[2]
+    stretch = k * k * (x * x + y * y + z * z - less * side * side)
     if stretch > limit * limit:
-        kept = limit / math.sqrt(stretch)
-        x, y, z = kept * x, kept * y, kept * z
-    fx, fy, fz = -k * x - c * slip[0], -k * y - c * slip[1], -k * z - c * slip[2]
+        cut = limit / math.sqrt(stretch)
+        x, y, z, side = cut * x, cut * y, cut * z, cut * side
+    pull = less * (k * side + c * dot(slip, across))
+    fx = pull * across[0] - k * x - c * slip[0]
+    fy = pull * across[1] - k * y - c * slip[1]
+    fz = pull * across[2] - k * z - c * slip[2]
     size = fx * fx + fy * fy + fz * fz
+    if less != 0.0:
+        side = fx * across[0] + fy * across[1] + fz * across[2]
+        size += side * side * less / (ratio * ratio)
     if size > limit * limit:
-        kept = limit / math.sqrt(size)
-        fx, fy, fz = kept * fx, kept * fy, kept * fz
+        cut = limit / math.sqrt(size)
+        fx, fy, fz = cut * fx, cut * fy, cut * fz
     return (x, y, z), (fx, fy, fz)
 
 
@@ -122,14 +129,15 @@ def soil_pressure(
 
 
 @compiled
-def slip_in_soil(
+def soil_shear(
     shear: Vector,
     normal: Vector,
     slip: Vector,
     pressure: float,
     area: float,
     soil: SoilConstants,
-    grip: Grip,
+    law: ContactParameters,
+    weight: float,
     step: float,
 ) -> tuple[Vector, Vector]:
     """Advance a contact's shear displacement in soil, and find the force along it (49, 52, 53, 55).
@@ -141,14 +149,15 @@ def slip_in_soil(
         pressure: Under the marker [Pa].
         area: Of the marker [m^2].
         soil: Its constants.
-        grip: The track's; its shear stiffness bounds the soil's, its damping goes along.
+        law: Contact parameters; their tangential stiffness bounds the soil's, their damping goes along.
+        weight: Fraction of the law's stiffness and damping that this contact has.
         step: Duration [s].
 
     Returns:
-        The shear displacement after the step [m] and the force on the shoe [N], in the world.
+        The shear displacement after the step [m] and the force on what moves [N], in the world.
     """
     strength = (soil.cohesion + pressure * soil.friction) * area
-    modulus = max(soil.shear_modulus, strength / grip.shear_stiffness)
+    modulus = max(soil.shear_modulus, strength / (weight * law.tangential_stiffness))
     speed = math.sqrt(dot(slip, slip))
     off = shear[0] * normal[0] + shear[1] * normal[1] + shear[2] * normal[2]
     x, y, z = shear[0] - off * normal[0], shear[1] - off * normal[1], shear[2] - off * normal[2]
@@ -159,6 +168,6 @@ def slip_in_soil(
     if share > 1:
         x, y, z = x / share, y / share, z / share
     k = strength / modulus
-    c = grip.shear_damping * math.sqrt(k / grip.shear_stiffness)
+    c = weight * law.tangential_damping * math.sqrt(k / (weight * law.tangential_stiffness))
     c += soil.slip_damping * area * (1 - math.exp(-speed / soil.slip_speed))
     return (x, y, z), (-k * x - c * slip[0], -k * y - c * slip[1], -k * z - c * slip[2])

@@ -1,0 +1,144 @@
+"""Contact of shoes with the ground, at their points and where edges enter them (Omar 2014, section 5)."""
+
+from __future__ import annotations
+
+from segtrack.chain.loads import Frames, Loads
+from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads
+from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
+from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
+from segtrack.ground.pack import Ground
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.point_contact import touch_point
+from segtrack.ground.tread import Treads
+from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, row, sum_of
+
+
+@compiled
+def add_ground(
+    ground: Ground,
+    treads: Treads,
+    law: ContactParameters,
+    frames: Frames,
+    candidates: ContactCandidates,
+    history: ContactHistory,
+    loads: Loads,
+    report: ShoeContactLoads,
+    step: float,
+) -> None:
+    """Add what the ground does to all shoes, and advance their contacts by `step` [s].
+
+    With a step of zero the contacts are found, but not sheared.
+
+    Args:
+        ground: The ground.
+        treads: Of the shoes.
+        law: Of all contact points.
+        frames: Where the shoes are.
+        candidates: What is near them, see `find_contact_candidates`.
+        history: Memory of the contacts, changed in place.
+        loads: To which forces and torques are added.
+        report: Overwritten.
+        step: Duration of the sub-step [s].
+    """
+    kinds, points = treads.kinds, treads.contact_points
+    for i in range(len(kinds)):
+        report.normal_forces[i], report.sinkages[i], report.pressures[i] = 0.0, 0.0, 0.0
+        report.shear_forces[i, 0], report.shear_forces[i, 1], report.shear_forces[i, 2] = 0.0, 0.0, 0.0
+        near = candidates.solid_counts[i]
+        if near == 0:
+            continue
+        kind = kinds[i]
+        center = row(frames.positions, i)
+        velocity, spin = row(frames.velocities, i), row(frames.spins, i)
+        lateral = axis(frames.rotations, i, 1)
+        total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for p in range(treads.contact_point_counts[kind]):
+            lever = arm(frames.rotations, i, row(points[kind], p))
+            force, along, push, depth, pressure = touch_point(
+                ground,
+                law,
+                history,
+                i * points.shape[1] + p,
+                candidates.solids[i],
+                near,
+                sum_of(center, lever),
+                sum_of(velocity, cross(spin, lever)),
+                lateral,
+                treads.areas[kind, p],
+                treads.sides[kind, p],
+                1.0,
+                step,
+            )
+            total, drag = sum_of(total, force), sum_of(drag, along)
+            torque = sum_of(torque, cross(lever, force))
+            report.normal_forces[i] += push
+            report.sinkages[i] = max(report.sinkages[i], depth)
+            report.pressures[i] = max(report.pressures[i], pressure)
+        add(loads.forces, i, total, 1.0)
+        add(loads.torques, i, torque, 1.0)
+        add(report.shear_forces, i, drag, 1.0)
+        if candidates.edge_counts[i] > 0:
+            _add_edges(ground, treads, law, frames, candidates, history, loads, report, step, i)
+
+
+@compiled
+def _add_edges(
+    ground: Ground,
+    treads: Treads,
+    law: ContactParameters,
+    frames: Frames,
+    candidates: ContactCandidates,
+    history: ContactHistory,
+    loads: Loads,
+    report: ShoeContactLoads,
+    step: float,
+    i: int,
+) -> None:
+    """Add what the edges near shoe `i` do to it, and advance their contacts by `step` [s]."""
+    kind, touched, lateral = treads.kinds[i], 0, axis(frames.rotations, i, 1)
+    for near in range(candidates.edge_counts[i]):
+        edge = candidates.edges[i, near]
+        begin = _in_shoe(frames, i, (ground.edges[edge, 0], ground.edges[edge, 1], ground.edges[edge, 2]))
+        end = _in_shoe(frames, i, (ground.edges[edge, 3], ground.edges[edge, 4], ground.edges[edge, 5]))
+        for piece in range(treads.piece_counts[kind]):
+            faces = treads.pieces[kind, piece]
+            first, last, normal, offset = edge_in_piece(faces, len(faces), begin, end)
+            if not first < last:
+                continue
+            slot = find_edge_slot(history, i, edge * treads.pieces.shape[1] + piece)
+            if slot == NONE:
+                continue
+            touched |= 1 << (slot - i * MAX_EDGES)
+            friction = law.friction * ground.edge_friction[edge]
+            out = arm(frames.rotations, i, normal)
+            shears = history.edge_shear_displacements[slot]
+            for tip in range(2):
+                place = point_between(begin, end, last if tip else first)
+                lever = arm(frames.rotations, i, place)
+                here = sum_of(row(frames.velocities, i), cross(row(frames.spins, i), lever))
+                depth = offset - place[0] * normal[0] - place[1] * normal[1] - place[2] * normal[2]
+                inwards = (-out[0], -out[1], -out[2])
+                force, along, shear, push = touch_edge_end(
+                    law, row(shears, tip), depth, here, inwards, lateral, friction, 1.0, step
+                )
+                shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
+                add(loads.forces, i, force, 1.0)
+                add(loads.torques, i, cross(lever, force), 1.0)
+                add(report.shear_forces, i, along, 1.0)
+                report.normal_forces[i] += push
+                report.sinkages[i] = max(report.sinkages[i], depth)
+    forget_lost_edges(history, i, touched)
+
+
+@compiled
+def _in_shoe(frames: Frames, i: int, point: Vector) -> Vector:
+    """A point of the world, in the frame of shoe i."""
+    r = frames.rotations[i]
+    x = point[0] - frames.positions[i, 0]
+    y = point[1] - frames.positions[i, 1]
+    z = point[2] - frames.positions[i, 2]
+    return (
+        r[0, 0] * x + r[1, 0] * y + r[2, 0] * z,
+        r[0, 1] * x + r[1, 1] * y + r[2, 1] * z,
+        r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
+    )

@@ -1,0 +1,8 @@
+"""Contact of moving bodies with described terrain: points and edges against solids, heightfields and soil.
+
+Kernels (numba) of plain scalars and tuples that allocate nothing; no engine, no file format. Whoever
+moves a body finds candidates (`broadphase`), then gives the place and the velocity of each of its
+points to `point_contact.touch_point`, and each near edge to `edge_contact`, and applies the forces.
+`pack` lays terrain out, `penetration` says how deep a point is in it, `contact_laws` what rigid
+ground and soil do to it, `history` what a contact remembers, `tread` what of a shoe meets the ground.
+"""

@@ -1,0 +1,113 @@
+"""What contacts with the ground remember between steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.ground.vectors import compiled
+
+MAX_SOLIDS_PER_POINT = 3
+"""Solids that one point touches at a time, as in a corner; a further one does not act."""
+
+MAX_EDGES = 4
+"""Edges of solids that touch one part at a time; a further one does not act."""
+
+NONE = -1
+"""In place of a solid or an edge: there is none."""
+
+
+class ContactHistory(NamedTuple):
+    """Memory of the contacts of parts with points; kernels change it in place.
+
+    For N vehicles each array has a further first axis of length N.
+
+    Attributes:
+        solid_ids: Solid that each contact of a point is with, or `NONE` (points * 3,).
+        shear_displacements: Of these contacts in the world (points * 3, 3) [m].
+        sinkages: Their greatest sinkage, for soil (points * 3,) [m].
+        edge_ids: Edge that touches, and which piece of the part, as edge * pieces + piece, or `NONE`
+            (parts * 4,).
+        edge_shear_displacements: At the two ends of its stretch in the part (parts * 4, 2, 3) [m].
+    """
+
+    solid_ids: NDArray[np.intp]
+    shear_displacements: NDArray[np.float64]
+    sinkages: NDArray[np.float64]
+    edge_ids: NDArray[np.intp]
+    edge_shear_displacements: NDArray[np.float64]
+
+    def copy(self) -> ContactHistory:
+        """Return the same memory with arrays of its own."""
+        return ContactHistory(
+            self.solid_ids.copy(),
+            self.shear_displacements.copy(),
+            self.sinkages.copy(),
+            self.edge_ids.copy(),
+            self.edge_shear_displacements.copy(),
+        )
+
+
+def allocate_contact_history(points: int, parts: int, vehicles: tuple[int, ...] = ()) -> ContactHistory:
+    """Return the memory of parts that touch nothing yet.
+
+    Args:
+        points: Number of all points.
+        parts: Number of parts.
+        vehicles: First axes of the arrays; (N,) for N vehicles side by side.
+    """
+    contacts, edges = points * MAX_SOLIDS_PER_POINT, parts * MAX_EDGES
+    return ContactHistory(
+        np.full((*vehicles, contacts), NONE, dtype=np.intp),
+        np.zeros((*vehicles, contacts, 3)),
+        np.zeros((*vehicles, contacts)),
+        np.full((*vehicles, edges), NONE, dtype=np.intp),
+        np.zeros((*vehicles, edges, 2, 3)),
+    )
+
+
+@compiled
+def forget_contacts(history: ContactHistory, first_point: int, points: int, part: int) -> None:
+    """Forget all contacts of a part's points and edges."""
+    begin = first_point * MAX_SOLIDS_PER_POINT
+    for slot in range(begin, begin + points * MAX_SOLIDS_PER_POINT):
+        history.solid_ids[slot] = NONE
+    for slot in range(part * MAX_EDGES, (part + 1) * MAX_EDGES):
+        history.edge_ids[slot] = NONE
+
+
+@compiled
+def forget_lost_edges(history: ContactHistory, part: int, touched: int) -> None:
+    """Forget the edges of a part whose bit in `touched` is not set."""
+    for slot in range(MAX_EDGES):
+        if not touched & (1 << slot):
+            history.edge_ids[part * MAX_EDGES + slot] = NONE
+
+
+@compiled
+def find_edge_slot(history: ContactHistory, part: int, contact: int) -> int:
+    """Slot that remembers a part's contact with an edge, a new one without shear; `NONE` if all are taken."""
+    slot = find_slot(history.edge_ids, part * MAX_EDGES, (part + 1) * MAX_EDGES, contact)
+    if slot != NONE and history.edge_ids[slot] == NONE:
+        history.edge_ids[slot] = contact
+        for end in range(2):
+            for k in range(3):
+                history.edge_shear_displacements[slot, end, k] = 0.0
+    return slot
+
+
+@compiled
+def find_slot(ids: NDArray[np.intp], first: int, last: int, wanted: int) -> int:
+    """Slot from `first` to before `last` that remembers a contact.
+
+    Where none has the wanted id, it is one that is free, or `NONE` if there is none.
+    """
+    free = NONE
+    for slot in range(first, last):
+        if ids[slot] == wanted:
+            return slot
+        if ids[slot] == NONE:
+            free = slot
+    return free
