@@ -8,20 +8,13 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
-from segtrack.chain.loads import room_for
-from segtrack.chain.measures import (
-    angular_momentum,
-    kinetic_energy,
-    linear_momentum,
-    strain_energy,
-    total_energy,
-    weight_energy,
-)
-from segtrack.chain.model import Anchor, Bushing, Chain, Shoe
-from segtrack.chain.solver import ChainSolver
+from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.measures import angular_momentum, kinetic_energy, linear_momentum
+from segtrack.chain.shoes.model import Anchor, Bushing, Chain, Shoe
+from segtrack.chain.shoes.solver import ChainSolver, strain_energy, total_energy, weight_energy
+from segtrack.chain.shoes.state import ChainState, state_along
+from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, kick
 from segtrack.chain.stability import MARGIN, check_sub_step, largest_sub_step
-from segtrack.chain.state import ChainState, state_along
-from segtrack.chain.sub_step import Motion, drift, gather_loads, kick
 from segtrack.errors import DivergedError, InvalidValueError
 from segtrack.ground.vectors import remove_stale_kernels
 from segtrack.settling import Bodies, SettleResult, settle

@@ -8,16 +8,16 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
-from segtrack.chain.loads import room_for
-from segtrack.chain.model import Bushing, Chain, Shoe
 from segtrack.chain.shoe_candidates import (
     allocate_contact_arrays,
     allocate_shoe_history,
     find_contact_candidates,
 )
 from segtrack.chain.shoe_contact import add_ground
-from segtrack.chain.state import ChainState
-from segtrack.chain.sub_step import Motion, drift, kick, start_loads
+from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.model import Bushing, Chain, Shoe
+from segtrack.chain.shoes.state import ChainState
+from segtrack.chain.shoes.sub_step import Motion, drift, kick, start_loads
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
 from segtrack.ground.pack import RIGID, Ground, pack_ground

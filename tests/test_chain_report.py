@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import segtrack.bullet.chains
 import segtrack.cli.climb
 from segtrack.bullet.camera import take_picture
+from segtrack.chain.advance import advance_tracks
 from segtrack.chain.readings import ChainReading
-from segtrack.chain.track import advance_tracks
 from segtrack.cli.app import app
 from segtrack.errors import DivergedError, NotReadyError
 from segtrack.experiments.chain_history import COLUMNS, ChainRecorder

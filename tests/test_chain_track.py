@@ -16,7 +16,7 @@ from test_bad_input import LEFT, changed
 import segtrack
 from segtrack import terrain
 from segtrack.bullet.frames import link_mass, link_motion
-from segtrack.chain.measures import angular_momentum, kinetic_energy, linear_momentum
+from segtrack.chain.shoes.measures import angular_momentum, kinetic_energy, linear_momentum
 from segtrack.chain.track import TrackChain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.chain import ChainPart, ShoesPart

@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.carrier import Carriers, Reaction
-from segtrack.chain.hubs import drift_wheels, kick_wheels, start_wheels
-from segtrack.chain.loads import room_for
-from segtrack.chain.model import Bushing, Chain, Shoe
-from segtrack.chain.rolling import add_wheels, box_wheels
-from segtrack.chain.sprocket import Sprocket
+from segtrack.chain.parent_frames import Carriers, Reaction
+from segtrack.chain.running_gear.sprocket import Sprocket
+from segtrack.chain.running_gear.sprocket_contact import add_sprocket
+from segtrack.chain.running_gear.undercarriage import Contact, Rail, Undercarriage
+from segtrack.chain.running_gear.wheel_bounds import rolling_bounds, wheel_bounds
+from segtrack.chain.running_gear.wheel_contact import add_wheels, box_wheels
+from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheels
+from segtrack.chain.running_gear.wheels import Tensioner, Wheel
+from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.model import Bushing, Chain, Shoe
+from segtrack.chain.shoes.state import ChainState, state_along
+from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, kick, start_loads
 from segtrack.chain.stability import link_bounds
-from segtrack.chain.state import ChainState, state_along
-from segtrack.chain.sub_step import Motion, drift, gather_loads, kick, start_loads
-from segtrack.chain.teeth import add_sprocket
-from segtrack.chain.wheel_bounds import rolling_bounds, wheel_bounds
-from segtrack.chain.wheels import Contact, Rail, Tensioner, Undercarriage, Wheel
 from segtrack.errors import InvalidValueError
 
 PITCH = 0.0384

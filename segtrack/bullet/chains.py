@@ -17,10 +17,11 @@ import pybullet
 from segtrack.bullet.frames import link_mass, link_motion, vector
 from segtrack.bullet.joints import free_joints
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
-from segtrack.chain.carrier import Carriers, Vehicle
-from segtrack.chain.measures import kinetic_energy
+from segtrack.chain.advance import HELD, Drive, advance_tracks, tension_tracks
+from segtrack.chain.parent_frames import Carriers, Vehicle
 from segtrack.chain.readings import ChainReading
-from segtrack.chain.track import HELD, Drive, TrackChain, TrackSnapshot, advance_tracks, tension_tracks
+from segtrack.chain.shoes.measures import kinetic_energy
+from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackSpec
 from segtrack.engine import Bodies, FrameMotion

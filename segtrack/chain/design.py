@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Chain
+from segtrack.chain.running_gear.undercarriage import Undercarriage
+from segtrack.chain.running_gear.wheel_bounds import rolling_bounds, wheel_bounds
+from segtrack.chain.shoes.model import Chain
 from segtrack.chain.stability import MARGIN, largest_stable, link_bounds
-from segtrack.chain.wheel_bounds import rolling_bounds, wheel_bounds
-from segtrack.chain.wheels import Undercarriage
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.tread import Tread, ground_bounds
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.bushings import add_bushings
-from segtrack.chain.carrier import Carriers
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.loads import Frames, joint_tension, room_for
+from segtrack.chain.parent_frames import Carriers
+from segtrack.chain.running_gear.arrays import Undergear
 from segtrack.chain.shoe_candidates import allocate_contact_arrays, find_contact_candidates
 from segtrack.chain.shoe_contact import add_ground
-from segtrack.chain.state import ChainState
-from segtrack.chain.sub_step import Motion, drift, start_loads
-from segtrack.chain.track_step import Underfoot, Undergear
+from segtrack.chain.shoes.bushings import add_bushings
+from segtrack.chain.shoes.loads import Frames, joint_tension, room_for
+from segtrack.chain.shoes.state import ChainState
+from segtrack.chain.shoes.sub_step import Motion, drift, start_loads
+from segtrack.chain.track_arrays import Underfoot
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.loads import Frames
+from segtrack.chain.shoes.loads import Frames
 from segtrack.ground.broadphase import box_in_world, list_candidates
 from segtrack.ground.history import ContactHistory, allocate_contact_history, forget_contacts
 from segtrack.ground.pack import Ground

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from segtrack.chain.loads import Frames, Loads
 from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads
+from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
 from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
 from segtrack.ground.pack import Ground

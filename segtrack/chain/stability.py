@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Chain
+from segtrack.chain.shoes.model import Chain
 from segtrack.errors import InvalidValueError
 
 MARGIN = 0.95

@@ -8,110 +8,26 @@ where its track frame was at the beginning. Whoever gives the carriers applies i
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.bushings import add_bushings
-from segtrack.chain.carrier import (
-    Carriers,
-    Exchange,
-    Reaction,
+from segtrack.chain.integrity import find_lost
+from segtrack.chain.parent_frames import (
     Vehicle,
     book,
     drift_carriers,
     give_way,
     kick_carriers,
 )
-from segtrack.chain.hubs import WheelLoads, WheelMotion, Wheels, drift_wheels, kick_wheels, start_wheels
-from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Constants, Joints
-from segtrack.chain.rolling import add_wheels, box_wheels
-from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads, find_contact_candidates
+from segtrack.chain.running_gear.sprocket_contact import add_sprocket
+from segtrack.chain.running_gear.wheel_contact import add_wheels, box_wheels
+from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheels
+from segtrack.chain.shoe_candidates import find_contact_candidates
 from segtrack.chain.shoe_contact import add_ground
-from segtrack.chain.sub_step import Motion, drift, kick, start_loads
-from segtrack.chain.teeth import Teeth, add_sprocket
-from segtrack.ground.history import ContactHistory
-from segtrack.ground.pack import Ground
-from segtrack.ground.parameters import ContactParameters
-from segtrack.ground.tread import Treads
-from segtrack.ground.vectors import arm, axis, compiled, row
-
-
-class Undergear(NamedTuple):
-    """All that a chain runs around, as kernels read it, and how it moves.
-
-    Attributes:
-        wheels: Their numbers.
-        teeth: Of the driven one.
-        motion: Their state.
-        loads: What acts on them.
-        near: Links near each wheel (W, n).
-        counts: How many those are (W,).
-    """
-
-    wheels: Wheels
-    teeth: Teeth
-    motion: WheelMotion
-    loads: WheelLoads
-    near: NDArray[np.intp]
-    counts: NDArray[np.intp]
-
-
-class Underfoot(NamedTuple):
-    """All that a chain stands on, as kernels read it, and how they touch.
-
-    Attributes:
-        ground: In the world.
-        treads: Of the shoes.
-        grip: Of all markers.
-        motion: Memory of the contacts.
-        loads: What the ground does to links.
-        nearby: What is near them.
-        margin: Within which something is near [m].
-    """
-
-    ground: Ground
-    treads: Treads
-    grip: ContactParameters
-    motion: ContactHistory
-    loads: ShoeContactLoads
-    nearby: ContactCandidates
-    margin: float
-
-
-class Track(NamedTuple):
-    """Everything of one track that kernels read and write.
-
-    Attributes:
-        motion: Of the links.
-        joints: Between them.
-        frames: Room for where they are.
-        loads: Room for what acts on them.
-        constants: The chain's.
-        carriers: Of the wheels.
-        reaction: Room for what acts on them.
-        gear: The wheels.
-        foot: The ground.
-        exchange: What has been done to the carriers.
-        apart: Distance between a joint's markers at which it has parted [m].
-        aside: Distance of a link from the middle plane of its track at which it has come off [m].
-    """
-
-    motion: Motion
-    joints: Joints
-    frames: Frames
-    loads: Loads
-    constants: Constants
-    carriers: Carriers
-    reaction: Reaction
-    gear: Undergear
-    foot: Underfoot
-    exchange: Exchange
-    apart: float
-    aside: float
+from segtrack.chain.shoes.bushings import add_bushings
+from segtrack.chain.shoes.sub_step import drift, kick, start_loads
+from segtrack.chain.track_arrays import Track
+from segtrack.ground.vectors import compiled
 
 
 @compiled
@@ -246,28 +162,3 @@ def move_track(
     drift(track.motion, track.frames, track.constants, duration)
     drift_wheels(carriers, gear.wheels, gear.motion, duration)
     drift_carriers(carriers, duration)
-
-
-@compiled
-def find_lost(track: Track) -> tuple[int, int]:
-    """The first link that is lost, or -1, and why: 0 for no finite place, 1 parted, 2 off its wheels."""
-    motion, joints, frames, constants = track.motion, track.joints, track.frames, track.constants
-    carriers, apart, aside = track.carriers, track.apart, track.aside
-    drift(motion, frames, constants, 0.0)
-    for i in range(len(motion.positions)):
-        x, y, z = row(frames.positions, i)
-        if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-            return i, 0
-        p, axle = carriers.position[0], axis(carriers.rotation, 0, 1)
-        if abs((x - p[0]) * axle[0] + (y - p[1]) * axle[1] + (z - p[2]) * axle[2]) > aside:
-            return i, 2
-    for joint in range(len(joints.pins)):
-        i, j = joints.pins[joint], joints.bushings[joint]
-        pin, bushing = arm(frames.rotations, i, constants.front), arm(frames.rotations, j, constants.rear)
-        square = 0.0
-        for k in range(3):
-            gap = frames.positions[j, k] + bushing[k] - frames.positions[i, k] - pin[k]
-            square += gap * gap
-        if not square < apart * apart:
-            return i, 1
-    return -1, 0

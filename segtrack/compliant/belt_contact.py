@@ -12,7 +12,7 @@ from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_s
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, compiled, cross, dot, row, sum_of
+from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, sum_of
 
 REPORT = 14
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
@@ -58,7 +58,7 @@ def report_contact(
     out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 
-@compiled
+@inlined
 def add_belt_contacts(
     ground: Ground,
     belts: BeltArrays,
@@ -77,7 +77,7 @@ def add_belt_contacts(
     history: ContactHistory,
     report: NDArray[np.float64],
     step: float,
-) -> tuple[Vector, Vector, float]:
+) -> tuple[Vector, Vector, float, float]:
     """Find what the ground does to a belt, and advance its contacts by `step` [s].
 
     Args:
@@ -101,9 +101,9 @@ def add_belt_contacts(
 
     Returns:
         Force on the link that carries the belt [N], moment about its centre of mass [N m], in the
-        world, and force on the belt along its travel [N].
+        world, force on the belt along its travel [N], and length of belt that touches [m].
     """
-    total, torque, pull = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+    total, torque, pull, touching = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
     law = contact_law(belts.laws, belt, friction)
     first, points = belts.section_starts[belt], belts.points.shape[1]
     edge_rows = belts.points.shape[1] * len(belts.kinds)
@@ -148,6 +148,7 @@ def add_belt_contacts(
             if depth > 0.0:
                 total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
                 pull += dot(force, per_travel)
+                touching += weight
                 report_contact(
                     report, part * points + p, point, push, along, here, depth, pressure, belt, part
                 )
@@ -210,7 +211,7 @@ def add_belt_contacts(
                         part,
                     )
         forget_lost_edges(history, part, touched)
-    return total, torque, pull
+    return total, torque, pull, touching
 
 
 @compiled

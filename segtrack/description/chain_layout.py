@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.model import Bushing, Chain, Shoe
-from segtrack.chain.sprocket import Sprocket
-from segtrack.chain.wheels import Contact, Rail, Tensioner, Undercarriage, Wheel
+from segtrack.chain.running_gear.sprocket import Sprocket
+from segtrack.chain.running_gear.undercarriage import Contact, Rail, Undercarriage
+from segtrack.chain.running_gear.wheels import Tensioner, Wheel
+from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.description.chain import ChainPart, RollersPart, SprocketPart
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec

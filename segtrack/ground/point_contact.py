@@ -23,10 +23,10 @@ from segtrack.ground.penetration import (
     soil_between,
     soil_row,
 )
-from segtrack.ground.vectors import Vector, compiled, dot, row, sum_of, without_share
+from segtrack.ground.vectors import Vector, dot, inlined, row, sum_of, without_share
 
 
-@compiled
+@inlined
 def touch_point(
     ground: Ground,
     law: ContactParameters,

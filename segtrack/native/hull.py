@@ -15,7 +15,7 @@ from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_s
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, arm, axis, compiled, cross, dot, row, sum_of
+from segtrack.ground.vectors import Vector, arm, axis, compiled, cross, dot, inlined, row, sum_of
 from segtrack.native.tree import TreeWork, add_force_at
 
 EDGE_WEIGHT = 1.0
@@ -92,7 +92,7 @@ def find_hull_candidates(
     )
 
 
-@compiled
+@inlined
 def add_hull_contacts(
     ground: Ground,
     hull: HullArrays,

@@ -23,10 +23,8 @@ from segtrack.native.tree import TreeArrays
 
 HULL_FRICTION = 0.5
 """Of the body against ground of friction 1 [-]; PyBullet's default."""
-_HULL_POINTS = 4
-"""Points of the hull that together let the vehicle sink in by `REST_DEPTH`."""
-_HULL_SPACING = 0.15
-"""Of contact points on the faces of a box, at most [m]."""
+_HULL_SPACING, _HULL_INTERVALS = 0.15, 4
+"""Of contact points along a side of a box: at most so far apart [m], but no more than so many."""
 _ROUND = 16
 """Corners around a cylinder or a sphere."""
 
@@ -83,10 +81,12 @@ def _hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
     solids = (
         [_box_points(np.array(vehicle.body.size))] if vehicle.body.size is not None else _collisions(vehicle)
     )
-    stiffness = mass * GRAVITY / REST_DEPTH / _HULL_POINTS
-    damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / _HULL_POINTS)
-    law = contact_parameters(HULL_FRICTION, stiffness, damping, stiffness, damping)
     points = np.concatenate([np.zeros((0, 3)), *solids])
+    # Lying on its belly, the vehicle sinks in by `REST_DEPTH`, too.
+    belly = int(np.sum(points[:, 2] <= points[:, 2].min(initial=0.0) + 1e-9))
+    stiffness = mass * GRAVITY / REST_DEPTH / max(belly, 1)
+    damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / max(belly, 1))
+    law = contact_parameters(HULL_FRICTION, stiffness, damping, stiffness, damping)
     planes = [_planes(solid) for solid in solids]
     pieces = np.zeros((len(planes), max((len(p) for p in planes), default=1), 5))
     for piece, own in zip(pieces, planes, strict=True):
@@ -113,7 +113,8 @@ def _planes(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
     """Points on a box's surface, its corners among them (n, 3) [m]."""
-    lines = [np.linspace(-s / 2, s / 2, 1 + math.ceil(s / _HULL_SPACING)) for s in size.tolist()]
+    counts = [min(math.ceil(side / _HULL_SPACING), _HULL_INTERVALS) for side in size.tolist()]
+    lines = [np.linspace(-s / 2, s / 2, 1 + n) for s, n in zip(size.tolist(), counts, strict=True)]
     grid = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
     return grid[(np.abs(np.abs(grid) - size / 2) < 1e-12).any(axis=1)]
 

@@ -3,10 +3,13 @@
 Semi-implicit Euler with the damping of the velocity before is stable while 4 M - 2 h C - h^2 K is
 positive definite (see `chain.stability`). K and C are those of what can touch at once: each belt
 with all of its ground line. They are looked at for the vehicle as one rigid body, for each flipper
-that its servo no longer holds, for each belt along its travel, and for the body that lies on its belly.
+that its servo no longer holds, and for the body that lies on its belly. A belt along its travel needs no
+bound: it takes its contacts implicitly (`tree.move`).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 from segtrack.chain.stability import largest_stable
 from segtrack.compliant.belt import BeltDesign
 from segtrack.description.links import Links
+from segtrack.geometry.path import Line
 from segtrack.native.step import VehicleArrays
 
 MARGIN = 0.7
@@ -36,14 +40,10 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
     stiffness, damping = np.zeros((2, 6, 6))
     steps: list[float] = []
     joint_stiffness, joint_damping = np.zeros((2, len(pivots)))
-    for belt, link, frame, moving in zip(
-        belts, links.track_links, links.track_frames, vehicle.tree.belt_masses.tolist(), strict=True
-    ):
-        line = belt.path.segments[belt.path.ground]
-        places = np.linspace(0.0, line.length, 9)
-        share = max(line.length, float(belt.lengths.max())) / len(places)
-        on_link = frame.plane_points(line.point_at(places))
-        k, c = share * belt.law.stiffness, share * belt.law.damping
+    for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
+        places, length = _ground_line(belt)
+        on_link = frame.plane_points(places)
+        k, c = length * belt.law.stiffness / len(places), length * belt.law.damping / len(places)
         for point in on_link @ rotations[link].T + pivots[link]:
             motion = _motion(point - whole.center)
             stiffness += k * motion
@@ -51,8 +51,6 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
         square = np.sum(on_link[:, [0, 2]] ** 2)
         joint_stiffness[link] += k * square
         joint_damping[link] += c * square
-        total = share * len(places)
-        steps.append(_longest([moving], total * belt.law.stiffness, total * belt.law.damping))
     masses = np.block([[whole.mass * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), whole.inertia]])
     belly = np.zeros((6, 6))
     hull = vehicle.hull.points
@@ -67,7 +65,16 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
         about = float(mass.second[0, 0] + mass.second[2, 2])
         if joint_stiffness[j] > 0:
             steps.append(_longest([about], joint_stiffness[j], joint_damping[j]))
-    return MARGIN * min(steps)
+    return MARGIN * min(steps, default=math.inf)
+
+
+def _ground_line(belt: BeltDesign) -> tuple[NDArray[np.float64], float]:
+    """Points (n, 2) of what lies on flat ground, in the track's plane [m], and its length [m]."""
+    segment, piece = belt.path.segments[belt.path.ground], float(belt.lengths.max())
+    if isinstance(segment, Line):
+        return segment.point_at(np.linspace(0.0, segment.length, 9)), max(segment.length, piece)
+    outline = belt.path.outline()
+    return outline[[int(np.argmin(outline[:, 1]))]], piece
 
 
 def _motion(lever: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.candidates import Candidates, find_section_candidates
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, add, axis, compiled, row
+from segtrack.ground.vectors import Vector, add, axis, compiled, inlined, row
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
 from segtrack.native.state import VehicleState
 from segtrack.native.tree import (
@@ -213,7 +213,7 @@ def find_candidates(
     return max(solids, a), max(edges, b)
 
 
-@compiled
+@inlined
 def gather_forces(
     vehicle: VehicleArrays,
     ground: Ground,
@@ -230,11 +230,11 @@ def gather_forces(
         write(work.forces, link, (0.0, 0.0, 0.0))
         write(work.torques, link, (0.0, 0.0, 0.0))
     for t in range(len(belts.perimeters)):
-        work.pulls[t] = 0.0
+        work.pulls[t] = work.grips[t] = 0.0
         if candidates.near_counts[t] == 0:
             continue
         link = tree.belt_links[t]
-        force, torque, pull = add_belt_contacts(
+        force, torque, pull, touching = add_belt_contacts(
             ground,
             belts,
             t,
@@ -256,6 +256,7 @@ def gather_forces(
         add(work.forces, link, force, 1.0)
         add(work.torques, link, torque, 1.0)
         work.pulls[t] = pull
+        work.grips[t] = touching * step * (belts.laws[t, 4] + step * belts.laws[t, 3])
     part = len(belts.kinds)
     first_point = part * belts.points.shape[1]
     first_row = first_point + 2 * len(history.edge_ids)
@@ -278,7 +279,7 @@ def gather_forces(
         add_force_at(work, 0, push, row(state.push, 1))
 
 
-@compiled
+@inlined
 def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find what each drive aims at, and whether its belt follows or gets its largest force."""
     for t in range(len(vehicle.drives)):

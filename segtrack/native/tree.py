@@ -18,7 +18,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, dot, row, sum_of, write_rotation
+from segtrack.ground.vectors import (
+    Vector,
+    add,
+    arm,
+    axis,
+    compiled,
+    cross,
+    dot,
+    inlined,
+    row,
+    sum_of,
+    write_rotation,
+)
 from segtrack.native.state import VehicleState
 
 FREE, HELD, STOPPED = 0.0, 1.0, 2.0
@@ -83,6 +95,7 @@ class TreeWork(NamedTuple):
         belt_origins: Of the track frames in the world (T, 3) [m].
         belt_rotations: From the track frames to the world (T, 3, 3).
         pulls: Of the ground on the belts along their travel (T,) [N].
+        grips: Mass that contacts of belts add for being taken implicitly (T,) [kg].
         drive_forces: Of drives at their limit (T,) [N].
         following: 1 for belts whose speed follows the target (T,).
         modes: Of the joints, `FREE`, `HELD` or `STOPPED` (J,).
@@ -107,6 +120,7 @@ class TreeWork(NamedTuple):
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
     pulls: NDArray[np.float64]
+    grips: NDArray[np.float64]
     drive_forces: NDArray[np.float64]
     following: NDArray[np.float64]
     modes: NDArray[np.float64]
@@ -135,6 +149,7 @@ def allocate_tree_work(links: int, belts: int) -> TreeWork:
         belt_origins=np.zeros((belts, 3)),
         belt_rotations=np.zeros((belts, 3, 3)),
         pulls=np.zeros(belts),
+        grips=np.zeros(belts),
         drive_forces=np.zeros(belts),
         following=np.zeros(belts),
         modes=np.zeros(joints),
@@ -161,7 +176,7 @@ def write(rows: NDArray[np.float64], i: int, a: Vector) -> None:
     rows[i, 0], rows[i, 1], rows[i, 2] = a
 
 
-@compiled
+@inlined
 def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
     """Find where the links and track frames of a vehicle are, and how the links move."""
     root = work.rotations[0]
@@ -223,7 +238,7 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
         write(work.belt_origins, t, sum_of(row(work.centers, link), arm(work.rotations, link, offset)))
 
 
-@compiled
+@inlined
 def gather_inertia(
     tree: TreeArrays, state: VehicleState, work: TreeWork, gravity: Vector, step: float
 ) -> None:
@@ -269,7 +284,7 @@ def gather_inertia(
                 change = (state.targets[t] - state.speeds[t]) / step
                 torque = sum_of(torque, scaled(axle, -stored * change))
                 continue
-            per_mass = stored / tree.belt_masses[t]
+            per_mass = stored / (tree.belt_masses[t] + work.grips[t])
             torque = sum_of(torque, scaled(axle, -per_mass * (work.drive_forces[t] + work.pulls[t])))
             for i in range(3):
                 for k in range(3):
@@ -347,7 +362,7 @@ def add_cross_matrix(matrix: NDArray[np.float64], r: Vector, mass: float) -> Non
     matrix[4, 2] -= x
 
 
-@compiled
+@inlined
 def solve_velocities(
     tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, decay: float
 ) -> None:
@@ -406,7 +421,7 @@ def _wanted_speed(tree: TreeArrays, state: VehicleState, j: int, step: float) ->
     return min(max(wanted, low), high)
 
 
-@compiled
+@inlined
 def _solve_root(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find the root's velocity changes with joints as their modes say (Cholesky)."""
     change, matrix = work.rates[1], work.matrix[1]
@@ -445,7 +460,7 @@ def _solve_root(tree: TreeArrays, state: VehicleState, work: TreeWork, step: flo
         change[i] /= matrix[i, i]
 
 
-@compiled
+@inlined
 def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, decay: float) -> None:
     """Change velocities, then places, of root, joints and belts."""
     change = work.rates[1]
@@ -464,7 +479,8 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, dec
             gained = state.targets[t] - state.speeds[t]
             state.forces[t] = (mass * gained + carried) / step - work.pulls[t]
         else:
-            gained = (step * (work.drive_forces[t] + work.pulls[t]) - carried) / mass
+            # Linearly implicit: contacts that stick are springs and dampers along the travel.
+            gained = (step * (work.drive_forces[t] + work.pulls[t]) - carried) / (mass + work.grips[t])
             state.forces[t] = work.drive_forces[t]
         state.speeds[t] += gained
         state.travels[t] += step * state.speeds[t]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt_contact import REPORT
-from segtrack.compliant.candidates import allocate_candidates
+from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
@@ -30,12 +30,9 @@ from segtrack.native.step import (
     DONE,
     NOT_FINITE,
     advance,
-    candidates_view,
     find_candidates,
     gather_forces,
-    history_view,
     largest_speed,
-    vehicle_view,
 )
 from segtrack.native.tree import allocate_tree_work, move_links
 from segtrack.settling import Bodies
@@ -93,6 +90,7 @@ class NativeVehicle(VehicleModel):
             raise InvalidValueError("time_step [s]", expected, time_step)
         joints, tracks = len(description.flippers), len(self.belts)
         self.state = allocate_state(1, joints, tracks)
+        self._view = VehicleState(*(array[0] for array in self.state))
         belts = self.arrays.belts
         self._parts = len(belts.kinds) + 1
         points = belts.points.shape[1] * len(belts.kinds) + len(self.arrays.hull.points)
@@ -157,7 +155,7 @@ class NativeVehicle(VehicleModel):
             when = time + int(self._done[0]) * time_step
             reason = "its state is not finite"
             if self._outcome[0] != NOT_FINITE:
-                fastest = largest_speed(self.arrays, vehicle_view(self.state, 0))
+                fastest = largest_speed(self.arrays, self._view)
                 reason = f"a part of it is faster than {ABSURD_SPEED:g} m/s, up to {fastest:.3g} m/s"
             raise DivergedError(self.description.name, when, reason)
 
@@ -185,7 +183,7 @@ class NativeVehicle(VehicleModel):
 
     def place_links(self) -> None:
         """Find where links and track frames are now."""
-        move_links(self.arrays.tree, vehicle_view(self.state, 0), self._work)
+        move_links(self.arrays.tree, self._view, self._work)
 
     def link_motion(self, link: int) -> FrameMotion:
         """Pose and velocity of a link's frame; 0 is the body."""
@@ -270,21 +268,15 @@ class NativeVehicle(VehicleModel):
         Contacts are found anew, with what they remember, and not sheared: a step of no duration.
         """
         report = np.zeros((self._rows, REPORT))
-        history = self._history.copy()
-        candidates = allocate_candidates(1, self._parts, len(self.belts) + 1, *self._candidates_room())
-        view, memory, near = (
-            vehicle_view(self.state, 0),
-            history_view(history, 0),
-            candidates_view(candidates, 0),
+        memory = ContactHistory(*(array[0].copy() for array in self._history))
+        room = len(self._ground.bounds), len(self._ground.edges)
+        near = Candidates(
+            *(array[0] for array in allocate_candidates(1, self._parts, len(self.belts) + 1, *room))
         )
         self.place_links()
-        find_candidates(self.arrays, self._ground, view, memory, near, self._work)
-        gather_forces(self.arrays, self._ground, view, memory, near, self._work, report, 0.0)
+        find_candidates(self.arrays, self._ground, self._view, memory, near, self._work)
+        gather_forces(self.arrays, self._ground, self._view, memory, near, self._work, report, 0.0)
         return report[report[:, 3] > 0]
-
-    def _candidates_room(self) -> tuple[int, int]:
-        """Lengths of lists that cannot be too short."""
-        return len(self._ground.bounds), len(self._ground.edges)
 
     def read_grousers(self, track: int) -> GrouserReading:
         """Contacts of one track with the ground."""

@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Shoe, Vector
-from segtrack.chain.wheels import Undercarriage
+from segtrack.chain.running_gear.undercarriage import Undercarriage
+from segtrack.chain.shoes.model import Shoe, Vector
 
 SURFACES = 2
 """Of a tooth gap that act in one direction at most: two flanks, or the bottom and a part of both."""

@@ -1,4 +1,7 @@
-"""Advancing a chain in time, and the loads in it."""
+"""Reference solver for tests: one chain alone, between anchors or in free space, and its energy.
+
+Vehicles step their chains with `track_step.run_tracks`, which shares the kernels.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.loads import Frames, Loads, joint_tension, room_for
-from segtrack.chain.model import Chain
+from segtrack.chain.shoes.loads import Frames, Loads, joint_tension, room_for
+from segtrack.chain.shoes.measures import kinetic_energy
+from segtrack.chain.shoes.model import Chain
+from segtrack.chain.shoes.state import ChainState
+from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, run_sub_steps
 from segtrack.chain.stability import check_sub_step, largest_sub_step
-from segtrack.chain.state import ChainState
-from segtrack.chain.sub_step import Motion, drift, gather_loads, run_sub_steps
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, finite_vector
 
 
@@ -87,3 +91,30 @@ class ChainSolver:
             expected = f"of a chain of {self.chain.count} links"
             raise InvalidValueError("state", expected, Phrase(f"one of {len(state.positions)}"))
         return Motion(state.positions, state.orientations, state.velocities, state.spins)
+
+
+def strain_energy(solver: ChainSolver, state: ChainState) -> float:
+    """Potential energy of all joints [J], of which `add_bushings` applies the negative gradient."""
+    chain, bushing = solver.chain, solver.chain.bushing
+    frames, (i, j) = solver.frames(state), chain.joints
+    pins = frames.positions[i] + frames.rotations[i] @ chain.shoe.front
+    bushings = frames.positions[j] + frames.rotations[j] @ chain.shoe.rear
+    between = np.einsum("mka,mkb->mab", frames.rotations[i], frames.rotations[j])
+    turns = np.arctan2(-between[:, 2, 0], between[:, 0, 0])
+    beyond = np.maximum(0.0, -turns - bushing.back_bend)
+    energies = (
+        bushing.stiffness / 2 * np.sum((bushings - pins) ** 2, axis=1)
+        + bushing.cross_stiffness * (1 - between[:, 1, 1])
+        + bushing.stop_stiffness / 2 * beyond**2
+    )
+    return float(energies.sum())
+
+
+def weight_energy(solver: ChainSolver, state: ChainState) -> float:
+    """Potential energy of all links' weight, over the world's origin [J]."""
+    return float(-solver.chain.shoe.mass * np.sum(state.positions @ solver.gravity))
+
+
+def total_energy(solver: ChainSolver, state: ChainState) -> float:
+    """Kinetic energy, and potential energy of joints and weight [J]."""
+    return kinetic_energy(solver.chain, state) + strain_energy(solver, state) + weight_energy(solver, state)

@@ -12,10 +12,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.carrier import Carriers, Reaction
-from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, push, slip_at
-from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Vector
+from segtrack.chain.parent_frames import Carriers, Reaction
+from segtrack.chain.running_gear.arrays import WheelLoads, WheelMotion, Wheels
+from segtrack.chain.running_gear.wheel_kinematics import Hub, bear, hub_of, push, slip_at
+from segtrack.chain.shoes.loads import Frames, Loads
+from segtrack.chain.shoes.model import Vector
 from segtrack.ground.vectors import arm, axis, compiled, cross, dot, inlined, row
 
 Pair = tuple[float, float]

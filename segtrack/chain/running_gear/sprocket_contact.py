@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.carrier import Carriers, Reaction
-from segtrack.chain.hubs import Hub, WheelLoads, WheelMotion, Wheels, bear, hub_of, push, slip_at
-from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Constants, Vector
+from segtrack.chain.parent_frames import Carriers, Reaction
+from segtrack.chain.running_gear.arrays import Teeth, WheelLoads, WheelMotion, Wheels
+from segtrack.chain.running_gear.wheel_kinematics import Hub, bear, hub_of, push, slip_at
+from segtrack.chain.shoes.loads import Frames, Loads
+from segtrack.chain.shoes.model import Constants, Vector
 from segtrack.ground.vectors import arm, axis, compiled, dot, inlined, row
-
-
-class Teeth(NamedTuple):
-    """A sprocket's numbers as its kernel reads them; see `Sprocket`. Without rows there is no sprocket."""
-
-    wheel: int
-    turn: float
-    pitch_radius: float
-    tip_radius: float
-    points: NDArray[np.float64]
-    tangents: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    rows: NDArray[np.float64]
-    bushing_radius: float
-    stiffness: float
-    damping: float
-    friction: float
-    slip_speed: float
-    side_clearance: float
-    side_stiffness: float
-
-
-def no_teeth(wheel: int) -> Teeth:
-    """What kernels read where there is no sprocket."""
-    empty = np.zeros((6, 2)), np.zeros((5, 2)), np.zeros(5), np.zeros(0)
-    return Teeth(wheel, 1.0, 1.0, 0.0, *empty, 1.0, 0.0, 0.0, 0.0, 1.0, math.inf, 0.0)
 
 
 @compiled

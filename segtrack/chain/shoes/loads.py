@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Anchor, Chain, Vector
+from segtrack.chain.shoes.model import Anchor, Chain, Vector
 from segtrack.ground.vectors import write_rotation
 
 

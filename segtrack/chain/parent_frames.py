@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.model import Vector
+from segtrack.chain.shoes.model import Vector
 from segtrack.ground.vectors import compiled, cross, offset, row
 
 

@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.bushings import add_bushings
-from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Constants, Joints, Vector
+from segtrack.chain.shoes.bushings import add_bushings
+from segtrack.chain.shoes.loads import Frames, Loads
+from segtrack.chain.shoes.model import Constants, Joints, Vector
 from segtrack.ground.vectors import compiled, write_rotation
 
 

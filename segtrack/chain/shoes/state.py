@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.chain.model import Chain
+from segtrack.chain.shoes.model import Chain
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import normal_of, tangent_of
 

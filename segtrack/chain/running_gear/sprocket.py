@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segtrack.chain.teeth import Teeth
+from segtrack.chain.running_gear.sprocket_contact import Teeth
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
 from segtrack.ground.checks import read_number
 

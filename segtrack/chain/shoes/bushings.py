@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from segtrack.chain.loads import Frames, Loads
-from segtrack.chain.model import Constants, Joints
+from segtrack.chain.shoes.loads import Frames, Loads
+from segtrack.chain.shoes.model import Constants, Joints
 from segtrack.ground.vectors import add, arm, axis, compiled, cross, dot, row
 
 
