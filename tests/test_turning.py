@@ -26,9 +26,9 @@ from segtrack.experiments.steering import (
     turn_on_the_spot,
 )
 from segtrack.experiments.turning import (
+    RADII,
     TurningCase,
     compared_vehicles,
-    ground_length,
     run_turning,
     uniform_pressure_turning_rate,
 )
@@ -67,7 +67,7 @@ def test_flippers_lengthen_the_ground_line_when_they_are_down(
 ) -> None:
     description = load_vehicle(vehicle)
     flippers = dict.fromkeys(description.flippers, angle)
-    assert ground_length(description, flippers) == pytest.approx(length, abs=1e-3)
+    assert Rig(description, flippers).ground_length == pytest.approx(length, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,11 @@ def test_turning_that_cannot_be_is_refused(arguments: dict[str, Any], message: s
     assert str(caught.value) == message
 
 
+def ratio(steered: Steered) -> float:
+    assert steered.over_expected is not None
+    return steered.over_expected
+
+
 def test_segments_turn_slower_than_friction_under_their_loads_but_symmetric() -> None:
     """Bullet biases friction towards the heavier direction, across the belt."""
     rig = Rig(load_vehicle("packbot"))
@@ -98,7 +103,7 @@ def test_segments_turn_slower_than_friction_under_their_loads_but_symmetric() ->
     assert left.measured.yaw_rate == pytest.approx(-right.measured.yaw_rate, rel=0.03)
     assert left.expected.yaw_rate == pytest.approx(-right.expected.yaw_rate, rel=0.03)
     for steered in (left, right):
-        assert 0.7 < steered.over_expected < 1.0
+        assert 0.7 < ratio(steered) < 1.0
         assert steered.no_slip_rate == pytest.approx(math.copysign(0.4 / 0.445, steered.no_slip_rate))
 
 
@@ -113,7 +118,7 @@ def test_wide_tracks_turn_as_their_loads_say() -> None:
 def test_a_chain_turns_nearly_as_its_loads_say() -> None:
     """Its shoes run less evenly than a rigid belt, and friction helps them less."""
     steered = turn_on_the_spot(Rig(load_vehicle("packbot"), track_model="chain"))
-    assert 0.9 < steered.over_expected < 1.01
+    assert 0.9 < ratio(steered) < 1.01
 
 
 def test_an_arc_brakes_inside_drives_outside_and_bends_less() -> None:
@@ -128,8 +133,69 @@ def test_an_arc_brakes_inside_drives_outside_and_bends_less() -> None:
 
 def test_a_vehicle_that_turns_on_a_slope_creeps_down() -> None:
     steered = turn_on_a_slope(Rig(load_vehicle("packbot")))
-    assert 0.5 < steered.over_expected < 1.0
+    assert 0.5 < ratio(steered) < 1.0
     assert 0.04 < steered.expected.creep < steered.measured.creep < 0.12
+
+
+VEHICLES = compared_vehicles()
+
+
+def compliant(vehicle: str) -> Rig:
+    description, flippers = VEHICLES[vehicle]
+    return Rig(description, flippers, "compliant")
+
+
+@pytest.mark.parametrize("vehicle", VEHICLES)
+@pytest.mark.parametrize("speed", [0.02, 0.05, 0.2, 0.5])
+def test_compliant_belts_turn_as_their_loads_say_at_any_speed(vehicle: str, speed: float) -> None:
+    """Coulomb friction knows no speed."""
+    steered = turn_on_the_spot(compliant(vehicle), speed)
+    assert steered.over_expected == pytest.approx(1.0, abs=0.01)
+    assert steered.over_no_slip == pytest.approx(OVER_NO_SLIP[vehicle], rel=0.02)
+    assert steered.measured.slip == pytest.approx(steered.expected.slip, abs=0.02)
+
+
+OVER_NO_SLIP = dict(zip(VEHICLES, (0.562, 0.764, 0.900, 0.308, 0.155), strict=True))
+"""Of compliant belts at 0.2 m/s."""
+
+
+@pytest.mark.parametrize("vehicle", list(VEHICLES)[:3])
+def test_compliant_belts_turn_on_a_slope_as_their_loads_say(vehicle: str) -> None:
+    steered = turn_on_a_slope(compliant(vehicle))
+    assert steered.over_expected == pytest.approx(1.0, abs=0.02)
+    assert steered.measured.creep == pytest.approx(steered.expected.creep, rel=0.02)
+    assert steered.measured.slip == pytest.approx(steered.expected.slip, rel=0.05)
+
+
+@pytest.mark.parametrize("vehicle", list(VEHICLES)[3:])
+def test_a_long_vehicle_that_friction_does_not_turn_on_a_slope_does_not_turn(vehicle: str) -> None:
+    """Quince runs backwards down the slope on its left belts, while its right ones slide."""
+    steered = turn_on_a_slope(compliant(vehicle))
+    assert steered.over_expected is None
+    assert steered.over_no_slip == pytest.approx(steered.expected.yaw_rate / steered.no_slip_rate, abs=0.01)
+    assert steered.measured.slip == pytest.approx((0.0, 2.0), abs=0.02)
+    assert steered.measured.creep == pytest.approx(steered.expected.creep, rel=0.01)
+
+
+@pytest.mark.parametrize("vehicle", VEHICLES)
+@pytest.mark.parametrize("radius", RADII)
+def test_compliant_belts_follow_arcs_as_their_loads_say(vehicle: str, radius: float) -> None:
+    steered = drive_an_arc(compliant(vehicle), radius)
+    assert steered.over_expected == pytest.approx(1.0, abs=0.05)
+    assert steered.measured.slip == pytest.approx(steered.expected.slip, rel=0.05)
+
+
+def test_across_the_track_less_friction_turns_faster() -> None:
+    description, _ = VEHICLES["packbot, gauge 0.445 m"]
+    tracks = {
+        name: track.model_copy(
+            update={"contact": track.contact.model_copy(update={"lateral_friction": 0.36})}
+        )
+        for name, track in description.tracks.items()
+    }
+    steered = turn_on_the_spot(Rig(description.model_copy(update={"tracks": tracks}), {}, "compliant"))
+    assert steered.over_no_slip > 0.85
+    assert steered.over_expected == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize("belts", [(0.1, 0.1), (0.0, 0.2), (0.2, 0.0)])
@@ -153,7 +219,7 @@ def made_up(scene: str, uniform: float | None, left: float = -0.2) -> TurningCas
         expected=Motion(0.8, (0.3, 0.4), 0.0),
         real_time_factor=2.0,
     )
-    return TurningCase("packbot [m]", scene, "segments", steered, uniform)
+    return TurningCase("packbot [m]", scene, Rig(load_vehicle("packbot")), steered, uniform)
 
 
 def test_turning_is_told_as_table_json_and_picture() -> None:

@@ -115,8 +115,13 @@ def turning_rates(
     track_model: Annotated[
         list[str] | None,
         typer.Option(
-            help="segments, smooth, wheels:N, plates or chain; may be repeated.", show_default=False
+            help="segments, smooth, wheels:N, plates, chain, compliant or surface; may be repeated.",
+            show_default=False,
         ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="native or pybullet; the one that runs each track model.", show_default=False),
     ] = None,
     scene: Annotated[
         list[str], typer.Option(help="spot, slope (15 deg) or arcs (0.5, 1 and 2 m); may be repeated.")
@@ -131,7 +136,7 @@ def turning_rates(
     folder = results_folder(out, "turning")
     chosen = (vehicle, track_model or turning.TRACK_MODELS, scene, numbers("--speeds", speeds))
     with counting("turning", turning.case_count(*chosen)) as done:
-        cases = turning.run_turning(*chosen, on_case=done)
+        cases = turning.run_turning(*chosen, engine=engine, on_case=done)  # type: ignore[arg-type]
     summary = {"cases": [case.record() for case in cases]}
     written = [
         write_json(folder / "turning.json", summary),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.placement import place_tracks
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.experiments.planar_friction import balance_friction
@@ -33,6 +34,10 @@ GRAVITY = 9.81
 _SPIN_UP, _MEASURED = 0.6, 2.0
 _PITCHES = 4
 """That a belt travels at least while it is measured."""
+_HARDLY = 0.02
+"""Fraction of the yaw rate without slip below which ratios say nothing."""
+_LEVEL = 1e-6
+"""Within this height a belt's path is on the ground [m]."""
 _ON_SLOPE = 10.0
 """How long a vehicle turns on a slope [s]."""
 _HEADING = 5
@@ -74,6 +79,17 @@ class Rig:
         """Distance between the middles of left and right tracks on the body [m]."""
         left, right = self.sides
         return left - right
+
+    @property
+    def ground_length(self) -> float:
+        """Length of what its belts have on flat ground together, from rear to front [m]."""
+        outlines = [
+            track.frame.plane_points(track.mounted.spec.belt_path.outline())
+            for track in place_tracks(self.vehicle, self.flippers)
+        ]
+        points = np.concatenate(outlines)
+        down = points[:, 2] < points[:, 2].min() + _LEVEL
+        return float(np.ptp(points[down, 0]))
 
 
 @dataclass(frozen=True)
@@ -120,8 +136,10 @@ class Steered:
         return self.measured.yaw_rate / self.no_slip_rate
 
     @property
-    def over_expected(self) -> float:
-        """Measured yaw rate over that of planar friction [-]."""
+    def over_expected(self) -> float | None:
+        """Measured yaw rate over that of planar friction [-]; None where that hardly turns the vehicle."""
+        if abs(self.expected.yaw_rate) < _HARDLY * abs(self.no_slip_rate):
+            return None
         return self.measured.yaw_rate / self.expected.yaw_rate
 
 
@@ -146,10 +164,13 @@ def drive_an_arc(rig: Rig, radius: float, speed: float = SPEED) -> Steered:
     if finite("radius [m]", radius) <= 0:
         raise InvalidValueError("radius [m]", "greater than 0", radius)
     bend = rig.gauge / (2 * radius)
-    return steer(rig, speed * (1 - bend), speed * (1 + bend))
+    left, right = speed * (1 - bend), speed * (1 + bend)
+    # Faces that stick, as on a wide arc, are as they were set down: all have to be set down anew.
+    renewed = rig.ground_length / min(abs(left), abs(right)) if left * right else _SPIN_UP
+    return steer(rig, left, right, spin_up=max(_SPIN_UP, renewed))
 
 
-def steer(rig: Rig, left: float, right: float, slope: float = 0.0) -> Steered:
+def steer(rig: Rig, left: float, right: float, slope: float = 0.0, spin_up: float = _SPIN_UP) -> Steered:
     """Drive with constant belt speeds.
 
     Args:
@@ -157,6 +178,7 @@ def steer(rig: Rig, left: float, right: float, slope: float = 0.0) -> Steered:
         left: Belt speed [m/s], not 0.
         right: Belt speed [m/s], another one and not 0.
         slope: Of the ground, nose up at the start [rad].
+        spin_up: How long to drive before it is measured [s].
 
     Raises:
         InvalidValueError: Belt speeds that are not so, an engine that does not run the track model, a
@@ -172,7 +194,7 @@ def steer(rig: Rig, left: float, right: float, slope: float = 0.0) -> Steered:
         world.set_gravity((GRAVITY * downhill).tolist())
         robot = world.add_vehicle(rig.vehicle, track_model=track_model, flippers=rig.flippers)
         robot.set_belt_speed(left, right)
-        world.run(_SPIN_UP)
+        world.run(spin_up)
         ride = watch(world, robot, _ON_SLOPE if slope else _whole_pitches(rig, max(map(abs, belts))))
         weight, center = robot.mass * GRAVITY, _center_of_mass(robot)
     twists, axes = [], []

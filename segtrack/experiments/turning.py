@@ -13,20 +13,20 @@ so that w = v / (a + B/2); friction and weight drop out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from scipy.optimize import brentq
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.placement import place_tracks
+from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.experiments import steering
 from segtrack.experiments.steering import Rig, Steered
+from segtrack.world.engines import resolve
 
-TRACK_MODELS = ("segments", "chain")
+TRACK_MODELS = ("segments", "compliant", "chain")
 """That are compared."""
 GAUGES = (0.30, 0.445, 0.70)
 """Distances between the tracks of a PackBot, the middle one its own [m]."""
@@ -35,8 +35,6 @@ RAISED = 1.0
 RADII = (0.5, 1.0, 2.0)
 """Of arcs [m]."""
 SCENES = ("spot", "slope", "arcs")
-_LEVEL = 1e-6
-"""Within this height a belt's path is on the ground [m]."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class TurningCase:
     Attributes:
         vehicle: What it is, in words.
         scene: What it did, in words.
-        track_model: How its tracks were built.
+        rig: What it was, and what simulated it.
         steered: How it moved, and how planar friction under its loads would have moved it.
         uniform: Closed form for uniform pressure, yaw rate over that without slip [-]; None but for
             turns on the spot.
@@ -54,7 +52,7 @@ class TurningCase:
 
     vehicle: str
     scene: str
-    track_model: str
+    rig: Rig
     steered: Steered
     uniform: float | None
 
@@ -64,7 +62,8 @@ class TurningCase:
         return {
             "vehicle": self.vehicle,
             "scene": self.scene,
-            "track_model": self.track_model,
+            "track_model": self.rig.track_model,
+            "engine": resolve(self.rig.engine, self.rig.track_model)[0],
             "belt_speeds": list(steered.belts),
             "yaw_rate": steered.measured.yaw_rate,
             "over_no_slip": steered.over_no_slip,
@@ -102,22 +101,6 @@ def uniform_pressure_turning_rate(speed: float, gauge: float, length: float) -> 
     return finite("speed [m/s]", speed) / (offset + gauge / 2)
 
 
-def ground_length(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> float:
-    """Length of what its tracks have on flat ground together, from rear to front [m].
-
-    Args:
-        vehicle: The vehicle, level.
-        flippers: Their angles by name [rad]; 0 if not given.
-    """
-    ends = [
-        track.frame.plane_points(track.mounted.spec.belt_path.outline())
-        for track in place_tracks(vehicle, flippers)
-    ]
-    points = np.concatenate(ends)
-    down = points[points[:, 2] < points[:, 2].min() + _LEVEL]
-    return float(np.ptp(down[:, 0]))
-
-
 Vehicles = dict[str, tuple[VehicleDescription, dict[str, float]]]
 """Descriptions and the angles of their flippers [rad], by what they are in words."""
 
@@ -147,20 +130,23 @@ def run_turning(
     track_models: Sequence[str] = TRACK_MODELS,
     scenes: Sequence[str] = ("spot",),
     speeds: Sequence[float] = (steering.SPEED,),
+    engine: EngineName | None = None,
     on_case: Callable[[], object] = lambda: None,
 ) -> tuple[TurningCase, ...]:
     """Let vehicles turn to the left, with each of some track models.
 
     Args:
         vehicle: Name of a bundled one, or path of a vehicle file; `compared_vehicles` if not given.
-        track_models: segments, smooth, wheels:N, plates or chain.
+        track_models: segments, smooth, wheels:N, plates, chain, compliant or surface.
         scenes: spot, slope or arcs.
         speeds: Belt speeds [m/s], > 0.
+        engine: native or pybullet; the one that runs each track model if not given.
         on_case: Called after each of `case_count`.
 
     Raises:
-        UnknownNameError: No such scene, vehicle or track model.
-        InvalidValueError: A speed that is not positive, or a vehicle that cannot be steered so.
+        UnknownNameError: No such scene, vehicle, track model or engine.
+        InvalidValueError: A speed that is not positive, an engine that does not run a track model, or a
+            vehicle that cannot be steered so.
     """
     for scene in scenes:
         if scene not in SCENES:
@@ -168,13 +154,15 @@ def run_turning(
     for speed in speeds:
         if finite("belt speed [m/s]", speed) <= 0:
             raise InvalidValueError("belt speed [m/s]", "greater than 0", speed)
+    for track_model in track_models:
+        resolve(engine, track_model)
     cases = []
     for name, (description, flippers) in _vehicles(vehicle).items():
         for track_model in track_models:
-            rig = Rig(description, flippers, track_model)
+            rig = Rig(description, flippers, track_model, engine)
             for speed in speeds:
                 for scene, steered, uniform in _cases(rig, scenes, speed):
-                    cases.append(TurningCase(name, scene, track_model, steered, uniform))
+                    cases.append(TurningCase(name, scene, rig, steered, uniform))
                     on_case()
     return tuple(cases)
 
@@ -194,8 +182,7 @@ def _vehicles(vehicle: str | Path | None) -> Vehicles:
 def _cases(rig: Rig, scenes: Sequence[str], speed: float) -> Iterator[tuple[str, Steered, float | None]]:
     """Each scene's name, how the rig steered, and the closed form over no slip."""
     if "spot" in scenes:
-        length = ground_length(rig.vehicle, rig.flippers)
-        uniform = uniform_pressure_turning_rate(1.0, rig.gauge, length) * rig.gauge / 2
+        uniform = uniform_pressure_turning_rate(1.0, rig.gauge, rig.ground_length) * rig.gauge / 2
         yield "on the spot", steering.turn_on_the_spot(rig, speed), uniform
     if "slope" in scenes:
         angle = f"{math.degrees(steering.SLOPE):.0f} deg slope"

@@ -99,15 +99,17 @@ def map_table(result: Table4Map) -> Table:
 def turning_table(cases: tuple[TurningCase, ...]) -> Table:
     """Yaw rates over those without slip, beside closed form and planar friction; slips if belts vary."""
     varied = len({case.steered.belts for case in cases}) > 1
-    table = Table(title="Yaw rate over that without slip")
-    table.add_column("", min_width=22)
+    scenes = {case.scene for case in cases}
+    title = "Yaw rate over that without slip"
+    table = Table(title=title if len(scenes) > 1 else f"{title}, {cases[0].scene}")
+    table.add_column("", no_wrap=True)
     for header in ("simu-\nlated", "uniform\npressure", "own\nloads", "ratio", "real-time\nfactor"):
         table.add_column(header, no_wrap=True)
     for header in ("belts\n[m/s]", "slip left,\nright", "of own\nloads") if varied else ():
         table.add_column(header)
     heading = ""
     for case in cases:
-        if heading != (heading := f"{case.vehicle},\n{case.scene}"):
+        if heading != (heading := case.vehicle):
             table.add_section()
             table.add_row(escape(heading))
         steered = case.steered
@@ -123,7 +125,8 @@ def turning_table(cases: tuple[TurningCase, ...]) -> Table:
             values.append(", ".join(f"{speed:.3g}" for speed in steered.belts))
             for motion in (steered.measured, steered.expected):
                 values.append(", ".join(f"{slip:.3f}" for slip in motion.slip))
-        table.add_row(f"  {case.track_model}", *values)
+        model = case.rig.track_model
+        table.add_row(f"  {model}" if len(scenes) == 1 else f"  {model}, {case.scene}", *values)
     return table
 
 

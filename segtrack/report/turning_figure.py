@@ -16,7 +16,7 @@ _WIDTH = 0.8
 def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
     """Yaw rates over those without slip, a panel for each scene; a mark for each belt speed, rising."""
     scenes = list(dict.fromkeys(case.scene for case in cases))
-    models = list(dict.fromkeys(case.track_model for case in cases))
+    models = list(dict.fromkeys(case.rig.track_model for case in cases))
     vehicles = list(dict.fromkeys(case.vehicle for case in cases))
     figure = new_figure(2.0 + 1.7 * len(vehicles), 0.8 + 3.2 * len(scenes))
     panels = figure.subplots(len(scenes), 1, sharex=True, squeeze=False)[:, 0]
@@ -45,9 +45,9 @@ def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
 def _draw_vehicle(axes: Axes, place: int, cases: list[TurningCase], models: list[str]) -> None:
     """One vehicle in one scene, around x = `place`."""
     step = _WIDTH / max(len(cases), 1)
-    for i, case in enumerate(sorted(cases, key=lambda case: models.index(case.track_model))):
+    for i, case in enumerate(sorted(cases, key=lambda case: models.index(case.rig.track_model))):
         x = place - _WIDTH / 2 + (i + 0.5) * step
-        colour = SEGMENT_COLOURS[models.index(case.track_model)]
+        colour = SEGMENT_COLOURS[models.index(case.rig.track_model)]
         expected = case.steered.expected.yaw_rate / case.steered.no_slip_rate
         axes.plot([x, x], [case.steered.over_no_slip, expected], color=colour, linewidth=1.0)
         axes.plot(x, case.steered.over_no_slip, "o", color=colour)
