@@ -1,1 +1,5 @@
-"""Everything that touches PyBullet."""
+"""Everything that touches PyBullet, which is imported here first, without its greeting."""
+
+from segtrack.bullet.quiet import import_pybullet
+
+import_pybullet()

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
+from segtrack.bullet.quiet import without_greetings
 from segtrack.errors import DisconnectedError, InvalidValueError, SegtrackError, UnknownNameError, finite
 
 PresetName = Literal["exact", "fast", "coarse"]
@@ -52,7 +53,10 @@ def open_client(gui: bool) -> BulletClient:
     """
     if gui and sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
         raise SegtrackError("a window needs a display, and the environment variable DISPLAY is not set")
-    return BulletClient(pybullet.GUI if gui else pybullet.DIRECT)
+    if gui:  # Says much, also why there is no window before it ends the process.
+        return BulletClient(pybullet.GUI)
+    with without_greetings():
+        return BulletClient(pybullet.DIRECT)
 
 
 def client_id(client: Any, what: str) -> int:

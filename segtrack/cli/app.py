@@ -17,6 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # Rich's own would take a unit in brackets for a style.
 )
 for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw):
     app.command()(command)
@@ -26,8 +27,8 @@ app.add_typer(reproduce, name="reproduce")
 def main() -> None:
     """Run the program.
 
-    PyBullet greets on the process's standard output, from C. That stream is kept for results,
-    so C gets the null device in its place.
+    PyBullet's window talks on the process's standard output, from C. That stream is kept for
+    results, so C gets the null device in its place.
     """
     results = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     null = os.open(os.devnull, os.O_WRONLY)

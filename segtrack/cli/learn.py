@@ -14,6 +14,7 @@ from segtrack.cli.output import (
     OutFolder,
     command,
     counting,
+    numbers,
     progress,
     results_folder,
     say_written,
@@ -132,7 +133,7 @@ def evaluate(
         _task(task),
         policies=tuple(policy),
         episodes=episodes,
-        levels=None if levels is None else _numbers(levels),
+        levels=None if levels is None else numbers("--levels", levels),
         seed=seed,
         vehicle=vehicle,
         engine=engine,  # type: ignore[arg-type]
@@ -201,13 +202,6 @@ def _parameters(settings: list[str] | None) -> dict[str, Any]:
             raise InvalidValueError(f"--set {name}", expected, value) from None
         given[name.strip()] = tuple(read) if isinstance(read, list) else read
     return given
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InvalidValueError("--levels", "numbers with commas between them", text) from None
 
 
 def _read(text: str) -> Any:

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from segtrack.errors import SegtrackError
+from segtrack.errors import InvalidValueError, SegtrackError
 from segtrack.files import check_writable, to_json
 
 Arguments = ParamSpec("Arguments")
@@ -68,6 +68,18 @@ def results_folder(out: Path | None, default: str) -> Path:
     folder = out if out is not None else Path("out") / default
     check_writable(folder)
     return folder
+
+
+def numbers(option: str, text: str) -> tuple[float, ...]:
+    """The numbers of an option that takes several.
+
+    Raises:
+        InvalidValueError: They are no numbers with commas between them.
+    """
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidValueError(option, "numbers with commas between them", text) from None
 
 
 def show(table: Table, summary: Mapping[str, Any], as_json: bool) -> None:

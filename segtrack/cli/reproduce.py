@@ -8,8 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from segtrack.cli.options import EngineChoice, Preset, TrackModel
-from segtrack.cli.output import JsonFlag, OutFolder, command, counting, results_folder, say_written, show
-from segtrack.experiments import okada_map, okada_table_2, okada_table_4, segments_vs_chain, turning
+from segtrack.cli.output import (
+    JsonFlag,
+    OutFolder,
+    command,
+    counting,
+    numbers,
+    results_folder,
+    say_written,
+    show,
+)
+from segtrack.experiments import (
+    okada_map,
+    okada_table_2,
+    okada_table_4,
+    segments_vs_chain,
+    speed,
+    steering,
+    turning,
+)
 from segtrack.experiments.published import TABLE_4
 from segtrack.files import write_csv, write_figure, write_json
 
@@ -36,6 +53,27 @@ def table_2(
         write_figure(folder / "table_2.png", table_figures.draw_table_2(result)),
     ]
     show(tables.table_2(result), result.summary(), as_json)
+    say_written(*written)
+
+
+@reproduce.command("speed")
+@command
+def quince_speed(
+    rounds: Annotated[int, typer.Option(help="How often each model takes its turn.", min=1)] = speed.ROUNDS,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """How fast Quince is simulated on a 240 mm step and turning, compliant belts over segments."""
+    from segtrack.report import table_figures, tables
+
+    folder = results_folder(out, "speed")
+    with counting("driving", rounds * len(speed.SCENES) * len(speed.TRACK_MODELS)) as done:
+        result = speed.measure_speed(rounds, done)
+    written = [
+        write_json(folder / "speed.json", result.summary()),
+        write_figure(folder / "speed.png", table_figures.draw_speed(result)),
+    ]
+    show(tables.speed_table(result), result.summary(), as_json)
     say_written(*written)
 
 
@@ -93,17 +131,42 @@ def _map(folder: Path, chosen: dict[str, Any], size: str, as_json: bool) -> None
 
 @reproduce.command("turning")
 @command
-def turning_rates(out: OutFolder = None, as_json: JsonFlag = False) -> None:
-    """Turning rates on the spot against the closed form for uniform-pressure tracks."""
-    from segtrack.report import table_figures, tables
+def turning_rates(
+    vehicle: Annotated[
+        str | None,
+        typer.Option(
+            help="Bundled vehicle or vehicle file; PackBot with three gauges and Quince.", show_default=False
+        ),
+    ] = None,
+    track_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="segments, smooth, wheels:N, plates, chain, compliant or surface; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="native or pybullet; the one that runs each track model.", show_default=False),
+    ] = None,
+    scene: Annotated[
+        list[str], typer.Option(help="spot, slope (15 deg) or arcs (0.5, 1 and 2 m); may be repeated.")
+    ] = ["spot"],  # noqa: B006
+    speeds: Annotated[str, typer.Option(help="Belt speeds [m/s], with commas.")] = str(steering.SPEED),
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Turning rates against a closed form, and against planar friction under each track model's own loads."""
+    from segtrack.report import tables, turning_figure
 
     folder = results_folder(out, "turning")
-    with counting("turning", len(turning.GAUGES)) as done:
-        cases = turning.measure_turning(on_case=done)
-    summary = {"cases": [{**vars(case), "ratio": case.ratio} for case in cases]}
+    chosen = (vehicle, track_model or turning.TRACK_MODELS, scene, numbers("--speeds", speeds))
+    with counting("turning", turning.case_count(*chosen)) as done:
+        cases = turning.run_turning(*chosen, engine=engine, on_case=done)  # type: ignore[arg-type]
+    summary = {"cases": [case.record() for case in cases]}
     written = [
         write_json(folder / "turning.json", summary),
-        write_figure(folder / "turning.png", table_figures.draw_turning(cases)),
+        write_figure(folder / "turning.png", turning_figure.draw_turning(cases)),
     ]
     show(tables.turning_table(cases), summary, as_json)
     say_written(*written)

@@ -1,9 +1,9 @@
-"""How fast does a tracked vehicle turn on the spot? Against the closed form for a uniform-pressure track.
+"""How fast tracked vehicles turn, beside a closed form and beside planar friction under their own loads.
 
-Two belts of length L and gauge B run at +v and -v. A point of a belt's ground line, x from
-its middle, slides at (v - w B/2, w x) over the ground for a turning rate w. With
-isotropic Coulomb friction under uniform pressure, and a = (v - w B/2) / w, the moments about
-the middle balance where
+The closed form is for two belts of length L and gauge B at +v and -v on the spot. A point of a belt's
+ground line, x from its middle, slides at (v - w B/2, w x) over the ground for a turning rate
+w. With isotropic Coulomb friction under uniform pressure, and a = (v - w B/2) / w, the moments
+about the middle balance where
 
     a (B + a) asinh(h / a) = h sqrt(a^2 + h^2),    h = L/2,
 
@@ -13,45 +13,69 @@ so that w = v / (a + B/2); friction and weight drop out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
 from scipy.optimize import brentq
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
-from segtrack.errors import InvalidValueError, finite
-from segtrack.terrain import Plane
-from segtrack.world import World, resolve
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.experiments import steering
+from segtrack.experiments.steering import Rig, Steered
+from segtrack.world import resolve
 
+TRACK_MODELS = ("segments", "compliant", "chain")
+"""That are compared."""
 GAUGES = (0.30, 0.445, 0.70)
 """Distances between the tracks of a PackBot, the middle one its own [m]."""
-_SPIN_UP, _MEASURED = 0.5, 2.0
+RAISED = 1.0
+"""Angle of raised flippers [rad]."""
+RADII = (0.5, 1.0, 2.0)
+"""Of arcs [m]."""
+SCENES = ("spot", "slope", "arcs")
 
 
 @dataclass(frozen=True)
 class TurningCase:
-    """One vehicle turning on the spot.
+    """One vehicle that turned.
 
     Attributes:
-        gauge: Distance between the tracks' middles [m].
-        length: Of a ground line [m].
-        closed_form: Turning rate of uniform-pressure tracks [rad/s].
-        left: Turning rate to the left [rad/s].
-        right: Turning rate to the right [rad/s], positive.
+        vehicle: What it is, in words.
+        scene: What it did, in words.
+        rig: What it was, and what simulated it.
+        steered: How it moved, and how planar friction under its loads would have moved it.
+        uniform: Closed form for uniform pressure, yaw rate over that without slip [-]; None but for
+            turns on the spot.
     """
 
-    gauge: float
-    length: float
-    closed_form: float
-    left: float
-    right: float
+    vehicle: str
+    scene: str
+    rig: Rig
+    steered: Steered
+    uniform: float | None
 
-    @property
-    def ratio(self) -> float:
-        """Measured over closed form, mean of both directions."""
-        return (self.left + self.right) / 2 / self.closed_form
+    def record(self) -> dict[str, object]:
+        """Everything as plain values with the names that JSON has."""
+        steered = self.steered
+        return {
+            "vehicle": self.vehicle,
+            "scene": self.scene,
+            "track_model": self.rig.track_model,
+            "engine": resolve(self.rig.engine, self.rig.track_model)[0],
+            "belt_speeds": list(steered.belts),
+            "yaw_rate": steered.measured.yaw_rate,
+            "over_no_slip": steered.over_no_slip,
+            "uniform_pressure_over_no_slip": self.uniform,
+            "planar_friction_over_no_slip": steered.expected.yaw_rate / steered.no_slip_rate,
+            "over_planar_friction": steered.over_expected,
+            "slip": list(steered.measured.slip),
+            "planar_friction_slip": list(steered.expected.slip),
+            "creep": steered.measured.creep,
+            "planar_friction_creep": steered.expected.creep,
+            "real_time_factor": steered.real_time_factor,
+        }
 
 
 def uniform_pressure_turning_rate(speed: float, gauge: float, length: float) -> float:
@@ -77,34 +101,94 @@ def uniform_pressure_turning_rate(speed: float, gauge: float, length: float) -> 
     return finite("speed [m/s]", speed) / (offset + gauge / 2)
 
 
-def measure_turning(
-    gauges: Sequence[float] = GAUGES,
-    speed: float = 0.2,
-    *,
+Vehicles = dict[str, tuple[VehicleDescription, dict[str, float]]]
+"""Descriptions and the angles of their flippers [rad], by what they are in words."""
+
+
+def compared_vehicles() -> Vehicles:
+    """PackBot with three gauges, Quince with flippers up and flat."""
+    packbot = load_vehicle("packbot")
+    vehicles: Vehicles = {
+        f"packbot, gauge {gauge:g} m": (_with_gauge(packbot, gauge), {}) for gauge in GAUGES
+    }
+    return vehicles | with_flippers("quince")
+
+
+def with_flippers(name: str | Path) -> Vehicles:
+    """A vehicle, bundled or of a file, with its flippers up and flat if it has any."""
+    vehicle = load_vehicle(name)
+    if not vehicle.flippers:
+        return {vehicle.name: (vehicle, {})}
+    return {
+        f"{vehicle.name}, flippers {how}": (vehicle, dict.fromkeys(vehicle.flippers, angle))
+        for how, angle in (("up", RAISED), ("flat", 0.0))
+    }
+
+
+def run_turning(
+    vehicle: str | Path | None = None,
+    track_models: Sequence[str] = TRACK_MODELS,
+    scenes: Sequence[str] = ("spot",),
+    speeds: Sequence[float] = (steering.SPEED,),
     engine: EngineName | None = None,
-    track_model: str | None = None,
     on_case: Callable[[], object] = lambda: None,
 ) -> tuple[TurningCase, ...]:
-    """Turn PackBots of several gauges on the spot.
+    """Let vehicles turn to the left, with each of some track models.
 
     Args:
-        gauges: Distances between the tracks [m].
-        speed: Belt speed [m/s].
-        engine: What simulates them; what runs the track model if not given.
-        track_model: How tracks are built; the engine's default if not given.
-        on_case: Called after each gauge.
+        vehicle: Name of a bundled one, or path of a vehicle file; `compared_vehicles` if not given.
+        track_models: segments, smooth, wheels:N, plates, chain, compliant or surface.
+        scenes: spot, slope or arcs.
+        speeds: Belt speeds [m/s], > 0.
+        engine: native or pybullet; the one that runs each track model if not given.
+        on_case: Called after each of `case_count`.
+
+    Raises:
+        UnknownNameError: No such scene, vehicle, track model or engine.
+        InvalidValueError: A speed that is not positive, an engine that does not run a track model, or a
+            vehicle that cannot be steered so.
     """
-    chosen = resolve(engine, track_model)
+    for scene in scenes:
+        if scene not in SCENES:
+            raise UnknownNameError("scene", scene, SCENES)
+    for speed in speeds:
+        if finite("belt speed [m/s]", speed) <= 0:
+            raise InvalidValueError("belt speed [m/s]", "greater than 0", speed)
+    for track_model in track_models:
+        resolve(engine, track_model)
     cases = []
-    for gauge in gauges:
-        vehicle = _with_gauge(load_vehicle("packbot"), gauge)
-        path = vehicle.tracks["left"].belt_path
-        length = path.segments[path.ground].length
-        expected = uniform_pressure_turning_rate(speed, gauge, length)
-        left, right = (_turning_rate(vehicle, sign * speed, *chosen) for sign in (1, -1))
-        cases.append(TurningCase(gauge, length, expected, left, -right))
-        on_case()
+    for name, (description, flippers) in _vehicles(vehicle).items():
+        for track_model in track_models:
+            rig = Rig(description, flippers, track_model, engine)
+            for speed in speeds:
+                for scene, steered, uniform in _cases(rig, scenes, speed):
+                    cases.append(TurningCase(name, scene, rig, steered, uniform))
+                    on_case()
     return tuple(cases)
+
+
+def case_count(
+    vehicle: str | Path | None, track_models: Sequence[str], scenes: Sequence[str], speeds: Sequence[float]
+) -> int:
+    """How many cases `run_turning` has."""
+    each = sum(len(RADII) if scene == "arcs" else 1 for scene in scenes)
+    return len(_vehicles(vehicle)) * len(track_models) * len(speeds) * each
+
+
+def _vehicles(vehicle: str | Path | None) -> Vehicles:
+    return compared_vehicles() if vehicle is None else with_flippers(vehicle)
+
+
+def _cases(rig: Rig, scenes: Sequence[str], speed: float) -> Iterator[tuple[str, Steered, float | None]]:
+    """Each scene's name, how the rig steered, and the closed form over no slip."""
+    if "spot" in scenes:
+        uniform = uniform_pressure_turning_rate(1.0, rig.gauge, rig.ground_length) * rig.gauge / 2
+        yield "on the spot", steering.turn_on_the_spot(rig, speed), uniform
+    if "slope" in scenes:
+        angle = f"{math.degrees(steering.SLOPE):.0f} deg slope"
+        yield angle, steering.turn_on_a_slope(rig, speed), None
+    for radius in RADII if "arcs" in scenes else ():
+        yield f"arc of {radius:g} m", steering.drive_an_arc(rig, radius, speed), None
 
 
 def _with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
@@ -114,16 +198,3 @@ def _with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription
         mount = track.mount.model_copy(update={"xyz": (x, math.copysign(gauge / 2, y), z)})
         tracks[name] = track.model_copy(update={"mount": mount})
     return vehicle.model_copy(update={"tracks": tracks})
-
-
-def _turning_rate(vehicle: VehicleDescription, speed: float, engine: EngineName, track_model: str) -> float:
-    """Mean turning rate [rad/s], left positive, once it turns steadily."""
-    with World(engine=engine) as world:
-        world.add_terrain(Plane())
-        robot = world.add_vehicle(vehicle, track_model=track_model)
-        robot.set_belt_speed(-speed, speed)
-        world.run(_SPIN_UP)
-        yaws: list[float] = []
-        world.run(_MEASURED, on_step=lambda: yaws.append(robot.state.yaw))
-        turned = np.unwrap(yaws)
-        return float((turned[-1] - turned[0]) / (_MEASURED - world.time_step))

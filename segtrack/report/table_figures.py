@@ -9,7 +9,7 @@ from segtrack.experiments.okada_map import Table4Map
 from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
 from segtrack.experiments.published import TABLE_2_REAL_TIME_FACTOR, TABLE_4
-from segtrack.experiments.turning import TurningCase
+from segtrack.experiments.speed import SpeedTable
 from segtrack.report.climb_figure import draw_snapshot
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
@@ -20,9 +20,7 @@ def draw_table_2(table: Table2) -> Figure:
     axes = figure.add_subplot()
     factors = table.real_time_factor
     places = np.arange(len(factors))
-    ours = axes.bar(
-        places - 0.2, list(factors.values()), 0.4, color=SEGMENT_COLOURS[0], label="segtrack, Bullet"
-    )
+    ours = axes.bar(places - 0.2, list(factors.values()), 0.4, color=SEGMENT_COLOURS[0], label="segtrack")
     axes.bar_label(ours, fmt="%.2f", fontsize=9)
     known = [i for i, model in enumerate(factors) if model in TABLE_2_REAL_TIME_FACTOR]
     values = [TABLE_2_REAL_TIME_FACTOR[model] for model in factors if model in TABLE_2_REAL_TIME_FACTOR]
@@ -35,6 +33,25 @@ def draw_table_2(table: Table2) -> Figure:
     axes.set_ylabel("real-time factor (above 1: faster than real time)")
     axes.set_xticks(places, [name.replace("_", " ") for name in factors])
     axes.set_title("PackBot, flat ground, 0.3 m/s, 1 ms; another machine than the paper's", loc="left")
+    axes.legend()
+    return figure
+
+
+def draw_speed(table: SpeedTable) -> Figure:
+    """Real-time factors as bars, a group for each scene, on a logarithmic scale."""
+    figure = new_figure(9.0, 4.5)
+    axes = figure.add_subplot()
+    models = list(next(iter(table.factors.values())))
+    places = np.arange(len(table.factors))
+    for i, model in enumerate(models):
+        medians = [table.median(scene, model) for scene in table.factors]
+        bars = axes.bar(places + (i - 1) * 0.27, medians, 0.27, color=SEGMENT_COLOURS[i], label=model)
+        axes.bar_label(bars, fmt="%.1f", fontsize=9)
+    axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.set_yscale("log")
+    axes.set_ylabel("real-time factor (above 1: faster than real time)")
+    axes.set_xticks(places, ["onto a 240 mm step", "turning on the spot"])
+    axes.set_title("Quince, 1 ms, one core; segments: Bullet, exact", loc="left")
     axes.legend()
     return figure
 
@@ -76,20 +93,4 @@ def draw_map(table: Table4Map) -> Figure:
         axes.set_yticks(range(shape[1]), [f"{angle:g}" for angle in grid.rear_sub_track_deg])
     panels[0].set_ylabel("rear sub-tracks raised by [deg]")
     figure.colorbar(image, ax=list(panels), label="matches")
-    return figure
-
-
-def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
-    """Turning rates over length/width, the closed form beside them."""
-    figure = new_figure(7.0, 4.5)
-    axes = figure.add_subplot()
-    ratios = [case.length / case.gauge for case in cases]
-    axes.plot(ratios, [case.closed_form for case in cases], "k--", label="closed form, uniform pressure")
-    axes.plot(ratios, [case.left for case in cases], "o", color=SEGMENT_COLOURS[0], label="to the left")
-    axes.plot(ratios, [case.right for case in cases], "x", color=SEGMENT_COLOURS[1], label="to the right")
-    axes.set_xlabel("length of ground line / gauge [-]")
-    axes.set_ylabel("turning rate on the spot [rad/s]")
-    axes.set_ylim(0)
-    axes.grid(alpha=0.25)
-    axes.legend()
     return figure

@@ -15,6 +15,7 @@ from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
 from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
 from segtrack.experiments.segments_vs_chain import Line, Model, SegmentsVsChain
+from segtrack.experiments.speed import SpeedTable
 from segtrack.experiments.turning import TurningCase
 
 
@@ -48,9 +49,28 @@ def table_2(result: Table2) -> Table:
         table.add_row(model.replace("_", " "), f"{factor:.2f}", "" if paper is None else f"{paper:.2f}")
     table.add_section()
     for name, ratio in result.ratios.items():
-        table.add_row(name.replace("_", " "), f"{ratio:.2f}", f"{TABLE_2_RATIOS[name]:.2f}")
+        paper = TABLE_2_RATIOS.get(name)
+        table.add_row(name.replace("_", " "), f"{ratio:.2f}", "" if paper is None else f"{paper:.2f}")
     table.add_section()
     table.add_row("segtrack's own share of a step", f"{result.overhead_fraction:.1%}", "")
+    return table
+
+
+def speed_table(result: SpeedTable) -> Table:
+    """Real-time factors of Quince on the step and turning, and their ratios over segments."""
+    title = "Quince, 1 ms, one core: real-time factor"
+    table = Table("scene", "track model", "median", "slowest round", "over segments", title=title)
+    for scene, models in result.factors.items():
+        for model, rounds in models.items():
+            table.add_row(
+                {"climb": "onto a 240 mm step", "turn": "turning on the spot"}[scene],
+                model,
+                f"{result.median(scene, model):.2f}",
+                f"{min(rounds):.2f}",
+                f"{result.ratio(scene, model):.1f}",
+            )
+        table.add_section()
+    table.add_row("20 ms of the native engine", "compliant", f"{result.python_fraction:.1%} Python", "", "")
     return table
 
 
@@ -96,12 +116,36 @@ def map_table(result: Table4Map) -> Table:
 
 
 def turning_table(cases: tuple[TurningCase, ...]) -> Table:
-    """Turning rates against the closed form."""
-    columns = ("length/gauge", "closed form [rad/s]", "left [rad/s]", "right [rad/s]", "ratio")
-    table = Table(*columns, title="Turning on the spot, PackBot of three gauges, belts at 0.2 m/s")
-    for c in cases:
-        values = (c.length / c.gauge, c.closed_form, c.left, c.right, c.ratio)
-        table.add_row(*(f"{value:.3f}" for value in values))
+    """Yaw rates over those without slip, beside closed form and planar friction; slips if belts vary."""
+    varied = len({case.steered.belts for case in cases}) > 1
+    scenes = {case.scene for case in cases}
+    title = "Yaw rate over that without slip"
+    table = Table(title=title if len(scenes) > 1 else f"{title}, {cases[0].scene}")
+    table.add_column("", no_wrap=True)
+    for header in ("simu-\nlated", "uniform\npressure", "own\nloads", "ratio", "real-time\nfactor"):
+        table.add_column(header, no_wrap=True)
+    for header in ("belts\n[m/s]", "slip left,\nright", "of own\nloads") if varied else ():
+        table.add_column(header)
+    heading = ""
+    for case in cases:
+        if heading != (heading := case.vehicle):
+            table.add_section()
+            table.add_row(escape(heading))
+        steered = case.steered
+        rates = (
+            steered.over_no_slip,
+            case.uniform,
+            steered.expected.yaw_rate / steered.no_slip_rate,
+            steered.over_expected,
+        )
+        values = ["" if rate is None else f"{rate:.3f}" for rate in rates]
+        values.append(f"{steered.real_time_factor:.2f}")
+        if varied:
+            values.append(", ".join(f"{speed:.3g}" for speed in steered.belts))
+            for motion in (steered.measured, steered.expected):
+                values.append(", ".join(f"{slip:.3f}" for slip in motion.slip))
+        model = case.rig.track_model
+        table.add_row(f"  {model}" if len(scenes) == 1 else f"  {model}, {case.scene}", *values)
     return table
 
 
