@@ -15,8 +15,8 @@ TABLE_2_REAL_TIME_FACTOR = {
     "wheels_13": 1.79,
     "surface": 5.93,
 }
-"""Real-time factor by track model; `surface` is the constraint to the ground, which the authors estimated, and the
-multiple-plate method was not measured."""
+"""Real-time factor by track model; `surface` is the constraint to the ground, which the authors estimated.
+The multiple-plate method was not measured."""
 
 TABLE_2_RATIOS = {
     "segments_over_wheels_13": 1.56,
