@@ -50,7 +50,7 @@ def table_2(result: Table2) -> Table:
     for name, ratio in result.ratios.items():
         table.add_row(name.replace("_", " "), f"{ratio:.2f}", f"{TABLE_2_RATIOS[name]:.2f}")
     table.add_section()
-    table.add_row("segtrack's own share of a step", f"{result.overhead_fraction:.1%}", "")
+    table.add_row("segtrack's own fraction of a step", f"{result.overhead_fraction:.1%}", "")
     return table
 
 
