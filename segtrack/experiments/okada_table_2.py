@@ -7,14 +7,9 @@ round, so that what else the machine does hits all of them alike.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
-
-import pybullet
-from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
@@ -84,23 +79,6 @@ class Table2:
         }
 
 
-class TimedClient(BulletClient):
-    """A client that adds up the time spent in Bullet's `stepSimulation`.
-
-    Attributes:
-        engine_time: So far [s].
-    """
-
-    engine_time = 0.0
-
-    def stepSimulation(self) -> None:  # noqa: N802
-        """Step, and count the time. The client's own Python stays outside, as in the class it extends."""
-        step = self.__getattr__("stepSimulation")
-        began = time.perf_counter()
-        step()
-        self.engine_time += time.perf_counter() - began
-
-
 def run_table_2(
     *,
     rounds: int = ROUNDS,
@@ -140,7 +118,9 @@ class _Racer:
     """One model's world, warmed up and driving."""
 
     def __init__(self, name: str, track_model: str) -> None:
-        self._client: Any = TimedClient(pybullet.DIRECT)
+        from segtrack.bullet.timed_client import open_timed_client  # With PyBullet, which is timed.
+
+        self._client = open_timed_client()
         self._world = World("exact", client=self._client)
         try:
             self._world.add_terrain(Plane())
