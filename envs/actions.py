@@ -48,8 +48,8 @@ class Actuators:
         parts = vehicle.flippers
         self._groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
         if flippers == "pairs":
-            ends = {part.extends: None for part in parts.values()}
-            self._groups = {e: tuple(n for n, p in parts.items() if p.extends == e) for e in ends}
+            ends = {part.tip_direction: None for part in parts.values()}
+            self._groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
         self._fastest = {name: part.max_speed for name, part in parts.items()}
         self.names = ("left", "right", *self._groups)
         self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)

@@ -80,7 +80,7 @@ class Entries(NamedTuple):
         name: In the dict.
         labels: Of each entry.
         unit: SI.
-        low: Least value of each entry (n,).
+        low: Smallest value of each entry (n,).
         high: Largest value of each entry (n,).
         frame: In which it is given.
     """
@@ -133,7 +133,7 @@ class Sensors:
 
     @property
     def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Least and largest value of each entry (n,)."""
+        """Smallest and largest value of each entry (n,)."""
         return self._low, self._high
 
     @property

@@ -18,7 +18,7 @@ class Number:
 
     Attributes:
         default: Value where nothing else is said; None leaves it to the vehicle.
-        low: Least that it can be.
+        low: Smallest that it can be.
         high: Largest that it can be.
         unit: SI; "-" for none.
         text: What it is.

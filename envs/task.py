@@ -72,7 +72,7 @@ class Task(ABC):
     Attributes:
         name: As in its environment's id.
         parameters: What its courses are built from.
-        difficulty: The parameter by which success is drawn and by which a curriculum goes.
+        difficulty: The parameter by which success is plotted and by which a curriculum goes.
         levels: Values of it for the picture.
         needs_flippers: Whether a vehicle without flippers is refused.
         corridor: Half width about the path that must not be left [m].

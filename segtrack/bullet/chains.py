@@ -51,7 +51,7 @@ class ChainBelt(Belt):
 
     Attributes:
         chain: What moves.
-        carriers: PyBullet's numbers of the links that carry wheels; the drive is on the first.
+        carriers: Indices of the links that carry wheels; the drive is on the first.
     """
 
     chain: TrackChain
@@ -62,7 +62,7 @@ class ChainBelt(Belt):
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.spec)
         assert track.spec.chain is not None
-        self.carriers = (track.parent_link, *(link_number(track, name) for name in design.links))
+        self.carriers = (track.parent_link, *(link_index(track, name) for name in design.links))
         # A vehicle is loaded with its joints at zero: there all carriers' track frames are one.
         motions, mount = self._motions(), track.spec.mount
         first = motions[track.parent_link]
@@ -126,7 +126,7 @@ class ChainBelt(Belt):
 
     @property
     def drive(self) -> Drive:
-        """What the drive is told."""
+        """Target speed and force limit."""
         return Drive(self._target, self._limit)
 
     def _motions(self) -> dict[int, FrameMotion]:
@@ -145,8 +145,8 @@ class ChainBelt(Belt):
         )
 
 
-def link_number(track: TrackJoints, name: str) -> int:
-    """PyBullet's number of a link of a track's vehicle.
+def link_index(track: TrackJoints, name: str) -> int:
+    """Index of a link of a track's vehicle.
 
     Raises:
         UnknownNameError: There is none of that name.
@@ -170,7 +170,7 @@ class ChainBeltGroup(BeltGroup):
         self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
         self._weigh()
         self._arms = {
-            link_number(belt.track_joints, name): arm
+            link_index(belt.track_joints, name): arm
             for belt in belts
             if belt.spec.chain is not None
             for name, arm in belt.spec.chain.arms.items()

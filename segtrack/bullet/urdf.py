@@ -89,12 +89,12 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
         _add_flipper(robot, name, flipper)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
     for mounted in vehicle.mounted_tracks():
-        _lighten(robot, parents[mounted.name], mounted.spec)
+        _subtract_reflected_mass(robot, parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
             add_segment(robot, mounted.name, mounted.spec, parent, link, meshes)
-        _complete(robot, parent, mounted.spec, links)
+        _balance_inertia(robot, parent, mounted.spec, links)
     _refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
@@ -155,7 +155,7 @@ def add_segment(
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
 
 
-def _lighten(robot: Element, parent: str, spec: TrackSpec) -> None:
+def _subtract_reflected_mass(robot: Element, parent: str, spec: TrackSpec) -> None:
     """Move the drive's reflected mass from the parent to the belt.
 
     The parent keeps the shape of its inertia, and the vehicle its mass and centre of mass.
@@ -166,10 +166,12 @@ def _lighten(robot: Element, parent: str, spec: TrackSpec) -> None:
     mass = own.mass - reflected.mass
     assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
     inertia = own.inertia * mass / own.mass
-    set_inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
+    set_inertial(
+        element, MassProperties.of(mass, (own.first_moment - reflected.first_moment) / mass, inertia)
+    )
 
 
-def _complete(robot: Element, parent: str, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
+def _balance_inertia(robot: Element, parent: str, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
     """Give the parent what a track's links leave out of the properties of a uniform belt."""
     belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
     for link in links:
@@ -182,15 +184,15 @@ def _refuse_bad_inertia(robot: Element) -> None:
     """Refuse what Bullet would silently replace by no inertia at all."""
     for link in robot.iterfind("link"):
         # As the file has it: what rounding adds about another point could refuse a thin plate.
-        least, middle, largest = np.linalg.eigvalsh(_tensor(link.find("inertial")))
-        if least <= 0 or largest > least + middle:
+        smallest, middle, largest = np.linalg.eigvalsh(_tensor(link.find("inertial")))
+        if smallest <= 0 or largest > smallest + middle:
             what = f"principal moments of inertia of link {link.get('name')} [kg m^2]"
-            got = Phrase(", ".join(f"{moment:.3g}" for moment in (least, middle, largest)))
+            got = Phrase(", ".join(f"{moment:.3g}" for moment in (smallest, middle, largest)))
             raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
 
 
 def _in_parent(spec: TrackSpec, properties: MassProperties) -> MassProperties:
-    return properties.moved(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
+    return properties.transformed(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
 
 
 def _link(robot: Element, name: str) -> Element:

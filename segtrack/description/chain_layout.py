@@ -316,7 +316,7 @@ class _Layout:
             raise InvalidValueError(f"chain.rollers.spacing of {self.name}", expected, spacing)
         segments, names = loop.path.segments, loop.path.names
         for i, line in enumerate(segments):
-            if not isinstance(line, Line) or names[i] in self.spec.omit:
+            if not isinstance(line, Line) or names[i] in self.spec.omit_segments:
                 continue
             before, after = (self._room(loop, segments[j % len(segments)], radius) for j in (i - 1, i + 1))
             length = line.length - before - after

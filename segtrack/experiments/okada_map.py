@@ -139,7 +139,7 @@ def run_map(
         preset: The engine's solver settings; PyBullet's `fast`, another engine's default if not given.
         engine: What simulates them; what runs the track model if not given.
         track_model: How tracks are built; the engine's default if not given.
-        workers: Most processes at a time; as many as there are cores if not given.
+        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each single climb; there are `climb_count(size)`.
 
     Raises:

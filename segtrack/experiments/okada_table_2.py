@@ -44,7 +44,7 @@ RATIOS = {
 ROUNDS = 5
 _SECONDS = 2.0
 """Simulated in a round by a model that is fast enough [s]."""
-_MOST_ELAPSED = 3.0
+_MAX_ELAPSED = 3.0
 """A slower model stops its round after about this wall time [s]."""
 _WARM_UP = 0.2
 _CHUNK = 0.02
@@ -56,7 +56,7 @@ class Table2:
 
     Attributes:
         rounds: Real-time factor of each round, by model.
-        overhead_fraction: Share of a step that is not Bullet's `stepSimulation`: segtrack's own
+        overhead_fraction: Fraction of a step that is not Bullet's `stepSimulation`: segtrack's own
             Python, with the segments model; the median over the rounds.
     """
 
@@ -107,16 +107,16 @@ def run_table_2(
     with ExitStack() as stack:
         racers = {name: stack.enter_context(_Racer(name, model)) for name, model in models.items()}
         factors: dict[str, list[float]] = {name: [] for name in racers}
-        shares = []
+        fractions = []
         for _ in range(rounds):
             for name, racer in racers.items():
-                elapsed, engine, simulated = racer.drive(seconds, _MOST_ELAPSED)
+                elapsed, engine, simulated = racer.drive(seconds, _MAX_ELAPSED)
                 factors[name].append(simulated / elapsed)
                 if name == "segments":
-                    shares.append(1.0 - engine / elapsed)
+                    fractions.append(1.0 - engine / elapsed)
                 if on_done is not None:
                     on_done()
-    return Table2({name: tuple(values) for name, values in factors.items()}, statistics.median(shares))
+    return Table2({name: tuple(values) for name, values in factors.items()}, statistics.median(fractions))
 
 
 class _Racer:
@@ -137,7 +137,7 @@ class _Racer:
                 vehicle = without_segment(vehicle, UPPER_LINE)
             robot = self._world.add_vehicle(vehicle, track_model=track_model)
             robot.set_belt_speed(left=TABLE_2_SPEED, right=TABLE_2_SPEED)
-            self.drive(_WARM_UP, _MOST_ELAPSED)
+            self.drive(_WARM_UP, _MAX_ELAPSED)
         except BaseException:
             self.__exit__()
             raise
@@ -150,11 +150,11 @@ class _Racer:
         if self._client is not None:
             self._client.disconnect()
 
-    def drive(self, seconds: float, most_elapsed: float) -> tuple[float, float, float]:
-        """Drive on; returns elapsed time, Bullet's share of it and simulated time [s]."""
+    def drive(self, seconds: float, max_elapsed: float) -> tuple[float, float, float]:
+        """Drive on; returns elapsed time, Bullet's part of it and simulated time [s]."""
         elapsed = simulated = 0.0
         engine_before = self._engine_time
-        while simulated < seconds - _CHUNK / 2 and elapsed < most_elapsed:
+        while simulated < seconds - _CHUNK / 2 and elapsed < max_elapsed:
             self._world.run(_CHUNK)
             elapsed += _CHUNK / self._world.real_time_factor
             simulated += _CHUNK

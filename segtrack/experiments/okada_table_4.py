@@ -114,7 +114,7 @@ def run_table_4(
         engine: What simulates them; what runs the track model if not given.
         track_model: How tracks are built; the engine's default if not given.
         published: Other lines than all six.
-        workers: Most processes at a time; as many as there are cores if not given.
+        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each case.
 
     Returns:

@@ -66,7 +66,9 @@ class SegmentLink:
     @property
     def properties(self) -> MassProperties:
         """Mass properties about the track frame's origin, in its axes."""
-        return self.own_properties.moved(rotation_about_y(self.heading), np.array([self.x, 0.0, self.z]))
+        return self.own_properties.transformed(
+            rotation_about_y(self.heading), np.array([self.x, 0.0, self.z])
+        )
 
 
 def segment_links(

@@ -102,7 +102,7 @@ def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]
     outlines = []
     for footprint in place_grousers(path, spec.grousers.count, len(shapes)):
         at = footprint.coordinate + travel
-        if path.names[int(path.segment_of(at))] in spec.omit:
+        if path.names[int(path.segment_of(at))] in spec.omit_segments:
             continue
         heading = float(path.heading(at)[0])
         outlines.append(_put(profiles[footprint.index % len(profiles)], path.point(at)[0], heading))

@@ -52,7 +52,7 @@ def table_2(result: Table2) -> Table:
         paper = TABLE_2_RATIOS.get(name)
         table.add_row(name.replace("_", " "), f"{ratio:.2f}", "" if paper is None else f"{paper:.2f}")
     table.add_section()
-    table.add_row("segtrack's own share of a step", f"{result.overhead_fraction:.1%}", "")
+    table.add_row("segtrack's own fraction of a step", f"{result.overhead_fraction:.1%}", "")
     return table
 
 

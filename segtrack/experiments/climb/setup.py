@@ -82,7 +82,7 @@ class ClimbSetup:
             ("front", self.flippers, FRONT_FLIPPERS_DEG),
             ("rear", self.rear_flippers, REAR_FLIPPERS_DEG),
         ):
-            names = [name for name, flipper in vehicle.flippers.items() if flipper.extends == end]
+            names = [name for name, flipper in vehicle.flippers.items() if flipper.tip_direction == end]
             if given is not None and not names:
                 raise UnknownNameError(f"{end} flipper of", vehicle.name, vehicle.flippers)
             what = f"angle of the {end} flippers [rad]"

@@ -35,7 +35,7 @@ def run_segments_vs_chain(
 
     Args:
         published: Other lines of Table IV than all six.
-        workers: Most processes at a time; as many as there are cores if not given.
+        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after flat ground, after slope and hitch, and after each step, of each model.
     """
     flats = run_parallel(_flat, MODELS, workers=1, on_done=on_done)

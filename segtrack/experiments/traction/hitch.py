@@ -103,6 +103,6 @@ def _loads_and_slips(robot: Robot) -> NDArray[np.float64]:
 
 def _shoe_slip(shoes: NDArray[np.float64]) -> ShoeSlip:
     load, slip = shoes.T
-    share = load / load.sum()
-    mean = float(share @ slip)
-    return ShoeSlip(mean, math.sqrt(share @ (slip - mean) ** 2), float(share[slip <= 0].sum()))
+    fraction = load / load.sum()
+    mean = float(fraction @ slip)
+    return ShoeSlip(mean, math.sqrt(fraction @ (slip - mean) ** 2), float(fraction[slip <= 0].sum()))

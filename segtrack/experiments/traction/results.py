@@ -69,7 +69,7 @@ class SteadyDrive:
 
     @property
     def ripple_of_shoes(self) -> float:
-        """Share of the speed's variance at whole multiples of the shoes' rate [-]; 0 without a link chain."""
+        """Fraction of the speed's variance at multiples of the shoes' rate [-]; 0 without a link chain."""
         power = np.abs(np.fft.rfft(self.speed - self.mean_speed)) ** 2
         if self.design is None or not power.any():
             return 0.0
@@ -117,7 +117,7 @@ class ShoeSlip:
     Attributes:
         mean: Slip velocity, backwards positive [m/s].
         deviation: Its standard deviation [m/s].
-        lagging: Share of the weight on shoes that do not slip backwards [-].
+        lagging: Fraction of the weight on shoes that do not slip backwards [-].
     """
 
     mean: float
