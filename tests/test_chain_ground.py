@@ -8,16 +8,17 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
-from segtrack.chain.shoe_candidates import (
-    allocate_contact_arrays,
-    allocate_shoe_history,
-    find_contact_candidates,
-)
-from segtrack.chain.shoe_contact import add_ground
-from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.loads import allocate_work_arrays
 from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.chain.shoes.state import ChainState
-from segtrack.chain.shoes.sub_step import Motion, drift, kick, start_loads
+from segtrack.chain.shoes.sub_step import drift, kick, start_loads
+from segtrack.chain.terrain_contact.arrays import (
+    TerrainContact,
+    allocate_contact_arrays,
+    allocate_shoe_history,
+)
+from segtrack.chain.terrain_contact.candidates import find_contact_candidates
+from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
 from segtrack.ground.pack import RIGID, Ground, pack_ground
@@ -46,7 +47,7 @@ class Scene:
     def __init__(self, *terrains, tread=PLATE, count=1, grip=GRIP, gravity=(0, 0, -9.81)):
         self.chain = Chain(count, SHOE, Bushing(1e6), closed=False)
         self.ground, self.treads, self.grip = pack_ground(terrains), pack_treads([tread], [0] * count), grip
-        self.frames, self.loads = room_for(self.chain)
+        self.frames, self.loads = allocate_work_arrays(self.chain)
         self.motion = allocate_shoe_history(self.treads)
         self.report, self.nearby = allocate_contact_arrays(self.ground, self.treads)
         self.step = STEP
@@ -54,32 +55,21 @@ class Scene:
         zeros = np.zeros((count, 3))
         self.state = ChainState(zeros, np.tile(DOWN, (count, 1)), zeros, zeros)
 
-    @property
-    def arrays(self):
-        return Motion(self.state.positions, self.state.orientations, self.state.velocities, self.state.spins)
-
     def gather(self, step, weight=None):
-        find_contact_candidates(self.ground, self.treads, self.frames, 0.005, self.nearby, self.motion)
-        start_loads(self.loads, self.weight if weight is None else weight)
-        add_ground(
-            self.ground,
-            self.treads,
-            self.grip,
-            self.frames,
-            self.nearby,
-            self.motion,
-            self.loads,
-            self.report,
-            step,
+        contact = TerrainContact(
+            self.ground, self.treads, self.grip, self.motion, self.report, self.nearby, margin=0.005
         )
+        find_contact_candidates(contact, self.frames)
+        start_loads(self.loads, self.weight if weight is None else weight)
+        add_terrain_contacts(contact, self.frames, self.loads, step)
 
-    def run(self, duration, kept=1.0):
+    def run(self, duration, velocity_decay=1.0):
         """Let the links move freely."""
         for _ in range(round(duration / self.step)):
-            drift(self.arrays, self.frames, self.chain.constants, self.step / 2)
+            drift(self.state.arrays, self.frames, self.chain.constants, self.step / 2)
             self.gather(self.step)
-            kick(self.arrays, self.frames, self.loads, self.chain.constants, self.step, kept)
-            drift(self.arrays, self.frames, self.chain.constants, self.step / 2)
+            kick(self.state.arrays, self.frames, self.loads, self.chain.constants, self.step, velocity_decay)
+            drift(self.state.arrays, self.frames, self.chain.constants, self.step / 2)
 
     def hold(self, position=None, velocity=(0, 0, 0), orientation=None, step=None):
         """Put the links somewhere, and find what the ground does to them: forces and torques (n, 3)."""
@@ -88,7 +78,7 @@ class Scene:
         if orientation is not None:
             self.state.orientations[:] = orientation
         self.state.velocities[:] = velocity
-        drift(self.arrays, self.frames, self.chain.constants, 0.0)
+        drift(self.state.arrays, self.frames, self.chain.constants, 0.0)
         self.gather(self.step if step is None else step, weight=(0.0, 0.0, 0.0))
         n = self.chain.count
         return self.loads.forces[:n].copy(), self.loads.torques[:n].copy()
@@ -592,7 +582,7 @@ def test_a_shoe_in_the_floor_is_stable_at_the_bounds_sub_step(damping, soil):
     assert scene.step > 5e-5
     scene.state.positions[:] = (0, 0, 0.013 - 1e-5)
     scene.state.velocities[:] = (0.01, 0.01, -0.01)
-    scene.state.spins[:] = (0.5, 0.5, 0.5)
+    scene.state.angular_velocities_body[:] = (0.5, 0.5, 0.5)
     scene.run(0.5)
     assert np.abs(scene.state.velocities).max() < (0.05 if soil is None else 0.5)
     assert abs(scene.state.positions[0, 2] - 0.013) < (1e-3 if soil is None else 2e-2)

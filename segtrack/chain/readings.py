@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.parent_frames import Carriers
-from segtrack.chain.running_gear.arrays import Undergear
-from segtrack.chain.shoe_candidates import allocate_contact_arrays, find_contact_candidates
-from segtrack.chain.shoe_contact import add_ground
+from segtrack.chain.parent_frames import ParentFrames
+from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.shoes.bushings import add_bushings
-from segtrack.chain.shoes.loads import Frames, joint_tension, room_for
+from segtrack.chain.shoes.loads import Frames, allocate_work_arrays, joint_tension
 from segtrack.chain.shoes.state import ChainState
-from segtrack.chain.shoes.sub_step import Motion, drift, start_loads
-from segtrack.chain.track_arrays import Underfoot
+from segtrack.chain.shoes.sub_step import drift, start_loads
+from segtrack.chain.terrain_contact.arrays import TerrainContact, allocate_contact_arrays
+from segtrack.chain.terrain_contact.candidates import find_contact_candidates
+from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,37 +68,38 @@ class ChainReading:
 def read_track(
     design: TrackDesign,
     state: ChainState,
-    gear: Undergear,
-    foot: Underfoot,
-    carriers: Carriers,
+    running_gear: RunningGearArrays,
+    contact: TerrainContact,
+    parents: ParentFrames,
     torque: float,
 ) -> ChainReading:
-    """Work out what acts in a chain and under its shoes; nothing of what is given is changed.
+    """Find the loads in a chain and on its shoes; nothing of what is given is changed.
 
     Args:
-        design: The track's.
-        state: Of its chain.
-        gear: Its wheels.
-        foot: Its ground.
-        carriers: Of its wheels.
-        torque: Of its drive in the last step [N m].
+        design: Constants of the track.
+        state: State of its chain.
+        running_gear: Its wheels.
+        contact: Its contact with the terrain.
+        parents: Parent links of its wheels.
+        torque: Torque of its drive, mean over the last step [N m].
     """
     chain, now = design.chain, state.copy()
-    frames, loads = room_for(chain)
-    drift(Motion(now.positions, now.orientations, now.velocities, now.spins), frames, chain.constants, 0.0)
+    frames, loads = allocate_work_arrays(chain)
+    drift(now.arrays, frames, chain.constants, 0.0)
     start_loads(loads, (0.0, 0.0, 0.0))
     add_bushings(chain.joints, frames, loads, chain.constants)
-    # Contacts are found anew, with what they remember, and not sheared: a step of no duration.
-    memory, (ground_loads, nearby) = foot.motion.copy(), allocate_contact_arrays(foot.ground, foot.treads)
-    find_contact_candidates(foot.ground, foot.treads, frames, foot.margin, nearby, memory)
-    add_ground(foot.ground, foot.treads, foot.grip, frames, nearby, memory, loads, ground_loads, 0.0)
-    force = ground_loads.normal_forces
-    tables, slides = gear.wheels, gear.motion.slides
-    middles = tables.positions + tables.directions * slides[:, None]
-    turns, origins = carriers.rotation[tables.carriers], carriers.position[tables.carriers]
-    driven = design.undercarriage.driven
-    holder = tables.carriers[driven]
-    turning = carriers.spin[holder] @ carriers.rotation[holder, :, 1]
+    # Contacts are found anew, from a copy of their memory, and not sheared: a step of no duration.
+    shoe_loads, candidates = allocate_contact_arrays(contact.ground, contact.treads)
+    found = contact._replace(history=contact.history.copy(), loads=shoe_loads, candidates=candidates)
+    find_contact_candidates(found, frames)
+    add_terrain_contacts(found, frames, loads, 0.0)
+    force = shoe_loads.normal_forces
+    wheels, slides = running_gear.wheels, running_gear.state.slide_positions
+    centers = wheels.positions + wheels.slide_directions * slides[:, None]
+    rotations, origins = parents.rotations[wheels.parents], parents.positions[wheels.parents]
+    driven = design.running_gear.driven
+    parent = wheels.parents[driven]
+    turning = parents.angular_velocities_world[parent] @ parents.rotations[parent, :, 1]
     return ChainReading(
         positions=state.positions.copy(),
         orientations=state.orientations.copy(),
@@ -106,12 +107,12 @@ def read_track(
         pin_force=np.linalg.norm(loads.pin_forces, axis=1),
         ground_force=force,
         pressure=force / _areas(design),
-        sinkage=ground_loads.sinkages,
+        sinkage=shoe_loads.sinkages,
         slip=_slip(design, frames, force > 0),
-        wheels=origins + np.einsum("wij,wj->wi", turns[:, :, [0, 2]], middles),
+        wheels=origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers),
         drive_torque=torque,
-        drive_speed=float(gear.motion.speeds[driven] - turning),
-        idler_slide=float(slides[tables.slide_masses > 0].sum()),
+        drive_speed=float(running_gear.state.speeds[driven] - turning),
+        idler_slide=float(slides[wheels.slide_masses > 0].sum()),
     )
 
 
@@ -121,10 +122,10 @@ def _areas(design: TrackDesign) -> NDArray[np.float64]:
 
 
 def _slip(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """As in `ChainReading.slip`, over ground that stands still."""
+    """Slip velocities as in `ChainReading` (n, 2) [m/s]."""
     count = design.chain.count
     faces = np.array([tread.contact_points[-4:].mean(axis=0) for tread in design.treads])[design.kinds]
     rotations = frames.rotations[:count]
     levers = np.einsum("nij,nj->ni", rotations, faces)
-    velocities = frames.velocities[:count] + np.cross(frames.spins[:count], levers)
+    velocities = frames.velocities[:count] + np.cross(frames.angular_velocities_world[:count], levers)
     return np.where(touching[:, None], np.einsum("ni,nij->nj", velocities, rotations[:, :, :2]), 0.0)

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.design import TrackDesign
+from segtrack.chain.running_gear.design import Rail, RunningGear
+from segtrack.chain.running_gear.parameters import WheelContactParameters, wheel_contact_parameters
 from segtrack.chain.running_gear.sprocket import Sprocket
-from segtrack.chain.running_gear.undercarriage import Contact, Rail, Undercarriage
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
 from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.description.chain import ChainPart, RollersPart, SprocketPart
@@ -91,29 +92,27 @@ class _Layout:
     def design(self) -> TrackDesign:
         loop = self._loop()
         shoe = self._shoe(loop)
-        wheels, driven = self._wheels(loop), 0
         bushing = self._bushing(shoe)
-        undercarriage = Undercarriage(
-            wheels,
-            driven,
-            Rail(self._thickness - loop.depth, self._rails),
-            self._contact(shoe, bushing),
-            self._sprocket(loop, shoe, bushing),
-        )
         design = TrackDesign(
-            self.name,
-            Chain(len(loop.headings), shoe, bushing),
-            undercarriage,
-            self._treads(shoe),
-            self._grip(shoe, bushing),
-            loop.hinges,
-            loop.sprocket_phase,
-            max(self.part.drive.stall_force, 2 * self._tension),
-            self._links,
+            name=self.name,
+            chain=Chain(len(loop.headings), shoe, bushing),
+            running_gear=RunningGear(
+                wheels=self._wheels(loop),
+                driven=0,
+                rail=Rail(self._thickness - loop.depth, self._rails),
+                contact=self._contact(shoe, bushing),
+                sprocket=self._sprocket(loop, shoe, bushing),
+            ),
+            treads=self._treads(shoe),
+            shoe_contact=self._shoe_contact(shoe, bushing),
+            hinges=loop.hinges,
+            initial_sprocket_angle=loop.sprocket_phase,
+            max_contact_force=max(self.part.drive.stall_force, 2 * self._tension),
+            parent_link_names=self._links,
         )
-        if design.largest_sub_step < SHORTEST:
+        if design.max_sub_step < SHORTEST:
             expected = f"soft and heavy enough for sub-steps of at least {SHORTEST:g} s"
-            got = Phrase(f"one that needs {design.largest_sub_step:.3g} s")
+            got = Phrase(f"one that needs {design.max_sub_step:.3g} s")
             raise InvalidValueError(f"chain of {self.name}", expected, got)
         return design
 
@@ -306,7 +305,7 @@ class _Layout:
                 center = np.array([wheel.x, wheel.z])
                 self._check_inside(f"chain.wheels[{i}] of {self.name}", center, wheel.radius)
                 rolling = self._wheel(loop, center, wheel.radius, self._roller_inertia(wheel.radius))
-                yield replace(rolling, carrier=0 if wheel.link is None else 1 + self._links.index(wheel.link))
+                yield replace(rolling, parent=0 if wheel.link is None else 1 + self._links.index(wheel.link))
             return
         given = self.chain.rollers or RollersPart()
         spacing = given.spacing or _SPACING * loop.pitch
@@ -350,12 +349,14 @@ class _Layout:
     def _roller_inertia(self, radius: float) -> float:
         return _ROLLER_SHARE * self.part.belt.mass * radius**2 / 2
 
-    def _contact(self, shoe: Shoe, bushing: Bushing) -> Contact:
+    def _contact(self, shoe: Shoe, bushing: Bushing) -> WheelContactParameters:
         """A share as stiff as a bushing under the drive's stall force."""
         stall, share = self.part.drive.stall_force, _CONTACT_SHARE * bushing.stiffness
         stiffness = (share / (1.5 * stall ** (1 / 3))) ** 1.5
         friction = self.chain.drum.friction if self.chain.drum is not None else _WHEEL_FRICTION
-        return Contact(stiffness, _damping(_CONTACT_DAMPING, share, shoe.mass), friction, share)
+        return wheel_contact_parameters(
+            stiffness, _damping(_CONTACT_DAMPING, share, shoe.mass), friction, share
+        )
 
     def _sprocket(self, loop: PlateLoop, shoe: Shoe, bushing: Bushing) -> Sprocket | None:
         if self.chain.drum is not None:
@@ -384,7 +385,7 @@ class _Layout:
             replace(plate, grouser=_grouser(shape.kind, shape.kind.height)) for shape in part.grousers.shapes
         )
 
-    def _grip(self, shoe: Shoe, bushing: Bushing) -> ContactParameters:
+    def _shoe_contact(self, shoe: Shoe, bushing: Bushing) -> ContactParameters:
         given, friction = self.chain.ground, self.part.contact.friction
         stiffness = given.stiffness or _MARKER_SHARE * bushing.stiffness
         markers = max(len(tread.contact_points) for tread in self._treads(shoe))
@@ -407,7 +408,7 @@ def _grouser(kind: BoxShape | TrapezoidShape | CylinderShape | MeshShape, height
 
 def _overlap(one: Wheel, other: Wheel) -> float:
     """How far two wheels reach into each other; negative for wheels that are apart [m]."""
-    return one.largest_radius + other.largest_radius - math.dist((one.x, one.z), (other.x, other.z))
+    return one.max_radius + other.max_radius - math.dist((one.x, one.z), (other.x, other.z))
 
 
 def _damping(ratio: float, stiffness: float, mass: float) -> float:
