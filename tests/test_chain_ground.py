@@ -361,7 +361,7 @@ def test_a_plate_sinks_as_bekker_says(name):
     modulus = soil.cohesive_modulus / LENGTH + soil.frictional_modulus
     scene = Scene(terrain.Plane(soil=soil))
     for pressure in (2e3, 1e4, 3e4):
-        sinkage = (pressure / modulus) ** (1 / soil.exponent)
+        sinkage = (pressure / modulus) ** (1 / soil.sinkage_exponent)
         forces, _ = scene.hold(plate_at(sinkage))
         assert forces[0, 2] == pytest.approx(pressure * LENGTH * WIDTH, rel=1e-3)
         assert scene.report.pressures[0] == pytest.approx(pressure, rel=1e-3)
@@ -385,7 +385,7 @@ def test_soil_unloads_and_loads_again_along_one_slope(growth):
     scene = Scene(terrain.Plane(soil=soil))
     area, greatest = LENGTH * WIDTH, 0.010
     modulus = soil.cohesive_modulus / LENGTH + soil.frictional_modulus
-    virgin = modulus * greatest**soil.exponent
+    virgin = modulus * greatest**soil.sinkage_exponent
     slope = 1e7 + growth * greatest if growth else virgin / greatest
     assert slope >= virgin / greatest
     scene.hold(plate_at(greatest))
@@ -394,7 +394,7 @@ def test_soil_unloads_and_loads_again_along_one_slope(growth):
         expected = max(0.0, virgin - slope * (greatest - sinkage))
         assert forces[0, 2] == pytest.approx(expected * area, rel=1e-9)
     forces, _ = scene.hold(plate_at(0.012))
-    assert forces[0, 2] == pytest.approx(modulus * 0.012**soil.exponent * area, rel=1e-9)
+    assert forces[0, 2] == pytest.approx(modulus * 0.012**soil.sinkage_exponent * area, rel=1e-9)
 
 
 def test_a_shoe_dropped_on_soil_comes_to_rest_in_its_rut():
@@ -406,7 +406,7 @@ def test_a_shoe_dropped_on_soil_comes_to_rest_in_its_rut():
     assert np.abs(scene.state.velocities).max() < 1e-4
     assert scene.report.normal_forces[0] == pytest.approx(SHOE.mass * 9.81, rel=1e-2)
     modulus = soft.cohesive_modulus / LENGTH + soft.frictional_modulus
-    static = (SHOE.mass * 9.81 / LENGTH / WIDTH / modulus) ** (1 / soft.exponent)
+    static = (SHOE.mass * 9.81 / LENGTH / WIDTH / modulus) ** (1 / soft.sinkage_exponent)
     assert PLATE.outer - scene.state.positions[0, 2] > static
 
 
@@ -436,7 +436,7 @@ def test_a_row_of_shoes_pulls_as_its_slip_says(soil, slip):
         at = places + velocity * (step * STEP)
         forces, _ = scene.hold(at, velocity)
     weight, pull = forces[:, 2].sum(), forces[:, 0].sum()
-    k = soil.shear_modulus
+    k = soil.shear_deformation_modulus
     most = length * WIDTH * soil.cohesion + weight * math.tan(soil.friction_angle)
     j = np.linspace(0, slip * length, 10_001)
     expected = most * np.trapezoid(SHEARED[soil.shear_law](j, k), j) / (slip * length)
@@ -457,7 +457,7 @@ def test_sheared_soil_gives_way_at_once_when_it_is_sheared_back(soil):
     pulls = np.array(pulls)
     assert pulls[3999] == pytest.approx(-pulls[-1], rel=1e-6)
     turned = np.flatnonzero(pulls > 0)[0] - 4000
-    assert 0.3 * soil.shear_modulus < turned * STEP / 2 < 2 * soil.shear_modulus
+    assert 0.3 * soil.shear_deformation_modulus < turned * STEP / 2 < 2 * soil.shear_deformation_modulus
 
 
 def test_a_shoe_holds_on_a_slope_of_soil():
@@ -497,12 +497,12 @@ def test_soil_is_interpolated_within_a_triangle():
     def some_soil():
         numbers = random.uniform(0.5, 1.5, 9)
         return Soil(
-            exponent=numbers[0],
+            sinkage_exponent=numbers[0],
             cohesive_modulus=1e4 * numbers[1],
             frictional_modulus=1e6 * numbers[2],
             cohesion=1e3 * numbers[3],
             friction_angle=0.5 * numbers[4],
-            shear_modulus=0.01 * numbers[5],
+            shear_deformation_modulus=0.01 * numbers[5],
             unloading_stiffness=1e6 * numbers[6],
             unloading_growth=1e8 * numbers[7],
             slip_damping=numbers[8],
@@ -624,12 +624,12 @@ def test_a_shoe_comes_to_the_same_place_to_the_bit():
 
 def some_soil(**named):
     values = {
-        "exponent": 1.0,
+        "sinkage_exponent": 1.0,
         "cohesive_modulus": 1.0,
         "frictional_modulus": 1.0,
         "cohesion": 0.0,
         "friction_angle": 0.5,
-        "shear_modulus": 0.01,
+        "shear_deformation_modulus": 0.01,
     }
     return Soil(**values | named)
 
@@ -640,7 +640,10 @@ FLAT = np.zeros((2, 2))
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: some_soil(exponent=0), "Soil.exponent must be a positive finite number, got 0"),
+        (
+            lambda: some_soil(sinkage_exponent=0),
+            "Soil.sinkage_exponent must be a positive finite number, got 0",
+        ),
         (
             lambda: some_soil(cohesive_modulus=-1.0),
             "Soil.cohesive_modulus must be a finite number of at least 0 [N/m^(n+1)], got -1.0",
@@ -654,8 +657,8 @@ FLAT = np.zeros((2, 2))
             "Soil.friction_angle must be less than pi/2 [rad], got 30.0",
         ),
         (
-            lambda: some_soil(shear_modulus=0.0),
-            "Soil.shear_modulus must be a positive finite number [m], got 0.0",
+            lambda: some_soil(shear_deformation_modulus=0.0),
+            "Soil.shear_deformation_modulus must be a positive finite number [m], got 0.0",
         ),
         (
             lambda: some_soil(shear_law="linear"),

@@ -85,8 +85,8 @@ def test_pressure_is_force_over_plate_and_only_what_touches_is_pressed_or_slips(
         touching = reading.ground_force > 0
         assert 8 < touching.sum() < len(touching) / 2
         assert np.all(reading.sinkage[touching] > 0)
-        assert np.all(reading.slip[~touching] == 0)
-        assert np.abs(reading.slip).max() < 2e-3
+        assert np.all(reading.slip_velocity[~touching] == 0)
+        assert np.abs(reading.slip_velocity).max() < 2e-3
 
 
 def test_readings_change_nothing_and_are_read_only():
@@ -134,7 +134,7 @@ def test_a_belt_faster_than_its_vehicle_slips_along_its_shoes_and_its_drive_has_
         world.step()
         slipping = track.speed - track.ground_speed
     on_ground = reading.ground_force > 0
-    slip = np.average(reading.slip[on_ground, 0], weights=reading.ground_force[on_ground])
+    slip = np.average(reading.slip_velocity[on_ground, 0], weights=reading.ground_force[on_ground])
     assert slip == pytest.approx(slipping, rel=0.1)
     assert reading.drive_torque * reading.drive_speed == pytest.approx(track.power, rel=0.01, abs=0.01)
 
@@ -160,7 +160,7 @@ def test_history_is_one_table_with_units(climb, tmp_path: Path):
     reading, row = climb.chains.readings["right"][-1], rows[-1]
     assert (row["track"], row["shoe"]) == ("right", "39")
     assert float(row["tension_N"]) == pytest.approx(reading.tension[-1], rel=1e-5)
-    assert float(row["slip_m_s"]) == pytest.approx(reading.slip[-1, 0], rel=1e-5)
+    assert float(row["slip_m_s"]) == pytest.approx(reading.slip_velocity[-1, 0], rel=1e-5)
     assert float(row["idler_slide_m"]) == pytest.approx(reading.idler_slide, rel=1e-5)
 
 

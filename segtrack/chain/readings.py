@@ -1,4 +1,4 @@
-"""What an engineer looks at of a track: how its chain is loaded, and how its shoes stand on the ground."""
+"""Readings of a track for an engineer: loads in its chain, and contact of its shoes with the terrain."""
 
 from __future__ import annotations
 
@@ -21,27 +21,33 @@ from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 
 @dataclass(frozen=True, eq=False)
 class ChainReading:
-    """A track at an instant; its arrays are read-only, with a row for each of n shoes.
+    """Loads and contacts of a chain at an instant; its arrays are read-only, a row for each of n shoes.
 
     Joint i is the one at shoe i's rear end, to shoe i - 1. Shoes are counted along the belt's
     travel, a shoe's x axis points there, y to the left and z outwards.
 
+    A shoe stands on the corners of two faces, its plate's outer one and its grouser's tip. Each corner
+    has a sinkage of its own, and carries the soil's pressure p = (k_c / b + k_phi) z^n over its part of
+    the face; b is the smaller side of that face: of the plate, or of the tip. `sinkage` and `pressure`
+    sum this up: they are not the z and the p of one footing.
+
     Attributes:
-        positions: Of the shoes' centres of mass in the world (n, 3) [m].
-        orientations: Of the shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
+        positions: Shoes' centres of mass in the world (n, 3) [m].
+        orientations: Shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
         tension: In each joint, along the mean direction of its two shoes (n,) [N].
-        pin_force: Size of each joint's whole force (n,) [N].
-        ground_force: Sum of the normal forces on each shoe (n,) [N].
-        pressure: The same over plate length and width (n,) [Pa].
-        sinkage: Depth of each shoe's deepest point in the ground, which on rigid ground is
-            elastic (n,) [m].
-        slip: Velocity over the ground of the middle of each shoe's outermost face, along the shoe
-            and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
+        pin_force: Magnitude of each joint's whole force (n,) [N].
+        ground_force: Sum of the normal forces on each shoe, on plate, grouser and edges (n,) [N].
+        pressure: Nominal pressure, `ground_force` over the plate's length times width, whether plate
+            or grouser carries it (n,) [Pa].
+        sinkage: Depth of each shoe's deepest corner in the ground, which is the grouser tip's if there is
+            one, or of an edge in the shoe; on rigid ground it is elastic (n,) [m].
+        slip_velocity: Velocity over the ground of the middle of each shoe's outermost face, along the
+            shoe and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
             vehicle slips along its shoes' x axes.
-        wheels: Middles of the wheels in the world (W, 3) [m].
-        drive_torque: On the driven wheel, mean over the last step [N m].
-        drive_speed: Of the driven wheel relative to what carries it [rad/s].
-        idler_slide: Of the wheel on a tensioner from where it was laid, outwards positive [m].
+        wheels: Wheel centres in the world (W, 3) [m].
+        drive_torque: Torque on the driven wheel, mean over the last step [N m].
+        drive_speed: Angular velocity of the driven wheel relative to its parent link [rad/s].
+        idler_slide: Slide of the wheel on a tensioner from where it is drawn, outwards positive [m].
     """
 
     positions: NDArray[np.float64]
@@ -51,7 +57,7 @@ class ChainReading:
     ground_force: NDArray[np.float64]
     pressure: NDArray[np.float64]
     sinkage: NDArray[np.float64]
-    slip: NDArray[np.float64]
+    slip_velocity: NDArray[np.float64]
     wheels: NDArray[np.float64]
     drive_torque: float
     drive_speed: float
@@ -108,7 +114,7 @@ def read_track(
         ground_force=force,
         pressure=force / _areas(design),
         sinkage=shoe_loads.sinkages,
-        slip=_slip(design, frames, force > 0),
+        slip_velocity=_slip_velocity(design, frames, force > 0),
         wheels=origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers),
         drive_torque=torque,
         drive_speed=float(running_gear.state.speeds[driven] - turning),
@@ -121,7 +127,7 @@ def _areas(design: TrackDesign) -> NDArray[np.float64]:
     return np.array([tread.length * tread.width for tread in design.treads])[design.kinds]
 
 
-def _slip(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _slip_velocity(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Slip velocities as in `ChainReading` (n, 2) [m/s]."""
     count = design.chain.count
     faces = np.array([tread.contact_points[-4:].mean(axis=0) for tread in design.treads])[design.kinds]
