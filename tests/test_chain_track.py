@@ -509,7 +509,8 @@ CHAIN = ("chain",)
         ([(CHAIN, {"sprocket": {"teeth": 4}})], "chain.sprocket.teeth must be at least 5, got 4"),
         ([(CHAIN, {"sub_step": 0})], "chain.sub_step must be greater than 0, got 0"),
         ([(CHAIN, {"sprocket": {}, "drum": {}})], "chain.sprocket must be left out where drum is given"),
-        ([(CHAIN, {"wheels": [], "rollers": {}})], "chain.rollers must be left out where wheels is given"),
+        ([(CHAIN, {"road_wheels": [], "even_rollers": {}})],
+         "chain.even_rollers must be left out where road_wheels is given"),
     ],
 )  # fmt: skip
 def test_mistakes_in_a_file_are_refused(changes, message: str) -> None:
@@ -543,16 +544,16 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
             "chain.sprocket.teeth", "13, for a pitch of 0.03779 m on a pulley of 0.082 m, got 12",
         ),
         (
-            {"wheels": [wheel(0, -0.05, 0.015), wheel(0.01, -0.05, 0.015)]},
-            "chain.wheels[1]", "apart from chain.wheels[0], got an overlap of 0.026 m",
+            {"road_wheels": [wheel(0, -0.05, 0.015), wheel(0.01, -0.05, 0.015)]},
+            "chain.road_wheels[1]", "apart from chain.road_wheels[0], got an overlap of 0.026 m",
         ),
         (
-            {"wheels": [wheel(-0.2, 0, 0.015)]},
-            "chain.wheels[0]", "apart from the driven wheel, got an overlap of 0.0358 m",
+            {"road_wheels": [wheel(-0.2, 0, 0.015)]},
+            "chain.road_wheels[0]", "apart from the driven wheel, got an overlap of 0.0358 m",
         ),
         (
-            {"wheels": [wheel(0, -0.075, 0.015)]},
-            "chain.wheels[0]", "within the belt, got one that reaches 0.008 m out",
+            {"road_wheels": [wheel(0, -0.075, 0.015)]},
+            "chain.road_wheels[0]", "within the belt, got one that reaches 0.008 m out",
         ),
         (
             {"sub_step": 1e-3},
@@ -563,8 +564,8 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
             "chain.shoes.thickness", "at most 0.0738 m, for a wheel to fit inside its tightest bend, got 0.5",
         ),
         (
-            {"rollers": {"spacing": 1e-4}},
-            "chain.rollers.spacing", "at least 0.00945 m, a quarter of the pitch, got 0.0001",
+            {"even_rollers": {"spacing": 1e-4}},
+            "chain.even_rollers.spacing", "at least 0.00945 m, a quarter of the pitch, got 0.0001",
         ),
         (
             {"bushing": {"stiffness": 1e12}},
@@ -589,7 +590,7 @@ def test_a_number_of_shoes_that_is_asked_for_closes() -> None:
 
 
 def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
-    vehicle = parsed("packbot", (CHAIN, {"tensioner": {"tension": 2e4}}))
+    vehicle = parsed("packbot", (CHAIN, {"tensioner": {"pretension": 2e4}}))
     with segtrack.World() as world, pytest.raises(InvalidValueError) as error:
         world.add_vehicle(vehicle, track_model="chain")
     message = "chain must be one that bears its tensioner, got one that breaks: simulation diverged: shoe "
@@ -670,14 +671,14 @@ tracks:
     grousers: {count: 40, shape: {box: {length: 0.005, height: 0.008}}}
     drive: {max_force: 300.0, max_speed: 1.0}
     chain:
-      wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_left, x: 0, z: -0.05, radius: 0.02}]
-      arms: {arm_left: {stiffness: 40.0, damping: 0.5, rest: REST}}
+      road_wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_left, x: 0, z: -0.05, radius: 0.02}]
+      suspension: {arm_left: {stiffness: 40.0, damping: 0.5, free_position: REST}}
   right:
     <<: *track
     mount: {parent: base, xyz: [0, -0.2, 0]}
     chain:
-      wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_right, x: 0, z: -0.05, radius: 0.02}]
-      arms: {arm_right: {stiffness: 40.0, damping: 0.5, rest: REST}}
+      road_wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_right, x: 0, z: -0.05, radius: 0.02}]
+      suspension: {arm_right: {stiffness: 40.0, damping: 0.5, free_position: REST}}
 """
 
 

@@ -172,7 +172,7 @@ class ChainBelts(Belts):
             link_number(belt.jointed, name): arm
             for belt in belts
             if belt.part.chain is not None
-            for name, arm in belt.part.chain.arms.items()
+            for name, arm in belt.part.chain.suspension.items()
         }
         free_joints(client, body, self._arms)
         tension_tracks([belt.chain for belt in belts])
@@ -233,7 +233,7 @@ class ChainBelts(Belts):
         """Load the joints of sprung arms, whose links' numbers are theirs."""
         for joint, arm in self._arms.items():
             position, speed, *_ = pybullet.getJointState(self._body, joint, physicsClientId=self._client)
-            load = -arm.stiffness * (position - arm.rest) - arm.damping * speed
+            load = -arm.stiffness * (position - arm.free_position) - arm.damping * speed
             pybullet.setJointMotorControl2(
                 self._body, joint, pybullet.TORQUE_CONTROL, force=load, physicsClientId=self._client
             )

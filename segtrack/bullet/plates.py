@@ -119,7 +119,7 @@ def _supports(part: TrackPart, loop: PlateLoop) -> SegmentLink:
     solid: Solid
     for name, segment in zip(part.belt_path.names, part.belt_path.segments, strict=True):
         if isinstance(segment, Line):
-            if name in part.omit or normal_of(segment.heading)[1] > _UPWARD:
+            if name in part.omit_segments or normal_of(segment.heading)[1] > _UPWARD:
                 continue
             inwards = (part.belt.thickness + _BED / 2) * normal_of(segment.heading)
             center = segment.point_at(np.array([segment.length / 2]))[0] - inwards

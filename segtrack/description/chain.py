@@ -38,8 +38,8 @@ class BushingPart(Part):
     """In every direction [N/m]."""
     damping_ratio: NonNegative = 0.05
     """Of two shoes against each other, over critical [-]."""
-    cross_stiffness: Positive | None = None
-    """Against turning the pin out of the bushing's axis [N m/rad]; as of a bushing as wide as the
+    conical_stiffness: Positive | None = None
+    """Against turning the pin out of the bushing's axis [N m/rad]; that of a bushing as wide as the
     track, stiffness * width^2 / 12, if not given."""
     back_bend: Annotated[float, Field(strict=True, gt=0, lt=3.14159)] = 0.3
     """How far two shoes bend backwards before they meet [rad]."""
@@ -66,17 +66,17 @@ class DrumPart(Part):
 class TensionerPart(Part):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
-    tension: Positive | None = None
-    """That the spring would give the chain with the idler where its pulley is drawn [N]; a fifth of the
-    drive's stall force if not given. At rest the idler has moved outwards, and less of it is left."""
+    pretension: Positive | None = None
+    """Tension that the spring would give the chain with the idler where its pulley is drawn [N]; a fifth
+    of the drive's stall force if not given. At rest the idler has moved outwards, and about half is left."""
     stiffness: Positive | None = None
     """Of the spring [N/m]; one that gives by half a pitch at twice the stall force, if not given."""
     damping_ratio: NonNegative = 0.5
     """Of the idler on its spring, over critical [-]."""
 
 
-class RollersPart(Part):
-    """Road wheels and carrier rollers along the straight pieces that are not omitted."""
+class EvenRollersPart(Part):
+    """Road wheels and support rollers, evenly along the straight pieces that are not omitted."""
 
     spacing: Positive | None = None
     """Between rollers, or somewhat more [m]; one pitch if not given."""
@@ -84,11 +84,11 @@ class RollersPart(Part):
     """[m]; 0.4 of the spacing if not given."""
 
 
-class WheelPart(Part):
-    """A road wheel where the vehicle's makers put it."""
+class RoadWheelPart(Part):
+    """A road wheel or support roller where the vehicle's makers put it."""
 
     link: Name | None = None
-    """Link of the body's URDF that carries it, a sprung arm for instance; what carries the track if
+    """Link of the body's URDF that is its parent, a sprung road arm for instance; that of the track if
     not given."""
     x: Number
     """Centre, forward in the track frame, all joints of the body's URDF at 0 [m]."""
@@ -98,24 +98,24 @@ class WheelPart(Part):
     """[m]"""
 
 
-class ArmPart(Part):
-    """The spring and damper of the joint that carries a link of the body's URDF with wheels on it."""
+class SuspensionPart(Part):
+    """The spring and damper of the joint of a link of the body's URDF with wheels on it."""
 
     stiffness: Positive
     """[N m/rad] or [N/m]"""
     damping: NonNegative = 0.0
     """[N m s/rad] or [N s/m]"""
-    rest: Number = 0.0
-    """Joint position without load [rad] or [m]."""
+    free_position: Number = 0.0
+    """Joint position at which the spring is without load [rad] or [m]."""
 
 
 class ShoeContactPart(Part):
-    """How stiff shoes meet rigid ground."""
+    """Stiffness and damping of shoes on rigid ground."""
 
     stiffness: Positive | None = None
-    """Of each contact marker [N/m]; a tenth of the bushings' if not given."""
+    """Of each contact point [N/m]; a tenth of the bushings' if not given."""
     damping_ratio: NonNegative = 0.1
-    """Of a shoe on its markers, over critical [-]."""
+    """Of a shoe on its contact points, over critical [-]."""
 
 
 class ChainPart(Part):
@@ -128,13 +128,13 @@ class ChainPart(Part):
     drum: DrumPart | None = None
     """Instead of a sprocket."""
     tensioner: TensionerPart = TensionerPart()
-    rollers: RollersPart | None = None
-    """Left out where wheels are given."""
-    wheels: tuple[WheelPart, ...] | None = None
-    """Road wheels and rollers one by one, instead of rollers."""
-    arms: dict[Name, ArmPart] = {}
-    """Links of the body's URDF that carry wheels, and their joints' springs."""
-    ground: ShoeContactPart = ShoeContactPart()
+    even_rollers: EvenRollersPart | None = None
+    """Left out where road wheels are given."""
+    road_wheels: tuple[RoadWheelPart, ...] | None = None
+    """Road wheels and support rollers one by one, instead of even ones."""
+    suspension: dict[Name, SuspensionPart] = {}
+    """Springs of the joints of links of the body's URDF that carry wheels, by link."""
+    shoe_contact: ShoeContactPart = ShoeContactPart()
     sub_step: Positive | None = None
     """Of its integration [s]; the largest that is stable if not given."""
 
@@ -142,7 +142,7 @@ class ChainPart(Part):
     def _one_of_each(self) -> ChainPart:
         problems = [
             Problem(other, f"must be left out where {one} is given")
-            for one, other in (("drum", "sprocket"), ("wheels", "rollers"))
+            for one, other in (("drum", "sprocket"), ("road_wheels", "even_rollers"))
             if getattr(self, one) is not None and getattr(self, other) is not None
         ]
         if problems:

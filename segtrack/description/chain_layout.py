@@ -24,7 +24,7 @@ from segtrack.chain.running_gear.parameters import WheelContactParameters, wheel
 from segtrack.chain.running_gear.sprocket import Sprocket
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
 from segtrack.chain.shoes.model import Bushing, Chain, Shoe
-from segtrack.description.chain import ChainPart, RollersPart, SprocketPart
+from segtrack.description.chain import ChainPart, EvenRollersPart, SprocketPart
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackPart
 from segtrack.errors import InvalidValueError, Phrase
@@ -119,11 +119,13 @@ class _Layout:
     @property
     def _links(self) -> tuple[str, ...]:
         """Names of the links that carry wheels besides the track's own carrier."""
-        return tuple(dict.fromkeys(wheel.link for wheel in self.chain.wheels or () if wheel.link is not None))
+        return tuple(
+            dict.fromkeys(wheel.link for wheel in self.chain.road_wheels or () if wheel.link is not None)
+        )
 
     @property
     def _tension(self) -> float:
-        return self.chain.tensioner.tension or _TENSION_SHARE * self.part.drive.stall_force
+        return self.chain.tensioner.pretension or _TENSION_SHARE * self.part.drive.stall_force
 
     @property
     def _thickness(self) -> float:
@@ -235,7 +237,7 @@ class _Layout:
 
     def _bushing(self, shoe: Shoe) -> Bushing:
         given, width = self.chain.bushing, self.part.width
-        cross = given.cross_stiffness or given.stiffness * width**2 / 12
+        cross = given.conical_stiffness or given.stiffness * width**2 / 12
         about = min(shoe.inertia[0], shoe.inertia[2])
         return Bushing(
             given.stiffness,
@@ -267,12 +269,14 @@ class _Layout:
             depths = [_overlap(roller, wheel) for wheel in wheels]
             if max(depths) < 0:
                 wheels.append(roller)
-            elif self.chain.wheels is not None:
+            elif self.chain.road_wheels is not None:
                 other = int(np.argmax(depths))
                 names = ("the driven wheel", "the idler", *["a pulley"] * len(others))
-                name = names[other] if other < pulleys else f"chain.wheels[{other - pulleys}]"
+                name = names[other] if other < pulleys else f"chain.road_wheels[{other - pulleys}]"
                 overlap = Phrase(f"an overlap of {depths[other]:.3g} m")
-                raise InvalidValueError(f"chain.wheels[{i}] of {self.name}", f"apart from {name}", overlap)
+                raise InvalidValueError(
+                    f"chain.road_wheels[{i}] of {self.name}", f"apart from {name}", overlap
+                )
         return tuple(wheels)
 
     def _wheel(
@@ -300,22 +304,22 @@ class _Layout:
         )
 
     def _rollers(self, loop: PlateLoop) -> Iterator[Wheel]:
-        if self.chain.wheels is not None:
-            for i, wheel in enumerate(self.chain.wheels):
+        if self.chain.road_wheels is not None:
+            for i, wheel in enumerate(self.chain.road_wheels):
                 center = np.array([wheel.x, wheel.z])
-                self._check_inside(f"chain.wheels[{i}] of {self.name}", center, wheel.radius)
+                self._check_inside(f"chain.road_wheels[{i}] of {self.name}", center, wheel.radius)
                 rolling = self._wheel(loop, center, wheel.radius, self._roller_inertia(wheel.radius))
                 yield replace(rolling, parent=0 if wheel.link is None else 1 + self._links.index(wheel.link))
             return
-        given = self.chain.rollers or RollersPart()
+        given = self.chain.even_rollers or EvenRollersPart()
         spacing = given.spacing or _SPACING * loop.pitch
         radius = given.radius or 0.4 * spacing
         if spacing < loop.pitch / 4:
             expected = f"at least {loop.pitch / 4:.3g} m, a quarter of the pitch"
-            raise InvalidValueError(f"chain.rollers.spacing of {self.name}", expected, spacing)
+            raise InvalidValueError(f"chain.even_rollers.spacing of {self.name}", expected, spacing)
         segments, names = loop.path.segments, loop.path.names
         for i, line in enumerate(segments):
-            if not isinstance(line, Line) or names[i] in self.part.omit:
+            if not isinstance(line, Line) or names[i] in self.part.omit_segments:
                 continue
             before, after = (self._room(loop, segments[j % len(segments)], radius) for j in (i - 1, i + 1))
             length = line.length - before - after
@@ -386,7 +390,7 @@ class _Layout:
         )
 
     def _shoe_contact(self, shoe: Shoe, bushing: Bushing) -> ContactParameters:
-        given, friction = self.chain.ground, self.part.contact.friction
+        given, friction = self.chain.shoe_contact, self.part.contact.friction
         stiffness = given.stiffness or _MARKER_SHARE * bushing.stiffness
         markers = max(len(tread.contact_points) for tread in self._treads(shoe))
         damping = _damping(given.damping_ratio, markers * stiffness, shoe.mass) / markers

@@ -77,7 +77,7 @@ class TrackPart(Part):
     contact: ContactPart = ContactPart()
     chain: ChainPart | None = None
     """Of the track model `chain`; the vehicle's if not given."""
-    omit: tuple[Name, ...] = ()
+    omit_segments: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""
 
     @model_validator(mode="after")
@@ -99,13 +99,15 @@ class TrackPart(Part):
                 lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
                 problems.append(Problem(where, f"must be no longer than {lengths}"))
         names = self.belt_path.names
-        for i, name in enumerate(self.omit):
+        for i, name in enumerate(self.omit_segments):
             if name not in names:
                 problems.append(
-                    Problem(f"omit[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}")
+                    Problem(f"omit_segments[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}")
                 )
             elif name == names[self.belt_path.ground]:
-                problems.append(Problem(f"omit[{i}]", f"must not be {name}, which the drive acts on"))
+                problems.append(
+                    Problem(f"omit_segments[{i}]", f"must not be {name}, which the drive acts on")
+                )
         if problems:
             raise MistakesError(problems)
         return self
@@ -142,5 +144,7 @@ class TrackPart(Part):
         solids = [shape.kind.solid(shape.width or self.width, shape.crown) for shape in shapes]
         placed = [(footprint, *solids[footprint.index % len(solids)]) for footprint in self.footprints()]
         path = self.belt_path
-        links = segment_links(path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit)
+        links = segment_links(
+            path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit_segments
+        )
         return tuple(sorted(links, key=lambda link: link.name != path.names[path.ground]))

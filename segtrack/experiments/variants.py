@@ -98,7 +98,9 @@ def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape
 
 def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:
     """The vehicle with one segment left out of every track of its body."""
-    tracks = {name: track.model_copy(update={"omit": (segment,)}) for name, track in vehicle.tracks.items()}
+    tracks = {
+        name: track.model_copy(update={"omit_segments": (segment,)}) for name, track in vehicle.tracks.items()
+    }
     return vehicle.model_copy(update={"tracks": tracks})
 
 

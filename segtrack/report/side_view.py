@@ -103,7 +103,7 @@ def grouser_outlines(part: TrackPart, travel: float) -> list[NDArray[np.float64]
     outlines = []
     for footprint in place_grousers(path, part.grousers.count, len(shapes)):
         at = footprint.coordinate + travel
-        if path.names[int(path.segment_of(at))] in part.omit:
+        if path.names[int(path.segment_of(at))] in part.omit_segments:
             continue
         heading = float(path.heading(at)[0])
         outlines.append(_put(profiles[footprint.index % len(profiles)], path.point(at)[0], heading))
