@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pybullet
 import typer
 
 import segtrack
@@ -24,15 +23,13 @@ def main(headless: bool = False) -> None:
         def spring() -> float:
             state = robot.state
             pull = STIFFNESS * (state.position[0] - start) + DAMPING * state.velocity[0]
-            world.client.applyExternalForce(
-                robot.body, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME
-            )
+            robot.apply_force((-pull, 0.0, 0.0), state.position)
             return pull
 
         for _ in range(4):
             world.run(0.5, on_step=spring, real_time=not headless)
             power = sum(track.power for track in robot.tracks.values())
-            slip = robot.tracks["left"].slip
+            slip = robot.tracks["left"].slip_ratio
             print(f"{world.time:.1f} s  pull {spring():6.1f} N  slip {slip:5.2f}  power {power:5.1f} W")
         print(f"friction x weight = {0.6 * robot.mass * 9.81:.1f} N")
 

@@ -12,7 +12,7 @@ def spread(vehicle: VehicleDescription) -> dict[str, Any]:
 
     The start 0.1 m and 0.15 rad off, and the friction of the vehicle's tracks 0.1 higher or lower.
     """
-    friction = next(iter(vehicle.mounted_tracks())).part.contact.friction
+    friction = next(iter(vehicle.mounted_tracks())).spec.contact.friction
     return {
         "initial_x": (-0.1, 0.1),
         "initial_y": (-0.1, 0.1),

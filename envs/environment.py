@@ -12,8 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.bullet.camera import take_picture
-from segtrack.bullet.engine import PRESETS, PresetName
+from segtrack.bullet.client import PRESETS, PresetName
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.envs.actions import Actuators, FlipperGroups
 from segtrack.envs.course import Course
@@ -213,8 +212,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         rig = self._open_rig("render")
         if self._episode is None:
             raise NotReadyError(f"render {self.task.name}", "it has not been reset")
-        with rig.robot.shown():
-            return take_picture(rig.world.client, rig.robot.state.position, _WIDTH, _HEIGHT)
+        return rig.robot.take_picture(_WIDTH, _HEIGHT)
 
     def close(self) -> None:
         """Give back what PyBullet holds; may be called again."""
@@ -298,7 +296,7 @@ class _Episode:
 
 
 def _checked_speed(speed: float, vehicle: VehicleDescription) -> float:
-    top = min(track.part.drive.top_speed for track in vehicle.mounted_tracks())
+    top = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
     if not 0 < finite("belt_speed [m/s]", speed) <= top:
         raise InvalidValueError(
             "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed

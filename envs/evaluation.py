@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from segtrack.bullet.engine import PresetName
+from segtrack.bullet.client import PresetName
 from segtrack.description import load_vehicle
 from segtrack.envs.conditions import spread
 from segtrack.envs.environment import Environment

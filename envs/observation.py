@@ -152,7 +152,7 @@ class Sensors:
         ground = course.terrain.height_at(*np.moveaxis(self._points @ turn + (x, y), -1, 0))
         ahead = turn @ (np.array(course.path.at(situation.place.progress + LOOK_AHEAD)) - (x, y))
         sides = [[t for t in robot.tracks.values() if t.side == side] for side in ("left", "right")]
-        flippers = [flipper.motion() for flipper in robot.flippers.values()]
+        flippers = [flipper.state for flipper in robot.flippers.values()]
         return np.concatenate(
             (
                 (ground.mean(axis=-1) - z).ravel(),
@@ -161,8 +161,8 @@ class Sensors:
                 rotation.T @ state.velocity,
                 [sum(t.speed for t in tracks) / max(len(tracks), 1) for tracks in sides],
                 [sum(t.force for t in tracks) for tracks in sides],
-                [angle for angle, _ in flippers],
-                [speed for _, speed in flippers],
+                [flipper.angle for flipper in flippers],
+                [flipper.speed for flipper in flippers],
                 situation.action,
                 ahead,
                 (course.path.length - situation.place.progress,),
@@ -224,8 +224,8 @@ def _parts(vehicle: VehicleDescription, actions: tuple[str, ...], scan: Scan) ->
         return Entries(name, tuple(labels), unit, low, high, frame)
 
     tracks = tuple(vehicle.mounted_tracks())
-    sides = [[t.part.drive for t in tracks if t.side == side] for side in ("left", "right")]
-    top = max(track.part.drive.top_speed for track in tracks)
+    sides = [[t.spec.drive for t in tracks if t.side == side] for side in ("left", "right")]
+    top = max(track.spec.drive.top_speed for track in tracks)
     strength = max(sum(drive.stall_force for drive in drives) for drives in sides)
     flippers = tuple(vehicle.flippers)
     cells = [f"x{i}y{j}" for i in range(scan.rows) for j in range(scan.columns)]

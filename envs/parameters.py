@@ -155,7 +155,7 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
 
 def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
     """The robot's parameters, with the friction that all tracks of a vehicle have, if they have one."""
-    frictions = {track.part.contact.friction for track in vehicle.mounted_tracks()}
+    frictions = {track.spec.contact.friction for track in vehicle.mounted_tracks()}
     friction = ROBOT_PARAMETERS["friction"]
     if len(frictions) == 1 and isinstance(friction, Number):
         friction = replace(friction, default=frictions.pop())

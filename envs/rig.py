@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from segtrack.bullet.engine import PRESETS, PresetName, open_client
+from segtrack.bullet.client import PRESETS, PresetName, open_client
 from segtrack.description import VehicleDescription
 from segtrack.envs.course import Course
 from segtrack.envs.parameters import SHAPING
@@ -77,10 +77,12 @@ class Rig:
         self._bodies += len(self.world.add_terrain(course.terrain))
         for track in self.robot.tracks.values():
             friction = values["friction"]
-            track.set_friction(track.part.contact.friction if friction is None else friction)
+            track.set_friction(track.spec.contact.friction if friction is None else friction)
             track.scale_drive(values["drive_force"])
         x, y = course.path.at(0.0)
-        self.world.put(self.robot, x + values["initial_x"], y + values["initial_y"], values["initial_yaw"])
+        self.world.place_on_terrain(
+            self.robot, x + values["initial_x"], y + values["initial_y"], values["initial_yaw"]
+        )
 
     def _load(self, shape: dict[str, Any]) -> None:
         offset = tuple(shape[f"center_of_mass_{axis}"] for axis in "xyz")

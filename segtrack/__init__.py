@@ -1,11 +1,10 @@
-"""Real-time simulation of tracked robots in PyBullet with segment-link tracks and grousers."""
+"""Real-time simulation of tracked robots: a plugin for PyBullet, and an engine of its own."""
 
 from segtrack import checkout, terrain
-from segtrack.bullet.engine import configure
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.errors import SegtrackError
-from segtrack.robot import Robot, RobotState, attach
-from segtrack.world import Snapshot, World
+from segtrack.robot import Robot, RobotState
+from segtrack.world import Snapshot, World, attach, configure
 
 checkout.map_folders()
 

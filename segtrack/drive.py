@@ -6,7 +6,7 @@ whose steps are compiled compiles it from this source.
 
 from __future__ import annotations
 
-from segtrack.description.track import Drive
+from segtrack.description.track import DriveSpec
 
 UNLIMITED_FORCE = 1e6
 """Force limit of a self-locking drive that holds its belt [N]."""
@@ -90,7 +90,7 @@ class DriveController:
         holding: Whether a self-locking drive carries a load that would push it back.
     """
 
-    def __init__(self, spec: Drive, command: float = 0.0) -> None:
+    def __init__(self, spec: DriveSpec, command: float = 0.0) -> None:
         """Start at rest with the brake on."""
         self.spec, self.command = spec, command
         self.travel = self.speed = self.force = self.energy = self.target = self.limit = 0.0
@@ -98,12 +98,12 @@ class DriveController:
         self.update_command()
 
     @property
-    def spec(self) -> Drive:
+    def spec(self) -> DriveSpec:
         """The drive's limits."""
         return self._spec
 
     @spec.setter
-    def spec(self, spec: Drive) -> None:
+    def spec(self, spec: DriveSpec) -> None:
         self._spec = spec
         self._law = spec.stall_force, spec.top_speed, spec.sprocket is not None, spec.self_locking
 

@@ -12,7 +12,6 @@ import numpy as np
 
 import segtrack
 from segtrack import terrain
-from segtrack.bullet.engine import PresetName
 from segtrack.description import VehicleDescription
 from segtrack.envs import Environment, Task
 from segtrack.robot import Robot
@@ -56,7 +55,7 @@ def on_plane(
     vehicle: str | VehicleDescription = "packbot",
     *,
     track_model: str = "segments",
-    preset: PresetName = "exact",
+    preset: str = "exact",
     time_step: float | None = None,
 ) -> tuple[segtrack.World, Robot]:
     """A vehicle that has come to rest on flat ground of friction 1."""
@@ -70,7 +69,7 @@ def on_plane(
 def tilt(world: segtrack.World, slope_deg: float) -> None:
     """Turn the flat ground into a slope that rises along +x, by turning gravity."""
     angle = math.radians(slope_deg)
-    world.client.setGravity(-GRAVITY * math.sin(angle), 0, -GRAVITY * math.cos(angle))
+    world.set_gravity((-GRAVITY * math.sin(angle), 0.0, -GRAVITY * math.cos(angle)))
 
 
 def momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +77,7 @@ def momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray
 
     Summed over the links, from PyBullet's poses, velocities and inertias.
     """
-    client, body = world.client, robot.body
+    client, body = world.client, robot.model.body_id
     masses, points, velocities, spins = [], [], [], []
     for link in range(-1, client.getNumJoints(body)):
         mass, _, inertia, *_ = client.getDynamicsInfo(body, link)

@@ -14,12 +14,13 @@ import segtrack
 ROOT = Path(segtrack.__file__).parent
 LAYERS = (
     {"errors", "checkout"},
-    {"files"},
+    {"files", "settling"},
     {"geometry", "terrain"},
     {"ground"},
-    {"chain"},
+    {"chain", "compliant"},
     {"description"},
-    {"drive", "bullet"},
+    {"drive", "engine"},
+    {"bullet", "native"},
     {"robot"},
     {"world"},
     {"segtrack"},  # What `import segtrack` gives.
@@ -39,10 +40,19 @@ FORBIDDEN = {
     "terrain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "ground": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
     "chain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
+    "compliant": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "description": {"pybullet", "pybullet_utils"},
     "drive": {"pybullet", "pybullet_utils"},
+    "engine": {"pybullet", "pybullet_utils"},
+    "native": {"pybullet", "pybullet_utils"},
+    "robot": {"pybullet", "pybullet_utils"},
+    "world": {"pybullet", "pybullet_utils"},
+    "settling": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
 }
 """What a part must work without: simulators, and below description file formats."""
+ENGINES = {"bullet", "native"}
+"""What nothing in `robot` and `world` knows but the module that opens them."""
+OPENS_ENGINES = Path("world", "engines.py")
 EXTRAS = {"segtrack.envs.ppo": "stable_baselines3", "segtrack.envs.ray_vector": "ray"}
 """Modules that work with an extra alone, and what it installs."""
 CHECKOUT = Path(__file__).parent.parent
@@ -106,6 +116,20 @@ def test_mathematics_knows_no_simulator_and_no_file_format(file):
     forbidden = FORBIDDEN.get(part_of(module_of(file)), set())
     found = {module.split(".")[0] for module in imports(file)} & forbidden
     assert not found, f"segtrack/{file} imports {', '.join(found)}"
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] in ("robot", "world")], ids=str)
+def test_one_module_knows_the_engines(file):
+    known = {part_of(module) for module in imports(file) if module.split(".")[0] == "segtrack"} & ENGINES
+    assert not known or file == OPENS_ENGINES
+
+
+def test_pybullet_is_imported_once_it_is_chosen():
+    program = (
+        "import sys, segtrack; assert 'pybullet' not in sys.modules;"
+        "segtrack.World().close(); assert 'pybullet' in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
 
 
 def test_geometry_and_terrain_run_without_an_engine():

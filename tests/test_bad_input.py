@@ -451,21 +451,21 @@ def quince():
     ],
 )  # fmt: skip
 def test_commands_that_a_robot_refuses(quince, command, kind, message):
-    before = quince.snapshot()
+    before = quince.model.snapshot()
     with pytest.raises(kind) as error:
         command(quince)
     assert str(error.value) == message
-    assert quince.snapshot() == before
+    assert quince.model.snapshot() == before
 
 
 def test_a_speed_above_the_drives_limit_is_clipped(quince):
     quince.set_belt_speed(99.0, -99.0)
-    assert {t.drive.command for t in quince.tracks.values() if t.side == "left"} == {0.5}
-    assert {t.drive.command for t in quince.tracks.values() if t.side == "right"} == {-0.5}
+    assert {t.command for t in quince.tracks.values() if t.side == "left"} == {0.5}
+    assert {t.command for t in quince.tracks.values() if t.side == "right"} == {-0.5}
     quince.set_flippers(front_left=99.0)
-    assert quince.flippers["front_left"].snapshot() == ("angle", 1.6)
+    assert quince.flippers["front_left"].model.command == ("angle", 1.6)
     quince.set_flipper_speeds(front_left=-99.0)
-    assert quince.flippers["front_left"].snapshot() == ("speed", -1.0)
+    assert quince.flippers["front_left"].model.command == ("speed", -1.0)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from scenes import GRAVITY, momenta, on_plane, tilt, vary
 
 import segtrack
 from segtrack import terrain
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 
 SLOPE = 20.0
 
@@ -37,9 +37,9 @@ def test_roll_back_on_flat_ground_gives_no_kick(vehicle: str) -> None:
         robot.set_belt_speed(0.3, 0.3)
         world.run(0.5)
         states = []
-        before = robot.tracks["left"].roll_backs
+        before = robot.tracks["left"].model.roll_backs
         world.run(1.0, on_step=lambda: states.append(robot.state))
-        assert robot.tracks["left"].roll_backs >= before + 7
+        assert robot.tracks["left"].model.roll_backs >= before + 7
         height = np.array([s.position[2] for s in states])
         velocity = np.array([s.velocity for s in states])
         assert np.abs(velocity[:, 2]).max() < 0.002
@@ -53,13 +53,13 @@ def test_roll_back_under_load_loses_no_height() -> None:
         tilt(world, 30.0)
         robot.set_belt_speed(0.2, 0.2)
         world.run(1.0)
-        drops, count = [], robot.tracks["left"].roll_backs
+        drops, count = [], robot.tracks["left"].model.roll_backs
         for _ in range(1000):
             above = robot.state.position[2]
             world.step()
-            if robot.tracks["left"].roll_backs > count:
+            if robot.tracks["left"].model.roll_backs > count:
                 drops.append(above - robot.state.position[2])
-                count = robot.tracks["left"].roll_backs
+                count = robot.tracks["left"].model.roll_backs
         assert len(drops) >= 4
         assert max(drops) < 1e-4
 
@@ -76,9 +76,9 @@ def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
         drops = []
         for _ in range(2000):
             above = robot.state.position[2]
-            rolled = sum(track.roll_backs for track in robot.tracks.values())
+            rolled = sum(track.model.roll_backs for track in robot.tracks.values())
             world.step()
-            if sum(track.roll_backs for track in robot.tracks.values()) > rolled:
+            if sum(track.model.roll_backs for track in robot.tracks.values()) > rolled:
                 drops.append(above - robot.state.position[2])
         assert len(drops) >= 10
         assert max(drops) < 1e-4
@@ -91,13 +91,13 @@ def test_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(vehicle: str
         robot.set_belt_speed(0.5, 0.5)
         world.run(0.05)
         velocity, spin = momenta(world, robot)
-        rolled = robot.tracks["left"].roll_backs
+        rolled = robot.tracks["left"].model.roll_backs
         world.run(1.7)
         later, spin_later = momenta(world, robot)
-        assert robot.tracks["left"].roll_backs - rolled >= 20
+        assert robot.tracks["left"].model.roll_backs - rolled >= 20
         acceleration = (later - velocity) / 1.7
         assert acceleration == pytest.approx([0, 0, -GRAVITY], abs=1e-4 * GRAVITY)
-        belts = sum(0.5 * circulation(t.part) for t in robot.description.mounted_tracks())
+        belts = sum(0.5 * circulation(t.spec) for t in robot.description.mounted_tracks())
         assert spin_later == pytest.approx(spin, abs=1e-3 * belts)
 
 
@@ -113,7 +113,7 @@ def test_stalled_belt_climbs_a_slope_only_with_force_to_spare(spare: float) -> N
         apart, forces = [], []
 
         def record() -> None:
-            apart.extend(np.ptp(track.segment_phases) for track in robot.tracks.values())
+            apart.extend(np.ptp(track.model.segment_phases) for track in robot.tracks.values())
             forces.append(sum(track.force for track in robot.tracks.values()))
 
         world.run(0.2)
@@ -196,7 +196,7 @@ def test_drawbar_pull_is_the_lesser_of_drive_and_friction(limit: float) -> None:
             pull = stiffness * (state.position[0] - start) + damping * state.velocity[0]
             pulls.append(pull)
             world.client.applyExternalForce(
-                robot.body, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME
+                robot.model.body_id, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME
             )
 
         world.run(2.5, on_step=pull_back)
@@ -254,16 +254,16 @@ def total_mass(vehicle: str) -> float:
     """Total mass of a bundled vehicle of numbers [kg]."""
     description = segtrack.load_vehicle(vehicle)
     assert description.body.mass is not None
-    return description.body.mass + sum(t.part.belt.mass for t in description.mounted_tracks())
+    return description.body.mass + sum(t.spec.belt.mass for t in description.mounted_tracks())
 
 
 def moving_mass(vehicle: str) -> float:
     """What moves with one belt [kg]."""
-    track = next(segtrack.load_vehicle(vehicle).mounted_tracks()).part
+    track = next(segtrack.load_vehicle(vehicle).mounted_tracks()).spec
     return track.belt.mass + track.drive.reflected_mass
 
 
-def circulation(track: TrackPart) -> float:
+def circulation(track: TrackSpec) -> float:
     """Angular momentum of a belt per speed [kg m]: mass a length times twice the area that it encloses."""
     x, z = track.belt_path.outline(1e-3).T
     area = 0.5 * abs(np.dot(x, np.roll(z, 1)) - np.dot(z, np.roll(x, 1)))

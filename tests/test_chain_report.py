@@ -102,11 +102,10 @@ def test_readings_change_nothing_and_are_read_only():
                     one, two = (robot.tracks["left"].read_chain() for _ in range(2))
                     for field in dataclasses.fields(ChainReading):
                         np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name))
-                    with robot.shown():
-                        take_picture(world.client, robot.state.position, 32, 32)
+                    robot.take_picture(32, 32)
             assert world.client.getNumBodies() == bodies
             world.save()
-            return robot.state, robot.tracks["left"].belt.chain.state.positions.tobytes()
+            return robot.state, robot.tracks["left"].model.belt.chain.state.positions.tobytes()
 
     assert state(True) == state(False)
 
@@ -114,10 +113,10 @@ def test_readings_change_nothing_and_are_read_only():
 def test_pictures_show_the_shoes_while_they_are_taken():
     with World("fast") as world:
         robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 0.5))
-        without = take_picture(world.client, robot.state.position, 160, 92)
-        with robot.shown():
-            shown = take_picture(world.client, robot.state.position, 160, 92)
-        again = take_picture(world.client, robot.state.position, 160, 92)
+        look = robot.model.physics_client_id, robot.state.position, 160, 92
+        without = take_picture(*look)
+        shown = robot.take_picture(160, 92)
+        again = take_picture(*look)
     np.testing.assert_array_equal(without, again)
     assert np.mean(np.any(without != shown, axis=2)) > 0.02
 

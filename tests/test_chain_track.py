@@ -33,7 +33,7 @@ TEETH, SHOES = 13, 40
 
 def chain_of(robot: Robot, name: str = "left") -> TrackChain:
     """The chain of one of a robot's tracks."""
-    return robot.tracks[name].belt.chain
+    return robot.tracks[name].model.belt.chain
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +63,10 @@ def whole_momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.n
 
     Wheels are part of the body's mass; they have a spin of their own.
     """
-    client = robot.client_number
+    client = robot.model.physics_client_id
     masses, points, momenta, spin = [], [], [], np.zeros(3)
-    for link in range(-1, world.client.getNumJoints(robot.body)):
-        motion, own = link_motion(client, robot.body, link), link_mass(client, robot.body, link)
+    for link in range(-1, world.client.getNumJoints(robot.model.body_id)):
+        motion, own = (read(client, robot.model.body_id, link) for read in (link_motion, link_mass))
         masses.append(own.mass)
         points.append(motion.center)
         momenta.append(own.mass * motion.velocity)
@@ -112,7 +112,7 @@ def test_a_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(gravity: f
     """It tumbles, its belts speed up in the air, and are reversed."""
     with segtrack.World(gravity=gravity) as world:
         robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 20))
-        world.client.resetBaseVelocity(robot.body, [0.1, 0.05, 0.02], [0.3, -0.2, 0.4])
+        world.client.resetBaseVelocity(robot.model.body_id, [0.1, 0.05, 0.02], [0.3, -0.2, 0.4])
         world.run(0.02)
         momentum, spin = whole_momenta(world, robot)
         began, most = world.time, 0.0
@@ -187,7 +187,7 @@ def test_no_tooth_is_skipped_while_a_drive_stalls(direction: int) -> None:
         robot.set_belt_speed(direction, direction)
         world.run(0.5)
         after = gaps(chain)
-        assert track.force == pytest.approx(direction * track.part.drive.stall_force, rel=1e-6)
+        assert track.force == pytest.approx(direction * track.spec.drive.stall_force, rel=1e-6)
         assert abs(track.travel) < chain.design.chain.shoe.pitch / 4
         both = before.keys() & after.keys()
         assert len(both) >= 6
@@ -242,7 +242,7 @@ def test_drawbar_pull_is_friction_times_weight(standing, speed: float) -> None:
         state = robot.state
         pulls.append(2000.0 * (state.position[0] - start) + 400.0 * state.velocity[0])
         world.client.applyExternalForce(
-            robot.body, -1, [-pulls[-1], 0, 0], state.position, pybullet.WORLD_FRAME
+            robot.model.body_id, -1, [-pulls[-1], 0, 0], state.position, pybullet.WORLD_FRAME
         )
 
     world.run(2.5, on_step=pull_back)
@@ -276,7 +276,7 @@ def test_a_vehicle_sinks_into_an_elastic_bed_by_weight_over_stiffness_and_area()
         world.add_terrain(terrain.Plane(soil=Soil.linear(stiffness, 1e3, 0.5, 50.0)))
         vehicle = vehicle.model_copy(update={"tracks": smooth, "chain": chain})
         robot = world.add_vehicle(vehicle, track_model="chain")
-        assert world.settle().reached
+        assert world.settle().converged
         depths = -np.concatenate([chain_of(robot, name).contact_points[:, 2] for name in robot.tracks])
         design = chain_of(robot).design
         area = np.sum(depths > 0) * design.treads[0].areas[0]
@@ -354,9 +354,9 @@ def test_a_settled_vehicle_stands_still_within_the_tolerance(vehicle: str, track
         rest = world.settle(tolerance)
         assert world.time == 0.0
         weight = robot.mass * GRAVITY
-        assert rest.reached
+        assert rest.converged
         assert 0 < rest.time < 10
-        assert rest.force <= tolerance * weight
+        assert rest.max_residual_force <= tolerance * weight
         assert rest.kinetic_energy <= tolerance**2 * weight * np.max(high - low)
         own = robot.mass / 2 * np.square(robot.state.velocity).sum()
         assert own <= tolerance**2 * weight * np.max(high - low)
@@ -375,10 +375,10 @@ def test_a_vehicle_that_has_no_time_to_settle_says_so() -> None:
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 0.3))
-        rest = world.settle(longest=0.02)
-        assert not rest.reached
+        rest = world.settle(max_time=0.02)
+        assert not rest.converged
         assert 0.02 <= rest.time < 0.1
-        assert rest.force > 0.1 * robot.mass * GRAVITY / SHOES
+        assert rest.max_residual_force > 0.1 * robot.mass * GRAVITY / SHOES
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_a_vehicle_that_has_no_time_to_settle_says_so() -> None:
         ),
         (GRAVITY, 1, {"tolerance": -1e-3}, "tolerance must be greater than 0, got -0.001"),
         (GRAVITY, 1, {"tolerance": math.nan}, "tolerance must be a finite number, got nan"),
-        (GRAVITY, 1, {"longest": 0.0}, "longest [s] must be greater than 0, got 0.0"),
+        (GRAVITY, 1, {"max_time": 0.0}, "max_time [s] must be greater than 0, got 0.0"),
     ],
 )
 def test_what_cannot_settle_is_refused(gravity: float, vehicles: int, given: dict, message: str) -> None:
@@ -441,7 +441,7 @@ def parsed(vehicle: str, *changes) -> VehicleDescription:
 
 def designs(vehicle: VehicleDescription):
     """The chains of all tracks by name."""
-    return {mounted.name: track_design(mounted.name, mounted.part) for mounted in vehicle.mounted_tracks()}
+    return {mounted.name: track_design(mounted.name, mounted.spec) for mounted in vehicle.mounted_tracks()}
 
 
 def test_a_tracks_own_chain_goes_before_its_vehicles(tmp_path) -> None:
@@ -467,7 +467,7 @@ def test_a_chain_stands_for_its_belt(vehicle: str) -> None:
     """As many shoes as grousers, as heavy together as the belt, as long as the belt at the pins' depth."""
     description = load_vehicle(vehicle)
     for mounted, design in zip(description.mounted_tracks(), designs(description).values(), strict=True):
-        part, chain = mounted.part, design.chain
+        part, chain = mounted.spec, design.chain
         if part.grousers is not None and part.chain.shoes.count is None:
             assert chain.count == part.grousers.count
         assert chain.count * chain.shoe.mass == pytest.approx(part.belt.mass)
@@ -611,7 +611,7 @@ def test_a_vehicle_that_is_put_elsewhere_keeps_its_belts_travel(standing) -> Non
     world.run(0.2)
     track = robot.tracks["left"]
     before, energy = track.travel, track.energy
-    world.put(robot, 0.0, 0.0)
+    world.place_on_terrain(robot, 0.0, 0.0)
     robot.set_belt_speed(0.0, 0.0)
     world.run(0.002)
     assert track.travel == pytest.approx(before, abs=1e-3)
@@ -623,10 +623,10 @@ def test_what_slides_on_ice_is_not_at_rest_while_drainage_holds_it() -> None:
     with segtrack.World() as world:
         world.add_terrain(terrain.Ramp(slope=0.3, length=20.0, distance=-10.0, friction=0.0))
         robot = world.add_vehicle("packbot")
-        rest = world.settle(longest=2.0)
-        body = world.client.getDynamicsInfo(robot.body, -1)[0]
-        assert not rest.reached
-        assert rest.force == pytest.approx(body * GRAVITY * math.sin(0.3), rel=0.1)
+        rest = world.settle(max_time=2.0)
+        body = world.client.getDynamicsInfo(robot.model.body_id, -1)[0]
+        assert not rest.converged
+        assert rest.max_residual_force == pytest.approx(body * GRAVITY * math.sin(0.3), rel=0.1)
 
 
 def test_a_path_around_one_pulley_is_refused() -> None:
@@ -709,9 +709,10 @@ def test_a_sprung_arm_presses_on_the_chain_or_stands_where_its_spring_rests(
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle(armed(tmp_path, rest), track_model="chain")
-        assert world.settle().reached
+        assert world.settle().converged
         angles = [
-            world.client.getJointState(robot.body, robot.links[f"arm_{s}"])[0] for s in ("left", "right")
+            world.client.getJointState(robot.model.body_id, robot.model.links[name])[0]
+            for name in ("arm_left", "arm_right")
         ]
         assert angles[0] == pytest.approx(angles[1], abs=1e-5)
         if touches:

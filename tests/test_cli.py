@@ -191,7 +191,7 @@ def test_schema_is_a_json_schema_of_vehicle_files(tmp_path: Path) -> None:
     schema = json.loads(run("schema", folder=tmp_path).stdout)
     assert schema["additionalProperties"] is False
     assert {"name", "body", "tracks", "flippers"} <= set(schema["properties"])
-    assert "TrackPart" in schema["$defs"]
+    assert "TrackSpec" in schema["$defs"]
 
 
 def test_urdf_prints_what_is_loaded_and_writes_its_meshes(tmp_path: Path) -> None:

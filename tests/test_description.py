@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 import segtrack
 from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.drive import Drive
+from segtrack.description.drive import DriveSpec
 from segtrack.description.load import parse_vehicle
 from segtrack.description.placement import place_tracks
 from segtrack.errors import VehicleFileError
@@ -96,7 +96,7 @@ def test_bundled_vehicles_load_and_say_where_their_numbers_come_from(name):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_bundled_vehicles_show_every_shape_of_path_and_grouser(name):
-    track = next(load_vehicle(name).mounted_tracks()).part
+    track = next(load_vehicle(name).mounted_tracks()).spec
     segments, kind = SHAPES[name]
     assert len(track.belt_path.segments) == segments
     assert getattr(track.grousers.shapes[0], kind) is not None
@@ -111,12 +111,12 @@ def test_numbers_of_the_papers_vehicles_are_the_papers():
         (quince, "front_left_belt", (0.345, 0.150), 0.0),
         (quince, "rear_right_belt", (0.345, 0.150), 0.0),
     ]:
-        part = next(t.part for t in vehicle.mounted_tracks() if t.name == name)
+        part = next(t.spec for t in vehicle.mounted_tracks() if t.name == name)
         outline = part.belt_path.outline(1e-4)
         np.testing.assert_allclose(np.ptp(outline, axis=0) + 2 * grouser, (length, height), atol=1e-6)
-    counts = [t.part.grousers.count for t in quince.mounted_tracks()]
+    counts = [t.spec.grousers.count for t in quince.mounted_tracks()]
     assert counts == [40, 40, 22, 22, 22, 22]
-    shares = [t.part.belt.mass for t in quince.mounted_tracks()] + [f.mass for f in quince.flippers.values()]
+    shares = [t.spec.belt.mass for t in quince.mounted_tracks()] + [f.mass for f in quince.flippers.values()]
     assert math.isclose(quince.body.mass + sum(shares), 33.0)
     example = load_vehicle("okada_example").tracks["track"]
     assert math.isclose(example.belt_path.perimeter, 2 * 0.7 + 2 * math.pi * 0.115)
@@ -202,7 +202,9 @@ def test_merge_keys_may_repeat_what_they_replace():
 
 
 def test_a_torque_speed_line_gives_stall_force_and_top_speed():
-    drive = Drive.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 8.0, "no_load_speed": 20.0}})
+    drive = DriveSpec.model_validate(
+        {"sprocket": {"radius": 0.05, "stall_torque": 8.0, "no_load_speed": 20.0}}
+    )
     assert (drive.stall_force, drive.top_speed) == (160.0, 1.0)
 
 

@@ -8,15 +8,15 @@ import math
 import numba
 import pytest
 
-from segtrack.description.track import Drive
+from segtrack.description.track import DriveSpec
 from segtrack.drive import DriveController, next_target
 
-CONSTANT = Drive(max_force=100.0, max_speed=1.0)
-MOTOR = Drive.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})
-WORM = Drive(max_force=100.0, max_speed=1.0, self_locking=True)
+CONSTANT = DriveSpec(max_force=100.0, max_speed=1.0)
+MOTOR = DriveSpec.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})
+WORM = DriveSpec(max_force=100.0, max_speed=1.0, self_locking=True)
 
 
-def driving_limit(drive: Drive, speed: float) -> float:
+def driving_limit(drive: DriveSpec, speed: float) -> float:
     """Force limit [N] of a drive that moves its belt at a speed [m/s]."""
     law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
     command = math.copysign(drive.top_speed, speed) if speed else drive.top_speed
@@ -34,7 +34,7 @@ def test_torque_speed_line_runs_from_stall_to_no_load(speed: float, force: float
 
 
 @pytest.mark.parametrize("drive", [CONSTANT, MOTOR, WORM])
-def test_the_law_compiles_to_the_same_numbers(drive: Drive) -> None:
+def test_the_law_compiles_to_the_same_numbers(drive: DriveSpec) -> None:
     law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
     compiled = numba.njit(next_target)
     for command, speed, force, limit, holding in itertools.product(

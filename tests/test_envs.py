@@ -232,10 +232,11 @@ def unlike_episodes(env):
     for _ in range(15):
         env.step(FORWARD)
     robot = env._rig.robot
-    robot.place((0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
+    robot.reset_base_pose((0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
     env.step(FORWARD)
     env.reset(options={"center_of_mass_z": 0.05, "initial_yaw": 1.0})
-    pybullet.resetBaseVelocity(robot.body, (500.0, 0.0, 0.0), physicsClientId=env._rig.world.client._client)
+    model = robot.model
+    pybullet.resetBaseVelocity(model.body_id, (500.0, 0.0, 0.0), physicsClientId=model.physics_client_id)
     env.step(FORWARD)
 
 
@@ -397,7 +398,7 @@ def test_a_robot_that_leans_further_than_80_degrees_has_tipped_over(climb, roll_
     assert (lean > math.radians(80)) == tipped
     climb.reset(seed=0)
     angles = (math.radians(roll_deg), -math.radians(pitch_deg), 0.4)
-    climb._rig.robot.place((-1.0, 0.0, 3.0), pybullet.getQuaternionFromEuler(angles))
+    climb._rig.robot.reset_base_pose((-1.0, 0.0, 3.0), pybullet.getQuaternionFromEuler(angles))
     _, _, terminated, truncated, info = climb.step(STILL)
     state = climb.situation.state
     # PyBullet turns about the body's axes in the order yaw, pitch, roll.
@@ -422,10 +423,10 @@ def test_straight_ahead_leaves_a_winding_path():
 @pytest.mark.parametrize("side", [-1, 1])
 def test_nobody_passes_beside_the_course(climb, side):
     climb.reset(seed=0)
-    climb._rig.world.put(climb._rig.robot, -1.5, side * 0.49)
+    climb._rig.world.place_on_terrain(climb._rig.robot, -1.5, side * 0.49)
     assert climb.step(STILL)[-1]["outcome"] == "running"
     climb.reset(seed=0)
-    climb._rig.world.put(climb._rig.robot, -1.5, side * 0.51)
+    climb._rig.world.place_on_terrain(climb._rig.robot, -1.5, side * 0.51)
     assert climb.step(STILL)[-1]["outcome"] == "off_course"
 
 
@@ -471,7 +472,7 @@ def test_a_simulation_that_diverges_ends_the_episode_and_no_more(climb):
     climb.reset(seed=3)
     before, *_ = climb.step(FORWARD)
     client = climb._rig.world.client
-    client.resetBaseVelocity(climb._rig.robot.body, (500.0, 0.0, 0.0))
+    client.resetBaseVelocity(climb._rig.robot.model.body_id, (500.0, 0.0, 0.0))
     after, reward, terminated, truncated, info = climb.step(FORWARD)
     assert (reward, terminated, truncated, info["outcome"]) == (0.0, False, True, "diverged")
     np.testing.assert_array_equal(after, before)
@@ -717,7 +718,7 @@ def test_nothing_is_asked_of_an_environment_after_its_close():
 
 def test_no_step_follows_the_end_of_an_episode(climb):
     climb.reset(seed=0)
-    climb._rig.robot.place((-1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
+    climb._rig.robot.reset_base_pose((-1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
     assert climb.step(STILL)[2]
     with pytest.raises(NotReadyError) as error:
         climb.step(STILL)

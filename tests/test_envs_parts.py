@@ -303,7 +303,7 @@ def test_the_height_scan_looks_in_the_heading_frame(yaw):
     placed = {"initial_yaw": yaw, "initial_y": 0.2, "initial_x": 0.2}
     with environment("RoughTerrain", kind="step_field", scan=scan, **placed) as env:
         env.reset(seed=4)
-        robot_of(env).place((0.9, 0.2, 0.5), pybullet.getQuaternionFromEuler((0.3, -0.2, yaw)))
+        robot_of(env).reset_base_pose((0.9, 0.2, 0.5), pybullet.getQuaternionFromEuler((0.3, -0.2, yaw)))
         state = robot_of(env).state
         entries = env.sensors.read(robot_of(env), replace(env.situation, state=state))
         field = env.situation.course.terrain
@@ -328,8 +328,8 @@ def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb):
     robot, client = robot_of(climb), climb._rig.world.client
     for roll, pitch, yaw in [(0.0, 0.0, 0.0), (0.4, -0.7, 2.0), (-1.2, 0.5, -2.5), (3.0, 0.1, 1.0)]:
         quaternion = pybullet.getQuaternionFromEuler((roll, -pitch, yaw))
-        robot.place((0.0, 0.0, 2.0), quaternion)
-        client.resetBaseVelocity(robot.body, (0.3, -0.2, 0.1), (0.5, 1.0, -0.7))
+        robot.reset_base_pose((0.0, 0.0, 2.0), quaternion)
+        client.resetBaseVelocity(robot.model.body_id, (0.3, -0.2, 0.1), (0.5, 1.0, -0.7))
         situation = replace(climb.situation, state=robot.state)
         seen = climb.sensors.form(climb.sensors.read(robot, situation))
         rotation = np.array(pybullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
@@ -409,7 +409,7 @@ def test_an_action_turns_the_flippers_that_it_names_tips_up(flippers, action, tu
     with environment(flippers=flippers) as env:
         env.reset(seed=0)
         robot = robot_of(env)
-        robot.place((-1.0, 0.0, 3.0))
+        robot.reset_base_pose((-1.0, 0.0, 3.0))
         for _ in range(8):
             observation, *_ = env.step(np.array(action, np.float32))
         # While it falls freely, nothing but the motors turns them.
@@ -503,7 +503,7 @@ def test_a_robot_slides_down_a_slope_that_is_steeper_than_its_friction(friction,
         robot = robot_of(env)
         orientation = pybullet.getQuaternionFromEuler((0.0, -slope, 0.0))
         height = 1.4 * math.tan(slope)  # of the slope at x = 2.4, which begins at 1
-        robot.place((2.4, 0.0, height + 0.0915 / math.cos(slope)), orientation)
+        robot.reset_base_pose((2.4, 0.0, height + 0.0915 / math.cos(slope)), orientation)
         speeds = []
         for step in range(12):
             env.step(STILL)
@@ -522,12 +522,12 @@ def test_belt_drives_exert_so_many_times_their_force(factor):
     """At the start of a sprint to 0.5 m/s, in steps of 10 ms, each drive gives all that it can."""
     with environment(control_frequency=100, belt_speed=0.5, drive_force=factor) as env:
         env.reset(seed=0)
-        robot_of(env).place((-1.0, 0.0, 1.0))
+        robot_of(env).reset_base_pose((-1.0, 0.0, 1.0))
         reached = []
         for _ in range(3):
             env.step(FORWARD)
             reached.append([track.force for track in robot_of(env).tracks.values()])
-        limits = [track.drive.limit for track in robot_of(env).tracks.values()]
+        limits = [track.model.drive.limit for track in robot_of(env).tracks.values()]
     assert limits == pytest.approx([500.0 * factor] * 6)
     if factor == 0.1:
         assert np.max(reached, axis=0) == pytest.approx([50.0] * 6)
@@ -537,11 +537,12 @@ def test_belt_drives_exert_so_many_times_their_force(factor):
 def center_of_mass(env):
     """Mass [kg] and centre of mass of a level robot, in its body frame (3,) [m]."""
     client, robot = env._rig.world.client, robot_of(env)
-    robot.place((0.0, 0.0, 0.0))
-    numbers = range(-1, client.getNumJoints(robot.body))
-    masses = np.array([client.getDynamicsInfo(robot.body, n)[0] for n in numbers])
-    points = [client.getBasePositionAndOrientation(robot.body)[0]]
-    points += [client.getLinkState(robot.body, n, computeForwardKinematics=1)[0] for n in numbers[1:]]
+    robot.reset_base_pose((0.0, 0.0, 0.0))
+    body = robot.model.body_id
+    numbers = range(-1, client.getNumJoints(body))
+    masses = np.array([client.getDynamicsInfo(body, n)[0] for n in numbers])
+    points = [client.getBasePositionAndOrientation(body)[0]]
+    points += [client.getLinkState(body, n, computeForwardKinematics=1)[0] for n in numbers[1:]]
     return masses.sum(), masses @ np.array(points) / masses.sum()
 
 
@@ -564,11 +565,11 @@ def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb):
 def test_grousers_change_in_number_and_height(climb, count, height):
     climb.reset(seed=0, options={"grouser_count": count, "grouser_height": height})
     for name, track in robot_of(climb).tracks.items():
-        grousers = track.part.grousers
+        grousers = track.spec.grousers
         before = FLIPPER_GROUSERS if name.endswith("belt") else GROUSERS
         assert grousers.count == round(before * count)
         assert grousers.shape.trapezoid.height == pytest.approx(GROUSER_HEIGHT * height)
-        assert track.belt.period == pytest.approx(track.part.belt_path.perimeter / grousers.count)
+        assert track.model.belt.period == pytest.approx(track.spec.belt_path.perimeter / grousers.count)
 
 
 def test_the_start_moves_with_its_parameters(climb):
@@ -749,8 +750,8 @@ def test_a_robot_is_put_just_above_the_ground_under_it(world):
     robot = world.add_vehicle("quince", position=(-2.0, 0.0), flippers={"front_left": 0.4})
     world.run(0.1)
     for x, y, yaw, ground in [(2.0, 0.3, 0.7, 0.25), (-3.0, -1.0, -2.0, 0.0), (-0.3, 0.0, 0.0, 0.25)]:
-        world.client.resetBaseVelocity(robot.body, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-        world.put(robot, x, y, yaw)
+        world.client.resetBaseVelocity(robot.model.body_id, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+        world.place_on_terrain(robot, x, y, yaw)
         state = robot.state
         assert state.position[:2] == pytest.approx((x, y))
         assert (state.roll, state.pitch, state.yaw) == pytest.approx((0.0, 0.0, yaw), abs=1e-6)
@@ -774,7 +775,7 @@ def test_a_robot_is_put_nowhere_that_is_no_place(world, at, message):
     robot = world.add_vehicle("packbot")
     before = robot.state
     with pytest.raises(InvalidValueError) as error:
-        world.put(robot, *at)
+        world.place_on_terrain(robot, *at)
     assert str(error.value) == message
     assert robot.state == before
 
@@ -786,7 +787,7 @@ def test_cleared_terrain_is_gone_and_another_can_take_its_place(world):
         bodies = world.add_terrain(ground)
         assert world.client.getNumBodies() == 1 + len(bodies)
         assert float(world.height(0.0, 0.0)) == float(ground.height_at(0.0))
-        world.put(robot, 0.0, 0.0)
+        world.place_on_terrain(robot, 0.0, 0.0)
         world.run(0.2)
         assert robot.bounds()[0][2] == pytest.approx(float(ground.height_at(0.0)), abs=0.01)
         world.clear_terrain()
@@ -802,7 +803,7 @@ def test_nothing_is_put_or_cleared_in_a_world_that_is_gone():
         robot = world.add_vehicle("packbot")
     for attempt, what in (
         (world.clear_terrain, "clear terrain"),
-        (lambda: world.put(robot, 0.0, 0.0), "place packbot"),
+        (lambda: world.place_on_terrain(robot, 0.0, 0.0), "place packbot"),
         (lambda: robot.tracks["left"].set_friction(0.5), "set the friction of left"),
     ):
         with pytest.raises(DisconnectedError) as error:
@@ -817,11 +818,12 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
     left.scale_drive(0.5)
     left.scale_drive(0.25)  # of the description's, not of what was before
     for track, friction, force in ((left, 0.9, 125.0), (right, 0.6, 500.0)):
-        infos = [world.client.getDynamicsInfo(robot.body, link) for link in track.belt.jointed.joints]
+        joints = track.model.belt.track_joints
+        infos = [world.client.getDynamicsInfo(joints.body, link) for link in joints.joints]
         assert {info[1] for info in infos} == {friction}
         assert {info[6:8] for info in infos} == {(0.0, 0.0)}
-        assert track.drive.spec.stall_force == force
-        assert track.drive.spec.top_speed == 0.5
+        assert track.model.drive.spec.stall_force == force
+        assert track.model.drive.spec.top_speed == 0.5
 
 
 @pytest.mark.parametrize(
@@ -838,8 +840,8 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
 def test_frictions_and_drives_that_cannot_be_are_refused(world, command, message):
     robot = world.add_vehicle("packbot")
     track = robot.tracks["left"]
-    before = track.drive.spec
+    before = track.model.drive.spec
     with pytest.raises(InvalidValueError) as error:
         command(track)
     assert str(error.value) == message
-    assert track.drive.spec == before
+    assert track.model.drive.spec == before

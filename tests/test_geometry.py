@@ -411,7 +411,7 @@ def test_a_lugged_wheel_has_no_seam_error():
 def test_seam_error_of_bundled_vehicles(name, overrun, footprint, tip):
     """In millimetres; the READMEs of packbot and okada_example quote the tip's."""
     worst = [
-        seam_error(t.part.belt_path, t.part.footprints(), t.part.period, t.part.grousers.height)
+        seam_error(t.spec.belt_path, t.spec.footprints(), t.spec.period, t.spec.grousers.height)
         for t in load_vehicle(name).mounted_tracks()
     ]
     found = [1e3 * max(getattr(e, key) for e in worst) for key in ("overrun", "footprint", "tip")]
@@ -559,5 +559,5 @@ def test_left_and_right_tracks_are_built_alike(name):
     for left, track in tracks.items():
         if "left" in left:
             mirror = tracks[left.replace("left", "right")]
-            assert track.part.segment_links() == mirror.part.segment_links()
+            assert track.spec.segment_links() == mirror.spec.segment_links()
             assert track.y == -mirror.y

@@ -94,7 +94,7 @@ def steady(speed: np.ndarray | None = None, *, chain: bool = False) -> SteadyDri
         slope=0.0,
         weight=WEIGHT,
         real_time_factor=1.0,
-        design=track_design(track.name, track.part) if chain else None,
+        design=track_design(track.name, track.spec) if chain else None,
     )
 
 

@@ -58,7 +58,7 @@ def drive(world, robot, speed, start, seconds):
 def all_numbers(world, robot):
     """Everything that a robot's bodies show."""
     numbers = [robot.state, [(t.travel, t.speed, t.force, t.energy) for t in robot.tracks.values()]]
-    for body in (robot.body, *(body for track in robot.tracks.values() for body in track.belt.bodies)):
+    for body in robot.model.body_ids:
         joints = range(world.client.getNumJoints(body))
         numbers.append(world.client.getBasePositionAndOrientation(body))
         numbers.append([state[:2] for state in world.client.getJointStates(body, joints)])
@@ -131,12 +131,12 @@ def test_plates_share_the_belts_mass():
     with segtrack.World() as world:
         robot = world.add_vehicle("packbot", track_model="plates")
         for track in robot.tracks.values():
-            (chain,) = track.belt.bodies
+            (chain,) = track.model.belt.bodies
             masses = [
                 world.client.getDynamicsInfo(chain, n)[0] for n in range(-1, world.client.getNumJoints(chain))
             ]
-            assert sum(masses) == pytest.approx(track.part.belt.mass, abs=1e-9)
-            assert masses[3:] == pytest.approx([0.99 * track.part.belt.mass / 40] * 40)
+            assert sum(masses) == pytest.approx(track.spec.belt.mass, abs=1e-9)
+            assert masses[3:] == pytest.approx([0.99 * track.spec.belt.mass / 40] * 40)
 
 
 # Smooth
@@ -177,12 +177,12 @@ def test_wheels_of_a_tapered_track_touch_one_line():
 def test_each_wheel_rolls_two_pi_r_a_turn_at_belt_speed(count):
     world, robot = on_plane("packbot", f"wheels:{count}")
     with world:
-        joints = robot.tracks["left"].belt.jointed.joints
+        joints = robot.tracks["left"].model.belt.track_joints.joints
         robot.set_belt_speed(0.3, 0.3)
         world.run(0.2)
-        before = np.array([state[0] for state in world.client.getJointStates(robot.body, joints)])
+        before = np.array([state[0] for state in world.client.getJointStates(robot.model.body_id, joints)])
         distance, travel = drive(world, robot, 0.3, 0.0, 1.0)
-        states = world.client.getJointStates(robot.body, joints)
+        states = world.client.getJointStates(robot.model.body_id, joints)
         turns = (np.array([state[0] for state in states]) - before) / (2 * math.pi)
         assert distance / turns == pytest.approx(2 * math.pi * 0.09, rel=0.005)
         assert [state[1] for state in states] == pytest.approx([0.3 / 0.09] * count, rel=0.01)
@@ -197,7 +197,8 @@ def test_wheels_share_the_drives_force_equally():
         robot.set_belt_speed(2.0, 2.0)
         world.run(0.01)
         track = robot.tracks["left"]
-        torques = [state[3] for state in world.client.getJointStates(robot.body, track.belt.jointed.joints)]
+        joints = track.model.belt.track_joints
+        torques = [state[3] for state in world.client.getJointStates(joints.body, joints.joints)]
         assert torques == pytest.approx([20.0 / 4 * 0.09] * 4)
         assert track.force == pytest.approx(20.0)
 
@@ -236,12 +237,12 @@ def test_a_belt_without_grousers_has_plates_of_about_40_mm():
 def test_plates_have_names_that_a_person_can_read():
     with segtrack.World() as world:
         robot = world.add_vehicle("packbot", track_model="plates")
-        (chain,) = robot.tracks["left"].belt.bodies
+        (chain,) = robot.tracks["left"].model.belt.bodies
         names = [
             world.client.getJointInfo(chain, n)[1].decode() for n in range(world.client.getNumJoints(chain))
         ]
         assert names == ["left_along_joint", "left_up_joint", *(f"left_plate_{n}_joint" for n in range(40))]
-        assert {"left_sprocket", "left_supports"} <= set(robot.links)
+        assert {"left_sprocket", "left_supports"} <= set(robot.model.links)
 
 
 def test_plates_drive_the_commanded_distance_and_hold_together():
@@ -250,11 +251,11 @@ def test_plates_drive_the_commanded_distance_and_hold_together():
         robot.set_belt_speed(0.3, 0.3)
         world.run(0.2)
         x, travels = robot.state.position[0], {t: track.travel for t, track in robot.tracks.items()}
-        (chain,) = robot.tracks["left"].belt.bodies
+        (chain,) = robot.tracks["left"].model.belt.bodies
         hinge = world.client.getJointState(chain, 0)[0]
         for _ in range(4):
             world.run(0.15)
-            assert max(closing_gap(world.client._client, t.belt) for t in robot.tracks.values()) < 1e-3
+            assert max(closing_gap(world.client._client, t.model.belt) for t in robot.tracks.values()) < 1e-3
         distance = robot.state.position[0] - x
         assert distance == pytest.approx(0.3 * 0.6, rel=0.05)
         for name, track in robot.tracks.items():
@@ -275,7 +276,7 @@ def test_plates_pull_a_load_with_the_force_that_they_report():
         for step in range(500):
             load = [-100.0, 0.0, 0.0]
             world.client.applyExternalForce(
-                robot.body, -1, load, robot.state.position, world.client.WORLD_FRAME
+                robot.model.body_id, -1, load, robot.state.position, world.client.WORLD_FRAME
             )
             world.step()
             if step >= 250:
@@ -288,19 +289,19 @@ def test_placing_a_robot_or_a_flipper_takes_the_plates_along():
     with segtrack.World(gravity=0.0) as world:
         turned = world.client.getQuaternionFromEuler([0.1, -0.2, 0.3])
         robot = world.add_vehicle("quince", track_model="plates", position=(0, 0, 1))
-        robot.place((1.0, 2.0, 3.0), turned)
+        robot.reset_base_pose((1.0, 2.0, 3.0), turned)
         robot.flippers["front_left"].place(0.5)
         rotation = np.array(world.client.getMatrixFromQuaternion(turned)).reshape(3, 3)
         for name, built in (
-            (n, t.belt) for n, t in robot.tracks.items() if t.belt.jointed.mounted.flipper is None
+            (n, t.model.belt) for n, t in robot.tracks.items() if t.model.mounted.flipper is None
         ):
             guide = world.client.getBasePositionAndOrientation(built.bodies[0])[0]
-            assert guide == pytest.approx(rotation @ built.part.mount.xyz + (1, 2, 3), abs=1e-6), name
+            assert guide == pytest.approx(rotation @ built.spec.mount.xyz + (1, 2, 3), abs=1e-6), name
         low, high = robot.bounds()
         assert np.all(np.greater(low, (0.3, 1.3, 2.3))) and np.all(np.less(high, (1.7, 2.7, 3.7)))
         world.run(0.005)  # Nothing was torn out of place.
         assert np.linalg.norm(robot.state.velocity) < 0.05
-        assert max(closing_gap(world.client._client, t.belt) for t in robot.tracks.values()) < 1e-4
+        assert max(closing_gap(world.client._client, t.model.belt) for t in robot.tracks.values()) < 1e-4
 
 
 def test_two_runs_of_plates_are_equal_to_the_bit():
@@ -321,7 +322,7 @@ def test_plates_restored_without_their_old_contacts_do_the_same_again():
         snapshot = world.save()
         runs = []
         for _ in range(2):
-            robot.forget_contacts()
+            robot.model.clear_contact_cache()
             world.restore(snapshot)
             world.run(0.03)
             runs.append(all_numbers(world, robot))
@@ -335,7 +336,7 @@ def test_plates_stay_on_for_a_long_drive(left, right):
     with world:
         robot.set_belt_speed(left, right)
         world.run(5.0)
-        assert max(closing_gap(world.client._client, t.belt) for t in robot.tracks.values()) < 1e-3
+        assert max(closing_gap(world.client._client, t.model.belt) for t in robot.tracks.values()) < 1e-3
         assert robot.state.position[2] == pytest.approx(0.09, abs=2e-3)
         assert [t.travel for t in robot.tracks.values()] == pytest.approx([5 * left, 5 * right], rel=0.02)
         if left == right:

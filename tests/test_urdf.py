@@ -122,7 +122,7 @@ def total_of_description(vehicle):
     for name, own in carriers.items():
         mass, moment = own.mass, own.moment
         for track in vehicle.mounted_tracks():
-            part = track.part
+            part = track.spec
             if (track.flipper or part.mount.parent) == name:
                 mount = rotation_of(part.mount.rpy), np.array(part.mount.xyz)
                 belt = uniform_belt(part.belt_path, part.width, part.belt.mass + part.drive.reflected_mass)
@@ -164,7 +164,7 @@ def test_pybullet_weighs_what_the_file_says(client, name):
 def test_reflected_mass_adds_no_weight(name):
     vehicle = load_vehicle(name)
     mass, center, _ = total_of_urdf(urdf_of(name).text)
-    parts = [vehicle.body, *vehicle.flippers.values(), *(t.part.belt for t in vehicle.mounted_tracks())]
+    parts = [vehicle.body, *vehicle.flippers.values(), *(t.spec.belt for t in vehicle.mounted_tracks())]
     if vehicle.body.urdf is None:
         assert math.isclose(mass, sum(part.mass for part in parts), rel_tol=1e-9)
     assert abs(center[1]) < 1e-9
@@ -342,7 +342,7 @@ def test_a_vehicle_at_rest_stands_on_its_grousers_tips(name):
         robot = world.add_vehicle(vehicle)
         world.run(0.4)
         lowest = min(
-            t.part.mount.xyz[2] + t.part.belt_path.outline()[:, 1].min() - t.part.grousers.height
+            t.spec.mount.xyz[2] + t.spec.belt_path.outline()[:, 1].min() - t.spec.grousers.height
             for t in vehicle.mounted_tracks()
         )
         assert abs(robot.state.position[2] + lowest) < 1e-4

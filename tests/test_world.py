@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pybullet
@@ -16,8 +17,14 @@ from scenes import on_plane
 
 import segtrack
 from segtrack import terrain
-from segtrack.bullet.engine import PresetName
-from segtrack.errors import DisconnectedError, DivergedError, InvalidValueError
+from segtrack.engine import EngineName
+from segtrack.errors import (
+    DisconnectedError,
+    DivergedError,
+    InvalidValueError,
+    UnknownNameError,
+)
+from segtrack.world import resolve
 
 SCENE = """
 import segtrack
@@ -32,14 +39,14 @@ print(repr(robot.state), robot.energy.hex())
 
 
 BUMPS = terrain.StepField(max_height=0.05, cell=0.1, rows=20, columns=20, distance=-1.0)
-NOT_HELD = "^snapshot must be one that this world saved and has not forgotten, got "
+NOT_HELD = "^snapshot must be one that this world saved and has not removed, got "
 
 
 def rolled(world: segtrack.World, robot: segtrack.Robot, seconds: float = 0.5) -> tuple[object, ...]:
     """Drive a curve and say where it ended, every bit."""
     robot.set_belt_speed(0.3, 0.2)
     world.run(seconds)
-    return (robot.state, world.time, *(t.drive.snapshot() for t in robot.tracks.values()))
+    return (robot.state, world.time, *(t.model.drive.snapshot() for t in robot.tracks.values()))
 
 
 def test_two_processes_are_equal_to_the_bit() -> None:
@@ -84,7 +91,7 @@ def test_reset_starts_over_to_the_bit() -> None:
     ],
 )
 def test_saved_state_is_restored_to_the_bit(
-    vehicle: str, course: terrain.Terrain, preset: PresetName, track_model: str
+    vehicle: str, course: terrain.Terrain, preset: str, track_model: str
 ) -> None:
     with segtrack.World(preset) as world:
         world.add_terrain(course)
@@ -136,9 +143,9 @@ def test_snapshots_of_other_worlds_and_times_are_refused() -> None:
             world.restore(saved)
         assert str(caught.value) == "world must be of the 2 bodies that the snapshot has, got 3"
         assert robot.state.position == pytest.approx(state.position, abs=1e-5)
-        world.forget(saved)
+        world.remove_snapshot(saved)
         with pytest.raises(InvalidValueError, match=NOT_HELD):
-            world.forget(saved)
+            world.remove_snapshot(saved)
 
 
 def test_a_thousand_resets_keep_memory() -> None:
@@ -170,7 +177,7 @@ def test_building_and_closing_worlds_keeps_memory() -> None:
 def test_diverged_robot_stops_the_world_with_its_name() -> None:
     world, robot = on_plane("packbot")
     with world:
-        world.client.resetBaseVelocity(robot.body, [0, 0, 2000])
+        world.client.resetBaseVelocity(robot.model.body_id, [0, 0, 2000])
         with pytest.raises(
             DivergedError, match=r"simulation diverged: packbot at t = 0\.3\d* s: its speed is"
         ):
@@ -207,7 +214,7 @@ def test_plug_in_drives_a_vehicle_in_somebody_elses_loop() -> None:
             robot.before_step()
         client.stepSimulation()
     assert [robot.state.velocity[0] for robot in robots] == pytest.approx([0.2, -0.1], rel=0.01)
-    assert [robot.tracks["left"].slip for robot in robots] == pytest.approx([0.0, 0.0], abs=0.01)
+    assert [robot.tracks["left"].slip_ratio for robot in robots] == pytest.approx([0.0, 0.0], abs=0.01)
     client.disconnect()
     with pytest.raises(DisconnectedError) as caught:
         robots[0].before_step()
@@ -241,7 +248,7 @@ def test_pitch_is_positive_nose_up_and_left_turns_raise_yaw() -> None:
     with segtrack.World() as world:
         robot = world.add_vehicle("packbot", position=(0, 0, 1), yaw=0.3)
         assert robot.state.yaw == pytest.approx(0.3)
-        robot.place((0, 0, 1), pybullet.getQuaternionFromEuler([0, -0.2, 0]))
+        robot.reset_base_pose((0, 0, 1), pybullet.getQuaternionFromEuler([0, -0.2, 0]))
         assert robot.state.pitch == pytest.approx(0.2)
 
 
@@ -250,8 +257,8 @@ def test_drive_commands_a_twist_about_the_gauge() -> None:
     with world:
         robot.drive(linear=0.2, angular=0.4)
         half_gauge = 0.2225
-        assert robot.tracks["left"].drive.command == pytest.approx(0.2 - 0.4 * half_gauge)
-        assert robot.tracks["right"].drive.command == pytest.approx(0.2 + 0.4 * half_gauge)
+        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge)
+        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge)
         assert not math.isnan(robot.energy)
 
 
@@ -291,3 +298,104 @@ def test_flipper_commands_are_taken_together_or_not_at_all() -> None:
             robot.set_flippers(front_left=0.5, front_right=math.nan)
         world.run(0.3)
         assert robot.flippers["front_left"].angle == pytest.approx(0.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model", "chosen"),
+    [
+        (None, None, ("pybullet", "segments")),
+        (None, "wheels:4", ("pybullet", "wheels:4")),
+        (None, "compliant", ("native", "compliant")),
+        ("native", None, ("native", "compliant")),
+        ("native", "surface", ("native", "surface")),
+        ("pybullet", "chain", ("pybullet", "chain")),
+    ],
+)
+def test_what_is_left_open_is_chosen(engine: EngineName, track_model: str, chosen: tuple[str, str]) -> None:
+    assert resolve(engine, track_model) == chosen
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model", "error", "message"),
+    [
+        ("mujoco", None, UnknownNameError, "no engine 'mujoco'; there are: pybullet, native"),
+        (
+            "native",
+            "segments",
+            InvalidValueError,
+            "engine for track model 'segments' must be pybullet, got 'native'",
+        ),
+        (
+            "pybullet",
+            "compliant",
+            InvalidValueError,
+            "engine for track model 'compliant' must be native, got 'pybullet'",
+        ),
+        (
+            None,
+            "rails",
+            UnknownNameError,
+            "no track model 'rails'; there are: segments, smooth, wheels:N, plates, chain, compliant, "
+            "surface",
+        ),
+        ("native", "rails", UnknownNameError, "no track model 'rails'; there are: compliant, surface"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    engine: EngineName, track_model: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        resolve(engine, track_model)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"engine": "mujoco"}, UnknownNameError, "no engine 'mujoco'; there are: pybullet, native"),
+        (
+            {"engine": "native", "gui": True},
+            InvalidValueError,
+            "engine for a window must be pybullet, got 'native'",
+        ),
+        (
+            {"engine": "native", "client": 0},
+            InvalidValueError,
+            "engine for a PyBullet client must be pybullet, got 'native'",
+        ),
+    ],
+)
+def test_worlds_that_no_engine_runs_are_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        segtrack.World(**given)
+    assert str(caught.value) == message
+
+
+def test_a_force_acts_until_it_is_set_again_and_is_part_of_the_state() -> None:
+    """On PackBot above the ground: it speeds up by F t / m."""
+    with segtrack.World(gravity=0.0) as world:
+        robot = world.add_vehicle("packbot", position=(0, 0, 1))
+        saved = world.save()
+        center = robot.model.body_motion().center
+        for force in ((24.0, 0.0, 0.0), (0.0, 0.0, 0.0)):
+            robot.apply_force(force, center)
+            pushed = world.save()
+            world.run(0.01)
+        drifting = robot.state.velocity
+        assert drifting[0] == pytest.approx(24.0 / robot.mass * 0.01, rel=0.05)
+        world.restore(pushed)
+        world.run(0.01)
+        assert robot.state.velocity == drifting
+        world.restore(saved)
+        world.run(0.01)
+        assert robot.state.velocity[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_vehicle_in_leaning_gravity_falls_along_it() -> None:
+    with segtrack.World() as world:
+        robot = world.add_vehicle("packbot", position=(0, 0, 1))
+        world.set_gravity((1.0, 2.0, -3.0))
+        world.run(0.1)
+        assert robot.state.velocity == pytest.approx((0.1, 0.2, -0.3), rel=1e-6)

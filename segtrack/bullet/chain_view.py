@@ -47,7 +47,7 @@ class ChainView:
             self._next = time.monotonic() + _INTERVAL
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
+    def shoes_visible(self) -> Iterator[None]:
         """Let the shoes be seen for as long as a picture is taken."""
         if self._windowed:
             self._move()

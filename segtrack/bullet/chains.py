@@ -14,16 +14,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pybullet
 
-from segtrack.bullet.frames import LinkMotion, link_mass, link_motion, vector
+from segtrack.bullet.frames import link_mass, link_motion, vector
 from segtrack.bullet.joints import free_joints
-from segtrack.bullet.model import Belt, BeltReading, Belts, JointedTrack, Shoes
+from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
 from segtrack.chain.advance import KINEMATIC, DriveCommand, advance_tracks, tension_tracks
 from segtrack.chain.parent_frames import CompositeBody, ParentFrames
 from segtrack.chain.readings import ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description.chain_layout import track_design
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
+from segtrack.engine import Bodies, FrameMotion
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.rotation import rotation_of
@@ -31,16 +32,16 @@ from segtrack.ground.pack import pack_ground
 from segtrack.ground.vectors import cross
 from segtrack.terrain import Terrain
 
-LONGEST_STEP = 0.01
-"""Of PyBullet, between two exchanges, after which chains look anew for what is near [s]."""
+MAX_TIME_STEP = 0.01
+"""Largest engine time step with chains; contact candidates are found once per step [s]."""
 
 
-def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     """None: a chain's shoes and wheels are not PyBullet's."""
     return ()
 
 
-def assemble(client: int, track: JointedTrack) -> ChainBelt:
+def create_belt(client: int, track: TrackJoints) -> ChainBelt:
     """Lay a chain around the wheels of a loaded track."""
     return ChainBelt(client, track)
 
@@ -55,29 +56,29 @@ class ChainBelt(Belt):
 
     chain: TrackChain
 
-    def __init__(self, client: int, track: JointedTrack) -> None:
+    def __init__(self, client: int, track: TrackJoints) -> None:
         """Lay the chain around its wheels."""
-        self._client, self.jointed = client, track
+        self._client, self.track_joints = client, track
         self._target = self._limit = 0.0
-        design = track_design(track.mounted.name, track.part)
-        assert track.part.chain is not None
-        self.carriers = (track.carrier, *(link_number(track, name) for name in design.parent_link_names))
+        design = track_design(track.mounted.name, track.spec)
+        assert track.spec.chain is not None
+        self.carriers = (track.parent_link, *(link_number(track, name) for name in design.parent_link_names))
         # A vehicle is loaded with its joints at zero: there all carriers' track frames are one.
-        motions, mount = self._motions(), track.part.mount
-        first = motions[track.carrier]
+        motions, mount = self._motions(), track.spec.mount
+        first = motions[track.parent_link]
         rotation = first.rotation @ rotation_of(mount.rpy)
         origin = first.position + first.rotation @ np.array(mount.xyz)
         carried = [motions[link] for link in self.carriers]
         self._rotations = [motion.rotation.T @ rotation for motion in carried]
         self._origins = [motion.rotation.T @ (origin - motion.position) for motion in carried]
-        self.chain = TrackChain(design, self.frames(motions), track.part.chain.sub_step)
+        self.chain = TrackChain(design, self.frames(motions), track.spec.chain.sub_step)
 
     @property
-    def shoes(self) -> Shoes:
+    def shoes(self) -> Bodies:
         """All of the chain's."""
         chain, state = self.chain.design.chain, self.chain.state
         masses = np.full(chain.count, chain.shoe.mass)
-        return Shoes(masses, state.positions, state.velocities, kinetic_energy(chain, state))
+        return Bodies(masses, state.positions, state.velocities, kinetic_energy(chain, state))
 
     @property
     def segment_phases(self) -> list[float]:
@@ -95,23 +96,23 @@ class ChainBelt(Belt):
         return BeltReading(chain.travel, chain.speed, chain.torque / chain.design.pitch_radius)
 
     def read_chain(self) -> ChainReading:
-        """The chain, as an engineer looks at it."""
+        """Per-shoe tension, contact and slip."""
         return self.chain.read(self.frames(self._motions()))
 
-    def tell(self, speed: float, limit: float) -> None:
-        """Give the drive a target speed of the belt [m/s] and a force limit [N]."""
+    def set_motor_command(self, speed: float, limit: float) -> None:
+        """Command the drive: a target speed of the belt [m/s] and a force limit [N]."""
         self._target, self._limit = speed, limit
 
     def roll_back(self, phase: float) -> float:
         """Nothing: a chain goes round and round."""
         return phase
 
-    def seat(self) -> None:
+    def reset_to_mount(self) -> None:
         """Lay the chain around its wheels, where the vehicle is, at rest."""
         self.chain.assemble(self.frames(self._motions()))
 
     def set_friction(self, friction: float) -> None:
-        """Let the track have another friction against terrain of friction 1."""
+        """Set the track's friction against terrain of friction 1."""
         self.chain.set_friction(friction)
 
     def snapshot(self) -> TrackSnapshot:
@@ -128,10 +129,10 @@ class ChainBelt(Belt):
         """What the drive is told."""
         return DriveCommand(self._target, self._limit)
 
-    def _motions(self) -> dict[int, LinkMotion]:
-        return {link: link_motion(self._client, self.jointed.body, link) for link in self.carriers}
+    def _motions(self) -> dict[int, FrameMotion]:
+        return {link: link_motion(self._client, self.track_joints.body, link) for link in self.carriers}
 
-    def frames(self, motions: Mapping[int, LinkMotion]) -> ParentFrames:
+    def frames(self, motions: Mapping[int, FrameMotion]) -> ParentFrames:
         """The track frame on each link that carries wheels."""
         carried = [motions[link] for link in self.carriers]
         origins = [m.position + m.rotation @ own for m, own in zip(carried, self._origins, strict=True)]
@@ -144,7 +145,7 @@ class ChainBelt(Belt):
         )
 
 
-def link_number(track: JointedTrack, name: str) -> int:
+def link_number(track: TrackJoints, name: str) -> int:
     """PyBullet's number of a link of a track's vehicle.
 
     Raises:
@@ -155,12 +156,12 @@ def link_number(track: JointedTrack, name: str) -> int:
     return track.links[name]
 
 
-def _velocity_at(arm: np.ndarray, motion: LinkMotion) -> np.ndarray:
+def _velocity_at(arm: np.ndarray, motion: FrameMotion) -> np.ndarray:
     """Velocity [m/s] of a link's point, `arm` (3,) from its centre of mass [m]; `np.cross` takes 20 us."""
     return motion.velocity + cross(vector(motion.angular_velocity), vector(arm))
 
 
-class ChainBelts(Belts):
+class ChainBeltGroup(BeltGroup):
     """All the chains of a vehicle."""
 
     def __init__(self, client: int, body: int, belts: tuple[ChainBelt, ...]) -> None:
@@ -169,33 +170,33 @@ class ChainBelts(Belts):
         self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
         self._weigh()
         self._arms = {
-            link_number(belt.jointed, name): arm
+            link_number(belt.track_joints, name): arm
             for belt in belts
-            if belt.part.chain is not None
-            for name, arm in belt.part.chain.suspension.items()
+            if belt.spec.chain is not None
+            for name, arm in belt.spec.chain.suspension.items()
         }
         free_joints(client, body, self._arms)
         tension_tracks([belt.chain for belt in belts])
         for belt in belts:
-            belt.seat()
+            belt.reset_to_mount()
 
     def read(self) -> list[BeltReading]:
         """The belts, in the order of the tracks."""
         return [belt.read() for belt in self._belts]
 
-    def advance(self, drainage: float) -> None:
+    def advance(self, damping_rate: float) -> None:
         """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle.
 
         Args:
-            drainage: Rate at which velocities decay besides [1/s].
+            damping_rate: Rate at which velocities decay besides [1/s].
 
         Raises:
             DivergedError: A link is lost.
             InvalidValueError: PyBullet's time step is too long.
         """
         engine = pybullet.getPhysicsEngineParameters(physicsClientId=self._client)
-        if engine["fixedTimeStep"] > LONGEST_STEP:
-            expected = f"at most {LONGEST_STEP:g} with link chains"
+        if engine["fixedTimeStep"] > MAX_TIME_STEP:
+            expected = f"at most {MAX_TIME_STEP:g} with link chains"
             raise InvalidValueError("time_step [s]", expected, engine["fixedTimeStep"])
         x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
         motions = {link: link_motion(self._client, self._body, link) for link in self._masses}
@@ -206,7 +207,7 @@ class ChainBelts(Belts):
             [belt.drive for belt in self._belts],
             self._vehicle(motions, (x, y, z)),
             engine["fixedTimeStep"],
-            drainage,
+            damping_rate,
         )
         for belt, own in zip(self._belts, means, strict=True):
             for link, mean in zip(belt.carriers, own, strict=True):
@@ -239,7 +240,7 @@ class ChainBelts(Belts):
             )
 
     def _vehicle(
-        self, motions: Mapping[int, LinkMotion], gravity: tuple[float, float, float]
+        self, motions: Mapping[int, FrameMotion], gravity: tuple[float, float, float]
     ) -> CompositeBody:
         """All links together, as if no joint moved; one whose root has no mass is fixed to the world."""
         if self._masses[-1].mass == 0:
@@ -254,7 +255,7 @@ class ChainBelts(Belts):
             inertia += own.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
         return CompositeBody(center, 1 / mass, np.asarray(np.linalg.inv(inertia), dtype=float), gravity)
 
-    def set_ground(self, terrains: Sequence[Terrain]) -> None:
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""
         ground = pack_ground(terrains)
         self._weigh()

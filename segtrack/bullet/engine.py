@@ -1,129 +1,209 @@
-"""The physics client and the solver settings that a belt needs."""
+"""PyBullet as an engine: the client, its terrain and vehicles, steps and saved states."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
-from segtrack.errors import DisconnectedError, InvalidValueError, SegtrackError, UnknownNameError, finite
+from segtrack.bullet.client import client_id, configure, open_client
+from segtrack.bullet.terrain_builder import build_terrain
+from segtrack.bullet.vehicle import BulletVehicle
+from segtrack.description import VehicleDescription
+from segtrack.engine import Engine
+from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, SegtrackError
+from segtrack.terrain import Terrain
 
-PresetName = Literal["exact", "fast", "coarse"]
+_CHECK_INTERVAL = 0.01
+"""How often the simulation is checked for divergence [s]."""
 
 
 @dataclass(frozen=True)
-class SolverPreset:
-    """Settings of Bullet's solver that are part of the physics.
+class SavedState:
+    """Everything that changes in a client.
 
     Attributes:
+        state_id: PyBullet's id of its own part.
+        steps: Taken until then.
+        vehicles: What PyBullet's part lacks of each vehicle.
+        bodies: How many there were.
+    """
+
+    state_id: int
+    steps: int
+    vehicles: tuple[dict[str, Any], ...]
+    bodies: int
+
+
+class BulletEngine(Engine):
+    """A PyBullet client and what segtrack has put into it.
+
+    Attributes:
+        client: For everything that segtrack does not do.
+        preset: Name of the solver settings.
         time_step: [s]
-        iterations: Most iterations over all constraints in a step.
-        inner_iterations: Passes over motors and gears in each of them; a geared belt
-            transmits no more force than these passes bring across.
-        residual: A step ends early once the largest change of a constraint's velocity
-            in one iteration, squared, is below this.
     """
 
-    time_step: float
-    iterations: int
-    inner_iterations: int
-    residual: float
+    name = "pybullet"
+    default_track_model = "segments"
 
+    def __init__(
+        self,
+        preset: str | None = None,
+        time_step: float | None = None,
+        gravity: float = 9.81,
+        *,
+        gui: bool = False,
+        client: Any = None,
+    ) -> None:
+        """Open a client, or join one.
 
-PRESETS: dict[str, SolverPreset] = {
-    "exact": SolverPreset(0.001, 50, 2, 1e-7),
-    "fast": SolverPreset(0.004, 100, 2, 1e-7),
-    "coarse": SolverPreset(0.01, 80, 1, 1e-7),
-}
-"""By name. `coarse` has the outcomes of Okada et al. 2020, Table IV, from 60 iterations on, not with 50."""
+        Args:
+            preset: Solver settings: `exact` (1 ms, the default), `fast` (4 ms) or `coarse` (10 ms).
+            time_step: Instead of the preset's [s].
+            gravity: Downwards [m/s^2].
+            gui: Show PyBullet's window.
+            client: A `BulletClient` to join, which stays open on `close`.
 
+        Raises:
+            UnknownNameError: No such preset.
+            InvalidValueError: Not a client, or a time step that is not positive and finite.
+            SegtrackError: There is no display for a window.
+        """
+        if client is not None and not isinstance(client, BulletClient):
+            raise InvalidValueError("client", "a BulletClient", client)
+        self._owned = client is None
+        self.client: Any = open_client(gui) if client is None else client
+        self._client_id = client_id(self.client, "join a client")
+        self.preset = "exact" if preset is None else preset
+        try:
+            self.time_step = configure(self.client, self.preset, time_step)
+        except SegtrackError:
+            self.close()
+            raise
+        self.set_gravity((0.0, 0.0, -gravity))
+        self._step_simulation = self.client.stepSimulation
+        self._vehicles: list[BulletVehicle] = []
+        self._terrains: list[Terrain] = []
+        self._terrain_bodies: list[int] = []
+        self._steps = 0
+        self._check_every = max(1, round(_CHECK_INTERVAL / self.time_step))
 
-def open_client(gui: bool) -> BulletClient:
-    """A client of one's own, with a window or without.
+    def close(self) -> None:
+        """Disconnect the client if it is the engine's own; may be called again."""
+        if self._owned and pybullet.isConnected(physicsClientId=self._client_id):
+            self.client.disconnect()
 
-    Raises:
-        SegtrackError: There is no display; PyBullet itself would end the process.
-    """
-    if gui and sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
-        raise SegtrackError("a window needs a display, and the environment variable DISPLAY is not set")
-    return BulletClient(pybullet.GUI if gui else pybullet.DIRECT)
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._steps * self.time_step
 
+    def set_gravity(self, gravity: Sequence[float]) -> None:
+        """Set the gravity in the world (3,) [m/s^2]."""
+        self._must_be_connected("set the gravity")
+        self.client.setGravity(*gravity)
 
-def client_id(client: Any, what: str) -> int:
-    """PyBullet's number of a connected client.
+    def add_terrain(self, terrain: Terrain) -> list[int]:
+        """Build a terrain; returns PyBullet's ids of its bodies."""
+        self._must_be_connected("add terrain")
+        for vehicle in self._vehicles:  # Refused by a link chain, it is not built.
+            vehicle.update_terrain([*self._terrains, terrain])
+        bodies = build_terrain(self.client, terrain)
+        self._terrains.append(terrain)
+        self._terrain_bodies += bodies
+        return bodies
 
-    Args:
-        client: A `BulletClient`, a client number, or the module `pybullet` (client 0).
-        what: What is being attempted, for the message.
+    def clear_terrain(self) -> None:
+        """Remove all terrain."""
+        self._must_be_connected("clear terrain")
+        for body in self._terrain_bodies:
+            self.client.removeBody(body)
+        self._terrains.clear()
+        self._terrain_bodies.clear()
+        for vehicle in self._vehicles:
+            vehicle.update_terrain(())
 
-    Raises:
-        InvalidValueError: Something else.
-        DisconnectedError: It is not connected.
-    """
-    if isinstance(client, BulletClient):
-        number = client._client
-    elif client is pybullet:
-        number = 0
-    elif isinstance(client, int) and not isinstance(client, bool):
-        number = client
-    else:
-        raise InvalidValueError("client", "a BulletClient, a client number or the module pybullet", client)
-    if not pybullet.isConnected(physicsClientId=number):
-        raise DisconnectedError(what)
-    return int(number)
+    def add_vehicle(
+        self,
+        description: VehicleDescription,
+        track_model: str,
+        position: Sequence[float],
+        orientation: Sequence[float],
+        flippers: Mapping[str, float],
+    ) -> BulletVehicle:
+        """Build a vehicle, see `Engine.add_vehicle`."""
+        self._must_be_connected("add a vehicle")
+        vehicle = BulletVehicle(self._client_id, description, track_model, position, orientation, flippers)
+        vehicle.update_terrain(self._terrains)
+        self._vehicles.append(vehicle)
+        return vehicle
 
+    def advance(self, steps: int, damping_rate: float = 0.0) -> None:
+        """Take a number of steps with all vehicles, see `Engine.advance`.
 
-@contextmanager
-def needing(client: int, what: str) -> Iterator[None]:
-    """Say that the client is gone, where that is why PyBullet fails within the block.
+        Raises:
+            DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
+            DisconnectedError: The client is gone.
+        """
+        remaining = math.exp(-damping_rate * self.time_step)
+        for _ in range(steps):
+            for vehicle in self._vehicles:
+                vehicle.before_step(damping_rate)
+            try:
+                self._step_simulation()
+            except pybullet.error:
+                raise DisconnectedError("step the world") from None
+            if damping_rate == 0.0:
+                self._steps += 1
+                if self._steps % self._check_every == 0:
+                    self._check_speeds()
+            else:
+                self._check_speeds()
+                for vehicle in self._vehicles:
+                    vehicle.damp(remaining)
 
-    Raises:
-        DisconnectedError: It is not connected.
-    """
-    try:
-        yield
-    except pybullet.error:
-        client_id(client, what)
-        raise
+    def save(self) -> SavedState:
+        """Everything that changes, commands included; held until `forget`.
 
+        PyBullet's saved state lacks the order of contacts between the parts of two links. So that
+        what follows now is equal to what follows a `restore`, the state is restored at once.
+        """
+        self._must_be_connected("save the state")
+        vehicles = tuple(vehicle.snapshot() for vehicle in self._vehicles)
+        state = SavedState(self.client.saveState(), self._steps, vehicles, self.client.getNumBodies())
+        self.restore(state)
+        return state
 
-def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:
-    """Give a client the solver settings that segtrack's numbers hold for, and make its contacts reproducible.
+    def restore(self, state: SavedState) -> None:
+        """Go back to a saved state, to the bit.
 
-    Args:
-        client: A `BulletClient`, a client number, or the module `pybullet`.
-        preset_name: `exact` (1 ms), `fast` (4 ms) or `coarse` (10 ms).
-        time_step: Instead of the preset's [s].
+        Raises:
+            InvalidValueError: Bodies came or went since.
+        """
+        self._must_be_connected("restore a state")
+        if state.bodies != self.client.getNumBodies() or len(state.vehicles) != len(self._vehicles):
+            got = Phrase(f"{self.client.getNumBodies()}")
+            raise InvalidValueError("world", f"of the {state.bodies} bodies that the snapshot has", got)
+        for vehicle in self._vehicles:
+            vehicle.clear_contact_cache()
+        self.client.restoreState(state.state_id)
+        self._steps = state.steps
+        for vehicle, values in zip(self._vehicles, state.vehicles, strict=True):
+            vehicle.restore(values)
 
-    Returns:
-        The time step [s].
+    def forget(self, state: SavedState) -> None:
+        """Free what a saved state holds."""
+        self._must_be_connected("forget a state")
+        self.client.removeState(state.state_id)
 
-    Raises:
-        UnknownNameError: No such preset.
-        InvalidValueError: A time step that is not positive and finite.
-        DisconnectedError: The client is not connected.
-    """
-    if preset_name not in PRESETS:
-        raise UnknownNameError("solver preset", preset_name, PRESETS)
-    solver = PRESETS[preset_name]
-    # Friction is solved as a cone: Bullet's pyramid keeps the friction of a contact whose normal
-    # force has fallen to zero, which gave a belt on flat ground up to 12 % too much of it.
-    step = solver.time_step if time_step is None else finite("time_step [s]", time_step)
-    if step <= 0:
-        raise InvalidValueError("time_step [s]", "positive", time_step)
-    pybullet.setPhysicsEngineParameter(
-        fixedTimeStep=step,
-        numSolverIterations=solver.iterations,
-        numNonContactInnerIterations=solver.inner_iterations,
-        solverResidualThreshold=solver.residual,
-        enableConeFriction=1,
-        deterministicOverlappingPairs=1,
-        physicsClientId=client_id(client, "configure the solver"),
-    )
-    return step
+    def _check_speeds(self) -> None:
+        for vehicle in self._vehicles:
+            vehicle.check_speed(self.time)
+
+    def _must_be_connected(self, what: str) -> None:
+        client_id(self.client, what)

@@ -9,42 +9,17 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
-from segtrack.bullet.engine import needing
+from segtrack.bullet.client import connection_required
+from segtrack.engine import FrameMotion
 
 
-@dataclass(frozen=True)
-class LinkMotion:
-    """A link frame in the world.
-
-    Attributes:
-        position: Of its origin (3,) [m].
-        orientation: Quaternion (x, y, z, w).
-        rotation: The same as a matrix (3, 3).
-        center: Centre of mass in the world (3,) [m].
-        velocity: Of the centre of mass in the world (3,) [m/s].
-        angular_velocity: In the world (3,) [rad/s].
-    """
-
-    position: NDArray[np.float64]
-    orientation: tuple[float, float, float, float]
-    rotation: NDArray[np.float64]
-    center: NDArray[np.float64]
-    velocity: NDArray[np.float64]
-    angular_velocity: NDArray[np.float64]
-
-    def velocity_at(self, point: Sequence[float]) -> NDArray[np.float64]:
-        """Velocity in the world (3,) [m/s] of a point (3,) of the link's frame [m]."""
-        arm = self.position + self.rotation @ np.asarray(point) - self.center
-        return self.velocity + np.cross(self.angular_velocity, arm)
-
-
-def link_motion(client: int, body: int, link: int) -> LinkMotion:
+def link_motion(client: int, body: int, link: int) -> FrameMotion:
     """Read a link; -1 is the root.
 
     Raises:
         DisconnectedError: The client is gone.
     """
-    with needing(client, "read a link"):
+    with connection_required(client, "read a link"):
         if link == -1:
             center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
             velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
@@ -55,7 +30,7 @@ def link_motion(client: int, body: int, link: int) -> LinkMotion:
             state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
             center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]
     rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
-    return LinkMotion(
+    return FrameMotion(
         np.array(position), orientation, rotation, np.array(center), np.array(velocity), np.array(angular)
     )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pybullet
 
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 
 _UNLIMITED_FORCE = 1e6
 
 
-def gear_to_first(client: int, track: JointedTrack) -> None:
+def gear_to_first(client: int, track: TrackJoints) -> None:
     """Make a track's joints move as one belt, by gears from the first to each other.
 
     Bullet's gear keeps q'_first + ratio q'_other = 0, so ratio = -k_first / k_other with

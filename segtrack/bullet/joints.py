@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import pybullet
 
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 
 FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
 """Dynamics of a link that nothing slows down."""
-MOST_JOINTS = 127
+MAX_JOINTS = 127
 """What PyBullet can report of one multibody."""
 
 
@@ -36,9 +36,9 @@ def set_friction(client: int, body: int, links: Iterable[int], friction: float) 
         )
 
 
-def set_contact(client: int, body: int, links: Iterable[int], part: TrackPart) -> None:
+def set_contact(client: int, body: int, links: Iterable[int], spec: TrackSpec) -> None:
     """Give links the contact properties of a track."""
-    contact = part.contact
+    contact = spec.contact
     for link in links:
         set_friction(client, body, (link,), contact.friction)
         if contact.stiffness is not None:

@@ -14,25 +14,25 @@ import pybullet
 
 from segtrack.bullet import plates, segments, smooth, wheels
 from segtrack.bullet.frames import place_base
-from segtrack.bullet.joint_belt import JointBelts
-from segtrack.bullet.joints import FREE, MOST_JOINTS, free_joints, set_contact
-from segtrack.bullet.model import BuiltFlipper, BuiltVehicle, JointedTrack, TrackModel
+from segtrack.bullet.joint_belt import JointBeltGroup
+from segtrack.bullet.joints import FREE, MAX_JOINTS, free_joints, set_contact
+from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.description.urdf_links import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 
 _MODELS = {
-    "segments": TrackModel(segments.track_links, segments.assemble, JointBelts),
-    "smooth": TrackModel(smooth.track_links, smooth.assemble, JointBelts),
-    "plates": TrackModel(plates.track_links, plates.assemble, JointBelts, belt_apart=True),
+    "segments": TrackBuilder(segments.track_links, segments.create_belt, JointBeltGroup),
+    "smooth": TrackBuilder(smooth.track_links, smooth.create_belt, JointBeltGroup),
+    "plates": TrackBuilder(plates.track_links, plates.create_belt, JointBeltGroup, has_own_bodies=True),
 }
 _MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
-def track_model(name: str) -> TrackModel:
+def track_model(name: str) -> TrackBuilder:
     """A track model: segments, smooth, wheels:N, plates or chain.
 
     Raises:
@@ -43,13 +43,15 @@ def track_model(name: str) -> TrackModel:
         count = int(name[7:]) if re.fullmatch("wheels:[0-9]{1,4000}", name) else 0
         if count < 2:
             raise InvalidValueError("track model wheels:N", "at least 2 wheels", name)
-        if count > MOST_JOINTS:
-            raise InvalidValueError("track model wheels:N", f"at most {MOST_JOINTS} wheels", name)
-        return TrackModel(partial(wheels.track_links, count=count), wheels.assemble, JointBelts)
+        if count > MAX_JOINTS:
+            raise InvalidValueError("track model wheels:N", f"at most {MAX_JOINTS} wheels", name)
+        return TrackBuilder(partial(wheels.track_links, count=count), wheels.create_belt, JointBeltGroup)
     if name == "chain":
         from segtrack.bullet import chains  # With numba, which takes half a second to import.
 
-        return TrackModel(chains.track_links, chains.assemble, chains.ChainBelts, belt_apart=True)
+        return TrackBuilder(
+            chains.track_links, chains.create_belt, chains.ChainBeltGroup, has_own_bodies=True
+        )
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]
@@ -58,8 +60,8 @@ def track_model(name: str) -> TrackModel:
 def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     """The URDF of a vehicle with tracks of one model."""
     chosen = track_model(model)
-    links = {track.name: chosen.track_links(track.part) for track in vehicle.mounted_tracks()}
-    return build_urdf(_without_belts(vehicle) if chosen.belt_apart else vehicle, links)
+    links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
+    return build_urdf(_without_belts(vehicle) if chosen.has_own_bodies else vehicle, links)
 
 
 def load(
@@ -68,7 +70,7 @@ def load(
     model: str,
     position: Sequence[float],
     orientation: Sequence[float],
-) -> BuiltVehicle:
+) -> LoadedVehicle:
     """Load a vehicle as one multibody, its joints free of motors and damping.
 
     Args:
@@ -90,8 +92,8 @@ def load(
     # PyBullet itself crashes over thousands of joints.
     robot = ElementTree.fromstring(urdf.text)
     count = len(robot.findall("joint"))
-    if count > MOST_JOINTS:
-        most = f"of at most {MOST_JOINTS} joints for PyBullet"
+    if count > MAX_JOINTS:
+        most = f"of at most {MAX_JOINTS} joints for PyBullet"
         raise InvalidValueError(f"{vehicle.name} with tracks of {model}", most, count)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         path = urdf.write(Path(folder), vehicle.name)
@@ -119,8 +121,8 @@ def load(
 
 
 def _assemble(
-    client: int, vehicle: VehicleDescription, chosen: TrackModel, robot: ElementTree.Element, body: int
-) -> BuiltVehicle:
+    client: int, vehicle: VehicleDescription, chosen: TrackBuilder, robot: ElementTree.Element, body: int
+) -> LoadedVehicle:
     """Make belts of a loaded vehicle's joints."""
     numbers = range(pybullet.getNumJoints(body, physicsClientId=client))
     info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in numbers]
@@ -129,30 +131,30 @@ def _assemble(
     links |= {entry[12].decode(): j for j, entry in enumerate(info)}
     tracks = []
     for mounted in vehicle.mounted_tracks():
-        links_of_track = chosen.track_links(mounted.part)
+        links_of_track = chosen.track_links(mounted.spec)
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
-        carrier = links[mounted.flipper or parent_link(robot, mounted.part.mount.parent)]
-        jointed = JointedTrack(
-            mounted, body, carrier, links, own, tuple(link.ratio for link in links_of_track)
+        parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
+        track_joints = TrackJoints(
+            mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
         )
         free_joints(client, body, own)
-        if not chosen.belt_apart:
-            set_contact(client, body, own, mounted.part)
-        tracks.append(chosen.assemble(client, jointed))
+        if not chosen.has_own_bodies:
+            set_contact(client, body, own, mounted.spec)
+        tracks.append(chosen.create_belt(client, track_joints))
     _ignore_each_other(client, [number for track in tracks for number in track.bodies])
     flippers = tuple(
-        BuiltFlipper(name, part, joints[flipper_joint_name(name)]) for name, part in vehicle.flippers.items()
+        LoadedFlipper(name, spec, joints[flipper_joint_name(name)]) for name, spec in vehicle.flippers.items()
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
     belts = tuple(tracks)
-    return BuiltVehicle(vehicle, body, belts, chosen.join(client, body, belts), flippers, links)
+    return LoadedVehicle(vehicle, body, belts, chosen.create_belt_group(client, body, belts), flippers, links)
 
 
 def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:
     """The vehicle with belts of no mass, for a model whose belts are bodies of their own."""
 
-    def bare(tracks: dict[str, TrackPart]) -> dict[str, TrackPart]:
+    def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
         belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
         return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
 

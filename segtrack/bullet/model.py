@@ -1,4 +1,4 @@
-"""A vehicle as PyBullet holds it: the fixed part, made once."""
+"""A vehicle as PyBullet holds it: what is made once, and what each track model makes of a belt."""
 
 from __future__ import annotations
 
@@ -10,42 +10,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.track import TrackPart
-from segtrack.description.vehicle import Flipper, MountedTrack, VehicleDescription
-from segtrack.errors import NotReadyError
+from segtrack.description.track import TrackSpec
+from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
+from segtrack.engine import Bodies
 from segtrack.geometry.links import SegmentLink
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainReading
     from segtrack.chain.track import TrackChain
 
 
 @dataclass(frozen=True)
-class JointedTrack:
+class TrackJoints:
     """A track's joints in a loaded vehicle.
 
     Attributes:
         mounted: The track as the vehicle file has it.
-        body: PyBullet's number of the vehicle.
-        carrier: PyBullet's number of the link that the track is mounted on; -1 is the root.
-        links: PyBullet's number of every link of the vehicle by name.
-        joints: PyBullet's joint (and link) numbers, in the order of the track's links.
+        body: PyBullet's unique id of the vehicle.
+        parent_link: Index of the link that the track is mounted on; -1 is the root.
+        links: Index of every link of the vehicle by name.
+        joints: Indices of the track's joints (and links), in the order of its links.
         ratios: Joint coordinate per belt travel of each.
     """
 
     mounted: MountedTrack
     body: int
-    carrier: int
+    parent_link: int
     links: Mapping[str, int]
     joints: tuple[int, ...]
     ratios: tuple[float, ...]
 
     @property
-    def part(self) -> TrackPart:
+    def spec(self) -> TrackSpec:
         """The track's description."""
-        return self.mounted.part
+        return self.mounted.spec
 
 
 class BeltReading(NamedTuple):
@@ -62,33 +61,20 @@ class BeltReading(NamedTuple):
     force: float
 
 
-class Shoes(NamedTuple):
-    """Bodies of a belt that are no links of PyBullet's.
-
-    Attributes:
-        masses: (n,) [kg].
-        positions: Of the centres of mass in the world (n, 3) [m].
-        velocities: The same (n, 3) [m/s].
-        kinetic_energy: Of all of them [J].
-    """
-
-    masses: NDArray[np.float64]
-    positions: NDArray[np.float64]
-    velocities: NDArray[np.float64]
-    kinetic_energy: float
+NO_BODIES = Bodies(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)), 0.0)
 
 
 class Belt(ABC):
     """One track's belt in a running simulation, whatever it is made of.
 
     Attributes:
-        jointed: Where it sits in the vehicle.
+        track_joints: Where it sits in the vehicle.
         period: Travel by which the belt is set back [m]; None: never.
         bodies: Further PyBullet bodies that belong to the track.
         chain: Its link chain, if it is one.
     """
 
-    jointed: JointedTrack
+    track_joints: TrackJoints
     period: float | None = None
     bodies: tuple[int, ...] = ()
     chain: TrackChain | None = None
@@ -96,137 +82,119 @@ class Belt(ABC):
     @property
     def name(self) -> str:
         """Full name in the vehicle."""
-        return self.jointed.mounted.name
+        return self.track_joints.mounted.name
 
     @property
-    def part(self) -> TrackPart:
+    def spec(self) -> TrackSpec:
         """The track's description."""
-        return self.jointed.part
+        return self.track_joints.spec
 
     @property
-    @abstractmethod
-    def shoes(self) -> Shoes:
+    def shoes(self) -> Bodies:
         """Its bodies that are no links of PyBullet's."""
+        return NO_BODIES
 
     @property
-    @abstractmethod
     def points(self) -> NDArray[np.float64]:
         """Corners in the world of what is no link of PyBullet's (n, 3) [m]."""
+        return NO_BODIES.positions
 
     @property
     @abstractmethod
     def segment_phases(self) -> list[float]:
         """Phase of each segment since home [m]; equal but for what the drive's gears let slip."""
 
-    def read_chain(self) -> ChainReading:
-        """The link chain, as an engineer looks at it.
-
-        Raises:
-            NotReadyError: It is none.
-        """
-        raise self._no_chain()
-
-    @property
-    def chain_design(self) -> TrackDesign:
-        """What the link chain is made of.
-
-        Raises:
-            NotReadyError: It is none.
-        """
-        if self.chain is None:
-            raise self._no_chain()
-        return self.chain.design
-
-    def _no_chain(self) -> NotReadyError:
-        return NotReadyError(f"read the chain of {self.name}", "only the track model 'chain' has one")
+    def read_chain(self) -> ChainReading | None:
+        """Per-shoe tension, contact and slip; None if it is not a link chain."""
+        return None
 
     @abstractmethod
-    def tell(self, speed: float, limit: float) -> None:
-        """Give the drive a target speed of the belt [m/s] and a force limit [N]."""
+    def set_motor_command(self, speed: float, limit: float) -> None:
+        """Command the motors: a target speed of the belt [m/s] and a force limit [N], which they share."""
 
     @abstractmethod
     def roll_back(self, phase: float) -> float:
         """Set the belt back into its period, given its phase [m]; returns its phase after [m]."""
 
     @abstractmethod
-    def seat(self) -> None:
-        """Put what is no link of the vehicle where the vehicle is, at rest."""
+    def reset_to_mount(self) -> None:
+        """Reset the belt's own bodies, if it has any, to their mount pose, at rest; their joints stay."""
 
     @abstractmethod
     def set_friction(self, friction: float) -> None:
-        """Let the track have another friction against terrain of friction 1."""
+        """Set the track's friction against terrain of friction 1."""
 
-    @abstractmethod
     def snapshot(self) -> Any:
-        """What PyBullet's saved state does not hold."""
+        """What PyBullet's saved state does not hold; it does hold joints."""
+        return None
 
-    @abstractmethod
     def restore(self, snapshot: Any) -> None:
         """Go back to a snapshot."""
+        return None
 
 
-class Belts(ABC):
+class BeltGroup(ABC):
     """All the belts of a vehicle, read and advanced together."""
 
     @abstractmethod
     def read(self) -> list[BeltReading]:
         """The belts, in the order of the tracks."""
 
-    @abstractmethod
-    def advance(self, drainage: float) -> None:
+    def advance(self, damping_rate: float) -> None:
         """Move belts that PyBullet does not move, right before it steps.
 
         Args:
-            drainage: Rate at which their velocities decay besides [1/s].
+            damping_rate: Rate at which their velocities decay besides [1/s].
         """
+        return None
 
-    @abstractmethod
-    def set_ground(self, terrains: Sequence[Terrain]) -> None:
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Tell belts that PyBullet does not move what ground there is."""
+        return None
 
 
 @dataclass(frozen=True)
-class TrackModel:
+class TrackBuilder:
     """One way to build a track.
 
     Attributes:
         track_links: The links of a track that the vehicle's own multibody carries.
-        assemble: Makes the belt of a loaded track, given PyBullet's client number.
-        join: Puts the belts of a vehicle together, given PyBullet's numbers of client and body.
-        belt_apart: Whether the belt's mass is in bodies of its own and not in the vehicle's.
+        create_belt: Makes the belt of a loaded track, given the physics client's id.
+        create_belt_group: Puts the belts of a vehicle together, given the ids of client and body.
+        has_own_bodies: Whether the belt's mass is in bodies of its own and not in the vehicle's.
     """
 
-    track_links: Callable[[TrackPart], tuple[SegmentLink, ...]]
-    assemble: Callable[[int, JointedTrack], Belt]
-    join: Callable[[int, int, tuple[Any, ...]], Belts]
-    belt_apart: bool = False
+    track_links: Callable[[TrackSpec], tuple[SegmentLink, ...]]
+    create_belt: Callable[[int, TrackJoints], Belt]
+    create_belt_group: Callable[[int, int, tuple[Any, ...]], BeltGroup]
+    has_own_bodies: bool = False
 
 
 @dataclass(frozen=True)
-class BuiltFlipper:
+class LoadedFlipper:
     """A flipper's joint in a loaded vehicle."""
 
     name: str
-    part: Flipper
+    spec: FlipperSpec
     joint: int
 
 
 @dataclass(frozen=True)
-class BuiltVehicle:
+class LoadedVehicle:
     """A loaded vehicle.
 
     Attributes:
         description: What it was made from.
-        body: PyBullet's number.
-        tracks: The belts of its tracks, in the order of the description.
-        belts: The same together.
-        flippers: Its flippers, in the order of the description.
-        links: Link number by name; the root is -1.
+        body: PyBullet's unique id.
+        belts: Of its tracks, in the order of the description.
+        belt_group: All the belts together.
+        flippers: In the order of the description.
+        links: Link index by name; the root is -1.
     """
 
     description: VehicleDescription
     body: int
-    tracks: tuple[Belt, ...]
-    belts: Belts
-    flippers: tuple[BuiltFlipper, ...]
+    belts: tuple[Belt, ...]
+    belt_group: BeltGroup
+    flippers: tuple[LoadedFlipper, ...]
     links: dict[str, int]

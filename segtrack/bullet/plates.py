@@ -31,9 +31,9 @@ import pybullet
 from segtrack.bullet.frames import link_motion
 from segtrack.bullet.joint_belt import JointBelt
 from segtrack.bullet.joints import FREE, free_joints, set_contact
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 from segtrack.bullet.plate_chain import FREEDOMS, box_inertia, chain_urdf, loop_of
-from segtrack.description.track import ContactPart, TrackPart
+from segtrack.description.track import ContactSpec, TrackSpec
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Line, normal_of, tangent_of
 from segtrack.geometry.plate_loop import PlateLoop
@@ -56,99 +56,99 @@ _STRONG = 1e6
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
-def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     """The links of a track on the vehicle: the sprocket, and the supports, which slide to tighten the belt.
 
     Raises:
         InvalidValueError: The path is not one that plates can run around.
     """
-    loop = loop_of(part)
-    return _sprocket(part, loop), _supports(part, loop)
+    loop = loop_of(spec)
+    return _sprocket(spec, loop), _supports(spec, loop)
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Build the chain of plates, close it, and lay it around a loaded track's sprocket and supports."""
-    part, loop = track.part, loop_of(track.part)
+    spec, loop = track.spec, loop_of(track.spec)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
-        path = chain_urdf(track.mounted.name, part).write(Path(folder), "plates")
+        path = chain_urdf(track.mounted.name, spec).write(Path(folder), "plates")
         chain = pybullet.loadURDF(str(path), flags=_FLAGS, physicsClientId=client)
     joints = range(FREEDOMS + len(loop.headings))
     free_joints(client, chain, joints)
     pybullet.changeDynamics(chain, -1, physicsClientId=client, **FREE)
-    set_contact(client, chain, joints, part.model_copy(update={"contact": _rigid(part.contact)}))
+    set_contact(client, chain, joints, spec.model_copy(update={"contact": _rigid(spec.contact)}))
     _make_slippery(client, track)
     _ignore_vehicle(client, track, chain, joints)
     sprocket = replace(track, joints=track.joints[:1], ratios=track.ratios[:1])
     built = JointBelt(client, sprocket, motors=(0,), period=None, bodies=(chain,))
-    built.seat()
+    built.reset_to_mount()
     _hang(client, track, chain)
-    _close(client, chain, joints, part, loop)
+    _close(client, chain, joints, spec, loop)
     _tighten(client, track)
     return built
 
 
 def closing_gap(client: int, track: JointBelt) -> float:
     """Distance between the ends of a track's chain, which its ball joint holds together [m]."""
-    chain, loop = track.bodies[0], loop_of(track.part)
+    chain, loop = track.bodies[0], loop_of(track.spec)
     first, last = (link_motion(client, chain, FREEDOMS + n) for n in (0, len(loop.headings) - 1))
     return math.dist(first.position, last.position + loop.pitch * last.rotation[:, 0])
 
 
-def _sprocket(part: TrackPart, loop: PlateLoop) -> SegmentLink:
+def _sprocket(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
     turn = 2 * math.pi / loop.teeth
-    inner, rod = loop.apothem(loop.sprocket, part.belt.thickness), _ROD * loop.pitch
+    inner, rod = loop.apothem(loop.sprocket, spec.belt.thickness), _ROD * loop.pitch
     reach = (inner - rod) / math.cos(turn / 2)
     angles = turn * np.arange(loop.teeth)
     places = (reach * np.stack([np.sin(angles), np.cos(angles)], axis=1)).tolist()
     rods = tuple(Placed(Cylinder(rod, _DISC), x, z) for x, z in places)
     ratio = turn / loop.pitch
-    mass = _SHARE * part.belt.mass
-    spin = mass * inner**2 / 2 + part.drive.reflected_mass / ratio**2
-    across = spin / 2 + mass * part.width**2 / 12
+    mass = _SHARE * spec.belt.mass
+    spin = mass * inner**2 / 2 + spec.drive.reflected_mass / ratio**2
+    across = spin / 2 + mass * spec.width**2 / 12
     inertia = (across, spin, across)
     x, z = loop.sprocket.center.tolist()
     return SegmentLink("sprocket", "hinge", x, z, loop.sprocket_phase, ratio, mass, inertia, rods)
 
 
-def _supports(part: TrackPart, loop: PlateLoop) -> SegmentLink:
+def _supports(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
     """Pulleys, and beds under each straight piece that is not omitted; x points away from the sprocket."""
     way = loop.idler.center - loop.sprocket.center
     heading = math.atan2(-way[1], way[0])
     to_link = np.array([tangent_of(heading), normal_of(heading)])
     shapes: list[Placed] = []
     solid: Solid
-    for name, segment in zip(part.belt_path.names, part.belt_path.segments, strict=True):
+    for name, segment in zip(spec.belt_path.names, spec.belt_path.segments, strict=True):
         if isinstance(segment, Line):
-            if name in part.omit_segments or normal_of(segment.heading)[1] > _UPWARD:
+            if name in spec.omit_segments or normal_of(segment.heading)[1] > _UPWARD:
                 continue
-            inwards = (part.belt.thickness + _BED / 2) * normal_of(segment.heading)
+            inwards = (spec.belt.thickness + _BED / 2) * normal_of(segment.heading)
             center = segment.point_at(np.array([segment.length / 2]))[0] - inwards
-            solid, turn = Box((segment.length, part.width, _BED)), segment.heading - heading
+            solid, turn = Box((segment.length, spec.width, _BED)), segment.heading - heading
         elif segment == loop.sprocket:
             continue
         else:
-            radius = loop.apothem(segment, part.belt.thickness)
+            radius = loop.apothem(segment, spec.belt.thickness)
             center, solid, turn = segment.center, Cylinder(radius, _DISC), 0.0
         x, z = (to_link @ (center - loop.idler.center)).tolist()
         shapes.append(Placed(solid, x, z, turn))
-    mass = _SHARE * part.belt.mass
-    inertia = box_inertia(mass, (math.hypot(*way), part.width, loop.idler.radius))
+    mass = _SHARE * spec.belt.mass
+    inertia = box_inertia(mass, (math.hypot(*way), spec.width, loop.idler.radius))
     x, z = loop.idler.center.tolist()
     return SegmentLink("supports", "slider", x, z, heading, 1.0, mass, inertia, tuple(shapes))
 
 
-def _rigid(contact: ContactPart) -> ContactPart:
+def _rigid(contact: ContactSpec) -> ContactSpec:
     """The contact without its stiffness, which would act between plates and sprocket as well."""
-    return ContactPart(friction=contact.friction)
+    return ContactSpec(friction=contact.friction)
 
 
-def _make_slippery(client: int, track: JointedTrack) -> None:
+def _make_slippery(client: int, track: TrackJoints) -> None:
     """Let nothing but their shape hold the plates on sprocket and supports."""
     for joint in track.joints:
         pybullet.changeDynamics(track.body, joint, lateralFriction=0.0, physicsClientId=client)
 
 
-def _ignore_vehicle(client: int, track: JointedTrack, chain: int, plates: Iterable[int]) -> None:
+def _ignore_vehicle(client: int, track: TrackJoints, chain: int, plates: Iterable[int]) -> None:
     """Switch off collisions of the chain with its vehicle, but for its own sprocket and supports."""
     others = set(range(-1, pybullet.getNumJoints(track.body, physicsClientId=client))) - set(track.joints)
     for link in sorted(others):
@@ -156,9 +156,9 @@ def _ignore_vehicle(client: int, track: JointedTrack, chain: int, plates: Iterab
             pybullet.setCollisionFilterPair(track.body, chain, link, plate, 0, physicsClientId=client)
 
 
-def _hang(client: int, track: JointedTrack, chain: int) -> None:
+def _hang(client: int, track: TrackJoints, chain: int) -> None:
     """Fix the chain's guide to the link that carries the track."""
-    mount, link = track.part.mount, track.carrier
+    mount, link = track.spec.mount, track.parent_link
     info = pybullet.getDynamicsInfo(track.body, link, physicsClientId=client)
     inertial_to_link = pybullet.invertTransform(info[3], info[4])
     turn = pybullet.getQuaternionFromEuler(mount.rpy)
@@ -167,9 +167,9 @@ def _hang(client: int, track: JointedTrack, chain: int) -> None:
     _constrain(client, (track.body, link), (chain, -1), pybullet.JOINT_FIXED, *frames)
 
 
-def _close(client: int, chain: int, joints: range, part: TrackPart, loop: PlateLoop) -> None:
+def _close(client: int, chain: int, joints: range, spec: TrackSpec, loop: PlateLoop) -> None:
     """Hinge the last plate to the first."""
-    up = part.belt.thickness / 2 - loop.depth
+    up = spec.belt.thickness / 2 - loop.depth
     ends = (loop.pitch / 2, 0, up), (-loop.pitch / 2, 0, up)
     last, first = (chain, joints[-1]), (chain, joints[FREEDOMS])
     _constrain(client, last, first, pybullet.JOINT_POINT2POINT, *ends)
@@ -181,10 +181,10 @@ def _constrain(client: int, one: tuple[int, int], other: tuple[int, int], kind: 
     pybullet.changeConstraint(constraint, maxForce=_STRONG, physicsClientId=client)
 
 
-def _tighten(client: int, track: JointedTrack) -> None:
+def _tighten(client: int, track: TrackJoints) -> None:
     """Push the supports away from the sprocket with a constant force; they come no nearer than at home."""
     body, supports = track.body, track.joints[1]
     away = {"targetVelocity": 1.0, "force": _TENSION, "physicsClientId": client}
     pybullet.setJointMotorControl2(body, supports, pybullet.VELOCITY_CONTROL, **away)
-    limits = {"jointLowerLimit": 0.0, "jointUpperLimit": loop_of(track.part).pitch}
+    limits = {"jointLowerLimit": 0.0, "jointUpperLimit": loop_of(track.spec).pitch}
     pybullet.changeDynamics(body, supports, **limits, physicsClientId=client)

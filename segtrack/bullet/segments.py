@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
 from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.model import JointedTrack
+from segtrack.bullet.model import TrackJoints
 from segtrack.bullet.smooth import PERIOD
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink
 
 
-def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     """The links of a track: belt and grousers of each segment."""
-    return part.segment_links()
+    return spec.segment_links()
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Gear a loaded track's joints into one belt that repeats after one pitch."""
     gear_to_first(client, track)
-    return JointBelt(client, track, motors=(0,), period=track.part.period or PERIOD)
+    return JointBelt(client, track, motors=(0,), period=track.spec.period or PERIOD)

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from segtrack.bullet.gears import gear_to_first
 from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.model import JointedTrack
-from segtrack.description.track import TrackPart
+from segtrack.bullet.model import TrackJoints
+from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink
 
 PERIOD = 0.005
 """Travel by which a smooth belt is set back [m]."""
 
 
-def track_links(part: TrackPart) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     """The links of a track: the belt alone."""
-    return part.model_copy(update={"grousers": None}).segment_links()
+    return spec.model_copy(update={"grousers": None}).segment_links()
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Gear a loaded track's joints into one belt that is set back by `PERIOD`."""
     gear_to_first(client, track)
     return JointBelt(client, track, motors=(0,), period=PERIOD)

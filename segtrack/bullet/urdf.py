@@ -20,9 +20,9 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from segtrack.description.frames import read_vector
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.description.urdf_links import link_masses, parent_link
-from segtrack.description.vehicle import Flipper, VehicleDescription
+from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.mass import MassProperties, uniform_belt
@@ -87,14 +87,14 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     robot = _body(vehicle)
     for name, flipper in vehicle.flippers.items():
         _add_flipper(robot, name, flipper)
-    parents = {t.name: t.flipper or parent_link(robot, t.part.mount.parent) for t in vehicle.mounted_tracks()}
+    parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
     for mounted in vehicle.mounted_tracks():
-        _lighten(robot, parents[mounted.name], mounted.part)
+        _lighten(robot, parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
-            add_segment(robot, mounted.name, mounted.part, parent, link, meshes)
-        _complete(robot, parent, mounted.part, links)
+            add_segment(robot, mounted.name, mounted.spec, parent, link, meshes)
+        _complete(robot, parent, mounted.spec, links)
     _refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
@@ -119,7 +119,7 @@ def _body(vehicle: VehicleDescription) -> Element:
     return robot
 
 
-def _add_flipper(robot: Element, name: str, flipper: Flipper) -> None:
+def _add_flipper(robot: Element, name: str, flipper: FlipperSpec) -> None:
     link = SubElement(robot, "link", name=name)
     set_inertial(link, MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size))
     joint = SubElement(robot, "joint", name=flipper_joint_name(name), type="revolute")
@@ -137,7 +137,7 @@ def _add_flipper(robot: Element, name: str, flipper: Flipper) -> None:
 
 
 def add_segment(
-    robot: Element, track: str, part: TrackPart, parent: str, link: SegmentLink, meshes: dict[str, str]
+    robot: Element, track: str, spec: TrackSpec, parent: str, link: SegmentLink, meshes: dict[str, str]
 ) -> None:
     """Add a link of a track and its joint to a parent link; hulls that it needs go into `meshes`."""
     name = f"{track}_{link.name}"
@@ -145,8 +145,8 @@ def add_segment(
     set_inertial(element, link.own_properties)
     for i, shape in enumerate(link.shapes):
         _shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
-    rotation = rotation_of(part.mount.rpy)
-    origin = rotation @ np.array([link.x, 0.0, link.z]) + part.mount.xyz
+    rotation = rotation_of(spec.mount.rpy)
+    origin = rotation @ np.array([link.x, 0.0, link.z]) + spec.mount.xyz
     rpy = rpy_of(rotation @ rotation_of((0.0, link.heading, 0.0)))
     kind = "prismatic" if link.joint == "slider" else "continuous"
     joint = SubElement(robot, "joint", name=joint_name(track, link.name), type=kind)
@@ -155,13 +155,13 @@ def add_segment(
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
 
 
-def _lighten(robot: Element, parent: str, part: TrackPart) -> None:
+def _lighten(robot: Element, parent: str, spec: TrackSpec) -> None:
     """Move the drive's reflected mass from the parent to the belt.
 
     The parent keeps the shape of its inertia, and the vehicle its mass and centre of mass.
     """
     element = _link(robot, parent)
-    reflected = _in_parent(part, uniform_belt(part.belt_path, part.width, part.drive.reflected_mass))
+    reflected = _in_parent(spec, uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass))
     own = _read_inertial(element)
     mass = own.mass - reflected.mass
     assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
@@ -169,13 +169,13 @@ def _lighten(robot: Element, parent: str, part: TrackPart) -> None:
     set_inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
 
 
-def _complete(robot: Element, parent: str, part: TrackPart, links: Sequence[SegmentLink]) -> None:
+def _complete(robot: Element, parent: str, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
     """Give the parent what a track's links leave out of the properties of a uniform belt."""
-    belt = uniform_belt(part.belt_path, part.width, part.moving_mass)
+    belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
     for link in links:
         belt = belt - link.properties
     element = _link(robot, parent)
-    set_inertial(element, _read_inertial(element) + _in_parent(part, belt))
+    set_inertial(element, _read_inertial(element) + _in_parent(spec, belt))
 
 
 def _refuse_bad_inertia(robot: Element) -> None:
@@ -189,8 +189,8 @@ def _refuse_bad_inertia(robot: Element) -> None:
             raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
 
 
-def _in_parent(part: TrackPart, properties: MassProperties) -> MassProperties:
-    return properties.moved(rotation_of(part.mount.rpy), np.asarray(part.mount.xyz))
+def _in_parent(spec: TrackSpec, properties: MassProperties) -> MassProperties:
+    return properties.moved(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
 
 
 def _link(robot: Element, name: str) -> Element:

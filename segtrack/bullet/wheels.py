@@ -8,23 +8,23 @@ motor and turns at belt speed / radius; they share the drive's force limit equal
 from __future__ import annotations
 
 from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.model import JointedTrack
-from segtrack.description.track import TrackPart
+from segtrack.bullet.model import TrackJoints
+from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Arc, Line
 from segtrack.geometry.solids import Cylinder, Placed
 
 
-def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
+def track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
     """The links of a track: `count` wheels, the front one first.
 
     Raises:
         InvalidValueError: The path has no straight ground line between two pulleys.
     """
-    front, rear = _ends(part)
-    lift = part.grousers.height if part.grousers is not None else 0.0
-    mass = part.belt.mass / count
+    front, rear = _ends(spec)
+    lift = spec.grousers.height if spec.grousers is not None else 0.0
+    mass = spec.belt.mass / count
     wheels = []
     for i in range(count):
         share = i / (count - 1)
@@ -32,8 +32,8 @@ def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
         radius = (1 - share) * front.radius + share * rear.radius
         # The belt as a hoop, and the drive's inertia. With hoops out at the rims, or the drive's mass in
         # the wheels, the body that carries them could be left with less than no inertia.
-        spin = part.moving_mass / count * radius**2
-        across = spin / 2 + mass * part.width**2 / 12
+        spin = spec.moving_mass / count * radius**2
+        across = spin / 2 + mass * spec.width**2 / 12
         wheels.append(
             SegmentLink(
                 name=f"wheel_{i}",
@@ -44,20 +44,20 @@ def track_links(part: TrackPart, count: int) -> tuple[SegmentLink, ...]:
                 ratio=1 / (radius + lift),
                 mass=mass,
                 inertia=(across, spin, across),
-                shapes=(Placed(Cylinder(radius + lift, part.width)),),
+                shapes=(Placed(Cylinder(radius + lift, spec.width)),),
             )
         )
     return tuple(wheels)
 
 
-def assemble(client: int, track: JointedTrack) -> JointBelt:
+def create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Drive each of a loaded track's wheels; a round wheel is never set back."""
     return JointBelt(client, track, motors=tuple(range(len(track.joints))), period=None)
 
 
-def _ends(part: TrackPart) -> tuple[Arc, Arc]:
+def _ends(spec: TrackSpec) -> tuple[Arc, Arc]:
     """The arcs at the front and at the rear of the ground line, which a belt runs from front to rear."""
-    path = part.belt_path
+    path = spec.belt_path
     segments, i = path.segments, path.ground
     front, rear = segments[i - 1], segments[(i + 1) % len(segments)]
     if isinstance(segments[i], Line) and isinstance(front, Arc) and isinstance(rear, Arc):

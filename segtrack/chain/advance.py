@@ -60,7 +60,7 @@ class DriveCommand(NamedTuple):
 def tension_tracks(tracks: Sequence[TrackChain]) -> None:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
-    Without gravity and terrain, on kinematic parent links, with velocities damped (see `statics`). From
+    Without gravity and terrain, on kinematic parent links, with velocities damped (see `segtrack.settling`). From
     then on `TrackChain.assemble` starts from the state that is found.
 
     Raises:
@@ -112,7 +112,7 @@ def advance_tracks(
         commands: Command to each track's drive.
         vehicle: All links as one rigid body.
         duration: Step [s].
-        damping_rate: Rate at which velocities decay besides [1/s], see `statics`.
+        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.settling`.
 
     Returns:
         Load of each track on each of its parent links.

@@ -118,6 +118,6 @@ def _run(setup: ClimbSetup, gui: bool, record: Path | None) -> ClimbResult:
         def observe(now: ClimbProgress) -> None:
             advance(now.time / now.time_limit)
             if film is not None:
-                film.take(now.world.client, now.time, now.robot)
+                film.take(now.time, now.robot)
 
         return run_climb(setup, gui=gui, observer=observe)

@@ -38,7 +38,7 @@ class MistakesError(ValueError):
         super().__init__("; ".join(map(str, self.problems)))
 
 
-class Part(BaseModel):
+class Spec(BaseModel):
     """A part of a vehicle file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -55,13 +55,13 @@ def not_zero(value: float) -> float:
     return value
 
 
-def exactly_one(part: Part, names: tuple[str, ...]) -> Any:
+def exactly_one(spec: Spec, names: tuple[str, ...]) -> Any:
     """The one of `names` that the part gives.
 
     Raises:
         ValueError: None or several of them are given (pydantic reports it with its path).
     """
-    given = [name for name in names if getattr(part, name) is not None]
+    given = [name for name in names if getattr(spec, name) is not None]
     if len(given) != 1:
         raise ValueError(f"must have exactly one of {', '.join(names)}, got {', '.join(given) or 'none'}")
-    return getattr(part, given[0])
+    return getattr(spec, given[0])

@@ -8,13 +8,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from segtrack.description.base import MistakesError, Number, Part, Positive, exactly_one, not_zero
+from segtrack.description.base import MistakesError, Number, Positive, Spec, exactly_one, not_zero
 from segtrack.errors import InvalidValueError, Problem
 from segtrack.geometry.path import BeltPath, chain_segments
 from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 
-class PulleyPart(Part):
+class PulleySpec(Spec):
     """A pulley of a path, in the track plane."""
 
     x: Number
@@ -25,14 +25,14 @@ class PulleyPart(Part):
     """To the outer face of the belt, grousers not included [m]."""
 
 
-class LinePart(Part):
+class LineSpec(Spec):
     """A straight piece of a path."""
 
     length: Positive
     """Along the belt [m]."""
 
 
-class ArcPart(Part):
+class ArcSpec(Spec):
     """A circular piece of a path."""
 
     radius: Positive
@@ -41,24 +41,24 @@ class ArcPart(Part):
     """Turn about +y [rad]; negative bends inwards."""
 
 
-class SegmentPart(Part):
+class SegmentSpec(Spec):
     """One piece of an explicit path: a line or an arc."""
 
-    line: LinePart | None = None
-    arc: ArcPart | None = None
+    line: LineSpec | None = None
+    arc: ArcSpec | None = None
 
     @model_validator(mode="after")
-    def _one_kind(self) -> SegmentPart:
+    def _one_kind(self) -> SegmentSpec:
         exactly_one(self, ("line", "arc"))
         return self
 
 
-class PathPart(Part):
+class PathSpec(Spec):
     """The belt's outer face: around convex pulleys, or along explicit segments."""
 
-    pulleys: tuple[PulleyPart, ...] | None = Field(default=None, min_length=1)
+    pulleys: tuple[PulleySpec, ...] | None = Field(default=None, min_length=1)
     """Pulleys in any order; the belt is their convex hull."""
-    segments: tuple[SegmentPart, ...] | None = Field(default=None, min_length=1)
+    segments: tuple[SegmentSpec, ...] | None = Field(default=None, min_length=1)
     """Pieces in the order in which a belt that drives forward passes them: backward along the ground."""
     start: tuple[Number, Number] = (0.0, 0.0)
     """First point (x, z) of explicit segments [m]."""
@@ -66,7 +66,7 @@ class PathPart(Part):
     """Direction of travel at `start`, about +y [rad]; pi runs backward along the ground."""
 
     @model_validator(mode="after")
-    def _closes(self) -> PathPart:
+    def _closes(self) -> PathSpec:
         exactly_one(self, ("pulleys", "segments"))
         if self.pulleys is not None and {"start", "heading"} & self.model_fields_set:
             raise ValueError("must not have start or heading beside pulleys")

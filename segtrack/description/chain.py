@@ -11,13 +11,13 @@ from segtrack.description.base import (
     Name,
     NonNegative,
     Number,
-    Part,
     Positive,
+    Spec,
 )
 from segtrack.errors import Problem
 
 
-class ShoesPart(Part):
+class ShoesPart(Spec):
     """The shoes of a chain."""
 
     count: Annotated[int, Field(strict=True, ge=3, le=1000)] | None = None
@@ -31,7 +31,7 @@ class ShoesPart(Part):
     """Of the plate, between its outer face and the rail that rolls on wheels [m]; the belt's."""
 
 
-class BushingPart(Part):
+class BushingPart(Spec):
     """The pin-bushing that joins two shoes (Omar 2014, section 4.1)."""
 
     stiffness: Positive = 1e6
@@ -47,7 +47,7 @@ class BushingPart(Part):
     """Of the cylinder that teeth touch [m]; 0.15 of the pitch if not given."""
 
 
-class SprocketPart(Part):
+class SprocketPart(Spec):
     """The toothed wheel that drives the chain (Omar 2014, section 4.2)."""
 
     teeth: Annotated[int, Field(strict=True, ge=5)] | None = None
@@ -56,14 +56,14 @@ class SprocketPart(Part):
     """By which a tooth's flank leans from the radial direction [rad]."""
 
 
-class DrumPart(Part):
+class DrumPart(Spec):
     """A wheel without teeth that drives a rubber belt by friction."""
 
     friction: Positive = 0.8
     """Between drum and belt."""
 
 
-class TensionerPart(Part):
+class TensionerPart(Spec):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
     pretension: Positive | None = None
@@ -75,7 +75,7 @@ class TensionerPart(Part):
     """Of the idler on its spring, over critical [-]."""
 
 
-class EvenRollersPart(Part):
+class EvenRollersPart(Spec):
     """Road wheels and support rollers, evenly along the straight pieces that are not omitted."""
 
     spacing: Positive | None = None
@@ -84,7 +84,7 @@ class EvenRollersPart(Part):
     """[m]; 0.4 of the spacing if not given."""
 
 
-class RoadWheelPart(Part):
+class RoadWheelPart(Spec):
     """A road wheel or support roller where the vehicle's makers put it."""
 
     link: Name | None = None
@@ -98,7 +98,7 @@ class RoadWheelPart(Part):
     """[m]"""
 
 
-class SuspensionPart(Part):
+class SuspensionPart(Spec):
     """The spring and damper of the joint of a link of the body's URDF with wheels on it."""
 
     stiffness: Positive
@@ -109,7 +109,7 @@ class SuspensionPart(Part):
     """Joint position at which the spring is without load [rad] or [m]."""
 
 
-class ShoeContactPart(Part):
+class ShoeContactPart(Spec):
     """Stiffness and damping of shoes on rigid ground."""
 
     stiffness: Positive | None = None
@@ -118,7 +118,7 @@ class ShoeContactPart(Part):
     """Of a shoe on its contact points, over critical [-]."""
 
 
-class ChainPart(Part):
+class ChainPart(Spec):
     """A track as a chain of shoes, for the track model `chain`."""
 
     shoes: ShoesPart = ShoesPart()

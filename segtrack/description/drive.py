@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from segtrack.description.base import NonNegative, Part, Positive, exactly_one
+from segtrack.description.base import NonNegative, Positive, Spec, exactly_one
 
 
-class SprocketDrive(Part):
+class SprocketDrive(Spec):
     """A motor's torque-speed line, at the sprocket."""
 
     radius: Positive
@@ -18,7 +18,7 @@ class SprocketDrive(Part):
     """At no torque [rad/s]."""
 
 
-class Drive(Part):
+class DriveSpec(Spec):
     """What moves a belt, and how hard: a constant force limit, or a torque-speed line at the sprocket."""
 
     max_force: Positive | None = None
@@ -34,7 +34,7 @@ class Drive(Part):
     """An overloaded drive holds the belt (worm gear) and is not driven back."""
 
     @model_validator(mode="after")
-    def _one_law(self) -> Drive:
+    def _one_law(self) -> DriveSpec:
         exactly_one(self, ("max_force", "sprocket"))
         if (self.max_force is None) != (self.max_speed is None):
             raise ValueError("must have max_speed with max_force and not with sprocket")
@@ -56,7 +56,7 @@ class Drive(Part):
         assert self.max_speed is not None
         return self.max_speed
 
-    def scaled(self, factor: float) -> Drive:
+    def scaled(self, factor: float) -> DriveSpec:
         """A drive that is so many times as strong, and as fast."""
         if self.sprocket is not None:
             torque = self.sprocket.stall_torque * factor

@@ -11,8 +11,8 @@ from segtrack.description.base import (
     ExistingFile,
     MistakesError,
     NonNegative,
-    Part,
     Positive,
+    Spec,
     exactly_one,
 )
 from segtrack.description.mesh_file import convex_corners
@@ -20,7 +20,7 @@ from segtrack.errors import InvalidValueError, Problem
 from segtrack.geometry.solids import Box, Cylinder, Hull, Solid, prism
 
 
-class BoxShape(Part):
+class BoxShape(Spec):
     """A box standing on the belt."""
 
     length: Positive
@@ -40,7 +40,7 @@ class BoxShape(Part):
         return prism(self.length, self.length, self.height, width, crown), 0.0
 
 
-class TrapezoidShape(Part):
+class TrapezoidShape(Spec):
     """A prism of trapezoidal profile standing on the belt."""
 
     base: Positive
@@ -61,7 +61,7 @@ class TrapezoidShape(Part):
         return prism(self.base, self.top, self.height, width, crown), 0.0
 
 
-class CylinderShape(Part):
+class CylinderShape(Spec):
     """A rod along the axle direction, half sunk into the belt."""
 
     radius: Positive
@@ -82,7 +82,7 @@ class CylinderShape(Part):
         return Cylinder(self.radius, width), 0.0
 
 
-class MeshShape(Part):
+class MeshShape(Spec):
     """A convex mesh: x along the belt, y along the axle, z outwards, origin on the belt's outer face."""
 
     file: ExistingFile
@@ -123,7 +123,7 @@ class MeshShape(Part):
         return self.hull, 0.0
 
 
-class GrouserShape(Part):
+class GrouserShape(Spec):
     """The shape of a grouser."""
 
     box: BoxShape | None = None
@@ -159,7 +159,7 @@ class GrouserShape(Part):
         return exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
 
 
-class Grousers(Part):
+class Grousers(Spec):
     """The grousers of a belt: how many, of which shape."""
 
     count: Count

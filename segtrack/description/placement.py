@@ -35,12 +35,12 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
         turns[name] = Frame(turn, np.zeros(3))
     placed = []
     for track in vehicle.mounted_tracks():
-        frame = track.part.mount.frame
+        frame = track.spec.mount.frame
         if track.flipper is not None:
             pivot = vehicle.body.mounted(vehicle.flippers[track.flipper].mount)
             frame = pivot @ turns[track.flipper] @ frame
         else:
-            frame = vehicle.body.mounted(track.part.mount)
+            frame = vehicle.body.mounted(track.spec.mount)
         placed.append(PlacedTrack(track, frame))
     return tuple(placed)
 
@@ -62,11 +62,11 @@ def bounding_box(
         half = np.asarray(vehicle.body.size) / 2
         corners += [-half[None], half[None]]
     for track in place_tracks(vehicle, flipper_angles):
-        part = track.mounted.part
-        shapes = part.grousers.shapes if part.grousers is not None else ()
+        spec = track.mounted.spec
+        shapes = spec.grousers.shapes if spec.grousers is not None else ()
         tip = max((shape.kind.height for shape in shapes), default=0.0)
-        along = np.linspace(0, part.belt_path.perimeter, 721)
-        outline = part.belt_path.point(along) + tip * normal_of(part.belt_path.heading(along))
-        corners += [track.frame.plane_points(outline, y) for y in (-part.width / 2, part.width / 2)]
+        along = np.linspace(0, spec.belt_path.perimeter, 721)
+        outline = spec.belt_path.point(along) + tip * normal_of(spec.belt_path.heading(along))
+        corners += [track.frame.plane_points(outline, y) for y in (-spec.width / 2, spec.width / 2)]
     points = np.concatenate(corners)
     return points.min(axis=0), points.max(axis=0)

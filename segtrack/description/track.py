@@ -6,10 +6,10 @@ import math
 
 from pydantic import model_validator
 
-from segtrack.description.base import MistakesError, Name, NonNegative, Part, Positive, Vector
-from segtrack.description.belt_path import PathPart
+from segtrack.description.base import MistakesError, Name, NonNegative, Positive, Spec, Vector
+from segtrack.description.belt_path import PathSpec
 from segtrack.description.chain import ChainPart
-from segtrack.description.drive import Drive
+from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
 from segtrack.errors import Problem
@@ -18,7 +18,7 @@ from segtrack.geometry.links import SegmentLink, segment_links
 from segtrack.geometry.path import Arc, BeltPath
 
 
-class Mount(Part):
+class Mount(Spec):
     """Where a part sits on another."""
 
     parent: str = "body"
@@ -34,7 +34,7 @@ class Mount(Part):
         return Frame.at(self.xyz, self.rpy)
 
 
-class BeltPart(Part):
+class BeltSpec(Spec):
     """The belt itself."""
 
     mass: Positive
@@ -43,7 +43,7 @@ class BeltPart(Part):
     """Inwards from the outer face [m]."""
 
 
-class ContactPart(Part):
+class ContactSpec(Spec):
     """How the track touches the ground.
 
     Bullet multiplies the friction of two bodies; bundled terrain has 1.
@@ -51,37 +51,48 @@ class ContactPart(Part):
 
     friction: NonNegative = 0.6
     """Coulomb coefficient against terrain of friction 1."""
+    lateral_friction: Positive | None = None
+    """Coulomb coefficient across the track, for the track models `compliant` and `surface`; the same
+    as `friction` if not given."""
     stiffness: Positive | None = None
-    """Of each contact point [N/m]; rigid if not given."""
+    """Of each contact point [N/m], which for `compliant` is a grouser, or 20 mm of a smooth belt. If not
+    given, rigid; for `compliant` such that the vehicle at rest sinks in by 0.3 mm."""
     damping: NonNegative | None = None
     """Of each contact point [N s/m]; needed with stiffness."""
 
     @model_validator(mode="after")
-    def _both_or_none(self) -> ContactPart:
+    def _both_or_none(self) -> ContactSpec:
         if (self.stiffness is None) != (self.damping is None):
             raise ValueError("must have both stiffness and damping, or neither")
         return self
 
+    @property
+    def lateral_ratio(self) -> float:
+        """Friction across the track over friction along it [-]."""
+        if self.lateral_friction is None or self.friction == 0:
+            return 1.0
+        return self.lateral_friction / self.friction
 
-class TrackPart(Part):
+
+class TrackSpec(Spec):
     """A track: a belt on its path, its grousers and its drive."""
 
     mount: Mount = Mount()
-    path: PathPart
+    path: PathSpec
     width: Positive
     """Along the axle [m]."""
-    belt: BeltPart
+    belt: BeltSpec
     grousers: Grousers | None = None
     """Left out for a smooth belt."""
-    drive: Drive
-    contact: ContactPart = ContactPart()
+    drive: DriveSpec
+    contact: ContactSpec = ContactSpec()
     chain: ChainPart | None = None
     """Of the track model `chain`; the vehicle's if not given."""
     omit_segments: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""
 
     @model_validator(mode="after")
-    def _fits(self) -> TrackPart:
+    def _fits(self) -> TrackSpec:
         problems = []
         least = min(
             (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0),

@@ -15,19 +15,19 @@ from segtrack.description.base import (
     MistakesError,
     Name,
     Number,
-    Part,
     Positive,
+    Spec,
     Vector,
     exactly_one,
 )
 from segtrack.description.chain import ChainPart
 from segtrack.description.frames import Frame, link_frames
-from segtrack.description.track import Mount, TrackPart
+from segtrack.description.track import Mount, TrackSpec
 from segtrack.description.urdf_links import Mounting, link_problems, overdrawn, parent_link
 from segtrack.errors import Problem
 
 
-class Body(Part):
+class Body(Spec):
     """The vehicle's body: numbers, or the user's own URDF."""
 
     mass: Positive | None = None
@@ -64,7 +64,7 @@ class Body(Part):
         return {"body": frames[parent_link(robot, "body")]} | frames
 
 
-class Flipper(Part):
+class FlipperSpec(Spec):
     """An arm that turns about its mount's y axis. Positive angles raise its tip."""
 
     mount: Mount
@@ -82,10 +82,10 @@ class Flipper(Part):
     """[N m]"""
     max_speed: Positive
     """[rad/s]"""
-    tracks: Annotated[dict[Name, TrackPart], Field(min_length=1)]
+    tracks: Annotated[dict[Name, TrackSpec], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _ordered(self) -> Flipper:
+    def _ordered(self) -> FlipperSpec:
         problems = [
             Problem(
                 f"tracks.{name}.mount.parent", f"must be left out on a flipper, got {track.mount.parent!r}"
@@ -117,13 +117,13 @@ class MountedTrack:
 
     Attributes:
         name: Full name.
-        part: The track.
+        spec: The track.
         flipper: The flipper that carries it, if one does.
         y: Of the track frame's origin in the body frame, flippers at angle 0 [m].
     """
 
     name: str
-    part: TrackPart
+    spec: TrackSpec
     flipper: str | None
     y: float
 
@@ -133,15 +133,15 @@ class MountedTrack:
         return "left" if self.y > _MIDDLE else "right" if self.y < -_MIDDLE else "center"
 
 
-class VehicleDescription(Part):
+class VehicleDescription(Spec):
     """A tracked vehicle, as its file describes it. SI units throughout."""
 
     name: Name
     source: str
     """Where the numbers come from."""
     body: Body
-    tracks: dict[Name, TrackPart] = {}
-    flippers: dict[Name, Flipper] = {}
+    tracks: dict[Name, TrackSpec] = {}
+    flippers: dict[Name, FlipperSpec] = {}
     chain: ChainPart = ChainPart()
     """Of all tracks that give none of their own, for the track model `chain`."""
 
@@ -183,5 +183,5 @@ class VehicleDescription(Part):
                 y = float((pivot @ track.mount.frame).origin[1])
                 yield MountedTrack(f"{flipper_name}_{name}", self._filled(track), flipper_name, y)
 
-    def _filled(self, track: TrackPart) -> TrackPart:
+    def _filled(self, track: TrackSpec) -> TrackSpec:
         return track if track.chain is not None else track.model_copy(update={"chain": self.chain})

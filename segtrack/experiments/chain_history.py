@@ -111,4 +111,4 @@ class ChainRecorder:
 
 def has_chains(robot: Robot) -> bool:
     """Whether a robot's tracks are link chains."""
-    return any(track.belt.chain is not None for track in robot.tracks.values())
+    return any(track.has_chain for track in robot.tracks.values())

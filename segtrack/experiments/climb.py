@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from segtrack.bullet.engine import PresetName
+from segtrack.bullet.client import PresetName
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.description.placement import bounding_box
 from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError, finite
@@ -93,7 +93,7 @@ class ClimbResult:
         max_pitch: Largest pitch, nose up [rad].
         final_position: Of the body frame (3,) [m]; the step's face is at x = 0.
         slip: 1 - way / belt travel while driving [-]. The way is what the body frame moves along
-            its own forward axis (as in `Track.slip`, summed up), the belt travel is the mean
+            its own forward axis (as in `Track.slip_ratio`, summed up), the belt travel is the mean
             over the tracks.
         energy: Work of all belt drives [J].
         trajectory: Sampled at 50 Hz.
@@ -232,7 +232,7 @@ class _Attempt:
             vehicle, track_model=setup.track_model, position=(-_RUNWAY, 0.0), flippers=angles
         )
         front = _put_before_step(self.robot, angles)
-        self.speed = min(setup.speed, *(track.drive.spec.top_speed for track in self.robot.tracks.values()))
+        self.speed = min(setup.speed, *(track.spec.drive.top_speed for track in self.robot.tracks.values()))
         self.time_limit = SETTLE + TIME_MARGIN * (GAP + front + setup.step + PAST_EDGE) / self.speed
         self.recorder = TrajectoryRecorder(self.robot)
         self.chains = (
@@ -350,5 +350,5 @@ def _put_before_step(robot: Robot, angles: dict[str, float]) -> float:
     if robot.description.body.urdf is not None:
         box, origin = np.array(robot.bounds()), np.array(robot.state.position)
         low, high = np.minimum(low, box[0] - origin), np.maximum(high, box[1] - origin)
-    robot.place((-GAP - float(high[0]), 0.0, _CLEARANCE - float(low[2])))
+    robot.reset_base_pose((-GAP - float(high[0]), 0.0, _CLEARANCE - float(low[2])))
     return float(high[0])

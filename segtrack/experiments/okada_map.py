@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from segtrack.bullet.engine import PresetName
+from segtrack.bullet.client import PresetName
 from segtrack.description import load_vehicle
 from segtrack.errors import UnknownNameError
 from segtrack.experiments.climb import REAR_FLIPPERS_DEG, ClimbSetup

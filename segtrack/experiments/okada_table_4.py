@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from segtrack.bullet.engine import PresetName
+from segtrack.bullet.client import PresetName
 from segtrack.description import VehicleDescription
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import ClimbResult, ClimbSetup, run_climb

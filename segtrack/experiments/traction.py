@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-import pybullet
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
@@ -246,9 +245,7 @@ class _Hitch:
         self._place += self._speed * self._world.time_step
         stretch, rate = state.position[0] - self._place, state.velocity[0] - self._speed
         pull = _HITCH_STIFFNESS * stretch + _HITCH_DAMPING * rate
-        self._world.client.applyExternalForce(
-            self._robot.body, -1, [-pull, 0, 0], state.position, pybullet.WORLD_FRAME
-        )
+        self._robot.apply_force((-pull, 0.0, 0.0), state.position)
         self._pulls.append(pull)
         self._drives.append(_force(self._robot))
 
@@ -283,7 +280,7 @@ def _standing(vehicle: str, track_model: str) -> Iterator[tuple[World, Robot]]:
 
 
 def _lean(world: World, slope: float) -> None:
-    world.client.setGravity(-GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope))
+    world.set_gravity((-GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope)))
 
 
 def _travel(robot: Robot) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from segtrack.description import VehicleDescription
 from segtrack.description.grousers import GrouserShape
-from segtrack.description.track import ContactPart, TrackPart
+from segtrack.description.track import ContactSpec, TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, finite
 
 
@@ -68,7 +68,7 @@ def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float
         InvalidValueError: They would be longer than their pitch, or a mesh, whose height is its file's.
     """
 
-    def changed(track: TrackPart) -> TrackPart:
+    def changed(track: TrackSpec) -> TrackSpec:
         grousers = track.grousers
         if grousers is None:
             return track
@@ -105,13 +105,13 @@ def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescrip
 
 
 def _with_contact(
-    vehicle: VehicleDescription, change: Callable[[ContactPart], ContactPart]
+    vehicle: VehicleDescription, change: Callable[[ContactSpec], ContactSpec]
 ) -> VehicleDescription:
     return _with_tracks(vehicle, lambda t: t.model_copy(update={"contact": change(t.contact)}))
 
 
-def _with_tracks(vehicle: VehicleDescription, change: Callable[[TrackPart], TrackPart]) -> VehicleDescription:
-    def changed(tracks: dict[str, TrackPart]) -> dict[str, TrackPart]:
+def _with_tracks(vehicle: VehicleDescription, change: Callable[[TrackSpec], TrackSpec]) -> VehicleDescription:
+    def changed(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
         return {name: change(track) for name, track in tracks.items()}
 
     flippers = {

@@ -81,6 +81,7 @@ def touch_edge_end(
     inwards: Vector,
     lateral: Vector,
     friction: float,
+    weight: float,
     step: float,
 ) -> tuple[Vector, Vector, Vector, float]:
     """Force of one end of an edge's stretch on the part that it has entered.
@@ -93,6 +94,7 @@ def touch_edge_end(
         inwards: Normal of that face into the part, in the world.
         lateral: Direction across the track, in the world.
         friction: Coefficient between part and ground [-].
+        weight: Fraction of the law's stiffness and damping that the end has.
         step: Duration [s].
 
     Returns:
@@ -100,7 +102,7 @@ def touch_edge_end(
         step [m], all in the world, and the normal force [N].
     """
     rising = dot(velocity, inwards)
-    push = max(0.0, law.stiffness * depth - law.damping * rising)
+    push = max(0.0, weight * (law.stiffness * depth - law.damping * rising))
     slip = without_share(velocity, rising, inwards)
-    shear, along = rigid_friction(shear, inwards, lateral, slip, friction * push, law, 1.0, step)
+    shear, along = rigid_friction(shear, inwards, lateral, slip, friction * push, law, weight, step)
     return without_share(along, -push, inwards), along, shear, push

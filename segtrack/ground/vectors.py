@@ -43,7 +43,7 @@ def remove_stale_kernels(sources: Iterable[Path]) -> None:
 
 
 _PACKAGE = Path(__file__).parent.parent
-remove_stale_kernels(_PACKAGE / name for name in ("ground", "chain"))
+remove_stale_kernels(_PACKAGE / name for name in ("ground", "chain", "compliant", "native", "drive.py"))
 
 
 @compiled

@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull
 from segtrack.bullet.loader import track_model
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.geometry.grousers import place_grousers
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Arc, BeltPath, normal_of
@@ -91,19 +91,19 @@ def side_view(
     return sorted([*moved, *(chains or ())], key=lambda polygon: (-polygon.y, polygon.role != "body"))
 
 
-def grouser_outlines(part: TrackPart, travel: float) -> list[NDArray[np.float64]]:
+def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]]:
     """The grousers of a belt after some travel [m], as polygons (n, 2) in the track plane [m]."""
-    if part.grousers is None:
+    if spec.grousers is None:
         return []
-    path, shapes = part.belt_path, part.grousers.shapes
+    path, shapes = spec.belt_path, spec.grousers.shapes
     profiles = []
     for shape in shapes:
-        solid, lift = shape.kind.solid(shape.width or part.width, shape.crown)
+        solid, lift = shape.kind.solid(shape.width or spec.width, shape.crown)
         profiles.append(_profile(solid) + (0.0, lift))
     outlines = []
-    for footprint in place_grousers(path, part.grousers.count, len(shapes)):
+    for footprint in place_grousers(path, spec.grousers.count, len(shapes)):
         at = footprint.coordinate + travel
-        if path.names[int(path.segment_of(at))] in part.omit_segments:
+        if path.names[int(path.segment_of(at))] in spec.omit_segments:
             continue
         heading = float(path.heading(at)[0])
         outlines.append(_put(profiles[footprint.index % len(profiles)], path.point(at)[0], heading))
@@ -131,18 +131,18 @@ def _stations(path: BeltPath) -> NDArray[np.float64]:
 
 
 def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
-    part, y = track.mounted.part, track.mounted.y
+    spec, y = track.mounted.spec, track.mounted.y
     on_flipper = track.mounted.flipper is not None
-    outer, inner = outer_outline(part.belt_path), inner_outline(part.belt_path, part.belt.thickness)
+    outer, inner = outer_outline(spec.belt_path), inner_outline(spec.belt_path, spec.belt.thickness)
     band = np.concatenate([outer, outer[:1], inner[:1], inner[::-1]])
     plane: list[tuple[Role, NDArray[np.float64]]] = [
         ("flipper inside" if on_flipper else "inside", inner),
         ("flipper belt" if on_flipper else "belt", band),
     ]
     if model in ("segments", "plates"):
-        plane += [("grouser", outline) for outline in grouser_outlines(part, travel)]
+        plane += [("grouser", outline) for outline in grouser_outlines(spec, travel)]
     elif model.startswith("wheels"):
-        links = track_model(model).track_links(part)
+        links = track_model(model).track_links(spec)
         plane += [("wheel", outline) for link in links for outline in _link_outlines(link)]
     return [Polygon(role, track.frame.plane_points(points)[:, [0, 2]], y) for role, points in plane]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.geometry.path import Arc, normal_of
 from segtrack.report.side_view import Role, grouser_outlines, inner_outline, side_view
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
@@ -28,7 +28,7 @@ _DIMENSION = {"arrowstyle": "<|-|>", "color": "black", "linewidth": 0.8, "shrink
 class _Kind:
     """Tracks that are alike: same part but for the mount and the contact's side."""
 
-    part: TrackPart
+    spec: TrackSpec
     names: tuple[str, ...]
 
 
@@ -64,11 +64,11 @@ def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
 
 def _kinds(vehicle: VehicleDescription) -> list[_Kind]:
     """The vehicle's tracks, those of equal path, belt and grousers together."""
-    found: dict[str, tuple[TrackPart, list[str]]] = {}
+    found: dict[str, tuple[TrackSpec, list[str]]] = {}
     for mounted in vehicle.mounted_tracks():
-        key = mounted.part.model_copy(update={"mount": vehicle.body}).model_dump_json(exclude={"mount"})
-        found.setdefault(key, (mounted.part, []))[1].append(mounted.name)
-    return [_Kind(part, tuple(names)) for part, names in found.values()]
+        key = mounted.spec.model_copy(update={"mount": vehicle.body}).model_dump_json(exclude={"mount"})
+        found.setdefault(key, (mounted.spec, []))[1].append(mounted.name)
+    return [_Kind(spec, tuple(names)) for spec, names in found.values()]
 
 
 def _draw_side(
@@ -112,16 +112,16 @@ def _draw_top(
 
 def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
     """Belt and the grousers on its upper side, as seen from above."""
-    part = track.mounted.part
-    half = part.width / 2
-    outline = part.belt_path.outline()
+    spec = track.mounted.spec
+    half = spec.width / 2
+    outline = spec.belt_path.outline()
     edges = [(float(outline[:, 0].min()), 0.0), (float(outline[:, 0].max()), 0.0)]
     role: Role = "flipper belt" if track.mounted.flipper is not None else "belt"
     corners = np.array([[*edges[0], -half], [*edges[1], -half], [*edges[1], half], [*edges[0], half]])
     rectangle = track.frame.points(corners[:, [0, 2, 1]])[:, :2]
     axes.add_collection(PolyCollection([rectangle], facecolors=FILL[role][0], alpha=0.75, zorder=2))
     strips = []
-    for grouser in grouser_outlines(part, 0.0):
+    for grouser in grouser_outlines(spec, 0.0):
         if grouser[:, 1].mean() < np.mean([outline[:, 1].min(), outline[:, 1].max()]):
             continue
         x_min, x_max = grouser[:, 0].min(), grouser[:, 0].max()
@@ -132,20 +132,20 @@ def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
 
 def _draw_track(axes: Axes, kind: _Kind) -> None:
     """One kind of track in its own frame: segments coloured and named, seams, grousers, pulleys."""
-    part, path = kind.part, kind.part.belt_path
+    spec, path = kind.spec, kind.spec.belt_path
     outline = path.outline()
     low, high = outline.min(axis=0), outline.max(axis=0)
     size = high - low
-    axes.fill(*inner_outline(path, part.belt.thickness).T, color="#f1f3f5", zorder=1)
+    axes.fill(*inner_outline(path, spec.belt.thickness).T, color="#f1f3f5", zorder=1)
     axes.add_collection(
-        PolyCollection(grouser_outlines(part, 0.0), facecolors=FILL["grouser"][0], alpha=0.8, zorder=3)
+        PolyCollection(grouser_outlines(spec, 0.0), facecolors=FILL["grouser"][0], alpha=0.8, zorder=3)
     )
     for i, (name, segment) in enumerate(zip(path.names, path.segments, strict=True)):
         colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
         along = np.linspace(0, segment.length, 60)
         normal = normal_of(segment.heading_at(along))
         outer = segment.point_at(along)
-        omitted = name in part.omit_segments
+        omitted = name in spec.omit_segments
         axes.plot(
             *outer.T,
             color=colour,
@@ -166,30 +166,30 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
     axes.plot([], [], color="black", linewidth=1.6, marker="|", linestyle="none", label="seam")
     margin = 0.14 * float(max(size))
     tip = (
-        max((s.kind.height for s in part.grousers.shapes), default=0.0) if part.grousers is not None else 0.0
+        max((s.kind.height for s in spec.grousers.shapes), default=0.0) if spec.grousers is not None else 0.0
     )
     below = float(low[1]) - tip - 0.3 * margin
     _measure(axes, (low[0], below), (high[0], below), "below")
     _measure(axes, (high[0] + tip + 0.3 * margin, low[1]), (high[0] + tip + 0.3 * margin, high[1]), "beside")
     _frame(axes, ", ".join(kind.names), "x [m]", "z [m]", (low[0], high[0]), (low[1], high[1]), margin + tip)
     axes.title.set_fontsize(10)
-    axes.set_xlabel("x [m]\n" + "\n".join(_facts(part)), fontsize=9)
+    axes.set_xlabel("x [m]\n" + "\n".join(_facts(spec)), fontsize=9)
 
 
-def _facts(part: TrackPart) -> Sequence[str]:
+def _facts(spec: TrackSpec) -> Sequence[str]:
     """What the drawing of a track cannot show."""
-    path, drive = part.belt_path, part.drive
+    path, drive = spec.belt_path, spec.drive
     radii = sorted({round(s.radius, 6) for s in path.segments if isinstance(s, Arc)})
-    first = f"belt {path.perimeter:.4g} m round, {part.width:g} m wide, {part.belt.mass:g} kg"
+    first = f"belt {path.perimeter:.4g} m round, {spec.width:g} m wide, {spec.belt.mass:g} kg"
     pulleys = f"radius {', '.join(f'{radius:g}' for radius in radii)} m"
     grousers = "no grousers"
-    if part.grousers is not None:
-        heights = ", ".join(dict.fromkeys(f"{shape.kind.height:g}" for shape in part.grousers.shapes))
-        grousers = f"{part.grousers.count} grousers, {heights} m high, every {part.pitch * 1000:.3g} mm"
+    if spec.grousers is not None:
+        heights = ", ".join(dict.fromkeys(f"{shape.kind.height:g}" for shape in spec.grousers.shapes))
+        grousers = f"{spec.grousers.count} grousers, {heights} m high, every {spec.pitch * 1000:.3g} mm"
     return (
         first,
         f"{pulleys}; {grousers}",
-        f"drive {drive.stall_force:.4g} N, {drive.top_speed:.3g} m/s; friction {part.contact.friction:g}",
+        f"drive {drive.stall_force:.4g} N, {drive.top_speed:.3g} m/s; friction {spec.contact.friction:g}",
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import imageio
 
-from segtrack.bullet.camera import take_picture
 from segtrack.errors import InvalidValueError
 from segtrack.files import replacing
 from segtrack.robot import Robot
@@ -45,10 +44,9 @@ class Film:
         self._writer.close()
         self._replacing.__exit__(None, None, None)
 
-    def take(self, client: Any, time: float, robot: Robot) -> None:
+    def take(self, time: float, robot: Robot) -> None:
         """Take a frame if one is due at a time [s], looking at a robot."""
         if time + 1e-9 < self._next:
             return
         self._next += 1 / FRAME_RATE
-        with robot.shown():
-            self._writer.append_data(take_picture(client, robot.state.position, WIDTH, HEIGHT))
+        self._writer.append_data(robot.take_picture(WIDTH, HEIGHT))

@@ -1,6 +1,18 @@
-"""Vehicles in a running simulation."""
+"""Vehicles in users' hands: commands in, state out, whichever engine runs.
 
-from segtrack.robot.robot import Robot, RobotState, attach
-from segtrack.robot.settling import Rest, settle
+The life of a track, layer by layer:
 
-__all__ = ["Rest", "Robot", "RobotState", "attach", "settle"]
+| class | where | what |
+|---|---|---|
+| `TrackSpec` | description | the numbers of the vehicle file |
+| `MountedTrack` | description | the track in its vehicle: full name, flipper, side |
+| `TrackModel` | engine, bullet, native | the track in a running engine |
+| `Track` | robot | the track in users' hands |
+"""
+
+from segtrack.robot.flipper import Flipper
+from segtrack.robot.robot import Robot
+from segtrack.robot.state import RobotState
+from segtrack.robot.track import Track
+
+__all__ = ["Flipper", "Robot", "RobotState", "Track"]

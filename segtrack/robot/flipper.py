@@ -2,107 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import pybullet
-
-from segtrack.bullet.engine import needing
-from segtrack.bullet.model import BuiltFlipper
-from segtrack.errors import finite
-from segtrack.robot.track import Track
-
-_GAIN = 0.1
-"""Share of its angle error that a flipper's motor aims to close in a step."""
+from segtrack.description.vehicle import FlipperSpec
+from segtrack.engine import FlipperModel, FlipperState
+from segtrack.robot.checks import angle_of, clip, speed_of
 
 
-class FlipperJoint:
-    """A flipper of a robot: its state, read when asked for."""
+class Flipper:
+    """A flipper of a robot: its state, read when asked for.
 
-    def __init__(self, client: int, body: int, built: BuiltFlipper, carried: Sequence[Track] = ()) -> None:
-        """Hold where it stands."""
-        self._client, self._body, self.built, self._carried = client, body, built, carried
-        self._command: tuple[str, float] = ("angle", 0.0)
+    Attributes:
+        model: The flipper in its engine.
+    """
+
+    def __init__(self, model: FlipperModel) -> None:
+        """Take a flipper of an engine's vehicle."""
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """Name in the vehicle."""
+        return self.model.name
+
+    @property
+    def spec(self) -> FlipperSpec:
+        """Its description."""
+        return self.model.spec
+
+    @property
+    def state(self) -> FlipperState:
+        """Angle, speed and torque in one reading."""
+        return self.model.state
 
     @property
     def angle(self) -> float:
         """Tip raised above its line at angle 0 [rad]."""
-        return self._state()[0]
+        return self.state.angle
 
     @property
     def speed(self) -> float:
         """Turning speed, raising positive [rad/s]."""
-        return self._state()[1]
+        return self.state.speed
 
     @property
     def torque(self) -> float:
         """What its motor exerted in the raising direction in the last step [N m]."""
-        return self._state()[3]
-
-    def motion(self) -> tuple[float, float]:
-        """Angle [rad] and turning speed [rad/s], raising positive, in one reading."""
-        angle, speed, *_ = self._state()
-        return angle, speed
+        return self.state.torque
 
     def set_angle(self, angle: float) -> None:
-        """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque."""
-        low, high = self.built.part.limits
-        self._command = (
-            "angle",
-            min(max(finite(f"angle of flipper {self.built.name} [rad]", angle), low), high),
-        )
-        self.apply()
+        """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        self.model.set_angle(clip(angle_of(self.name, angle), *self.spec.limits))
 
     def set_speed(self, speed: float) -> None:
-        """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit."""
-        top = self.built.part.max_speed
-        self._command = (
-            "speed",
-            min(max(finite(f"speed of flipper {self.built.name} [rad/s]", speed), -top), top),
-        )
-        self.apply()
+        """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        top = self.spec.max_speed
+        self.model.set_speed(clip(speed_of(self.name, speed), -top, top))
 
     def place(self, angle: float) -> None:
-        """Put the flipper at an angle [rad] at once, at rest; for setting up a scene."""
-        self.set_angle(angle)
-        pybullet.resetJointState(self._body, self.built.joint, self._command[1], physicsClientId=self._client)
-        for track in self._carried:
-            track.seat()
+        """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.
 
-    def apply(self) -> None:
-        """Tell the joint motor the command."""
-        with needing(self._client, f"command flipper {self.built.name}"):
-            self._apply()
-
-    def _apply(self) -> None:
-        kind, value = self._command
-        part = self.built.part
-        common: dict[str, Any] = {"force": part.max_torque, "physicsClientId": self._client}
-        if kind == "speed":
-            pybullet.setJointMotorControl2(
-                self._body, self.built.joint, pybullet.VELOCITY_CONTROL, targetVelocity=value, **common
-            )
-            return
-        pybullet.setJointMotorControl2(
-            self._body,
-            self.built.joint,
-            pybullet.POSITION_CONTROL,
-            targetPosition=value,
-            positionGain=_GAIN,
-            velocityGain=1.0,
-            maxVelocity=part.max_speed,
-            **common,
-        )
-
-    def snapshot(self) -> tuple[str, float]:
-        """The command, which PyBullet's saved state does not hold."""
-        return self._command
-
-    def restore(self, command: tuple[str, float]) -> None:
-        """Go back to a snapshot."""
-        self._command = command
-        self.apply()
-
-    def _state(self) -> tuple[Any, ...]:
-        with needing(self._client, f"read flipper {self.built.name}"):
-            return pybullet.getJointState(self._body, self.built.joint, physicsClientId=self._client)
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        self.model.place(clip(angle_of(self.name, angle), *self.spec.limits))

@@ -47,7 +47,7 @@ class ChainSolver:
         Args:
             state: State of the solver's chain.
             count: Number of sub-steps.
-            damping_rate: Rate at which velocities decay besides [1/s], see `statics`.
+            damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.settling`.
 
         Raises:
             InvalidValueError: The state has another number of shoes.

@@ -96,7 +96,7 @@ def _add_edges(contact: TerrainContact, frames: Frames, loads: Loads, step: floa
                 depth = offset - place[0] * normal[0] - place[1] * normal[1] - place[2] * normal[2]
                 inwards = (-out[0], -out[1], -out[2])
                 force, along, shear, push = touch_edge_end(
-                    law, row(shears, tip), depth, here, inwards, lateral, friction, step
+                    law, row(shears, tip), depth, here, inwards, lateral, friction, 1.0, step
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
                 add(loads.forces, i, force, 1.0)

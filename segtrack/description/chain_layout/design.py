@@ -14,14 +14,14 @@ from segtrack.description.chain_layout.layout import ChainLayout
 from segtrack.description.chain_layout.loop import fit_loop
 from segtrack.description.chain_layout.shoes import design_bushing, design_shoe, design_treads
 from segtrack.description.chain_layout.wheels import design_wheels
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
 
 MIN_SUB_STEP = 1e-6
 """Sub-step of a chain that is worth waiting for [s]."""
 
 
-def track_design(name: str, spec: TrackPart) -> TrackDesign:
+def track_design(name: str, spec: TrackSpec) -> TrackDesign:
     """The link chain that a track's description asks for.
 
     Args:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from segtrack.description.chain import ChainPart
-from segtrack.description.track import TrackPart
+from segtrack.description.track import TrackSpec
 from segtrack.geometry.path import Arc
 
 LATERAL_CLEARANCE = 0.02
@@ -32,7 +32,7 @@ class ChainLayout:
     """
 
     name: str
-    spec: TrackPart
+    spec: TrackSpec
     chain: ChainPart
 
     @property

@@ -1,0 +1,278 @@
+"""One vehicle in PyBullet: its bodies, and what happens to it before each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pybullet
+from numpy.typing import NDArray
+
+from segtrack.bullet.camera import take_picture
+from segtrack.bullet.chain_view import ChainView
+from segtrack.bullet.client import client_id, connection_required
+from segtrack.bullet.flipper import BulletFlipper
+from segtrack.bullet.frames import link_mass, link_motion, place_base
+from segtrack.bullet.loader import load
+from segtrack.bullet.model import BeltReading
+from segtrack.bullet.track import BulletTrack
+from segtrack.description import VehicleDescription
+from segtrack.engine import Bodies, FrameMotion, VehicleModel
+from segtrack.errors import DivergedError
+from segtrack.terrain import Terrain
+
+_FAR = 1e3
+"""Distance at which bodies touch nothing [m]."""
+_MAX_SPEED = 100.0
+"""A body faster than this [m/s] has diverged."""
+_MOVING = (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)
+
+Vector = tuple[float, ...]
+
+
+class BulletVehicle(VehicleModel):
+    """A vehicle that has been loaded into PyBullet.
+
+    Attributes:
+        physics_client_id: PyBullet's id of its client.
+        body_id: PyBullet's unique id of its multibody.
+        links: Link index by link name; the root is -1.
+        body_ids: `body_id`, and those of belts' own bodies.
+        tracks: In the order of the description.
+        flippers: In the order of the description.
+    """
+
+    tracks: tuple[BulletTrack, ...]
+    flippers: tuple[BulletFlipper, ...]
+
+    def __init__(
+        self,
+        client: int,
+        description: VehicleDescription,
+        track_model: str,
+        position: Sequence[float],
+        orientation: Sequence[float],
+        flippers: Mapping[str, float],
+    ) -> None:
+        """Load the vehicle, see `Engine.add_vehicle`."""
+        loaded = load(client, description, track_model, position, orientation)
+        self.physics_client_id, self.description = client, description
+        self.body_id, self.links = loaded.body, loaded.links
+        self.tracks = tuple(BulletTrack(client, belt) for belt in loaded.belts)
+        self.body_ids = (self.body_id, *(body for belt in loaded.belts for body in belt.bodies))
+        self.flippers = tuple(
+            BulletFlipper(client, self.body_id, flipper, self._tracks_on_flipper(flipper.name))
+            for flipper in loaded.flippers
+        )
+        self._belts = loaded.belt_group
+        self._restored: list[BeltReading] | None = None
+        self._force: tuple[Vector, Vector] | None = None
+        for flipper in self.flippers:
+            flipper.place(flippers[flipper.name])
+        for track in self.tracks:
+            track.reset_to_mount()
+        self._view = ChainView(client, loaded.belts)
+
+    @property
+    def mass(self) -> float:
+        """Mass of all its links, and of what is no link of PyBullet's [kg]."""
+        client = self.physics_client_id
+        with connection_required(client, f"weigh {self.description.name}"):
+            infos = [pybullet.getDynamicsInfo(*link, physicsClientId=client) for link in self.all_links()]
+        shoes = sum(track.belt.shoes.masses.sum() for track in self.tracks)
+        return float(sum(info[0] for info in infos) + shoes)
+
+    def body_motion(self) -> FrameMotion:
+        """Pose and velocity of the body frame."""
+        return link_motion(self.physics_client_id, self.body_id, -1)
+
+    def bodies(self) -> Bodies:
+        """All links, and the shoes of link chains."""
+        links = self.all_links()
+        masses, positions, velocities = np.zeros(len(links)), np.zeros((len(links), 3)), []
+        kinetic = 0.0
+        for i, (body, link) in enumerate(links):
+            own = link_mass(self.physics_client_id, body, link)
+            motion = link_motion(self.physics_client_id, body, link)
+            spin = motion.rotation.T @ motion.angular_velocity
+            masses[i], positions[i] = own.mass, motion.center
+            velocities.append(motion.velocity)
+            kinetic += float(own.mass * motion.velocity @ motion.velocity + spin @ own.inertia @ spin) / 2
+        shoes = [track.belt.shoes for track in self.tracks]
+        return Bodies(
+            np.concatenate([masses, *(s.masses for s in shoes)]),
+            np.concatenate([positions, *(s.positions for s in shoes)]),
+            np.concatenate([velocities, *(s.velocities for s in shoes)]),
+            kinetic + sum(s.kinetic_energy for s in shoes),
+        )
+
+    def bounds(self) -> tuple[Vector, Vector]:
+        """Smallest and largest corner of the box around all its links, in the world [m]."""
+        client = self.physics_client_id
+        with connection_required(client, f"measure {self.description.name}"):
+            boxes = [pybullet.getAABB(*link, physicsClientId=client) for link in self.all_links()]
+        boxes += [(point, point) for track in self.tracks for point in track.belt.points.tolist()]
+        lows, highs = zip(*boxes, strict=True)
+        return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
+
+    def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
+        """Set the body frame's pose in the world, at rest; joints stay as they are.
+
+        Args:
+            position: (3,) [m].
+            orientation: Unit quaternion (x, y, z, w).
+        """
+        with connection_required(self.physics_client_id, f"place {self.description.name}"):
+            place_base(self.physics_client_id, self.body_id, position, orientation)
+        for track in self.tracks:
+            track.reset_to_mount()
+
+    def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
+        """Apply a force to the body in each step from now on, until it is set again.
+
+        Args:
+            force: In the world (3,) [N]; zero ends it.
+            point: Where it acts, fixed in the world (3,) [m].
+        """
+        self._force = (tuple(force), tuple(point)) if any(force) else None
+
+    def before_step(self, damping_rate: float = 0.0) -> None:
+        """Read the belts, roll back those that are due, and command the drives. Call once before each step.
+
+        Args:
+            damping_rate: Rate at which the speed of a chain's shoes and wheels decays besides [1/s]; that
+                of PyBullet's own links is up to `damp`.
+
+        Raises:
+            DisconnectedError: The client is gone.
+        """
+        # Called each step: a plain `try` is a microsecond cheaper than `connection_required`.
+        try:
+            readings = self._restored if self._restored is not None else self._belts.read()
+            self._restored = None
+            for track, reading in zip(self.tracks, readings, strict=True):
+                track.record_step(reading)
+            self._belts.advance(damping_rate)
+            if self._force is not None:
+                pybullet.applyExternalForce(
+                    self.body_id,
+                    -1,
+                    *self._force,
+                    pybullet.WORLD_FRAME,
+                    physicsClientId=self.physics_client_id,
+                )
+        except pybullet.error:
+            client_id(self.physics_client_id, f"step {self.description.name}")
+            raise
+        self._view.refresh()
+
+    def damp(self, remaining: float) -> None:
+        """Scale the velocities of all of PyBullet's bodies and joints, by a factor [-]."""
+        client = self.physics_client_id
+        for body, joints in self.moving_joints.items():
+            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
+            pybullet.resetBaseVelocity(
+                body,
+                [remaining * v for v in linear],
+                [remaining * v for v in angular],
+                physicsClientId=client,
+            )
+            if joints:
+                states = pybullet.getJointStates(body, joints, physicsClientId=client)
+                pybullet.resetJointStatesMultiDof(
+                    body,
+                    joints,
+                    [[state[0]] for state in states],
+                    [[remaining * state[1]] for state in states],
+                    physicsClientId=client,
+                )
+
+    def check_speed(self, time: float) -> None:
+        """Refuse to go on with what is not physical.
+
+        Args:
+            time: Simulated time, for the message [s].
+
+        Raises:
+            DivergedError: A body or belt is not finite, or absurdly fast.
+        """
+        client = self.physics_client_id
+        with connection_required(client, f"watch {self.description.name}"):
+            moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
+        speeds = [v for velocity in moving for v in velocity] + [track.drive.speed for track in self.tracks]
+        if not all(map(math.isfinite, speeds)):
+            raise DivergedError(self.description.name, time, "its state is not finite")
+        fastest = max(map(abs, speeds))
+        if fastest >= _MAX_SPEED:
+            raise DivergedError(self.description.name, time, f"its speed is {fastest:.3g} m/s")
+
+    def shoes_visible(self) -> AbstractContextManager[None]:
+        """Show what is no body of PyBullet's, shoes of link chains, while a picture is taken."""
+        return self._view.shoes_visible()
+
+    def take_picture(self, width: int, height: int) -> NDArray[np.uint8]:
+        """The vehicle as a camera to its right sees it, red, green and blue (height, width, 3)."""
+        with self.shoes_visible():
+            target = self.body_motion().position.tolist()
+            return take_picture(self.physics_client_id, target, width, height)
+
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+        """Tell belts that PyBullet does not move, a link chain's, what ground there is."""
+        self._belts.update_terrain(terrains)
+
+    def clear_contact_cache(self) -> None:
+        """Let Bullet drop what it keeps of this vehicle's contacts; to be called before a state is restored.
+
+        A saved state holds contact points, but not the order of contacts between the parts of two
+        links, on which what the solver finds depends. New contacts always come in one order.
+        """
+        for body in self.body_ids:
+            far = (0.0, 0.0, _FAR * (1 + body))
+            place_base(self.physics_client_id, body, far, (0.0, 0.0, 0.0, 1.0))
+        pybullet.performCollisionDetection(physicsClientId=self.physics_client_id)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What PyBullet's saved state does not hold: commands, travel and work."""
+        with connection_required(self.physics_client_id, f"save {self.description.name}"):
+            readings = self._restored if self._restored is not None else self._belts.read()
+        return {
+            "readings": readings,
+            "force": self._force,
+            "tracks": [track.snapshot() for track in self.tracks],
+            "flippers": [flipper.command for flipper in self.flippers],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go back to a snapshot, together with PyBullet's own state."""
+        # PyBullet's saved state lacks the motors' forces of the last step.
+        self._restored, self._force = snapshot["readings"], snapshot["force"]
+        for track, values in zip(self.tracks, snapshot["tracks"], strict=True):
+            track.restore(values)
+        for flipper, command in zip(self.flippers, snapshot["flippers"], strict=True):
+            flipper.set_motor_command(command)
+
+    def all_links(self) -> list[tuple[int, int]]:
+        """PyBullet's body id and link index of each of its links."""
+        client = self.physics_client_id
+        return [
+            (body, link)
+            for body in self.body_ids
+            for link in range(-1, pybullet.getNumJoints(body, physicsClientId=client))
+        ]
+
+    @cached_property
+    def moving_joints(self) -> dict[int, list[int]]:
+        """PyBullet's indices of the joints that can move, by body id."""
+        client, joints = self.physics_client_id, dict[int, list[int]]()
+        for body in self.body_ids:
+            count = pybullet.getNumJoints(body, physicsClientId=client)
+            kinds = [pybullet.getJointInfo(body, j, physicsClientId=client)[2] for j in range(count)]
+            joints[body] = [j for j, kind in enumerate(kinds) if kind in _MOVING]
+        return joints
+
+    def _tracks_on_flipper(self, flipper: str) -> list[BulletTrack]:
+        return [track for track in self.tracks if track.mounted.flipper == flipper]

@@ -1,0 +1,13 @@
+"""Belts that are one travel along a path, whose grousers ride it and touch the ground by themselves.
+
+Frames. A section's frame has its origin on the belt's outer face, x along the belt's travel, y along
+the axle and z outwards; it is where the path has it at the section's coordinate, so that a
+grouser turns with the arc on which it is. A belt's shape is rigid in its track frame.
+
+A belt is a row of sections: grousers, and faces between them. Those of a riding belt move with its
+travel; those of a smooth belt stand still and their face moves with its speed, which is the same
+for a belt that looks alike everywhere (Okada et al. 2020, section II, constraint to the ground).
+
+`section` says what of a section meets the ground, `belt` lays a vehicle's belts out for kernels,
+`candidates` finds which sections can touch, `belt_contact` what the ground does to them.
+"""

@@ -1,0 +1,188 @@
+"""A vehicle's belts as kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.section import Section
+from segtrack.geometry.path import Arc, BeltPath
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.vectors import compiled
+
+SEGMENT = 8
+"""Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
+length."""
+
+
+@dataclass(frozen=True, eq=False)
+class BeltDesign:
+    """One belt, before it moves.
+
+    Attributes:
+        name: Of the track, for messages.
+        path: Its outer face, in the track frame.
+        coordinates: Belt coordinate of each section's origin at home (n,) [m].
+        kinds: Which of `sections` each is (n,).
+        lengths: Of belt that each section stands for (n,) [m].
+        sections: Kinds of sections.
+        riding: Whether sections move with the belt's travel.
+        law: Contact parameters of a metre of belt: stiffness [N/m^2] and damping [N s/m^2].
+        moving_mass: Belt, and inertia of the drive as it feels it [kg].
+    """
+
+    name: str
+    path: BeltPath
+    coordinates: NDArray[np.float64]
+    kinds: NDArray[np.intp]
+    lengths: NDArray[np.float64]
+    sections: tuple[Section, ...]
+    riding: bool
+    law: ContactParameters
+    moving_mass: float
+
+    @property
+    def spin_momentum(self) -> float:
+        """Angular momentum about the axle per belt speed, 2 mass area / perimeter if uniform [kg m]."""
+        points = self.path.outline()
+        after = np.roll(points, -1, axis=0)
+        area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2
+        return float(2 * self.moving_mass * area / self.path.perimeter)
+
+
+class BeltArrays(NamedTuple):
+    """All T belts of a vehicle with G sections, of which there are K kinds.
+
+    Attributes:
+        section_starts: First section of each belt, and the end of the last one (T + 1,).
+        segment_starts: First segment of each belt's path, and the end of the last one (T + 1,).
+        segments: Segments of the paths (S, 8), see `SEGMENT`.
+        perimeters: Of the paths (T,) [m].
+        riding: 1 where sections move with the belt's travel, 0 where they stand still (T,).
+        coordinates: Belt coordinate of each section at home (G,) [m].
+        lengths: Of belt that each section stands for (G,) [m].
+        kinds: Of each section (G,).
+        points: Contact points of each kind (K, p, 3) [m].
+        weights: Their fractions of a section's stiffness (K, p).
+        areas: That they stand for in soil (K, p) [m^2].
+        sides: Smaller side of their faces (K, p) [m].
+        point_counts: How many of the p points a kind has (K,).
+        pieces: Convex pieces of each kind (K, pieces, faces, 5).
+        piece_counts: How many of the pieces a kind has (K,).
+        face_counts: How many faces each piece has (K, pieces).
+        edge_weights: Fraction of a section's stiffness at an edge's end (K,).
+        boxes: Centre and half extents of each kind (K, 6) [m].
+        laws: `ContactParameters` of a metre of each belt (T, 6).
+        masses: That move with each belt (T,) [kg].
+        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
+    """
+
+    section_starts: NDArray[np.intp]
+    segment_starts: NDArray[np.intp]
+    segments: NDArray[np.float64]
+    perimeters: NDArray[np.float64]
+    riding: NDArray[np.float64]
+    coordinates: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    kinds: NDArray[np.intp]
+    points: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    areas: NDArray[np.float64]
+    sides: NDArray[np.float64]
+    point_counts: NDArray[np.intp]
+    pieces: NDArray[np.float64]
+    piece_counts: NDArray[np.intp]
+    face_counts: NDArray[np.intp]
+    edge_weights: NDArray[np.float64]
+    boxes: NDArray[np.float64]
+    laws: NDArray[np.float64]
+    masses: NDArray[np.float64]
+    spin_momenta: NDArray[np.float64]
+
+
+def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
+    """Lay a vehicle's belts out for kernels."""
+    sections = [section for belt in belts for section in belt.sections]
+    first_kinds = np.cumsum([0, *(len(belt.sections) for belt in belts)])
+    most_points = max((len(section.points) for section in sections), default=0)
+    most_pieces = max((len(section.pieces) for section in sections), default=0)
+    most_faces = max((section.pieces.shape[1] for section in sections), default=0)
+    kinds = len(sections)
+    points, pieces = np.zeros((kinds, most_points, 3)), np.zeros((kinds, most_pieces, most_faces, 5))
+    weights, areas, sides = np.zeros((3, kinds, most_points))
+    faces = np.zeros((kinds, most_pieces), dtype=np.intp)
+    for k, section in enumerate(sections):
+        n, (m, f, _) = len(section.points), section.pieces.shape
+        points[k, :n], weights[k, :n] = section.points, section.weights
+        areas[k, :n], sides[k, :n] = section.areas, section.sides
+        pieces[k, :m, :f], faces[k, :m] = section.pieces, f
+    return BeltArrays(
+        section_starts=np.cumsum([0, *(len(belt.kinds) for belt in belts)], dtype=np.intp),
+        segment_starts=np.cumsum([0, *(len(belt.path.segments) for belt in belts)], dtype=np.intp),
+        segments=np.concatenate([np.zeros((0, SEGMENT)), *(_segments(belt.path) for belt in belts)]),
+        perimeters=np.array([belt.path.perimeter for belt in belts]),
+        riding=np.array([float(belt.riding) for belt in belts]),
+        coordinates=np.concatenate([np.zeros(0), *(belt.coordinates for belt in belts)]),
+        lengths=np.concatenate([np.zeros(0), *(belt.lengths for belt in belts)]),
+        kinds=np.concatenate(
+            [
+                np.zeros(0, dtype=np.intp),
+                *(belt.kinds + first for belt, first in zip(belts, first_kinds, strict=False)),
+            ]
+        ),
+        points=points,
+        weights=weights,
+        areas=areas,
+        sides=sides,
+        point_counts=np.array([len(section.points) for section in sections], dtype=np.intp),
+        pieces=pieces,
+        piece_counts=np.array([len(section.pieces) for section in sections], dtype=np.intp),
+        face_counts=faces,
+        edge_weights=np.array([section.edge_weight for section in sections]),
+        boxes=np.array([section.box for section in sections]).reshape(-1, 6),
+        laws=np.array([belt.law for belt in belts], dtype=float).reshape(-1, len(ContactParameters._fields)),
+        masses=np.array([belt.moving_mass for belt in belts]),
+        spin_momenta=np.array([belt.spin_momentum for belt in belts]),
+    )
+
+
+def _segments(path: BeltPath) -> NDArray[np.float64]:
+    rows = []
+    for start, segment in zip(path.starts, path.segments, strict=False):
+        curvature = 1 / segment.signed_radius if isinstance(segment, Arc) else 0.0
+        heading = segment.heading
+        rows.append(
+            (start, *segment.start, heading, np.cos(heading), np.sin(heading), curvature, segment.length)
+        )
+    return np.array(rows)
+
+
+@compiled
+def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
+    """Place of a belt coordinate [m] on a belt's path, in its track frame.
+
+    Returns:
+        x and z [m], cosine and sine of the heading about +y, and signed curvature [1/m].
+    """
+    perimeter = belts.perimeters[belt]
+    along = coordinate - perimeter * np.floor(coordinate / perimeter)
+    s = belts.segment_starts[belt]
+    last = belts.segment_starts[belt + 1] - 1
+    while s < last and along >= belts.segments[s + 1, 0]:
+        s += 1
+    segment = belts.segments[s]
+    along -= segment[0]
+    curvature = segment[6]
+    if curvature == 0.0:
+        return segment[1] + along * segment[4], segment[2] - along * segment[5], segment[4], segment[5], 0.0
+    heading = segment[3] + along * curvature
+    cosine, sine = np.cos(heading), np.sin(heading)
+    radius = 1 / curvature
+    # From the arc's centre, start - radius * normal(start), along the normal at the heading.
+    x = segment[1] + radius * (sine - segment[5])
+    z = segment[2] + radius * (cosine - segment[4])
+    return x, z, cosine, sine, curvature

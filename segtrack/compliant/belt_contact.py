@@ -1,0 +1,221 @@
+"""What the ground does to a belt whose sections ride its path, or whose face slides along it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.belt import BeltArrays, section_pose
+from segtrack.compliant.candidates import Candidates
+from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
+from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
+from segtrack.ground.pack import Ground
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.point_contact import touch_point
+from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, sum_of
+
+REPORT = 14
+"""Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
+depth, pressure, belt and section."""
+
+
+@compiled
+def contact_law(laws: NDArray[np.float64], belt: int, friction: float) -> ContactParameters:
+    """Contact parameters of a metre of a belt, with its friction of now."""
+    law = laws[belt]
+    return ContactParameters(friction, law[1], law[2], law[3], law[4], law[5])
+
+
+@compiled
+def along_axes(x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
+    """A vector (3,) given along three axes of the world."""
+    return (
+        x[0] * point[0] + y[0] * point[1] + z[0] * point[2],
+        x[1] * point[0] + y[1] * point[1] + z[1] * point[2],
+        x[2] * point[0] + y[2] * point[1] + z[2] * point[2],
+    )
+
+
+@compiled
+def report_contact(
+    report: NDArray[np.float64],
+    index: int,
+    place: Vector,
+    normal_force: float,
+    along: Vector,
+    velocity: Vector,
+    depth: float,
+    pressure: float,
+    belt: int,
+    section: int,
+) -> None:
+    """Write a contact that carries anything into row `index` of a report, if it has so many rows."""
+    if index >= len(report) or normal_force == 0.0:
+        return
+    out = report[index]
+    for k in range(3):
+        out[k], out[4 + k], out[7 + k] = place[k], along[k], velocity[k]
+    out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
+
+
+@inlined
+def add_belt_contacts(
+    ground: Ground,
+    belts: BeltArrays,
+    belt: int,
+    friction: float,
+    origin: Vector,
+    ex: Vector,
+    ey: Vector,
+    ez: Vector,
+    center: Vector,
+    velocity: Vector,
+    angular_velocity: Vector,
+    travel: float,
+    speed: float,
+    candidates: Candidates,
+    history: ContactHistory,
+    report: NDArray[np.float64],
+    step: float,
+) -> tuple[Vector, Vector, float, float]:
+    """Find what the ground does to a belt, and advance its contacts by `step` [s].
+
+    Args:
+        ground: The ground.
+        belts: The vehicle's.
+        belt: Which of them.
+        friction: Its coefficient along the track [-].
+        origin: Of its track frame in the world [m].
+        ex: x axis of its track frame in the world.
+        ey: y axis.
+        ez: z axis.
+        center: Centre of mass of the link that carries it, in the world [m].
+        velocity: Of that centre in the world [m/s].
+        angular_velocity: Of that link in the world [rad/s].
+        travel: Of the belt [m].
+        speed: Of the belt [m/s].
+        candidates: Of the vehicle.
+        history: Of the vehicle.
+        report: Filled with contacts (rows, `REPORT`), points first, then edges' ends; may have no rows.
+        step: Duration [s]; with zero contacts are found, but not sheared.
+
+    Returns:
+        Force on the link that carries the belt [N], moment about its centre of mass [N m], in the
+        world, force on the belt along its travel [N], and length of belt that touches [m].
+    """
+    total, torque, pull, touching = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
+    law = contact_law(belts.laws, belt, friction)
+    first, points = belts.section_starts[belt], belts.points.shape[1]
+    edge_rows = belts.points.shape[1] * len(belts.kinds)
+    for near in range(candidates.near_counts[belt]):
+        part = candidates.near[first + near]
+        kind, length = belts.kinds[part], belts.lengths[part]
+        x, z, cosine, sine, curvature = section_pose(
+            belts, belt, belts.coordinates[part] + belts.riding[belt] * travel
+        )
+        out = along_axes(ex, ey, ez, (sine, 0.0, cosine))
+        forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
+        base = sum_of(origin, along_axes(ex, ey, ez, (x, 0.0, z)))
+        lever_base = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
+        for p in range(belts.point_counts[kind]):
+            place = row(belts.points[kind], p)
+            lever = sum_of(lever_base, along_axes(forward, ey, out, place))
+            # The section turns with the belt around an arc: what its place moves by per travel.
+            per_travel = along_axes(forward, ey, out, (1 + place[2] * curvature, 0.0, -place[0] * curvature))
+            here = sum_of(velocity, cross(angular_velocity, lever))
+            here = (
+                here[0] + speed * per_travel[0],
+                here[1] + speed * per_travel[1],
+                here[2] + speed * per_travel[2],
+            )
+            point = sum_of(center, lever)
+            weight = belts.weights[kind, p] * length
+            force, along, push, depth, pressure = touch_point(
+                ground,
+                law,
+                history,
+                part * points + p,
+                candidates.solids[part],
+                candidates.solid_counts[part],
+                point,
+                here,
+                ey,
+                belts.areas[kind, p],
+                belts.sides[kind, p],
+                weight,
+                step,
+            )
+            if depth > 0.0:
+                total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
+                pull += dot(force, per_travel)
+                touching += weight
+                report_contact(
+                    report, part * points + p, point, push, along, here, depth, pressure, belt, part
+                )
+        if candidates.edge_counts[part] == 0:
+            continue
+        touched = 0
+        for e in range(candidates.edge_counts[part]):
+            edge = candidates.edges[part, e]
+            begin = _in_section(base, forward, ey, out, row(ground.edges[:, :3], edge))
+            end = _in_section(base, forward, ey, out, row(ground.edges[:, 3:], edge))
+            for piece in range(belts.piece_counts[kind]):
+                start, stop, normal, offset = edge_in_piece(
+                    belts.pieces[kind, piece], belts.face_counts[kind, piece], begin, end
+                )
+                if not start < stop:
+                    continue
+                slot = find_edge_slot(history, part, edge * belts.pieces.shape[1] + piece)
+                if slot == NONE:
+                    continue
+                touched |= 1 << (slot - part * MAX_EDGES)
+                inwards = along_axes(forward, ey, out, (-normal[0], -normal[1], -normal[2]))
+                shears = history.edge_shear_displacements[slot]
+                for tip in range(2):
+                    place = point_between(begin, end, stop if tip else start)
+                    lever = sum_of(lever_base, along_axes(forward, ey, out, place))
+                    per_travel = along_axes(
+                        forward, ey, out, (1 + place[2] * curvature, 0.0, -place[0] * curvature)
+                    )
+                    here = sum_of(velocity, cross(angular_velocity, lever))
+                    here = (
+                        here[0] + speed * per_travel[0],
+                        here[1] + speed * per_travel[1],
+                        here[2] + speed * per_travel[2],
+                    )
+                    depth = offset - dot(place, normal)
+                    force, along, shear, push = touch_edge_end(
+                        law,
+                        row(shears, tip),
+                        depth,
+                        here,
+                        inwards,
+                        ey,
+                        friction * ground.edge_friction[edge],
+                        belts.edge_weights[kind] * length,
+                        step,
+                    )
+                    shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
+                    total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
+                    pull += dot(force, per_travel)
+                    report_contact(
+                        report,
+                        edge_rows + 2 * slot + tip,
+                        sum_of(center, lever),
+                        push,
+                        along,
+                        here,
+                        depth,
+                        0.0,
+                        belt,
+                        part,
+                    )
+        forget_lost_edges(history, part, touched)
+    return total, torque, pull, touching
+
+
+@compiled
+def _in_section(base: Vector, x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
+    """A point of the world, in the frame of a section."""
+    lever = (point[0] - base[0], point[1] - base[1], point[2] - base[2])
+    return dot(x, lever), dot(y, lever), dot(z, lever)

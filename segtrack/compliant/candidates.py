@@ -1,0 +1,132 @@
+"""Which sections of a belt can touch the ground soon, and what of it: what is far away costs nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.belt import BeltArrays, section_pose
+from segtrack.ground.broadphase import box_in_world, list_candidates
+from segtrack.ground.history import ContactHistory, forget_contacts
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector, compiled
+
+
+class Candidates(NamedTuple):
+    """What each of P parts of a vehicle may touch before it is looked for again.
+
+    For N vehicles each array has a further first axis of length N.
+
+    Attributes:
+        near: Parts near anything, in the order of the groups that they belong to (P,).
+        near_counts: How many of them each group has: belts, and behind them the hull (groups,).
+        solids: Solids near each part, as in `Ground.bounds` (P, s).
+        solid_counts: How many they are; 0 for a part that is near nothing (P,).
+        edges: Edges near each part (P, e).
+        edge_counts: How many they are (P,).
+    """
+
+    near: NDArray[np.intp]
+    near_counts: NDArray[np.intp]
+    solids: NDArray[np.intp]
+    solid_counts: NDArray[np.intp]
+    edges: NDArray[np.intp]
+    edge_counts: NDArray[np.intp]
+
+
+def allocate_candidates(vehicles: int, parts: int, groups: int, solids: int, edges: int) -> Candidates:
+    """Return lists of nothing, with room for so many solids and edges near each part."""
+
+    def zeros(*shape: int) -> NDArray[np.intp]:
+        return np.zeros((vehicles, *shape), dtype=np.intp)
+
+    return Candidates(
+        zeros(parts), zeros(groups), zeros(parts, solids), zeros(parts), zeros(parts, edges), zeros(parts)
+    )
+
+
+@compiled
+def list_part(
+    ground: Ground,
+    candidates: Candidates,
+    history: ContactHistory,
+    part: int,
+    first_point: int,
+    points: int,
+    low: Vector,
+    high: Vector,
+) -> tuple[int, int]:
+    """List what lies in a part's box in the world; a part with nothing near forgets its contacts.
+
+    Returns:
+        How many solids and edges there are, which may be more than there is room for.
+    """
+    solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
+    if solids == 0 and candidates.solid_counts[part] > 0:
+        forget_contacts(history, first_point, points, part)
+    candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
+    return solids, edges
+
+
+@compiled
+def find_section_candidates(
+    ground: Ground,
+    belts: BeltArrays,
+    belt: int,
+    origin: NDArray[np.float64],
+    rotation: NDArray[np.float64],
+    travel: float,
+    margin: float,
+    candidates: Candidates,
+    history: ContactHistory,
+    axes: NDArray[np.float64],
+) -> tuple[int, int]:
+    """List what lies within `margin` [m] of each section of a belt.
+
+    Args:
+        ground: The ground.
+        belts: The vehicle's.
+        belt: Which of them.
+        origin: Of its track frame in the world (3,) [m].
+        rotation: Of its track frame in the world (3, 3).
+        travel: Of the belt [m].
+        margin: [m]
+        candidates: Filled in.
+        history: Of the vehicle.
+        axes: Room for a section's axes (3, 3).
+
+    Returns:
+        The largest numbers of solids and edges near one section.
+    """
+    first, count, most_solids, most_edges = belts.section_starts[belt], 0, 0, 0
+    points = belts.points.shape[1]
+    for part in range(first, belts.section_starts[belt + 1]):
+        x, z, cosine, sine, _ = section_pose(
+            belts, belt, belts.coordinates[part] + belts.riding[belt] * travel
+        )
+        for k in range(3):
+            axes[k, 0] = cosine * rotation[k, 0] - sine * rotation[k, 2]
+            axes[k, 1] = rotation[k, 1]
+            axes[k, 2] = sine * rotation[k, 0] + cosine * rotation[k, 2]
+        low, high = box_in_world(axes, belts.boxes[belts.kinds[part]])
+        cx = origin[0] + x * rotation[0, 0] + z * rotation[0, 2]
+        cy = origin[1] + x * rotation[1, 0] + z * rotation[1, 2]
+        cz = origin[2] + x * rotation[2, 0] + z * rotation[2, 2]
+        solids, edges = list_part(
+            ground,
+            candidates,
+            history,
+            part,
+            part * points,
+            points,
+            (cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin),
+            (cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin),
+        )
+        if solids > 0:
+            candidates.near[first + count] = part
+            count += 1
+        most_solids, most_edges = max(most_solids, solids), max(most_edges, edges)
+    candidates.near_counts[belt] = count
+    return most_solids, most_edges

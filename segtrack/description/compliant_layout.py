@@ -1,0 +1,125 @@
+"""A vehicle's belts for the track models `compliant` and `surface`: sections and contact parameters.
+
+Where the file gives no stiffness, it follows from the vehicle's weight: on its ground lines it sinks
+in by `REST_DEPTH`. All belts of a vehicle then have one stiffness a metre, so that grousers of one
+pitch carry alike, wherever they are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from segtrack.compliant.belt import BeltDesign
+from segtrack.compliant.section import Section, bar_section, face_section, hull_section, rod_section
+from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
+from segtrack.description.track import TrackSpec
+from segtrack.description.vehicle import MountedTrack, VehicleDescription
+from segtrack.geometry.path import Arc, BeltPath
+from segtrack.ground.parameters import ContactParameters, contact_parameters
+
+GRAVITY = 9.81
+"""For the weight that default stiffnesses follow from, whatever the world's is [m/s^2]."""
+REST_DEPTH = 3e-4
+"""How far a vehicle sinks in on its ground lines at rest, where its file gives no stiffness [m]."""
+DAMPING_RATIO = 0.2
+"""Of the vehicle's bouncing on its contacts, over critical, where its file gives no damping [-]."""
+FACE_LENGTH = 0.02
+"""Of the sections of a smooth belt, at most [m]."""
+_FACE_TURN = 0.2
+"""By which a section of a smooth belt bends around an arc, at most [rad]."""
+
+
+def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tuple[BeltDesign, ...]:
+    """The belts of a vehicle, in the order of its tracks.
+
+    Args:
+        vehicle: The vehicle.
+        mass: Of all of it [kg].
+        smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
+    """
+    tracks = tuple(vehicle.mounted_tracks())
+    carrying = [track for track in tracks if track.flipper is None] or tracks
+    line = sum(_ground_length(track.spec) for track in carrying)
+    stiffness = mass * GRAVITY / REST_DEPTH / line
+    damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
+    return tuple(_design(track, stiffness, damping, smooth) for track in tracks)
+
+
+def _ground_length(spec: TrackSpec) -> float:
+    """Length of the belt that lies on flat ground, at least one grouser's [m]."""
+    path = spec.belt_path
+    segment = path.segments[path.ground]
+    return max(0.0 if isinstance(segment, Arc) else segment.length, _spacing(spec))
+
+
+def _spacing(spec: TrackSpec) -> float:
+    return spec.pitch if spec.grousers is not None else FACE_LENGTH
+
+
+def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool) -> BeltDesign:
+    spec = track.spec
+    path = spec.belt_path
+    law = _law(spec, stiffness, damping)
+    if smooth or spec.grousers is None:
+        coordinates, lengths = _face_places(path, spec.omit_segments)
+        kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
+        faces = tuple(
+            face_section(length, length, spec.width, spec.belt.thickness) for length in kinds.tolist()
+        )
+        return BeltDesign(track.name, path, coordinates, index, lengths, faces, False, law, spec.moving_mass)
+    shapes, pitch = spec.grousers.shapes, spec.pitch
+    sections = [_grouser(shape, spec.width) for shape in shapes]
+    for shape in shapes:
+        rear, front = shape.kind.extent
+        exposed = max(pitch - (front - rear), 1e-3 * pitch) / 2
+        sections.append(face_section(pitch / 2, exposed, spec.width, spec.belt.thickness))
+    homes = np.array([footprint.coordinate for footprint in spec.footprints()])
+    which = np.arange(len(homes)) % len(shapes)
+    return BeltDesign(
+        track.name,
+        path,
+        np.concatenate([homes, homes - pitch / 4, homes + pitch / 4]),
+        np.concatenate([which, which + len(shapes), which + len(shapes)]),
+        np.repeat([pitch, pitch / 2, pitch / 2], len(homes)),
+        tuple(sections),
+        True,
+        law,
+        spec.moving_mass,
+    )
+
+
+def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters:
+    """Contact parameters of a metre of belt."""
+    contact = spec.contact
+    if contact.stiffness is not None and contact.damping is not None:
+        stiffness, damping = contact.stiffness / _spacing(spec), contact.damping / _spacing(spec)
+    return contact_parameters(contact.friction, stiffness, damping, stiffness, damping, contact.lateral_ratio)
+
+
+def _face_places(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (n,) and lengths (n,) of the sections of a smooth belt [m]."""
+    coordinates, lengths = [], []
+    for start, segment, name in zip(path.starts, path.segments, path.names, strict=False):
+        if name in omitted:
+            continue
+        count = max(math.ceil(segment.length / FACE_LENGTH), math.ceil(abs(segment.turn) / _FACE_TURN))
+        length = segment.length / count
+        coordinates.append(start + length * (np.arange(count) + 0.5))
+        lengths.append(np.full(count, length))
+    return np.concatenate(coordinates), np.concatenate(lengths)
+
+
+def _grouser(shape: GrouserShape, track_width: float) -> Section:
+    width = shape.width or track_width
+    match shape.kind:
+        case BoxShape(length=length, height=height):
+            return bar_section(length, length, height, width)
+        case TrapezoidShape(base=base, top=top, height=height):
+            return bar_section(base, top, height, width)
+        case CylinderShape(radius=radius):
+            return rod_section(radius, width)
+        case MeshShape() as mesh:
+            return hull_section(mesh.hull.vertices)
+    raise AssertionError(shape)

@@ -1,0 +1,10 @@
+"""The engine of our own: vehicles on described terrain, each a tree of links with compliant belts.
+
+A vehicle's steps are compiled (`step`) and go on for as long as a control step lasts in one call. Arrays have
+room for N vehicles of one kind side by side; constants are shared. Vehicles touch the
+ground, and not each other.
+"""
+
+from segtrack.native.engine import NativeEngine
+
+__all__ = ["NativeEngine"]

@@ -1,0 +1,165 @@
+"""The native engine: its clock, its terrain, its vehicles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from segtrack.description import VehicleDescription
+from segtrack.engine import Engine
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.ground.pack import Ground, pack_ground
+from segtrack.ground.vectors import Vector
+from segtrack.native.vehicle import NativeVehicle, SavedVehicle
+from segtrack.terrain import Terrain
+
+PRESETS = {"exact": 0.001, "fast": 0.002}
+"""Time step of each preset [s]; the first is the default."""
+_CHUNK = 0.1
+"""Simulated time of one call of a kernel, after which Ctrl-C is heeded [s]."""
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """Everything that changes in a native world.
+
+    Attributes:
+        steps: Taken until then.
+        vehicles: State of each vehicle.
+        terrains: That there were.
+    """
+
+    steps: int
+    vehicles: tuple[SavedVehicle, ...]
+    terrains: tuple[Terrain, ...]
+
+
+class NativeEngine(Engine):
+    """A world without any other engine.
+
+    Attributes:
+        preset: Name of the time step.
+        time_step: [s]
+    """
+
+    name = "native"
+    default_track_model = "compliant"
+
+    def __init__(
+        self, preset: str | None = None, time_step: float | None = None, gravity: float = 9.81
+    ) -> None:
+        """Open an empty world.
+
+        Args:
+            preset: `exact` (1 ms, the default) or `fast` (2 ms).
+            time_step: Instead of the preset's [s].
+            gravity: Downwards [m/s^2].
+
+        Raises:
+            UnknownNameError: No such preset.
+            InvalidValueError: A time step that is not positive and finite.
+        """
+        self.preset = next(iter(PRESETS)) if preset is None else preset
+        if self.preset not in PRESETS:
+            raise UnknownNameError("preset of the engine native", self.preset, PRESETS)
+        step = PRESETS[self.preset] if time_step is None else finite("time_step [s]", time_step)
+        if step <= 0:
+            raise InvalidValueError("time_step [s]", "positive", time_step)
+        self.time_step = step
+        self.set_gravity((0.0, 0.0, -gravity))
+        self._terrains: tuple[Terrain, ...] = ()
+        self._ground: Ground = pack_ground(())
+        self._vehicles: list[NativeVehicle] = []
+        self._steps = 0
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._steps * self.time_step
+
+    def close(self) -> None:
+        """Do nothing: memory is all that the engine holds."""
+
+    def set_gravity(self, gravity: Sequence[float]) -> None:
+        """Set the gravity in the world (3,) [m/s^2]."""
+        x, y, z = (float(component) for component in gravity)
+        self._gravity: Vector = (x, y, z)
+
+    def add_terrain(self, terrain: Terrain) -> None:
+        """Add a terrain.
+
+        Raises:
+            InvalidValueError: A mesh that does not consist of convex pieces.
+        """
+        self._lay_ground((*self._terrains, terrain))
+
+    def clear_terrain(self) -> None:
+        """Remove all terrain."""
+        self._lay_ground(())
+
+    def _lay_ground(self, terrains: tuple[Terrain, ...]) -> None:
+        self._ground = pack_ground(terrains)
+        self._terrains = terrains
+        for vehicle in self._vehicles:
+            vehicle.forget_contacts()
+
+    def add_vehicle(
+        self,
+        description: VehicleDescription,
+        track_model: str,
+        position: Sequence[float],
+        orientation: Sequence[float],
+        flippers: Mapping[str, float],
+    ) -> NativeVehicle:
+        """Build a vehicle, see `Engine.add_vehicle`.
+
+        Raises:
+            UnknownNameError: No such track model.
+            InvalidValueError: The time step is too long for its contacts.
+        """
+        vehicle = NativeVehicle(description, track_model, self.time_step, flippers)
+        vehicle.place(position, orientation)
+        self._vehicles.append(vehicle)
+        return vehicle
+
+    def advance(self, steps: int, damping_rate: float = 0.0) -> None:
+        """Take a number of steps with all vehicles, see `Engine.advance`.
+
+        Raises:
+            DivergedError: A vehicle is no longer finite, or absurdly fast.
+        """
+        decay, chunk = math.exp(-damping_rate * self.time_step), max(1, round(_CHUNK / self.time_step))
+        while steps > 0:
+            count = min(steps, chunk)
+            for vehicle in self._vehicles:
+                vehicle.advance(self._ground, self._gravity, self.time_step, count, decay, self.time)
+            self._steps += count if damping_rate == 0.0 else 0
+            steps -= count
+
+    def save(self) -> SavedState:
+        """Return everything that changes, commands included."""
+        return SavedState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
+
+    def restore(self, state: SavedState) -> None:
+        """Go back to a saved state, to the bit.
+
+        Raises:
+            InvalidValueError: Vehicles or terrain came or went since.
+        """
+        for what, then, now in (
+            ("vehicles", len(state.vehicles), len(self._vehicles)),
+            ("terrains", len(state.terrains), len(self._terrains)),
+        ):
+            if then != now:
+                raise InvalidValueError(
+                    "world", f"of the {then} {what} that the snapshot has", Phrase(f"{now}")
+                )
+        if any(then is not now for then, now in zip(state.terrains, self._terrains, strict=True)):
+            raise InvalidValueError("world", "of the terrain that the snapshot has", Phrase("another"))
+        self._steps = state.steps
+        for vehicle, saved in zip(self._vehicles, state.vehicles, strict=True):
+            vehicle.restore(saved)
+
+    def forget(self, state: SavedState) -> None:
+        """Do nothing: a saved state holds nothing of the engine's."""

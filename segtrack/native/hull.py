@@ -1,0 +1,201 @@
+"""The body of a vehicle where it touches the ground: convex solids of its root link."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.belt_contact import report_contact
+from segtrack.compliant.candidates import Candidates, list_part
+from segtrack.ground.broadphase import box_in_world
+from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
+from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
+from segtrack.ground.pack import Ground
+from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.point_contact import touch_point
+from segtrack.ground.vectors import Vector, arm, axis, compiled, cross, dot, inlined, row, sum_of
+from segtrack.native.tree import TreeWork, add_force_at
+
+EDGE_WEIGHT = 1.0
+"""Fraction of a hull point's stiffness at either end of an edge that enters."""
+
+
+class HullArrays(NamedTuple):
+    """Convex solids of the root link, in its frame.
+
+    Attributes:
+        points: Contact points (H, 3) [m].
+        areas: That they stand for in soil (H,) [m^2].
+        sides: Smaller side of their faces (H,) [m].
+        pieces: Faces of the solids (Q, faces, 5), see `ground.edge_contact.FACE`.
+        face_counts: How many of them each has (Q,).
+        box: Centre and half extents of the box around all of it (6,) [m].
+        law: `ContactParameters` of each point.
+    """
+
+    points: NDArray[np.float64]
+    areas: NDArray[np.float64]
+    sides: NDArray[np.float64]
+    pieces: NDArray[np.float64]
+    face_counts: NDArray[np.intp]
+    box: NDArray[np.float64]
+    law: ContactParameters
+
+
+@compiled
+def _root_origin(root_center: Vector, work: TreeWork, center: Vector) -> Vector:
+    """Origin of the root's frame in the world, given its centre of mass in that frame."""
+    out = arm(work.rotations, 0, center)
+    return root_center[0] - out[0], root_center[1] - out[1], root_center[2] - out[2]
+
+
+@compiled
+def find_hull_candidates(
+    ground: Ground,
+    hull: HullArrays,
+    center: Vector,
+    work: TreeWork,
+    margin: float,
+    candidates: Candidates,
+    history: ContactHistory,
+    part: int,
+    first_point: int,
+) -> tuple[int, int]:
+    """List what lies within `margin` [m] of the hull; how many solids and edges that are.
+
+    Args:
+        ground: The ground.
+        hull: The vehicle's.
+        center: Root's centre of mass in its frame [m].
+        work: With the links in place.
+        margin: [m]
+        candidates: Filled in.
+        history: Of the vehicle.
+        part: Index of the hull among the vehicle's parts.
+        first_point: Index of its first point among the vehicle's points.
+    """
+    if len(hull.points) == 0:
+        return 0, 0
+    x, y, z = _root_origin(row(work.centers, 0), work, center)
+    low, high = box_in_world(work.rotations[0], hull.box)
+    return list_part(
+        ground,
+        candidates,
+        history,
+        part,
+        first_point,
+        len(hull.points),
+        (x + low[0] - margin, y + low[1] - margin, z + low[2] - margin),
+        (x + high[0] + margin, y + high[1] + margin, z + high[2] + margin),
+    )
+
+
+@inlined
+def add_hull_contacts(
+    ground: Ground,
+    hull: HullArrays,
+    center: Vector,
+    work: TreeWork,
+    candidates: Candidates,
+    history: ContactHistory,
+    part: int,
+    first_point: int,
+    report: NDArray[np.float64],
+    first_row: int,
+    group: int,
+    step: float,
+) -> None:
+    """Add what the ground does to the hull, and advance its contacts by `step` [s].
+
+    Args:
+        ground: The ground.
+        hull: The vehicle's.
+        center: Root's centre of mass in its frame [m].
+        work: With the links in place; the root's force and torque are added to.
+        candidates: Of the vehicle.
+        history: Of the vehicle.
+        part: Index of the hull among the vehicle's parts.
+        first_point: Index of its first point among the vehicle's points.
+        report: Filled with contacts; may have no rows.
+        first_row: Of the report, for the hull.
+        group: By which the report names the hull.
+        step: Duration [s]; with zero contacts are found, but not sheared.
+    """
+    count = candidates.solid_counts[part]
+    if count == 0:
+        return
+    middle = row(work.centers, 0)
+    origin = _root_origin(middle, work, center)
+    velocity, spin = row(work.velocities, 0), row(work.angular_velocities, 0)
+    lateral, law = axis(work.rotations, 0, 1), hull.law
+    for p in range(len(hull.points)):
+        point = sum_of(origin, arm(work.rotations, 0, row(hull.points, p)))
+        lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
+        here = sum_of(velocity, cross(spin, lever))
+        force, along, push, depth, pressure = touch_point(
+            ground,
+            law,
+            history,
+            first_point + p,
+            candidates.solids[part],
+            count,
+            point,
+            here,
+            lateral,
+            hull.areas[p],
+            hull.sides[p],
+            1.0,
+            step,
+        )
+        if depth > 0.0:
+            add_force_at(work, 0, force, point)
+            report_contact(report, first_row + p, point, push, along, here, depth, pressure, group, part)
+    touched = 0
+    for e in range(candidates.edge_counts[part]):
+        edge = candidates.edges[part, e]
+        begin = _in_root(work, origin, row(ground.edges[:, :3], edge))
+        end = _in_root(work, origin, row(ground.edges[:, 3:], edge))
+        for piece in range(len(hull.pieces)):
+            start, stop, normal, offset = edge_in_piece(
+                hull.pieces[piece], hull.face_counts[piece], begin, end
+            )
+            if not start < stop:
+                continue
+            slot = find_edge_slot(history, part, edge * len(hull.pieces) + piece)
+            if slot == NONE:
+                continue
+            touched |= 1 << (slot - part * MAX_EDGES)
+            out = arm(work.rotations, 0, normal)
+            shears = history.edge_shear_displacements[slot]
+            for tip in range(2):
+                place = point_between(begin, end, stop if tip else start)
+                point = sum_of(origin, arm(work.rotations, 0, place))
+                lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
+                here = sum_of(velocity, cross(spin, lever))
+                depth = offset - dot(place, normal)
+                force, along, shear, push = touch_edge_end(
+                    law,
+                    row(shears, tip),
+                    depth,
+                    here,
+                    (-out[0], -out[1], -out[2]),
+                    lateral,
+                    law.friction * ground.edge_friction[edge],
+                    EDGE_WEIGHT,
+                    step,
+                )
+                shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
+                add_force_at(work, 0, force, point)
+                index = first_row + len(hull.points) + 2 * (slot - part * MAX_EDGES) + tip
+                report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
+    forget_lost_edges(history, part, touched)
+
+
+@compiled
+def _in_root(work: TreeWork, origin: Vector, point: Vector) -> Vector:
+    """A point of the world, in the root's frame."""
+    lever = (point[0] - origin[0], point[1] - origin[1], point[2] - origin[2])
+    r = work.rotations
+    return dot(axis(r, 0, 0), lever), dot(axis(r, 0, 1), lever), dot(axis(r, 0, 2), lever)

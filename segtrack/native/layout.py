@@ -1,0 +1,160 @@
+"""A vehicle description, laid out for the native engine's kernels."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from segtrack.compliant.belt import BeltDesign, pack_belts
+from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
+from segtrack.description.frames import Frame, link_frames, read_vector
+from segtrack.description.links import Links
+from segtrack.description.mesh_file import convex_corners
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.ground.parameters import contact_parameters
+from segtrack.native.hull import HullArrays
+from segtrack.native.step import VehicleArrays
+from segtrack.native.tree import TreeArrays
+
+HULL_FRICTION = 0.5
+"""Of the body against ground of friction 1 [-]; PyBullet's default."""
+_HULL_SPACING, _HULL_INTERVALS = 0.15, 4
+"""Of contact points along a side of a box: at most so far apart [m], but no more than so many."""
+_ROUND = 16
+"""Corners around a cylinder or a sphere."""
+
+
+def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...]) -> VehicleArrays:
+    """Lay a vehicle out for kernels.
+
+    Args:
+        vehicle: The vehicle.
+        links: Of it.
+        belts: Of it, in the order of its tracks.
+    """
+    flippers = tuple(vehicle.flippers.values())
+    count = len(flippers)
+    arrays = pack_belts(belts)
+    tree = TreeArrays(
+        fixed=vehicle.body.fixed,
+        masses=np.array([mass.mass for mass in links.masses]),
+        centers=np.array([mass.center for mass in links.masses]),
+        inertias=np.array([mass.inertia for mass in links.masses]),
+        joint_origins=np.array([pivot.origin for pivot in links.pivots]).reshape(count, 3),
+        joint_rotations=np.array([pivot.rotation for pivot in links.pivots]).reshape(count, 3, 3),
+        joint_axes=np.array([(0.0, flipper.raise_axis, 0.0) for flipper in flippers]).reshape(count, 3),
+        joint_limits=np.array([flipper.limits for flipper in flippers], dtype=float).reshape(count, 2),
+        max_torques=np.array([flipper.max_torque for flipper in flippers], dtype=float),
+        max_speeds=np.array([flipper.max_speed for flipper in flippers], dtype=float),
+        belt_links=np.array(links.track_links, dtype=np.intp),
+        belt_origins=np.array([frame.origin for frame in links.track_frames]),
+        belt_rotations=np.array([frame.rotation for frame in links.track_frames]),
+        belt_masses=arrays.masses,
+        spin_momenta=arrays.spin_momenta,
+    )
+    drives = [track.spec.drive for track in vehicle.mounted_tracks()]
+    table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking) for d in drives]
+    hull = _hull_arrays(vehicle, float(tree.masses.sum()))
+    return VehicleArrays(tree, arrays, hull, np.array(table, dtype=float), _reach(links, belts, hull))
+
+
+def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:
+    """Farthest of any part from the root's centre of mass, flippers at any angle [m]."""
+    center, farthest = links.masses[0].center, [0.0]
+    farthest += np.linalg.norm(hull.points - center, axis=1).tolist()
+    for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
+        boxes = np.array([section.box for section in belt.sections])
+        outline = belt.path.outline()
+        tall = np.linalg.norm(np.abs(boxes[:, :3]) + boxes[:, 3:], axis=1).max()
+        own = np.linalg.norm(frame.plane_points(outline) - (center if link == 0 else 0.0), axis=1).max()
+        pivot = 0.0 if link == 0 else np.linalg.norm(links.pivots[link - 1].origin - center)
+        farthest.append(float(own + tall + pivot))
+    return max(farthest)
+
+
+def _hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
+    solids = (
+        [_box_points(np.array(vehicle.body.size))] if vehicle.body.size is not None else _collisions(vehicle)
+    )
+    points = np.concatenate([np.zeros((0, 3)), *solids])
+    # Lying on its belly, the vehicle sinks in by `REST_DEPTH`, too.
+    belly = int(np.sum(points[:, 2] <= points[:, 2].min(initial=0.0) + 1e-9))
+    stiffness = mass * GRAVITY / REST_DEPTH / max(belly, 1)
+    damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / max(belly, 1))
+    law = contact_parameters(HULL_FRICTION, stiffness, damping, stiffness, damping)
+    planes = [_planes(solid) for solid in solids]
+    pieces = np.zeros((len(planes), max((len(p) for p in planes), default=1), 5))
+    for piece, own in zip(pieces, planes, strict=True):
+        piece[: len(own)] = own
+    areas, sides = np.zeros(len(points)), np.zeros(len(points))
+    first = 0
+    for solid in solids:
+        span = np.sort(np.ptp(solid, axis=0))
+        here = slice(first, first + len(solid))
+        areas[here], sides[here] = 2 * span[1] * span[2] / len(solid), span[1]
+        first += len(solid)
+    low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
+    box = np.concatenate([(low + high) / 2, (high - low) / 2])
+    return HullArrays(
+        points, areas, sides, pieces, np.array([len(own) for own in planes], dtype=np.intp), box, law
+    )
+
+
+def _planes(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Faces of a convex solid given by its points (n, 3), all exposed (faces, 5)."""
+    planes = np.unique(np.round(ConvexHull(points).equations, 9), axis=0)
+    return np.column_stack([planes[:, :3], -planes[:, 3], np.ones(len(planes))])
+
+
+def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points on a box's surface, its corners among them (n, 3) [m]."""
+    counts = [min(math.ceil(side / _HULL_SPACING), _HULL_INTERVALS) for side in size.tolist()]
+    lines = [np.linspace(-s / 2, s / 2, 1 + n) for s, n in zip(size.tolist(), counts, strict=True)]
+    grid = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
+    return grid[(np.abs(np.abs(grid) - size / 2) < 1e-12).any(axis=1)]
+
+
+def _collisions(vehicle: VehicleDescription) -> list[NDArray[np.float64]]:
+    """Points of each collision shape of a body's URDF, in the body frame (n, 3) [m]."""
+    assert vehicle.body.urdf is not None
+    file = Path(vehicle.body.urdf)
+    robot = ElementTree.parse(file).getroot()
+    frames, solids = link_frames(robot), []
+    for link in robot.iterfind("link"):
+        for collision in link.iterfind("collision"):
+            shape = next(iter(collision.find("geometry") or ()), None)
+            if shape is None:
+                continue
+            origin = collision.find("origin")
+            frame = Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
+            solids.append((frames[str(link.get("name"))] @ frame).points(_shape_points(shape, file.parent)))
+    return solids
+
+
+def _shape_points(shape: ElementTree.Element, folder: Path) -> NDArray[np.float64]:
+    def number(key: str) -> float:
+        return float(shape.get(key, "0"))
+
+    turns = 2 * np.pi * np.arange(_ROUND) / _ROUND
+    ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
+    match shape.tag:
+        case "box":
+            return _box_points(np.array(read_vector(shape, "size")))
+        case "cylinder":
+            half = np.array([0, 0, number("length") / 2])
+            return np.concatenate([number("radius") * ring - half, number("radius") * ring + half])
+        case "sphere" | "capsule":
+            tilts = np.linspace(-np.pi / 2, np.pi / 2, _ROUND // 2 + 1)
+            ball = [ring * np.cos(tilt) + (0, 0, np.sin(tilt)) for tilt in tilts]
+            half = np.array([0, 0, number("length") / 2])
+            points = number("radius") * np.unique(np.round(np.concatenate(ball), 12), axis=0)
+            return np.concatenate([points - half, points + half]) if half[2] > 0 else points
+        case _:
+            scale = shape.get("scale", "1").split()
+            file = folder / str(shape.get("filename")).removeprefix("package://")
+            return convex_corners(str(file)) * np.array([float(s) for s in scale])

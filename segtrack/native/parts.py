@@ -1,0 +1,89 @@
+"""Tracks and flippers of a native vehicle: each reads and writes its entry of the vehicle's arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from segtrack.compliant.reading import GrouserReading
+from segtrack.description.vehicle import FlipperSpec, MountedTrack
+from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
+
+if TYPE_CHECKING:
+    from segtrack.native.vehicle import NativeVehicle
+
+
+class NativeTrack(TrackModel):
+    """One track of a native vehicle."""
+
+    def __init__(self, vehicle: NativeVehicle, index: int, mounted: MountedTrack) -> None:
+        """Be the track with an index in a vehicle."""
+        self._vehicle, self._index, self.mounted = vehicle, index, mounted
+
+    @property
+    def state(self) -> BeltState:
+        """The belt after the latest step."""
+        state, t = self._vehicle.state, self._index
+        return BeltState(
+            float(state.travels[0, t]),
+            float(state.speeds[0, t]),
+            float(state.forces[0, t]),
+            float(state.energies[0, t]),
+        )
+
+    @property
+    def command(self) -> float:
+        """Commanded belt speed [m/s]."""
+        return float(self._vehicle.state.commands[0, self._index])
+
+    def set_speed(self, speed: float) -> None:
+        """Command a belt speed [m/s]."""
+        self._vehicle.state.commands[0, self._index] = speed
+
+    def set_friction(self, friction: float) -> None:
+        """Set the track's friction along it; that across keeps its ratio."""
+        self._vehicle.state.frictions[0, self._index] = friction
+
+    def scale_drive(self, factor: float) -> None:
+        """Make the drive `factor` times as strong as described."""
+        self._vehicle.state.drive_factors[0, self._index] = factor
+
+    def parent_motion(self) -> FrameMotion:
+        """Pose and velocity of the link that the track is mounted on."""
+        return self._vehicle.link_motion(int(self._vehicle.arrays.tree.belt_links[self._index]))
+
+    def read_grousers(self) -> GrouserReading:
+        """Contacts with the ground now."""
+        return self._vehicle.read_grousers(self._index)
+
+
+class NativeFlipper(FlipperModel):
+    """One flipper of a native vehicle."""
+
+    def __init__(self, vehicle: NativeVehicle, index: int, name: str, spec: FlipperSpec) -> None:
+        """Be the flipper with an index in a vehicle."""
+        self._vehicle, self._index, self.name, self.spec = vehicle, index, name, spec
+
+    @property
+    def state(self) -> FlipperState:
+        """The flipper after the latest step."""
+        state, j = self._vehicle.state, self._index
+        return FlipperState(
+            float(state.joint_angles[0, j]),
+            float(state.joint_speeds[0, j]),
+            float(state.joint_torques[0, j]),
+        )
+
+    def set_angle(self, angle: float) -> None:
+        """Move to an angle [rad]."""
+        self._vehicle.state.joint_commands[0, self._index] = 0.0, angle
+
+    def set_speed(self, speed: float) -> None:
+        """Turn at a speed [rad/s]."""
+        self._vehicle.state.joint_commands[0, self._index] = 1.0, speed
+
+    def place(self, angle: float) -> None:
+        """Set the flipper to an angle [rad] at once, at rest."""
+        state, j = self._vehicle.state, self._index
+        state.joint_angles[0, j], state.joint_speeds[0, j], state.joint_torques[0, j] = angle, 0.0, 0.0
+        self.set_angle(angle)
+        self._vehicle.forget_contacts()

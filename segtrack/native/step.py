@@ -1,0 +1,316 @@
+"""The steps of vehicles, compiled: one call takes N of them through everything that a control step needs.
+
+A step of a vehicle, in order, each stage with its module:
+
+1. place links and track frames (`tree.move_links`);
+2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
+3. forces of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and the user's push;
+4. what each drive aims at, and whether it can (`drive.next_target`);
+5. equations of root and joints (`tree.gather_inertia`), their velocity changes, servos and
+   stops included (`tree.solve_velocities`);
+6. new velocities, then new places with these (`tree.move`): semi-implicit Euler, which neither
+   adds energy to a spring nor takes any away.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack import drive
+from segtrack.compliant.belt import BeltArrays
+from segtrack.compliant.belt_contact import add_belt_contacts
+from segtrack.compliant.candidates import Candidates, find_section_candidates
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector, add, axis, compiled, inlined, row
+from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.state import VehicleState
+from segtrack.native.tree import (
+    TreeArrays,
+    TreeWork,
+    add_force_at,
+    gather_inertia,
+    move,
+    move_links,
+    solve_velocities,
+    write,
+)
+
+MARGIN = 0.01
+"""Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
+ABSURD_SPEED = 100.0
+"""A body faster than this [m/s] has diverged."""
+DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
+"""How a call ended: all steps taken; more is near one part than there is room for; diverged."""
+
+next_target = compiled(drive.next_target)
+
+
+class VehicleArrays(NamedTuple):
+    """A kind of vehicle as kernels read it.
+
+    Attributes:
+        tree: Links, joints and what carries the belts.
+        belts: Where the belts touch the ground.
+        hull: Where the body does.
+        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, and whether
+            the drive is self-locking, of each belt (T, 4).
+        reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
+    """
+
+    tree: TreeArrays
+    belts: BeltArrays
+    hull: HullArrays
+    drives: NDArray[np.float64]
+    reach: float
+
+
+@compiled
+def vehicle_view(states: VehicleState, i: int) -> VehicleState:
+    """State of vehicle `i` of N."""
+    return VehicleState(
+        states.position[i],
+        states.orientation[i],
+        states.velocity[i],
+        states.angular_velocity[i],
+        states.joint_angles[i],
+        states.joint_speeds[i],
+        states.joint_torques[i],
+        states.joint_commands[i],
+        states.travels[i],
+        states.speeds[i],
+        states.forces[i],
+        states.energies[i],
+        states.commands[i],
+        states.targets[i],
+        states.limits[i],
+        states.holding[i],
+        states.frictions[i],
+        states.drive_factors[i],
+        states.push[i],
+        states.slack[i],
+    )
+
+
+@compiled
+def history_view(histories: ContactHistory, i: int) -> ContactHistory:
+    """Memory of the contacts of vehicle `i` of N."""
+    return ContactHistory(
+        histories.solid_ids[i],
+        histories.shear_displacements[i],
+        histories.sinkages[i],
+        histories.edge_ids[i],
+        histories.edge_shear_displacements[i],
+    )
+
+
+@compiled
+def candidates_view(candidates: Candidates, i: int) -> Candidates:
+    """Candidates of vehicle `i` of N."""
+    return Candidates(
+        candidates.near[i],
+        candidates.near_counts[i],
+        candidates.solids[i],
+        candidates.solid_counts[i],
+        candidates.edges[i],
+        candidates.edge_counts[i],
+    )
+
+
+@compiled
+def advance(
+    vehicle: VehicleArrays,
+    ground: Ground,
+    states: VehicleState,
+    histories: ContactHistory,
+    candidates: Candidates,
+    work: TreeWork,
+    done: NDArray[np.intp],
+    outcome: NDArray[np.intp],
+    gravity: Vector,
+    step: float,
+    count: int,
+    decay: float,
+) -> None:
+    """Take N vehicles of one kind through steps until each has taken `count` of them.
+
+    Args:
+        vehicle: The kind.
+        ground: On which all of them are.
+        states: Changed in place.
+        histories: Memory of the contacts, changed in place.
+        candidates: What is near, kept from call to call.
+        work: Room.
+        done: Steps that each vehicle has taken (N,), changed in place.
+        outcome: Filled with how the call ended, for which vehicle, and the largest numbers of solids
+            and edges near one part (4,).
+        gravity: In the world [m/s^2].
+        step: Duration of a step [s].
+        count: Of steps.
+        decay: Fraction of velocities that damping leaves in a step; 1 without.
+    """
+    outcome[0] = DONE
+    report = work.matrix[0, :0, :]
+    for i in range(len(done)):
+        state, history, near = (
+            vehicle_view(states, i),
+            history_view(histories, i),
+            candidates_view(candidates, i),
+        )
+        while done[i] < count:
+            move_links(vehicle.tree, state, work)
+            if state.slack[0] <= 0.0:
+                solids, edges = find_candidates(vehicle, ground, state, history, near, work)
+                if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+                    outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
+                    return
+                state.slack[0] = MARGIN
+            gather_forces(vehicle, ground, state, history, near, work, report, step)
+            decide_drives(vehicle, state, work, step)
+            gather_inertia(vehicle.tree, state, work, gravity, step)
+            solve_velocities(vehicle.tree, state, work, step, decay)
+            move(vehicle.tree, state, work, step, decay)
+            done[i] += 1
+            fastest = largest_speed(vehicle, state)
+            state.slack[0] -= step * fastest
+            if not fastest < ABSURD_SPEED:
+                outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, i
+                return
+
+
+@compiled
+def find_candidates(
+    vehicle: VehicleArrays,
+    ground: Ground,
+    state: VehicleState,
+    history: ContactHistory,
+    candidates: Candidates,
+    work: TreeWork,
+) -> tuple[int, int]:
+    """List what is near each part of a vehicle; the largest numbers of solids and edges near one."""
+    belts, solids, edges = vehicle.belts, 0, 0
+    for t in range(len(belts.perimeters)):
+        a, b = find_section_candidates(
+            ground,
+            belts,
+            t,
+            work.belt_origins[t],
+            work.belt_rotations[t],
+            state.travels[t],
+            MARGIN,
+            candidates,
+            history,
+            work.inertias[0],
+        )
+        solids, edges = max(solids, a), max(edges, b)
+    part, center = len(belts.kinds), row(vehicle.tree.centers, 0)
+    first = part * belts.points.shape[1]
+    a, b = find_hull_candidates(ground, vehicle.hull, center, work, MARGIN, candidates, history, part, first)
+    return max(solids, a), max(edges, b)
+
+
+@inlined
+def gather_forces(
+    vehicle: VehicleArrays,
+    ground: Ground,
+    state: VehicleState,
+    history: ContactHistory,
+    candidates: Candidates,
+    work: TreeWork,
+    report: NDArray[np.float64],
+    step: float,
+) -> None:
+    """Find what the ground and the user's push do to links and belts, and advance contacts by `step` [s]."""
+    tree, belts = vehicle.tree, vehicle.belts
+    for link in range(len(tree.masses)):
+        write(work.forces, link, (0.0, 0.0, 0.0))
+        write(work.torques, link, (0.0, 0.0, 0.0))
+    for t in range(len(belts.perimeters)):
+        work.pulls[t] = work.grips[t] = 0.0
+        if candidates.near_counts[t] == 0:
+            continue
+        link = tree.belt_links[t]
+        force, torque, pull, touching = add_belt_contacts(
+            ground,
+            belts,
+            t,
+            state.frictions[t],
+            row(work.belt_origins, t),
+            axis(work.belt_rotations, t, 0),
+            axis(work.belt_rotations, t, 1),
+            axis(work.belt_rotations, t, 2),
+            row(work.centers, link),
+            row(work.velocities, link),
+            row(work.angular_velocities, link),
+            state.travels[t],
+            state.speeds[t],
+            candidates,
+            history,
+            report,
+            step,
+        )
+        add(work.forces, link, force, 1.0)
+        add(work.torques, link, torque, 1.0)
+        work.pulls[t] = pull
+        work.grips[t] = touching * step * (belts.laws[t, 4] + step * belts.laws[t, 3])
+    part = len(belts.kinds)
+    first_point = part * belts.points.shape[1]
+    first_row = first_point + 2 * len(history.edge_ids)
+    add_hull_contacts(
+        ground,
+        vehicle.hull,
+        row(tree.centers, 0),
+        work,
+        candidates,
+        history,
+        part,
+        first_point,
+        report,
+        first_row,
+        len(belts.perimeters),
+        step,
+    )
+    push = row(state.push, 0)
+    if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
+        add_force_at(work, 0, push, row(state.push, 1))
+
+
+@inlined
+def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, step: float) -> None:
+    """Find what each drive aims at, and whether its belt follows or gets its largest force."""
+    for t in range(len(vehicle.drives)):
+        stall, top, line, locking = vehicle.drives[t]
+        target, limit, holding = next_target(
+            state.commands[t],
+            state.speeds[t],
+            state.forces[t],
+            state.limits[t],
+            state.holding[t] == 1.0,
+            stall * state.drive_factors[t],
+            top,
+            line == 1.0,
+            locking == 1.0,
+        )
+        state.targets[t], state.limits[t], state.holding[t] = target, limit, 1.0 if holding else 0.0
+        needed = vehicle.tree.belt_masses[t] * (target - state.speeds[t]) / step - work.pulls[t]
+        work.following[t] = 1.0 if abs(needed) <= limit else 0.0
+        work.drive_forces[t] = min(max(needed, -limit), limit)
+
+
+@compiled
+def largest_speed(vehicle: VehicleArrays, state: VehicleState) -> float:
+    """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
+    linear = turning = 0.0
+    for k in range(3):
+        linear += state.velocity[k] * state.velocity[k]
+        turning += state.angular_velocity[k] * state.angular_velocity[k]
+    rate = belt = 0.0
+    for j in range(len(state.joint_speeds)):
+        rate += state.joint_speeds[j] * state.joint_speeds[j]
+    for t in range(len(state.speeds)):
+        belt += state.speeds[t] * state.speeds[t]
+    return math.sqrt(linear) + vehicle.reach * (math.sqrt(turning) + math.sqrt(rate)) + 2 * math.sqrt(belt)

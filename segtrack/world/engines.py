@@ -1,0 +1,141 @@
+"""Which engine runs which track model. An engine is imported once it is chosen, and here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import Engine, EngineName
+from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.robot import Robot
+from segtrack.robot.checks import check_flippers, check_pose
+from segtrack.terrain import Terrain
+
+TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
+    "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain"),
+    "native": ("compliant", "surface"),
+}
+"""By engine, its default first."""
+
+
+def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
+    """The engine and track model to take where one or both are left open.
+
+    Args:
+        engine: None for the one that runs the track model.
+        track_model: None for the engine's default; with neither, PyBullet's segments.
+
+    Raises:
+        UnknownNameError: No such engine, or no such track model.
+        InvalidValueError: The engine does not run the track model.
+    """
+    if engine is not None and engine not in TRACK_MODELS:
+        raise UnknownNameError("engine", engine, TRACK_MODELS)
+    if track_model is None:
+        chosen: EngineName = "pybullet" if engine is None else engine
+        return chosen, TRACK_MODELS[chosen][0]
+    kind = "wheels:N" if track_model.partition(":")[0] == "wheels" else track_model
+    runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
+    if not runs_it:
+        known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
+        raise UnknownNameError("track model", track_model, [name for models in known for name in models])
+    if engine is not None and engine not in runs_it:
+        raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
+    return (runs_it[0] if engine is None else engine), track_model
+
+
+def open_engine(
+    name: EngineName,
+    preset: str | None,
+    time_step: float | None,
+    gravity: float,
+    gui: bool,
+    client: Any,
+) -> Engine:
+    """Open a world of an engine.
+
+    Raises:
+        UnknownNameError: No such engine, or no such preset.
+        InvalidValueError: A window or a client for an engine that is not PyBullet, or a time step that is
+            not positive and finite.
+        SegtrackError: There is no display for a window.
+    """
+    if name == "pybullet":
+        from segtrack.bullet.engine import BulletEngine
+
+        return BulletEngine(preset, time_step, gravity, gui=gui, client=client)
+    if name not in TRACK_MODELS:
+        raise UnknownNameError("engine", name, TRACK_MODELS)
+    for what, given in (("window", gui), ("PyBullet client", client is not None)):
+        if given:
+            raise InvalidValueError(f"engine for a {what}", "pybullet", name)
+    from segtrack.native import NativeEngine
+
+    return NativeEngine(preset, time_step, gravity)
+
+
+def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:
+    """Give a PyBullet client the solver settings that segtrack's numbers hold for.
+
+    Args:
+        client: A `BulletClient`, a client id, or the module `pybullet`.
+        preset_name: `exact` (1 ms), `fast` (4 ms) or `coarse` (10 ms).
+        time_step: Instead of the preset's [s].
+
+    Returns:
+        The time step [s].
+
+    Raises:
+        UnknownNameError: No such preset.
+        InvalidValueError: A time step that is not positive and finite.
+        DisconnectedError: The client is not connected.
+    """
+    from segtrack.bullet.client import configure as configure_client
+
+    return configure_client(client, preset_name, time_step)
+
+
+def attach(
+    client: Any,
+    vehicle: str | Path | VehicleDescription,
+    *,
+    track_model: str = "segments",
+    position: Sequence[float] = (0.0, 0.0, 0.0),
+    orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+    flippers: Mapping[str, float] | None = None,
+    terrain: Sequence[Terrain] = (),
+) -> Robot:
+    """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
+
+    The program calls `robot.before_step()` before each `stepSimulation()`. Solver settings
+    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+
+    Args:
+        client: A `BulletClient`, a client id, or the module `pybullet`.
+        vehicle: Bundled name, path of a vehicle file, or a description.
+        track_model: How tracks are built: segments, smooth, wheels:N, plates or chain.
+        position: Body frame in the world (3,) [m].
+        orientation: Body frame in the world, quaternion (x, y, z, w).
+        flippers: Angles to start at, by name [rad]; 0 if not given.
+        terrain: What shoes of a link chain stand on; PyBullet's own bodies they do not touch.
+
+    Returns:
+        The robot.
+
+    Raises:
+        DisconnectedError: The client is not connected.
+        UnknownNameError: No such vehicle, track model or flipper.
+        VehicleFileError: The vehicle file has mistakes.
+        InvalidValueError: Not a client, or a number that is not finite.
+    """
+    from segtrack.bullet.client import client_id
+    from segtrack.bullet.vehicle import BulletVehicle
+
+    description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
+    number = client_id(client, f"attach {description.name}")
+    pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
+    model = BulletVehicle(number, description, track_model, *pose, angles)
+    model.update_terrain(terrain)
+    return Robot(model, track_model)

@@ -1,0 +1,329 @@
+"""A world of terrain and robots: it owns the engine and the clock."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence, Sized
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import EngineName
+from segtrack.errors import InvalidValueError, NotReadyError, finite, finite_vector
+from segtrack.robot import Robot
+from segtrack.robot.checks import check_flippers, check_pose
+from segtrack.settling import SettleResult
+from segtrack.terrain import Terrain
+from segtrack.world.engines import open_engine, resolve
+from segtrack.world.pacing import Pacer
+from segtrack.world.placement import check_ground, clearing_height, height_of
+from segtrack.world.settling import settle_robots
+from segtrack.world.snapshots import Snapshot, Snapshots
+
+_PACING_INTERVAL = 0.01
+"""A paced run waits for the clock this often [s]."""
+
+
+class World:
+    """A world of terrain and robots, advanced in steps of fixed length.
+
+    Two worlds that are built and commanded alike are equal to the bit.
+
+    Attributes:
+        engine: What simulates it.
+        terrains: What has been added.
+        robots: What has been added.
+        real_time_factor: Simulated over elapsed time of the last `run`.
+    """
+
+    def __init__(
+        self,
+        preset: str | None = None,
+        *,
+        engine: EngineName = "pybullet",
+        time_step: float | None = None,
+        gravity: float = 9.81,
+        gui: bool = False,
+        client: Any = None,
+        resettable: bool = True,
+    ) -> None:
+        """Open a world.
+
+        Args:
+            preset: The engine's solver settings, its default if not given; PyBullet's are `exact` (1 ms,
+                the default), `fast` (4 ms) and `coarse` (10 ms).
+            engine: `pybullet`, or `native` for segtrack's own.
+            time_step: Instead of the preset's [s].
+            gravity: Downwards [m/s^2].
+            gui: Show PyBullet's window.
+            client: A `BulletClient` to join; it gets the solver settings and the gravity, and stays open
+                on `close`.
+            resettable: Save the state before the first step (some 10 ms), so that `reset` finds it.
+
+        Raises:
+            UnknownNameError: No such engine or preset.
+            InvalidValueError: A time step that is not positive and finite, or a window or client for an
+                engine that is not PyBullet.
+            SegtrackError: There is no display for a window.
+        """
+        gravity = finite("gravity [m/s^2]", gravity)
+        self.engine = open_engine(engine, preset, time_step, gravity, gui, client)
+        self.terrains: list[Terrain] = []
+        self.robots: list[Robot] = []
+        self.real_time_factor = 0.0
+        self._gravity: tuple[float, ...] = (0.0, 0.0, -gravity)
+        self._pacer = Pacer()
+        self._snapshots = Snapshots(self.engine)
+        self._resettable = resettable
+        self._start: Snapshot | None = None
+
+    def __enter__(self) -> World:
+        """Use as a context manager; leaving it closes the world."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Free what the engine holds, a joined client excepted; may be called again."""
+        self.engine.close()
+
+    @property
+    def client(self) -> Any:
+        """The PyBullet client, for everything that segtrack does not do.
+
+        Raises:
+            NotReadyError: Another engine runs this world.
+        """
+        if self.engine.name != "pybullet":
+            raise NotReadyError("give the PyBullet client", f"the world's engine is {self.engine.name}")
+        return self.engine.client  # type: ignore[attr-defined]
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step [s]."""
+        return self.engine.time_step
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.engine.time
+
+    @property
+    def overruns(self) -> int:
+        """How often steps of paced runs came too late."""
+        return self._pacer.overruns
+
+    def set_gravity(self, gravity: Sequence[float]) -> None:
+        """Set the gravity in the world (3,) [m/s^2]; a slope is flat ground under gravity that leans.
+
+        Raises:
+            InvalidValueError: Not three finite numbers.
+        """
+        self._gravity = finite_vector("gravity [m/s^2]", gravity, 3)
+        self.engine.set_gravity(self._gravity)
+
+    def add_terrain(self, terrain: Terrain) -> Any:
+        """Build a terrain; returns what the engine calls it by: PyBullet, the ids of its bodies.
+
+        Raises:
+            InvalidValueError: Not a terrain, or one that the engine or a robot's tracks cannot hold.
+        """
+        if not isinstance(terrain, Terrain):
+            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
+        built = self.engine.add_terrain(terrain)
+        self.terrains.append(terrain)
+        self._remove_start()
+        return built
+
+    def clear_terrain(self) -> None:
+        """Remove all terrain."""
+        self.engine.clear_terrain()
+        self.terrains.clear()
+        self._remove_start()
+
+    def add_vehicle(
+        self,
+        vehicle: str | Path | VehicleDescription,
+        *,
+        track_model: str | None = None,
+        position: Sequence[float] | None = None,
+        yaw: float = 0.0,
+        flippers: Mapping[str, float] | None = None,
+    ) -> Robot:
+        """Add a vehicle.
+
+        Args:
+            vehicle: Bundled name, path of a vehicle file, or a description.
+            track_model: How tracks are built, the engine's default if not given; PyBullet has segments
+                (its default), smooth, wheels:N, plates and chain, the native engine compliant
+                (its default) and surface.
+            position: Of the body frame (2,) or (3,) [m]; at the origin if not given. Without a
+                height the vehicle is placed just above the terrain under it.
+            yaw: Heading about the world's z axis [rad].
+            flippers: Angles to start at, by name [rad]; 0 if not given.
+
+        Returns:
+            The robot.
+
+        Raises:
+            UnknownNameError: No such vehicle, track model or flipper.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: A number that is not finite, or a track model of another engine.
+        """
+        at = position if position is not None else (0.0, 0.0)
+        given = finite_vector("position [m]", at, 3 if isinstance(at, Sized) and len(at) == 3 else 2)
+        if len(given) == 2:
+            check_ground(self.terrains, given)
+        if track_model is None:
+            track_model = self.engine.default_track_model
+        resolve(self.engine.name, track_model)
+        description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
+        pose = check_pose((*given, 0.0)[:3], _heading(yaw))
+        angles = check_flippers(description, flippers)
+        robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)
+        if len(given) == 2:
+            self.place_on_terrain(robot, given[0], given[1], yaw)
+        self.robots.append(robot)
+        self._remove_start()
+        return robot
+
+    def place_on_terrain(self, robot: Robot, x: float, y: float, yaw: float = 0.0) -> None:
+        """Place a robot upright just above the terrain under it, at rest; joints stay as they are.
+
+        Args:
+            robot: One of this world's.
+            x: Of its body frame [m].
+            y: Of its body frame [m].
+            yaw: Heading about the world's z axis [rad].
+
+        Raises:
+            InvalidValueError: A number that is not finite, or no terrain there that has heights to sample.
+        """
+        at = finite_vector("position [m]", (x, y), 2)
+        check_ground(self.terrains, at)
+        orientation = _heading(yaw)
+        robot.reset_base_pose((*at, 0.0), orientation)
+        robot.reset_base_pose((*at, clearing_height(robot, self.terrains)), orientation)
+
+    def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+        """Height of the ground [m] at points (x, y) of any shape; -inf where there is none."""
+        return height_of(self.terrains, x, y)
+
+    def step(self) -> None:
+        """Advance by one time step.
+
+        Raises:
+            DivergedError: A robot is no longer finite, or absurdly fast.
+            DisconnectedError: The PyBullet client is gone.
+        """
+        self._advance(1)
+
+    def run(
+        self, seconds: float, *, real_time: bool = False, on_step: Callable[[], object] | None = None
+    ) -> None:
+        """Advance by many steps.
+
+        Args:
+            seconds: Simulated duration [s], >= 0.
+            real_time: Keep pace with the wall clock; steps that come too late are counted in `overruns`.
+            on_step: Called after each step.
+
+        Raises:
+            DivergedError: A robot is no longer finite, or absurdly fast.
+            DisconnectedError: The PyBullet client is gone.
+        """
+        if finite("seconds", seconds) < 0:
+            raise InvalidValueError("seconds", "at least 0", seconds)
+        count = round(seconds / self.time_step)
+        at_once = count
+        if on_step is not None:
+            at_once = 1
+        elif real_time:
+            at_once = max(1, round(_PACING_INTERVAL / self.time_step))
+        began = time.perf_counter()
+        self._pacer.begin()
+        remaining = count
+        while remaining > 0:
+            steps = min(at_once, remaining)
+            self._advance(steps)
+            remaining -= steps
+            if on_step is not None:
+                on_step()
+            if real_time:
+                self._pacer.wait(steps * self.time_step)
+        elapsed = time.perf_counter() - began
+        self.real_time_factor = count * self.time_step / elapsed if elapsed > 0 else math.inf
+
+    def settle(self, tolerance: float = 1e-3, max_time: float = 10.0) -> SettleResult:
+        """Bring all robots to rest where they stand, their belts held, by dynamic relaxation.
+
+        Time stands still; see `segtrack.settling`.
+
+        Args:
+            tolerance: At rest no body has an unbalanced force above this fraction of its robot's weight,
+                and kinetic energy is at most the fraction's square of the weight lifted by the length.
+            max_time: Simulated time after which to give up [s].
+
+        Returns:
+            Convergence flag, energies and residual force.
+
+        Raises:
+            InvalidValueError: There is no robot or no gravity, or a number is not positive.
+            DivergedError: A robot is no longer finite, or absurdly fast.
+        """
+        result = settle_robots(self.engine, self.robots, self._gravity, tolerance, max_time)
+        self._remove_start()
+        return result
+
+    def save(self) -> Snapshot:
+        """Save the state; `restore` goes back to it, to the bit. Held until `remove_snapshot`."""
+        return self._snapshots.save()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a state of this world.
+
+        Raises:
+            InvalidValueError: It is removed, of another world, or bodies came or went since.
+        """
+        self._snapshots.restore(snapshot)
+
+    def remove_snapshot(self, snapshot: Snapshot) -> None:
+        """Free what a snapshot holds.
+
+        Raises:
+            InvalidValueError: It is removed already, or of another world.
+        """
+        self._snapshots.remove(snapshot)
+
+    def reset(self) -> None:
+        """Go back to the state before the first step since something was added with `add_...`.
+
+        Raises:
+            NotReadyError: The world was opened as not resettable.
+        """
+        if not self._resettable:
+            raise NotReadyError("reset the world", "it was opened with resettable=False")
+        if self._start is not None:
+            self.restore(self._start)
+
+    def _advance(self, steps: int) -> None:
+        if self._start is None and self._resettable:
+            self._start = self.save()
+        self.engine.advance(steps)
+
+    def _remove_start(self) -> None:
+        if self._start is not None:
+            self.remove_snapshot(self._start)
+            self._start = None
+
+
+def _heading(yaw: float) -> tuple[float, float, float, float]:
+    """Quaternion (x, y, z, w) of a heading about the world's z axis [rad]."""
+    half = finite("yaw [rad]", yaw) / 2
+    return 0.0, 0.0, math.sin(half), math.cos(half)
