@@ -19,7 +19,7 @@ from segtrack.bullet.frames import link_mass, link_motion
 from segtrack.chain.shoes.measures import angular_momentum, kinetic_energy, linear_momentum
 from segtrack.chain.track import TrackChain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.chain import ChainPart, ShoesPart
+from segtrack.description.chain import ChainSpec, ShoesSpec
 from segtrack.description.chain_layout import track_design
 from segtrack.description.load import parse_vehicle
 from segtrack.errors import DivergedError, InvalidValueError, VehicleFileError
@@ -271,7 +271,7 @@ def test_a_vehicle_sinks_into_an_elastic_bed_by_weight_over_stiffness_and_area()
     stiffness = 1e6
     vehicle = load_vehicle("packbot")
     smooth = {name: track.model_copy(update={"grousers": None}) for name, track in vehicle.tracks.items()}
-    chain = ChainPart(shoes=ShoesPart(count=SHOES))
+    chain = ChainSpec(shoes=ShoesSpec(count=SHOES))
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane(soil=Soil.linear(stiffness, 1e3, 0.5, 50.0)))
         vehicle = vehicle.model_copy(update={"tracks": smooth, "chain": chain})

@@ -60,8 +60,8 @@ class DriveCommand(NamedTuple):
 def tension_tracks(tracks: Sequence[TrackChain]) -> None:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
-    Without gravity and terrain, on kinematic parent links, with velocities damped (see `segtrack.settling`). From
-    then on `TrackChain.assemble` starts from the state that is found.
+    Without gravity and terrain, on kinematic parent links, with velocities damped (see
+    `segtrack.settling`). From then on `TrackChain.assemble` starts from the state that is found.
 
     Raises:
         InvalidValueError: A chain fails under its tensioner.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from segtrack.chain.running_gear.parameters import WheelContactParameters, wheel_contact_parameters
 from segtrack.chain.running_gear.sprocket import Sprocket
 from segtrack.chain.shoes.model import Bushing, Shoe
-from segtrack.description.chain import SprocketPart
+from segtrack.description.chain import SprocketSpec
 from segtrack.description.chain_layout.layout import LATERAL_CLEARANCE, ChainLayout, damping_of
 from segtrack.geometry.plate_loop import PlateLoop
 from segtrack.ground.parameters import ContactParameters, contact_parameters
@@ -49,7 +49,7 @@ def design_sprocket(layout: ChainLayout, loop: PlateLoop, shoe: Shoe, bushing: B
         loop.teeth,
         layout.bushing_radius(shoe.pitch),
         stiffness,
-        (layout.chain.sprocket or SprocketPart()).pressure_angle,
+        (layout.chain.sprocket or SprocketSpec()).pressure_angle,
         damping=damping_of(_DAMPING_RATIO, stiffness, shoe.mass),
         friction=_TOOTH_FRICTION,
         slip_speed=_TOOTH_SLIP_SPEED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from segtrack.description.chain import ChainPart
+from segtrack.description.chain import ChainSpec
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.path import Arc
 
@@ -33,7 +33,7 @@ class ChainLayout:
 
     name: str
     spec: TrackSpec
-    chain: ChainPart
+    chain: ChainSpec
 
     @property
     def count(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
-from segtrack.description.chain import EvenRollersPart, RoadWheelPart
+from segtrack.description.chain import EvenRollersSpec, RoadWheelSpec
 from segtrack.description.chain_layout.layout import (
     LATERAL_CLEARANCE,
     RAIL_POSITION,
@@ -104,7 +104,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
     )
 
 
-def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelPart, what: str) -> Wheel:
+def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelSpec, what: str) -> Wheel:
     center = np.array([spec.x, spec.z])
     _check_inside(layout, what, center, spec.radius)
     wheel = _wheel(layout, loop, center, spec.radius, _roller_inertia(layout, spec.radius))
@@ -113,7 +113,7 @@ def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelPart, what:
 
 def _even_rollers(layout: ChainLayout, loop: PlateLoop) -> Iterator[Wheel]:
     """Rollers along the straight pieces that are not omitted."""
-    given = layout.chain.even_rollers or EvenRollersPart()
+    given = layout.chain.even_rollers or EvenRollersSpec()
     spacing = given.spacing or _SPACING * loop.pitch
     radius = given.radius or 0.4 * spacing
     if spacing < loop.pitch / 4:
