@@ -170,8 +170,8 @@ def test_all_mistakes_of_a_file_are_reported_at_once_with_their_paths():
         "mine.yaml: tracks.left.grousers.count must be at least 1, got 0",
         "mine.yaml: tracks.left.drive.max_speed must be a number, got 'fast'",
         "mine.yaml: tracks.right.grousers.shape must be no longer than their pitch of 0.03838 m, got 0.05 m",
-        "mine.yaml: tracks.right.omit_segments[1] has no segment 'line_7'; there are: line_0, arc_1, line_2, "
-        "arc_3",
+        "mine.yaml: tracks.right.omit_segments[1] has no segment 'line_7'; "
+        "there are: line_0, arc_1, line_2, arc_3",
         "mine.yaml: tracks.right.omit_segments[2] must not be line_0, which the drive acts on",
         "mine.yaml: wheels is not a key that segtrack knows",
         "mine.yaml: tracks.right.mount.parent has no link 'chassis'; there are: body",

@@ -65,7 +65,7 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
     path = spec.belt_path
     law = _law(spec, stiffness, damping)
     if smooth or spec.grousers is None:
-        coordinates, lengths = _face_places(path, spec.omit)
+        coordinates, lengths = _face_places(path, spec.omit_segments)
         kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
         faces = tuple(face_section(length, length, spec.width, _inside(path)) for length in kinds.tolist())
         return BeltDesign(track.name, path, coordinates, index, lengths, faces, False, law, spec.moving_mass)

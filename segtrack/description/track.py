@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from segtrack.description.base import MistakesError, Name, NonNegative, Positive, Spec, Vector
 from segtrack.description.belt_path import PathSpec
-from segtrack.description.chain import ChainPart
+from segtrack.description.chain import ChainSpec
 from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
@@ -86,7 +86,7 @@ class TrackSpec(Spec):
     """Left out for a smooth belt."""
     drive: DriveSpec
     contact: ContactSpec = ContactSpec()
-    chain: ChainPart | None = None
+    chain: ChainSpec | None = None
     """Of the track model `chain`; the vehicle's if not given."""
     omit_segments: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""

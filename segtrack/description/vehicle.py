@@ -20,7 +20,7 @@ from segtrack.description.base import (
     Vector,
     exactly_one,
 )
-from segtrack.description.chain import ChainPart
+from segtrack.description.chain import ChainSpec
 from segtrack.description.frames import Frame, link_frames
 from segtrack.description.track import Mount, TrackSpec
 from segtrack.description.urdf_links import Mounting, link_problems, parent_link, reflected_mass_problems
@@ -142,7 +142,7 @@ class VehicleDescription(Spec):
     body: Body
     tracks: dict[Name, TrackSpec] = {}
     flippers: dict[Name, FlipperSpec] = {}
-    chain: ChainPart = ChainPart()
+    chain: ChainSpec = ChainSpec()
     """Of all tracks that give none of their own, for the track model `chain`."""
 
     @model_validator(mode="after")

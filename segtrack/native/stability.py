@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.stability import largest_stable
+from segtrack.chain.stability import max_stable_sub_step
 from segtrack.compliant.belt import BeltDesign
 from segtrack.description.links import Links
 from segtrack.geometry.path import Line
@@ -85,8 +85,8 @@ def _motion(lever: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _longest(masses: object, stiffness: object, damping: object) -> float:
-    """Bound of `largest_stable` for a mass matrix, whose axes are turned to its own first."""
+    """Bound of `max_stable_sub_step` for a mass matrix, whose axes are turned to its own first."""
     matrix = np.atleast_2d(np.asarray(masses, dtype=float))
     values, axes = np.linalg.eigh(matrix)
     k, c = (axes.T @ np.atleast_2d(np.asarray(part, dtype=float)) @ axes for part in (stiffness, damping))
-    return largest_stable(values, k, c)
+    return max_stable_sub_step(values, k, c)

@@ -97,7 +97,9 @@ def _loads_and_slips(robot: Robot) -> NDArray[np.float64]:
     """Of the shoes on the ground, now: force [N] and slip velocity, backwards positive [m/s], (n, 2)."""
     chains = [track.read_chain() for track in robot.tracks.values()]
     # A shoe's x axis points backwards on the ground.
-    table = np.concatenate([np.column_stack([chain.ground_force, chain.slip[:, 0]]) for chain in chains])
+    table = np.concatenate(
+        [np.column_stack([chain.ground_force, chain.slip_velocity[:, 0]]) for chain in chains]
+    )
     return table[table[:, 0] > 0]
 
 
