@@ -123,7 +123,7 @@ def _set_out(world: World, scene: str, track_model: str) -> Robot:
     vehicle = load_vehicle(VEHICLE)
     front, rear = (45.0, REAR_FLIPPERS_DEG) if scene == "climb" else (57.0, 57.0)
     angles = {
-        name: math.radians(front if flipper.extends == "front" else rear)
+        name: math.radians(front if flipper.tip_direction == "front" else rear)
         for name, flipper in vehicle.flippers.items()
     }
     world.add_terrain(Step(height=0.24, distance=0.6) if scene == "climb" else Plane())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:
     try:
         whole = trimesh.load_mesh(mesh.file)
         labels = trimesh.graph.connected_component_labels(whole.face_adjacency, len(whole.faces))
-        pieces = whole.submesh([np.flatnonzero(labels == i) for i in np.unique(labels)], repair=False)
+        pieces: Any = whole.submesh([np.flatnonzero(labels == i) for i in np.unique(labels)], repair=False)
     except Exception:  # The readers of trimesh fail in ways of their own.
         pieces = []
     if not pieces:

@@ -50,7 +50,7 @@ def _flat_lines(segments: SteadyDrive, chain: SteadyDrive) -> list[Line]:
             scene,
             "slip [-]",
             segments.slip,
-            chain.slip_velocity,
+            chain.slip,
             0.0,
             0.005,
             "nothing pulls: the ground has to give no more than keeps the body in step with its belts "
