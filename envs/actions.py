@@ -15,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.robot import Robot
 
 FlipperGroups = Literal["pairs", "each"]
@@ -81,3 +81,17 @@ class Actuators:
         robot.set_belt_speed(left * self.belt_speed, right * self.belt_speed)
         for names, turn in zip(self._groups.values(), turns, strict=True):
             robot.set_flipper_speeds(**{name: turn * self._fastest[name] for name in names})
+
+
+def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
+    """The belt speed at action 1 [m/s].
+
+    Raises:
+        InvalidValueError: Not positive and finite, or faster than the slowest drive.
+    """
+    top = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
+    if not 0 < finite("belt_speed [m/s]", speed) <= top:
+        raise InvalidValueError(
+            "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed
+        )
+    return float(speed)

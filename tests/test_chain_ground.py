@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trimesh
 from scipy.optimize import brentq
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
@@ -711,14 +712,37 @@ def test_the_soils_that_there_are_are_listed():
     assert str(error.value).startswith("no soil 'mud'; there are: dry sand, sandy loam 15%, ")
 
 
-def test_a_mesh_is_no_ground_for_a_chain(tmp_path):
+def test_an_empty_mesh_is_no_ground(tmp_path):
     file = tmp_path / "hill.stl"
     file.touch()
     with pytest.raises(InvalidValueError) as error:
         pack_ground([terrain.Mesh(file=file)])
-    assert str(error.value) == (
-        f"ground must be of analytic solids or a heightfield (a mesh has no inside), got '{file}'"
+    assert str(error.value) == f"ground must be an OBJ or STL file of solids, got '{file}'"
+
+
+def test_a_mesh_of_convex_pieces_is_as_deep_as_the_boxes_that_it_shows(tmp_path):
+    """Two boxes as one file, turned and moved, against the same boxes described."""
+    turn = Rotation.from_euler("z", 0.3)
+    boxes = [trimesh.creation.box((0.4, 0.2, 0.1)), trimesh.creation.box((0.2, 0.2, 0.2))]
+    pair = trimesh.util.concatenate([boxes[0], boxes[1].apply_translation((1, 0, 0))])
+    pair.export(tmp_path / "boxes.stl")
+    mesh = terrain.Mesh(
+        file=tmp_path / "boxes.stl", position=(0.1, 0.2, 0.3), orientation=tuple(turn.as_quat().tolist())
     )
+    ground = pack_ground([mesh])
+    assert (len(ground.planes), len(ground.edges)) == (2, 24)
+    centers = turn.apply([(0, 0, 0), (1, 0, 0)]) + (0.1, 0.2, 0.3)
+    halves = np.array([(0.2, 0.1, 0.05), (0.1, 0.1, 0.1)])
+    rng = np.random.default_rng(1)
+    for solid in range(2):
+        for point in centers[solid] + rng.uniform(-0.2, 0.2, (200, 3)):
+            depth, _ = penetration_depth_solid(ground.planes, ground.faces[solid], solid, tuple(point))
+            own = turn.inv().apply(point - centers[solid])
+            expected = np.min(halves[solid] - np.abs(own))
+            if expected > 0:
+                assert depth == pytest.approx(expected, abs=1e-6)
+            else:
+                assert depth <= 0
 
 
 def test_rigid_ground_has_no_soil():

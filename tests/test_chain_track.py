@@ -639,10 +639,10 @@ def test_a_path_around_one_pulley_is_refused() -> None:
 
 
 @pytest.mark.parametrize("first", ["mesh", "vehicle"])
-def test_a_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
+def test_an_open_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
     file = tmp_path / "slab.obj"
     corners = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 0 -1\n"
-    file.write_text(corners + "f 1 2 3\nf 1 3 4\nf 2 1 5\nf 3 2 5\nf 4 3 5\nf 1 4 5\n")
+    file.write_text(corners + "f 1 2 3\nf 1 3 4\nf 2 1 5\nf 3 2 5\nf 4 3 5\n")
     mesh = terrain.Mesh(file=file)
     with segtrack.World() as world, pytest.raises(InvalidValueError) as error:
         if first == "mesh":
@@ -652,7 +652,8 @@ def test_a_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
             world.add_vehicle("packbot", track_model="chain", position=(0, 0, 0.1))
             world.add_terrain(mesh)
     assert str(error.value) == (
-        f"ground must be of analytic solids or a heightfield (a mesh has no inside), got '{file}'"
+        "ground must be of analytic solids, heightfields and meshes of closed convex pieces, "
+        f"got {file} whose piece 1 of 1 is not"
     )
 
 

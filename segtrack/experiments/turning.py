@@ -20,9 +20,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, finite
 from segtrack.terrain import Plane
-from segtrack.world import World
+from segtrack.world import World, resolve
 
 GAUGES = (0.30, 0.445, 0.70)
 """Distances between the tracks of a PackBot, the middle one its own [m]."""
@@ -77,22 +78,30 @@ def uniform_pressure_turning_rate(speed: float, gauge: float, length: float) -> 
 
 
 def measure_turning(
-    gauges: Sequence[float] = GAUGES, speed: float = 0.2, on_case: Callable[[], object] = lambda: None
+    gauges: Sequence[float] = GAUGES,
+    speed: float = 0.2,
+    *,
+    engine: EngineName | None = None,
+    track_model: str | None = None,
+    on_case: Callable[[], object] = lambda: None,
 ) -> tuple[TurningCase, ...]:
     """Turn PackBots of several gauges on the spot.
 
     Args:
         gauges: Distances between the tracks [m].
         speed: Belt speed [m/s].
+        engine: What simulates them; what runs the track model if not given.
+        track_model: How tracks are built; the engine's default if not given.
         on_case: Called after each gauge.
     """
+    chosen = resolve(engine, track_model)
     cases = []
     for gauge in gauges:
         vehicle = _with_gauge(load_vehicle("packbot"), gauge)
         path = vehicle.tracks["left"].belt_path
         length = path.segments[path.ground].length
         expected = uniform_pressure_turning_rate(speed, gauge, length)
-        left, right = (_turning_rate(vehicle, sign * speed) for sign in (1, -1))
+        left, right = (_turning_rate(vehicle, sign * speed, *chosen) for sign in (1, -1))
         cases.append(TurningCase(gauge, length, expected, left, -right))
         on_case()
     return tuple(cases)
@@ -107,11 +116,11 @@ def _with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription
     return vehicle.model_copy(update={"tracks": tracks})
 
 
-def _turning_rate(vehicle: VehicleDescription, speed: float) -> float:
+def _turning_rate(vehicle: VehicleDescription, speed: float, engine: EngineName, track_model: str) -> float:
     """Mean turning rate [rad/s], left positive, once it turns steadily."""
-    with World() as world:
+    with World(engine=engine) as world:
         world.add_terrain(Plane())
-        robot = world.add_vehicle(vehicle)
+        robot = world.add_vehicle(vehicle, track_model=track_model)
         robot.set_belt_speed(-speed, speed)
         world.run(_SPIN_UP)
         yaws: list[float] = []

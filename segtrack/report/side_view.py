@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from segtrack.bullet.loader import track_model
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
@@ -139,9 +138,11 @@ def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
         ("flipper inside" if on_flipper else "inside", inner),
         ("flipper belt" if on_flipper else "belt", band),
     ]
-    if model in ("segments", "plates"):
+    if model in ("segments", "plates", "compliant"):
         plane += [("grouser", outline) for outline in grouser_outlines(spec, travel)]
     elif model.startswith("wheels"):
+        from segtrack.bullet.loader import track_model  # With PyBullet, whose model it is.
+
         links = track_model(model).track_links(spec)
         plane += [("wheel", outline) for link in links for outline in _link_outlines(link)]
     return [Polygon(role, track.frame.plane_points(points)[:, [0, 2]], y) for role, points in plane]

@@ -43,7 +43,8 @@ def draw_table_4(table: Table4) -> Figure:
     """How each of the six cases ended, seen from the side."""
     figure = new_figure(14.0, 8.5)
     figure.suptitle(
-        f"Table IV, preset {table.preset}: {table.matches} of {len(table.cases)} match", fontsize=15
+        f"Table IV, {table.track_model}, preset {table.preset}: {table.matches} of {len(table.cases)} match",
+        fontsize=15,
     )
     cells = figure.add_gridspec(2, 3)
     for i, case in enumerate(table.cases):
@@ -62,7 +63,8 @@ def draw_map(table: Table4Map) -> Figure:
     shape = (len(grid.stiffness), len(grid.rear_sub_track_deg), len(grid.center_of_mass_x))
     matches = np.array([point.matches for point in table.points]).reshape(shape)
     figure = new_figure(4.5 * shape[0] + 1.5, 0.7 * shape[1] + 2.2)
-    figure.suptitle(f"Cases of Table IV that match, of {len(TABLE_4)} (preset {table.preset})", fontsize=13)
+    settings = f"{table.track_model}, preset {table.preset or 'default'}"
+    figure.suptitle(f"Cases of Table IV that match, of {len(TABLE_4)} ({settings})", fontsize=13)
     panels = np.atleast_1d(figure.subplots(1, shape[0], sharey=True))
     for axes, stiffness, panel in zip(panels, grid.stiffness, matches, strict=True):
         image = axes.imshow(panel, cmap="RdYlGn", vmin=0, vmax=len(TABLE_4), origin="lower", aspect="auto")

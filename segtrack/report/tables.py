@@ -65,9 +65,8 @@ def table_4(result: Table4) -> Table:
         "paper's simulation",
         "match",
     )
-    table = Table(
-        *columns, title=f"Table IV, preset {result.preset}: {result.matches} of {len(result.cases)}"
-    )
+    title = f"Table IV, {result.track_model}, preset {result.preset}"
+    table = Table(*columns, title=f"{title}: {result.matches} of {len(result.cases)}")
     for case in result.cases:
         line, climb = case.published, case.climb
         table.add_row(
