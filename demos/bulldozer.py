@@ -30,7 +30,7 @@ def main(
         world.add_terrain(DITCH)
         robot = world.add_vehicle("bulldozer", track_model="chain")
         rest = world.settle()
-        print(f"at rest to {rest.force:.0f} N of {robot.mass * 9.81:.0f} N")
+        print(f"at rest to {rest.max_residual_force:.0f} N of {robot.mass * 9.81:.0f} N")
         robot.set_belt_speed(SPEED, SPEED)
         recorder = ChainRecorder(robot, SAMPLE, SECONDS)
         print("  time      x  height  pitch  tension kN       pressure  slip")

@@ -9,10 +9,10 @@ import gymnasium
 from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
 from segtrack.envs.observation import Scan
-from segtrack.envs.task import Situation, Task
+from segtrack.envs.task import Task, TaskState
 from segtrack.envs.tasks import TASKS
 
-__all__ = ["IDS", "TASKS", "Curriculum", "Environment", "Scan", "Situation", "Task"]
+__all__ = ["IDS", "TASKS", "Curriculum", "Environment", "Scan", "TaskState", "Task"]
 
 IDS = tuple(f"segtrack/{name}-v0" for name in TASKS)
 """The registered environments."""

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.robot import Robot
 
 FlipperGroups = Literal["pairs", "each"]
@@ -48,8 +48,8 @@ class Actuators:
         parts = vehicle.flippers
         self._groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
         if flippers == "pairs":
-            ends = {part.extends: None for part in parts.values()}
-            self._groups = {e: tuple(n for n, p in parts.items() if p.extends == e) for e in ends}
+            ends = {part.tip_direction: None for part in parts.values()}
+            self._groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
         self._fastest = {name: part.max_speed for name, part in parts.items()}
         self.names = ("left", "right", *self._groups)
         self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
@@ -81,3 +81,17 @@ class Actuators:
         robot.set_belt_speed(left * self.belt_speed, right * self.belt_speed)
         for names, turn in zip(self._groups.values(), turns, strict=True):
             robot.set_flipper_speeds(**{name: turn * self._fastest[name] for name in names})
+
+
+def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
+    """The belt speed at action 1 [m/s].
+
+    Raises:
+        InvalidValueError: Not positive and finite, or faster than the slowest drive.
+    """
+    top = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
+    if not 0 < finite("belt_speed [m/s]", speed) <= top:
+        raise InvalidValueError(
+            "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed
+        )
+    return float(speed)

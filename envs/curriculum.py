@@ -38,7 +38,7 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         Args:
             env: One of segtrack's, wrapped or not.
-            easiest: Least value of the parameter.
+            easiest: Smallest value of the parameter.
             hardest: Value at which the level stops rising.
             step: By which it rises, > 0.
             level: To begin with; a step above the easiest if not given.
@@ -78,8 +78,8 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Begin an episode at a difficulty up to the level, unless the options say otherwise."""
         self._near = not self._near
         low = max(self.level - self._step, self._easiest) if self._near else self._easiest
-        drawn = {self._parameter: (low, self.level)}
-        observation, info = self.env.reset(seed=seed, options={**drawn, **(options or {})})
+        sampled = {self._parameter: (low, self.level)}
+        observation, info = self.env.reset(seed=seed, options={**sampled, **(options or {})})
         return observation, {**info, "level": self.level}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:

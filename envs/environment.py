@@ -12,15 +12,16 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.bullet.client import PRESETS, PresetName
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.envs.actions import Actuators, FlipperGroups
+from segtrack.engine import EngineName
+from segtrack.envs.actions import Actuators, FlipperGroups, check_belt_speed
 from segtrack.envs.course import Course
+from segtrack.envs.episode import Episode, slip_between, work_and_travel
+from segtrack.envs.episode_world import EpisodeWorld
 from segtrack.envs.observation import ObservationKind, Scan, Sensors
-from segtrack.envs.parameters import Values, check_values, draw_values, robot_parameters
+from segtrack.envs.parameters import check_values, robot_parameters, sample_values
 from segtrack.envs.rewards import Reward
-from segtrack.envs.rig import Rig
-from segtrack.envs.task import FAILURES, Outcome, Situation, Task, reach_of
+from segtrack.envs.task import FAILURES, Task, TaskState, reach_of
 from segtrack.envs.tasks import find_task
 from segtrack.errors import (
     DivergedError,
@@ -30,9 +31,11 @@ from segtrack.errors import (
     UnknownNameError,
     finite,
 )
+from segtrack.world import resolve
 
 _WIDTH, _HEIGHT = 640, 368
 _MODES = ("human", "rgb_array")
+_BULLET_PRESET = "coarse"
 
 
 class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
@@ -40,8 +43,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     `gymnasium.make("segtrack/StepClimb-v0", height=(0.1, 0.3))` and the like make one. Parameters
     of the task and of the robot (`env.unwrapped.parameters`) are keywords: a number fixes one, a
-    pair (low, high) draws it for each episode. `reset(options={...})` takes the same for one
-    episode. What was drawn is in `info["parameters"]`.
+    pair (low, high) samples it for each episode. `reset(options={...})` takes the same for one
+    episode. What was sampled is in `info["parameters"]`.
 
     Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
     step) [-], `energy` (work of all belt drives since the start) [J] and `reward_terms`.
@@ -56,6 +59,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         sensors: What observations hold.
         reward: The weighted terms.
         control_period: Between two actions [s].
+        engine: What simulates it.
+        track_model: How tracks are built.
+        preset: The engine's solver settings.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(_MODES), "render_fps": 20}  # type: ignore[misc]
@@ -72,7 +78,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         scan: Scan | None = None,
         time_limit: float | None = None,
         reward: Mapping[str, float] | None = None,
-        preset: PresetName = "coarse",
+        engine: EngineName | None = None,
+        track_model: str | None = None,
+        preset: str | None = None,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
@@ -88,14 +96,19 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             scan: Where the height scan looks.
             time_limit: When an episode is truncated [s]; the task's if not given.
             reward: Weights instead of the task's, by term.
-            preset: Solver settings: `coarse` (10 ms), `fast` (4 ms) or `exact` (1 ms).
+            engine: `pybullet` or `native`; what runs the track model if not given.
+            track_model: How tracks are built; the engine's default if not given.
+            preset: The engine's solver settings: PyBullet's are `coarse` (10 ms, the default here), `fast`
+                (4 ms) and `exact` (1 ms).
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
-            **parameters: Of task and robot: numbers, or ranges to draw from.
+            **parameters: Of task and robot: numbers, or ranges to sample from.
 
         Raises:
-            UnknownNameError: No such task, vehicle, parameter, reward term, preset or mode.
+            UnknownNameError: No such task, vehicle, parameter, reward term, engine, track model, preset or
+                mode.
             VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A value that cannot be, or a vehicle without the flippers that the task needs.
+            InvalidValueError: A value that cannot be, an engine that does not run the track model or draws
+                no pictures, or a vehicle without the flippers that the task needs.
             SegtrackError: There is no display for a window.
         """
         if isinstance(task, str):
@@ -104,8 +117,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise InvalidValueError("task", "a task's name, or a Task", task)
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
-        if preset not in PRESETS:
-            raise UnknownNameError("solver preset", preset, PRESETS)
+        self.engine, self.track_model = resolve(engine, track_model)
+        if render_mode is not None and self.engine != "pybullet":
+            raise InvalidValueError(f"engine for render mode {render_mode!r}", "pybullet", self.engine)
         self.task, self.render_mode = task, render_mode
         self.vehicle = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
         if task.needs_flippers and not self.vehicle.flippers:
@@ -115,7 +129,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
         self.control_period = 1.0 / control_frequency
         self.metadata = {**self.metadata, "render_fps": max(1, round(control_frequency))}  # type: ignore[misc]
-        self.actuators = Actuators(self.vehicle, _checked_speed(belt_speed, self.vehicle), flippers)
+        self.actuators = Actuators(self.vehicle, check_belt_speed(belt_speed, self.vehicle), flippers)
         self.action_space = self.actuators.space
         self.scan = scan if scan is not None else Scan()
         if not isinstance(self.scan, Scan):
@@ -130,8 +144,18 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self.parameters = {**task.parameters, **robot_parameters(self.vehicle)}
         self._given = check_values(self.parameters, parameters, task.name)
         self._reach = reach_of(self.vehicle)
-        self._rig: Rig | None = Rig(self.vehicle, preset, self.control_period, gui=render_mode == "human")
-        self._episode: _Episode | None = None
+        if preset is None and self.engine == "pybullet":
+            preset = _BULLET_PRESET
+        self._episode_world: EpisodeWorld | None = EpisodeWorld(
+            self.vehicle,
+            engine=self.engine,
+            track_model=self.track_model,
+            preset=preset,
+            period=self.control_period,
+            gui=render_mode == "human",
+        )
+        self.preset = self._episode_world.preset
+        self._episode: Episode | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -139,7 +163,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Begin an episode.
 
         Args:
-            seed: Of everything that is drawn from here on.
+            seed: Of everything that is sampled from here on.
             options: Parameters for this episode instead of the constructor's: numbers or ranges.
 
         Returns:
@@ -150,18 +174,18 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             UnknownNameError: No such parameter.
             InvalidValueError: A value that cannot be.
         """
-        rig = self._open_rig("reset")
+        episode_world = self._open_world("reset")
         given = self._given
         if options is not None:
             given = {**given, **check_values(self.parameters, options, self.task.name)}
         super().reset(seed=seed)
-        values = draw_values(self.parameters, given, self.np_random)
+        values = sample_values(self.parameters, given, self.np_random)
         course = self.task.course(values, self._reach, self.np_random)
         self._episode = None
-        rig.set_up(course, values)
+        episode_world.set_up(course, values)
         zero = np.zeros(self.action_space.shape or (), np.float32)
-        situation = self._situation(course, zero, zero, 0.0)
-        self._episode = _Episode(course, values, situation, deque([zero] * values["action_delay"]))
+        task_state = self._read_state(course, zero, zero, 0.0)
+        self._episode = Episode(course, values, task_state, deque([zero] * values["action_delay"]))
         return self._observe(), self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -178,50 +202,50 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             NotReadyError: Not reset, over, or closed.
             InvalidValueError: An action of another shape, or not of finite numbers.
         """
-        rig, episode = self._open_rig("step"), self._running("step")
+        episode_world, episode = self._open_world("step"), self._running("step")
         action = self.actuators.check(action)
         episode.queue.append(action)
-        self.actuators.apply(rig.robot, episode.queue.popleft())
-        before, began = episode.situation, time.perf_counter()
-        energies, travels = _accounts(rig)
+        self.actuators.apply(episode_world.robot, episode.queue.popleft())
+        before, began = episode.task_state, time.perf_counter()
+        energies, travels = work_and_travel(episode_world.robot)
         try:
-            rig.world.run(self.control_period, real_time=self.render_mode == "human")
+            episode_world.world.run(self.control_period, real_time=self.render_mode == "human")
         except DivergedError:
             episode.outcome = "diverged"
-            rig.spoil()
+            episode_world.invalidate()
             return self._observe(), 0.0, False, True, self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
         episode.steps += 1
         episode.elapsed += time.perf_counter() - began
-        work, way = _accounts(rig)
+        work, way = work_and_travel(episode_world.robot)
         gained = float(np.sum(np.maximum(work - energies, 0.0)))
-        now = self._situation(episode.course, action, before.action, gained)
-        episode.situation, episode.energy = now, float(np.sum(work))
+        now = self._read_state(episode.course, action, before.action, gained)
+        episode.task_state, episode.energy = now, float(np.sum(work))
         episode.outcome = self.task.outcome(now)
         terms = self.reward.terms(before.place.progress, now, episode.outcome)
         terminated = episode.outcome == "success" or episode.outcome in FAILURES
         truncated = episode.steps * self.control_period >= self._time_limit - 1e-9
         if truncated and not terminated:
             episode.outcome = "timeout"
-        slip = _slip(before, now, float(np.mean(way - travels)))
+        slip = slip_between(before, now, float(np.mean(way - travels)))
         return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
 
     def render(self) -> Any:
         """A picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
         if self.render_mode != "rgb_array":
             return None
-        rig = self._open_rig("render")
+        episode_world = self._open_world("render")
         if self._episode is None:
             raise NotReadyError(f"render {self.task.name}", "it has not been reset")
-        return rig.robot.take_picture(_WIDTH, _HEIGHT)
+        return episode_world.robot.take_picture(_WIDTH, _HEIGHT)
 
     def close(self) -> None:
         """Give back what PyBullet holds; may be called again."""
-        if self._rig is not None:
-            self._rig.close()
-        self._rig = self._episode = None
+        if self._episode_world is not None:
+            self._episode_world.close()
+        self._episode_world = self._episode = None
 
     @property
-    def situation(self) -> Situation:
+    def task_state(self) -> TaskState:
         """Where the episode stands, more exactly than the observation tells.
 
         Raises:
@@ -229,90 +253,37 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """
         if self._episode is None:
             raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
-        return self._episode.situation
+        return self._episode.task_state
 
-    def _open_rig(self, what: str) -> Rig:
-        if self._rig is None:
+    def _open_world(self, what: str) -> EpisodeWorld:
+        if self._episode_world is None:
             raise NotReadyError(f"{what} {self.task.name}", "it is closed")
-        return self._rig
+        return self._episode_world
 
-    def _running(self, what: str) -> _Episode:
+    def _running(self, what: str) -> Episode:
         if self._episode is None:
             raise NotReadyError(f"{what} {self.task.name}", "it has not been reset")
         if self._episode.over:
             raise NotReadyError(f"{what} {self.task.name}", "its episode is over; reset it")
         return self._episode
 
-    def _situation(
+    def _read_state(
         self, course: Course, action: NDArray[np.float32], last: NDArray[np.float32], work: float
-    ) -> Situation:
-        rig = self._open_rig("look at")
-        state = rig.robot.state
+    ) -> TaskState:
+        episode_world = self._open_world("look at")
+        state = episode_world.robot.state
         x, y, _ = state.position
-        return Situation(state, course.path.locate(x, y), action, last, work, course)
+        return TaskState(state, course.path.locate(x, y), action, last, work, course)
 
     def _observe(self) -> Any:
-        rig, episode = self._open_rig("observe"), self._episode
+        episode_world, episode = self._open_world("observe"), self._episode
         assert episode is not None
         if episode.outcome != "diverged":
-            entries = self.sensors.read(rig.robot, episode.situation)
+            entries = self.sensors.read(episode_world.robot, episode.task_state)
             noise = episode.values["sensor_noise"]
             episode.observation = self.sensors.form(self.sensors.noisy(entries, noise, self.np_random))
         return episode.observation
 
     def _info(self, terms: dict[str, float], slip: float) -> dict[str, Any]:
-        episode = self._episode
-        assert episode is not None
-        info = {
-            "parameters": dict(episode.values),
-            "outcome": episode.outcome,
-            "success": episode.outcome == "success",
-            "progress": episode.situation.place.progress,
-            "slip": slip,
-            "energy": episode.energy,
-            "reward_terms": terms,
-        }
-        if episode.over and episode.elapsed > 0:
-            info["real_time_factor"] = episode.steps * self.control_period / episode.elapsed
-        return info
-
-
-class _Episode:
-    """What changes while an episode runs."""
-
-    def __init__(
-        self, course: Course, values: Values, situation: Situation, queue: deque[NDArray[np.float32]]
-    ) -> None:
-        self.course, self.values, self.situation, self.queue = course, values, situation, queue
-        self.observation: Any = None
-        self.outcome: Outcome = "running"
-        self.steps = 0
-        self.elapsed = self.energy = 0.0
-
-    @property
-    def over(self) -> bool:
-        """Whether it has ended."""
-        return self.outcome != "running"
-
-
-def _checked_speed(speed: float, vehicle: VehicleDescription) -> float:
-    top = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
-    if not 0 < finite("belt_speed [m/s]", speed) <= top:
-        raise InvalidValueError(
-            "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed
-        )
-    return float(speed)
-
-
-def _accounts(rig: Rig) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Work [J] and travel [m] of each belt since the start."""
-    tracks = rig.robot.tracks.values()
-    return np.array([t.energy for t in tracks]), np.array([t.travel for t in tracks])
-
-
-def _slip(before: Situation, now: Situation, travel: float) -> float:
-    """1 - way along the body's forward axis / mean belt travel; 0 while the belts stand."""
-    if abs(travel) < 1e-4:
-        return 0.0
-    way = np.subtract(now.state.position, before.state.position) @ now.forward
-    return float(1.0 - way / travel)
+        assert self._episode is not None
+        return self._episode.info(terms, slip, self.control_period)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from segtrack.bullet.client import PresetName
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.envs.conditions import spread
 from segtrack.envs.environment import Environment
 from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
@@ -36,7 +36,9 @@ class EvaluationSetup:
         levels: Of the task's difficulty; the task's own if not given.
         seed: Of the first episode.
         vehicle: Bundled name, or path of a vehicle file.
-        preset: Solver settings.
+        engine: What simulates them; what runs the track model if not given.
+        track_model: How tracks are built; the engine's default if not given.
+        preset: The engine's solver settings; the environments' default if not given.
         parameters: Of the environment, instead of those that are spread.
     """
 
@@ -46,7 +48,9 @@ class EvaluationSetup:
     levels: tuple[float, ...] | None = None
     seed: int = 0
     vehicle: str = "quince"
-    preset: PresetName = "coarse"
+    engine: EngineName | None = None
+    track_model: str | None = None
+    preset: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,12 +145,18 @@ class Evaluation:
 
     Attributes:
         setup: What was asked for.
-        conditions: Parameters that were fixed or drawn, beside the difficulty.
+        conditions: Parameters that were fixed or sampled, beside the difficulty.
+        engine: What simulated them.
+        track_model: How tracks were built.
+        preset: The engine's solver settings.
         results: Level by level, policy by policy.
     """
 
     setup: EvaluationSetup
     conditions: Mapping[str, Any]
+    engine: EngineName
+    track_model: str
+    preset: str
     results: tuple[LevelResult, ...]
 
     @property
@@ -163,7 +173,9 @@ class Evaluation:
         return {
             "task": self.setup.task,
             "vehicle": self.setup.vehicle,
-            "preset": self.setup.preset,
+            "engine": self.engine,
+            "track_model": self.track_model,
+            "preset": self.preset,
             "difficulty": self.difficulty,
             "conditions": {k: list(v) if isinstance(v, tuple) else v for k, v in self.conditions.items()},
             "seed": self.setup.seed,
@@ -175,13 +187,15 @@ class Evaluation:
 class _Piece:
     """Some episodes in a row."""
 
-    task: str
-    vehicle: str
+    setup: EvaluationSetup
     policy: str
     level: float
     seeds: tuple[int, ...]
-    preset: PresetName
     conditions: Mapping[str, Any]
+
+    def make(self) -> Environment:
+        """The environment at the level."""
+        return _make(self.setup, self.level, self.conditions)
 
 
 def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None = None) -> Evaluation:
@@ -199,11 +213,11 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
     """
     vehicle = load_vehicle(setup.vehicle)
     conditions = {**spread(vehicle), **setup.parameters}
-    _refuse_early(setup, conditions)
+    tried = _refuse_early(setup, conditions)
     seeds = range(setup.seed, setup.seed + setup.episodes)
     cut = [tuple(seeds[i : i + _PIECE]) for i in range(0, len(seeds), _PIECE)]
     pieces = [
-        _Piece(setup.task, setup.vehicle, policy, level, some, setup.preset, conditions)
+        _Piece(setup, policy, level, some, conditions)
         for policy in setup.policies
         for level in setup.chosen_levels
         for some in cut
@@ -221,7 +235,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
     for i in range(0, len(pieces), len(cut)):
         episodes = tuple(outcome for piece in outcomes[i : i + len(cut)] for outcome in piece)
         results.append(LevelResult(pieces[i].policy, pieces[i].level, episodes))
-    return Evaluation(setup, conditions, tuple(results))
+    return Evaluation(setup, conditions, tried.engine, tried.track_model, tried.preset, tuple(results))
 
 
 def episode_count(setup: EvaluationSetup) -> int:
@@ -229,22 +243,31 @@ def episode_count(setup: EvaluationSetup) -> int:
     return len(setup.policies) * len(setup.chosen_levels) * setup.episodes
 
 
-def _refuse_early(setup: EvaluationSetup, conditions: Mapping[str, Any]) -> None:
-    """Find mistakes before any work is done."""
-    difficulty = TASKS[setup.task].difficulty
+def _make(setup: EvaluationSetup, level: float, conditions: Mapping[str, Any]) -> Environment:
+    return Environment(
+        setup.task,
+        vehicle=setup.vehicle,
+        engine=setup.engine,
+        track_model=setup.track_model,
+        preset=setup.preset,
+        **{**conditions, TASKS[setup.task].difficulty: level},
+    )
+
+
+def _refuse_early(setup: EvaluationSetup, conditions: Mapping[str, Any]) -> Environment:
+    """Find mistakes before any work is done; returns a closed environment that was found good."""
     for level in setup.chosen_levels:
-        given = {**conditions, difficulty: level}
-        env = Environment(setup.task, vehicle=setup.vehicle, preset=setup.preset, **given)
+        env = _make(setup, level, conditions)
         try:
             for policy in setup.policies:
                 make_policy(policy, env)
         finally:
             env.close()
+    return env
 
 
 def _run_piece(piece: _Piece) -> list[EpisodeOutcome]:
-    given = {**piece.conditions, TASKS[piece.task].difficulty: piece.level}
-    env = Environment(piece.task, vehicle=piece.vehicle, preset=piece.preset, **given)
+    env = piece.make()
     try:
         return [_run_episode(env, piece.policy, seed) for seed in piece.seeds]
     finally:

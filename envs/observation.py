@@ -16,7 +16,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.envs.task import Situation
+from segtrack.envs.task import TaskState
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.geometry.rotation import rotation_of
 from segtrack.robot import Robot
@@ -80,7 +80,7 @@ class Entries(NamedTuple):
         name: In the dict.
         labels: Of each entry.
         unit: SI.
-        low: Least value of each entry (n,).
+        low: Smallest value of each entry (n,).
         high: Largest value of each entry (n,).
         frame: In which it is given.
     """
@@ -94,7 +94,7 @@ class Entries(NamedTuple):
 
 
 class Sensors:
-    """Turns a situation into an observation.
+    """Turns a task_state into an observation.
 
     Attributes:
         parts: The entries in their order.
@@ -133,7 +133,7 @@ class Sensors:
 
     @property
     def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Least and largest value of each entry (n,)."""
+        """Smallest and largest value of each entry (n,)."""
         return self._low, self._high
 
     @property
@@ -141,16 +141,16 @@ class Sensors:
         """Name of each entry."""
         return tuple(f"{part.name}.{label}" for part in self.parts for label in part.labels)
 
-    def read(self, robot: Robot, situation: Situation) -> NDArray[np.float64]:
+    def read(self, robot: Robot, task_state: TaskState) -> NDArray[np.float64]:
         """All entries (n,), without noise and not clipped."""
-        state = situation.state
+        state = task_state.state
         x, y, z = state.position
         rotation = rotation_of((state.roll, -state.pitch, state.yaw))
-        course = situation.course
+        course = task_state.course
         cosine, sine = math.cos(state.yaw), math.sin(state.yaw)
         turn = np.array([[cosine, sine], [-sine, cosine]])
         ground = course.terrain.height_at(*np.moveaxis(self._points @ turn + (x, y), -1, 0))
-        ahead = turn @ (np.array(course.path.at(situation.place.progress + LOOK_AHEAD)) - (x, y))
+        ahead = turn @ (np.array(course.path.at(task_state.place.progress + LOOK_AHEAD)) - (x, y))
         sides = [[t for t in robot.tracks.values() if t.side == side] for side in ("left", "right")]
         flippers = [flipper.state for flipper in robot.flippers.values()]
         return np.concatenate(
@@ -163,10 +163,10 @@ class Sensors:
                 [sum(t.force for t in tracks) for tracks in sides],
                 [flipper.angle for flipper in flippers],
                 [flipper.speed for flipper in flippers],
-                situation.action,
+                task_state.action,
                 ahead,
-                (course.path.length - situation.place.progress,),
-                (situation.place.lateral, situation.heading_error),
+                (course.path.length - task_state.place.progress,),
+                (task_state.place.lateral, task_state.heading_error),
             )
         )
 

@@ -1,4 +1,4 @@
-"""What an episode is built from: numbers and choices, fixed or drawn anew for each episode."""
+"""What an episode is built from: numbers and choices, fixed or sampled anew for each episode."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 @dataclass(frozen=True)
 class Number:
-    """A number that can be fixed, or drawn uniformly from a range (low, high).
+    """A number that can be fixed, or sampled uniformly from a range (low, high).
 
     Attributes:
         default: Value where nothing else is said; None leaves it to the vehicle.
-        low: Least that it can be.
+        low: Smallest that it can be.
         high: Largest that it can be.
         unit: SI; "-" for none.
         text: What it is.
@@ -33,7 +33,7 @@ class Number:
     whole: bool = False
 
     def check(self, name: str, given: Any) -> Any:
-        """What can be drawn from: a number, or a pair of them.
+        """What can be sampled from: a number, or a pair of them.
 
         Raises:
             InvalidValueError: Not such numbers, outside the limits, or a range upside down.
@@ -48,7 +48,7 @@ class Number:
             return (low, high)
         return self._one(name, given)
 
-    def draw(self, given: Any, rng: np.random.Generator) -> float | int | None:
+    def sample(self, given: Any, rng: np.random.Generator) -> float | int | None:
         """A value for one episode."""
         if not isinstance(given, tuple):
             return given
@@ -71,7 +71,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several words, or some of them to be drawn from.
+    """One of several words, or some of them to be sampled from.
 
     Attributes:
         default: Value where nothing else is said: a word, or a tuple of words.
@@ -84,7 +84,7 @@ class Choice:
     text: str
 
     def check(self, name: str, given: Any) -> Any:
-        """What can be drawn from: a word, or a tuple of words.
+        """What can be sampled from: a word, or a tuple of words.
 
         Raises:
             InvalidValueError: Other words, or none.
@@ -96,7 +96,7 @@ class Choice:
             raise InvalidValueError(name, expected, given)
         return given if isinstance(given, str) else tuple(given)
 
-    def draw(self, given: Any, rng: np.random.Generator) -> str:
+    def sample(self, given: Any, rng: np.random.Generator) -> str:
         """A word for one episode."""
         return given if isinstance(given, str) else str(given[rng.integers(len(given))])
 
@@ -128,9 +128,9 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
     return {name: parameters[name].check(name, value) for name, value in given.items()}
 
 
-def draw_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
+def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
     """One value for each parameter: as given, or as by default."""
-    return {name: p.draw(given.get(name, p.default), rng) for name, p in parameters.items()}
+    return {name: p.sample(given.get(name, p.default), rng) for name, p in parameters.items()}
 
 
 ROBOT_PARAMETERS: dict[str, Parameter] = {
@@ -162,7 +162,7 @@ def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
     return {**ROBOT_PARAMETERS, "friction": friction}
 
 
-SHAPING = (
+MODEL_PARAMETERS = (
     "mass",
     "center_of_mass_x",
     "center_of_mass_y",

@@ -66,7 +66,9 @@ class ScriptedPolicy(Policy):
         self._shape = (scan.rows, scan.columns)
         flippers = env.vehicle.flippers
         self._flippers = tuple(flippers)
-        self._ends = {name: flippers[name].extends if name in flippers else name for name in self._names}
+        self._ends = {
+            name: flippers[name].tip_direction if name in flippers else name for name in self._names
+        }
         self._fastest = max((part.max_speed for part in flippers.values()), default=1.0)
 
     def act(self, observation: Any) -> NDArray[np.float32]:
@@ -85,7 +87,7 @@ class ScriptedPolicy(Policy):
         turns = []
         for name in self._names:
             end = self._ends[name]
-            own = [a for n, a in angles.items() if self._env.vehicle.flippers[n].extends == end]
+            own = [a for n, a in angles.items() if self._env.vehicle.flippers[n].tip_direction == end]
             turns.append(4.0 * (targets[end] - float(np.mean(own))) / self._fastest)
         return np.clip((*belts, *turns), -1.0, 1.0).astype(np.float32)
 

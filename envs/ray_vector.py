@@ -139,10 +139,10 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if self._mode is AutoresetMode.DISABLED and self._over.any():
             over = ", ".join(map(str, np.flatnonzero(self._over)))
             raise NotReadyError(f"step {self._id}", f"the episodes of {over} are over; reset them")
-        shares = list(iterate(self.action_space, actions))
-        if len(shares) != self.num_envs:
-            raise InvalidValueError("actions", f"{self.num_envs}, one for each environment", len(shares))
-        answers = self._ask("step", {i: (share,) for i, share in enumerate(shares)})
+        parts = list(iterate(self.action_space, actions))
+        if len(parts) != self.num_envs:
+            raise InvalidValueError("actions", f"{self.num_envs}, one for each environment", len(parts))
+        answers = self._ask("step", {i: (part,) for i, part in enumerate(parts)})
         rewards = np.zeros(self.num_envs)
         terminations, truncations = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
         infos: dict[str, Any] = {}

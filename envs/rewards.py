@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from segtrack.envs.task import FAILURES, Outcome, Situation
+from segtrack.envs.task import FAILURES, Outcome, TaskState
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 
 WEIGHTS: dict[str, float] = {
@@ -62,7 +62,7 @@ class Reward:
         self.weights = {**WEIGHTS, **task_weights, **user}
         self._period = period
 
-    def terms(self, before: float, now: Situation, outcome: Outcome) -> dict[str, float]:
+    def terms(self, before: float, now: TaskState, outcome: Outcome) -> dict[str, float]:
         """What each term adds to the reward of a step.
 
         Args:

@@ -18,7 +18,7 @@ from segtrack.robot import RobotState
 
 
 @dataclass(frozen=True)
-class Situation:
+class TaskState:
     """Where an episode stands after a control step.
 
     Attributes:
@@ -72,7 +72,7 @@ class Task(ABC):
     Attributes:
         name: As in its environment's id.
         parameters: What its courses are built from.
-        difficulty: The parameter by which success is drawn and by which a curriculum goes.
+        difficulty: The parameter by which success is plotted and by which a curriculum goes.
         levels: Values of it for the picture.
         needs_flippers: Whether a vehicle without flippers is refused.
         corridor: Half width about the path that must not be left [m].
@@ -104,16 +104,16 @@ class Task(ABC):
             rng: For what each episode has of its own.
         """
 
-    def outcome(self, situation: Situation) -> Outcome:
+    def outcome(self, task_state: TaskState) -> Outcome:
         """How the episode ends here, or that it is running."""
-        if situation.up < TIP_OVER:
+        if task_state.up < TIP_OVER:
             return "tip_over"
-        if situation.state.position[2] < FALLEN:
+        if task_state.state.position[2] < FALLEN:
             return "fallen"
-        if abs(situation.place.lateral) > self.corridor:
+        if abs(task_state.place.lateral) > self.corridor:
             return "off_course"
-        there = situation.place.progress >= situation.course.path.length - 1e-6
-        return "success" if there and situation.up >= UPRIGHT else "running"
+        there = task_state.place.progress >= task_state.course.path.length - 1e-6
+        return "success" if there and task_state.up >= UPRIGHT else "running"
 
 
 def reach_of(vehicle: VehicleDescription) -> float:

@@ -72,6 +72,21 @@ def tilt(world: segtrack.World, slope_deg: float) -> None:
     world.set_gravity((-GRAVITY * math.sin(angle), 0.0, -GRAVITY * math.cos(angle)))
 
 
+def tilted_world(
+    vehicle: str | VehicleDescription, slope_deg: float, *, sideways: bool = False, **given: Any
+) -> tuple[segtrack.World, Robot]:
+    """A native vehicle at rest on a slope that rises ahead, or to its left, made by turning gravity."""
+    world = segtrack.World(engine="native")
+    world.add_terrain(terrain.Plane())
+    robot = world.add_vehicle(vehicle, **given)
+    world.settle()
+    angle = math.radians(slope_deg)
+    along, down = -GRAVITY * math.sin(angle), -GRAVITY * math.cos(angle)
+    world.set_gravity((0.0, along, down) if sideways else (along, 0.0, down))
+    world.run(0.3)
+    return world, robot
+
+
 def momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Velocity of a robot's centre of mass (3,) [m/s] and its angular momentum about it (3,) [kg m^2/s].
 

@@ -8,20 +8,20 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
-from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.loads import allocate_work_arrays
 from segtrack.chain.shoes.measures import angular_momentum, kinetic_energy, linear_momentum
 from segtrack.chain.shoes.model import Anchor, Bushing, Chain, Shoe
 from segtrack.chain.shoes.solver import ChainSolver, strain_energy, total_energy, weight_energy
 from segtrack.chain.shoes.state import ChainState, state_along
-from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, kick
-from segtrack.chain.stability import MARGIN, check_sub_step, largest_sub_step
+from segtrack.chain.shoes.sub_step import drift, gather_loads, kick
+from segtrack.chain.stability import MARGIN, check_sub_step, max_sub_step
 from segtrack.errors import DivergedError, InvalidValueError
 from segtrack.ground.vectors import remove_stale_kernels
 from segtrack.settling import Bodies, SettleResult, settle
 
 SHOE = Shoe.of_box(0.05, (0.038, 0.075, 0.010))  # About a PackBot's.
-STIFF = Bushing(1e6, cross_stiffness=100.0)
-DAMPED = Bushing(1e6, damping=20.0, cross_stiffness=100.0, cross_damping=0.02)
+STIFF = Bushing(1e6, conical_stiffness=100.0)
+DAMPED = Bushing(1e6, damping=20.0, conical_stiffness=100.0, conical_damping=0.02)
 STOPPED = Bushing(1e6, 20.0, 100.0, 0.02, 0.003, back_bend=math.radians(10), stop_stiffness=50.0)
 NOWHERE = (0.0, 0.0, 0.0)
 SPACE = (0.0, 0.0, 0.0)
@@ -62,7 +62,7 @@ def shaken(state, speed=1.0, spin=20.0, moved=0.0, seed=1):
     random = np.random.default_rng(seed)
     n = len(state.positions)
     state.velocities += random.normal(scale=speed, size=(n, 3))
-    state.spins += random.normal(scale=spin, size=(n, 3))
+    state.angular_velocities_body += random.normal(scale=spin, size=(n, 3))
     state.positions += random.normal(scale=moved, size=(n, 3))
     return turned(state, 10 * random.normal(scale=moved, size=(n, 3)))
 
@@ -97,7 +97,11 @@ def test_euler_parameters_are_read_as_scipy_reads_them():
     np.testing.assert_allclose(state.rotations, expected, atol=1e-15)
     frames = solver.frames(state)
     np.testing.assert_allclose(frames.rotations[:5], expected, atol=1e-15)
-    np.testing.assert_allclose(frames.spins[:5], np.einsum("nij,nj->ni", expected, state.spins), atol=1e-13)
+    np.testing.assert_allclose(
+        frames.angular_velocities_world[:5],
+        np.einsum("nij,nj->ni", expected, state.angular_velocities_body),
+        atol=1e-13,
+    )
 
 
 def top(spin):
@@ -133,7 +137,7 @@ def test_a_free_asymmetric_top_turns_as_eulers_equations_say():
         solver.advance(state, 100)
         np.testing.assert_allclose(angular_momentum(chain, state), momentum, atol=1e-12 * max(momentum))
         assert kinetic_energy(chain, state) == pytest.approx(energy, rel=1e-6)
-    np.testing.assert_allclose(state.spins[0], exact.y[:3, -1], atol=1e-3)
+    np.testing.assert_allclose(state.angular_velocities_body[0], exact.y[:3, -1], atol=1e-3)
     np.testing.assert_allclose(state.orientations[0], exact.y[3:, -1], atol=1e-4)
 
 
@@ -155,7 +159,7 @@ def test_the_drift_of_a_norm_is_fed_back():
 @pytest.mark.parametrize("closed", [True, False])
 def test_loads_are_the_gradient_of_the_energy(moved, closed):
     """By central differences, with joints bent backwards, turned across their pins and apart."""
-    law = Bushing(1e4, cross_stiffness=100.0, back_bend=0.1, stop_stiffness=50.0)
+    law = Bushing(1e4, conical_stiffness=100.0, back_bend=0.1, stop_stiffness=50.0)
     shoe = Shoe(0.05, SHOE.inertia, (-0.02, 0.001, -0.002), (0.018, 0.003, 0.001))
     ends = {} if closed else {"start": Anchor(NOWHERE), "end": Anchor((0.2, 0, 0), (0, 0.6, 0, 0.8))}
     chain = Chain(6, shoe, law, closed, **ends)
@@ -201,7 +205,7 @@ def test_damping_feels_no_motion_of_the_chain_as_a_whole():
     state = shaken(state_along(solver.chain, ring(40, SHOE.pitch)), 0, 0, moved=0.01)
     at_rest = solver.loads(state).forces.copy()
     spin = np.array([3.0, 4.0, 5.0])
-    state.spins[:] = np.einsum("nji,j->ni", state.rotations, spin)
+    state.angular_velocities_body[:] = np.einsum("nji,j->ni", state.rotations, spin)
     state.velocities[:] = np.cross(spin, state.positions) + (1.0, 2.0, 3.0)
     np.testing.assert_allclose(solver.loads(state).forces, at_rest, atol=1e-12 * np.abs(at_rest).max())
 
@@ -291,7 +295,7 @@ def test_a_spinning_loop_is_under_tension(speed):
     solver = ChainSolver(chain, 5e-5, SPACE)
     state = state_along(chain, ring(40, SHOE.pitch))
     rate = np.array([0, speed / np.linalg.norm(state.positions[0]), 0])
-    state.spins[:] = rate
+    state.angular_velocities_body[:] = rate
     state.velocities[:] = np.cross(rate, state.positions)
     solver.advance(state, 20_000)
     settled = np.linalg.norm(state.velocities, axis=1)
@@ -312,7 +316,7 @@ def test_a_link_swings_as_long_as_a_pendulum():
     spins = []
     for _ in range(round(2.2 * period / solver.sub_step)):
         solver.advance(state)
-        spins.append(state.spins[0, 1])
+        spins.append(state.angular_velocities_body[0, 1])
     spins = np.array(spins)
     back = np.flatnonzero((spins[:-1] < 0) & (spins[1:] >= 0))
     share = -spins[back] / (spins[back + 1] - spins[back])
@@ -325,8 +329,8 @@ def test_a_force_added_between_the_stages_acts_like_weight():
     solver, state = free_ring(DAMPED, 1e-4)
     falling, chain = state.copy(), solver.chain
     ChainSolver(chain, 1e-4).advance(falling, 50)
-    frames, loads = room_for(chain)
-    motion = Motion(state.positions, state.orientations, state.velocities, state.spins)
+    frames, loads = allocate_work_arrays(chain)
+    motion = state.arrays
     drift(motion, frames, chain.constants, 0.5e-4)
     for step in range(50):
         gather_loads(chain.joints, frames, loads, chain.constants, SPACE)
@@ -343,7 +347,7 @@ def test_left_and_right_mirror():
         (left.positions, (1, -1, 1)),
         (left.orientations, (-1, 1, -1, 1)),
         (left.velocities, (1, -1, 1)),
-        (left.spins, (-1, 1, -1)),
+        (left.angular_velocities_body, (-1, 1, -1)),
     ):
         array *= signs
     solver.advance(right, 200)
@@ -358,7 +362,7 @@ def test_the_same_state_moves_the_same_to_the_bit():
     solver.advance(state, 100)
     solver.tension(state)
     ChainSolver(solver.chain, 1e-5, SPACE).advance(again, 100)
-    for name in ("positions", "orientations", "velocities", "spins", "time"):
+    for name in ("positions", "orientations", "velocities", "angular_velocities_body", "time"):
         assert np.array_equal(getattr(state, name), getattr(again, name))
 
 
@@ -368,7 +372,7 @@ def test_a_diverged_chain_names_the_link_and_the_time():
     state.velocities[1, 2] = math.nan
     with pytest.raises(DivergedError) as error:
         solver.advance(state, 100)
-    assert str(error.value) == "simulation diverged: chain link 0 at t = 0.0010 s: its position is not finite"
+    assert str(error.value) == "simulation diverged: shoe 0 at t = 0.0010 s: its position is not finite"
 
 
 # Chains at rest
@@ -387,7 +391,7 @@ def test_a_hung_chain_is_a_catenary(slack):
     tent = np.stack([steps * slack, -np.minimum(steps, length - steps) * math.sqrt(1 - slack**2)], axis=1)
     state = state_along(chain, tent)
     assert settle_chain(solver, state).converged
-    lowest = (state.positions + state.rotations @ SHOE.front)[:, 2].min()
+    lowest = (state.positions + state.rotations @ SHOE.pin_position)[:, 2].min()
     assert -lowest == pytest.approx(sag, rel=0.01)
     line_weight = SHOE.mass / pitch * 9.81
     tension = solver.tension(state)
@@ -407,7 +411,7 @@ def test_energy_drainage_leaves_a_chain_hanging_straight(angles):
     """From the angles to the vertical [deg] in Omar's examples, and from nearly upright."""
     shoe = Shoe.of_box(1.0, (0.1, 0.02, 0.02))
     chain = Chain(len(angles), shoe, Bushing(1e6, 50.0, 100.0, 0.02), False, start=Anchor(NOWHERE))
-    solver = ChainSolver(chain, 0.99 * largest_sub_step(chain))
+    solver = ChainSolver(chain, 0.99 * max_sub_step(chain))
     steps = 0.1 * np.stack([np.sin(np.radians(angles)), -np.cos(np.radians(angles))], axis=1)
     state = state_along(chain, np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)]))
     before = weight_energy(solver, state)
@@ -442,7 +446,7 @@ def slopes(solver, state):
         moved = state.copy()
         moved.positions += offset.reshape(n, 6)[:, :3]
         moved.velocities += rate.reshape(n, 6)[:, :3]
-        moved.spins += rate.reshape(n, 6)[:, 3:]
+        moved.angular_velocities_body += rate.reshape(n, 6)[:, 3:]
         turned(moved, offset.reshape(n, 6)[:, 3:])
         found = solver.loads(moved)
         torques = np.einsum("nji,nj->ni", moved.rotations, found.torques[:n])
@@ -473,7 +477,7 @@ def test_the_largest_sub_step_is_where_a_chain_becomes_unstable(bushing):
     """By the eigenvalues of a sub-step of the whole chain: safe for any shape, sharp for a straight one."""
     count = 10
     chain = Chain(count, SHOE, bushing)
-    bound = largest_sub_step(chain) / MARGIN
+    bound = max_sub_step(chain) / MARGIN
     solver = ChainSolver(chain, 1e-6, SPACE)
     bent = slopes(solver, state_along(chain, ring(count, SHOE.pitch)))
     assert growth(*bent, 0.999 * bound) < 1 + 1e-4
@@ -488,16 +492,16 @@ def test_the_fastest_mode_is_that_of_pitching_shoes():
     """2 / (p sqrt(K / I_y)), and with pins and stops only what they add about y."""
     shoe = SHOE
     fastest = shoe.pitch * math.sqrt(1e6 / shoe.inertia[1])
-    assert largest_sub_step(Chain(40, shoe, STIFF)) == pytest.approx(MARGIN * 2 / fastest, rel=1e-9)
+    assert max_sub_step(Chain(40, shoe, STIFF)) == pytest.approx(MARGIN * 2 / fastest, rel=1e-9)
     stopped = Chain(40, shoe, Bushing(1e6, back_bend=0.1, stop_stiffness=500.0))
     fastest = math.sqrt((1e6 * shoe.pitch**2 + 4 * 500.0) / shoe.inertia[1])
-    assert largest_sub_step(stopped) == pytest.approx(MARGIN * 2 / fastest, rel=1e-9)
+    assert max_sub_step(stopped) == pytest.approx(MARGIN * 2 / fastest, rel=1e-9)
 
 
 def test_a_chain_at_its_largest_sub_step_stays_whole():
     """Although one of its links is hit."""
     chain = Chain(40, SHOE, DAMPED)
-    solver, state = free_ring(DAMPED, largest_sub_step(chain))
+    solver, state = free_ring(DAMPED, max_sub_step(chain))
     state.velocities[0] += 20.0
     found = energies(solver, state, 1.0, every=100)
     assert (found[1:] < found[0]).all()
@@ -511,7 +515,7 @@ def test_a_sub_step_that_is_too_large_is_refused():
         "sub-step of a chain must be above 0 and at most 0.000109 s, for its stiffness and "
         "damping, got 0.0002"
     )
-    check_sub_step(0.000109, largest_sub_step(chain))
+    check_sub_step(0.000109, max_sub_step(chain))
 
 
 # Kernels
@@ -547,7 +551,7 @@ def test_kernels_older_than_any_module_of_their_folder_are_removed(tmp_path):
         ),
         (
             lambda: Shoe(1.0, (1, 1, 1), (1, 0, 0), (1, 0, 0)),
-            "front of a shoe must be apart from its rear, got (1.0, 0.0, 0.0)",
+            "pin_position of a shoe must be apart from its bushing_position, got (1.0, 0.0, 0.0)",
         ),
         (lambda: Bushing(0.0), "stiffness of a bushing must be greater than 0, got 0.0"),
         (lambda: Bushing(1e6, -1.0), "damping of a bushing must be at least 0, got -1.0"),
@@ -572,7 +576,7 @@ def test_kernels_older_than_any_module_of_their_folder_are_removed(tmp_path):
         ),
         (
             lambda: ChainSolver(Chain(4, SHOE, STIFF), 1e-5).advance(free_ring(STIFF, 1e-5)[1]),
-            "state must be of a chain of 4 links, got one of 40",
+            "state must be of a chain of 4 shoes, got one of 40",
         ),
     ],
 )

@@ -3,21 +3,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trimesh
 from scipy.optimize import brentq
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
-from segtrack.chain.shoe_candidates import (
-    allocate_contact_arrays,
-    allocate_shoe_history,
-    find_contact_candidates,
-)
-from segtrack.chain.shoe_contact import add_ground
-from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.loads import allocate_work_arrays
 from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.chain.shoes.state import ChainState
-from segtrack.chain.shoes.sub_step import Motion, drift, kick, start_loads
+from segtrack.chain.shoes.sub_step import drift, kick, start_loads
+from segtrack.chain.terrain_contact.arrays import (
+    TerrainContact,
+    allocate_contact_arrays,
+    allocate_shoe_history,
+)
+from segtrack.chain.terrain_contact.candidates import find_contact_candidates
+from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
 from segtrack.ground.pack import RIGID, Ground, pack_ground
@@ -46,7 +48,7 @@ class Scene:
     def __init__(self, *terrains, tread=PLATE, count=1, grip=GRIP, gravity=(0, 0, -9.81)):
         self.chain = Chain(count, SHOE, Bushing(1e6), closed=False)
         self.ground, self.treads, self.grip = pack_ground(terrains), pack_treads([tread], [0] * count), grip
-        self.frames, self.loads = room_for(self.chain)
+        self.frames, self.loads = allocate_work_arrays(self.chain)
         self.motion = allocate_shoe_history(self.treads)
         self.report, self.nearby = allocate_contact_arrays(self.ground, self.treads)
         self.step = STEP
@@ -54,32 +56,21 @@ class Scene:
         zeros = np.zeros((count, 3))
         self.state = ChainState(zeros, np.tile(DOWN, (count, 1)), zeros, zeros)
 
-    @property
-    def arrays(self):
-        return Motion(self.state.positions, self.state.orientations, self.state.velocities, self.state.spins)
-
     def gather(self, step, weight=None):
-        find_contact_candidates(self.ground, self.treads, self.frames, 0.005, self.nearby, self.motion)
-        start_loads(self.loads, self.weight if weight is None else weight)
-        add_ground(
-            self.ground,
-            self.treads,
-            self.grip,
-            self.frames,
-            self.nearby,
-            self.motion,
-            self.loads,
-            self.report,
-            step,
+        contact = TerrainContact(
+            self.ground, self.treads, self.grip, self.motion, self.report, self.nearby, margin=0.005
         )
+        find_contact_candidates(contact, self.frames)
+        start_loads(self.loads, self.weight if weight is None else weight)
+        add_terrain_contacts(contact, self.frames, self.loads, step)
 
-    def run(self, duration, kept=1.0):
+    def run(self, duration, velocity_decay=1.0):
         """Let the links move freely."""
         for _ in range(round(duration / self.step)):
-            drift(self.arrays, self.frames, self.chain.constants, self.step / 2)
+            drift(self.state.arrays, self.frames, self.chain.constants, self.step / 2)
             self.gather(self.step)
-            kick(self.arrays, self.frames, self.loads, self.chain.constants, self.step, kept)
-            drift(self.arrays, self.frames, self.chain.constants, self.step / 2)
+            kick(self.state.arrays, self.frames, self.loads, self.chain.constants, self.step, velocity_decay)
+            drift(self.state.arrays, self.frames, self.chain.constants, self.step / 2)
 
     def hold(self, position=None, velocity=(0, 0, 0), orientation=None, step=None):
         """Put the links somewhere, and find what the ground does to them: forces and torques (n, 3)."""
@@ -88,7 +79,7 @@ class Scene:
         if orientation is not None:
             self.state.orientations[:] = orientation
         self.state.velocities[:] = velocity
-        drift(self.arrays, self.frames, self.chain.constants, 0.0)
+        drift(self.state.arrays, self.frames, self.chain.constants, 0.0)
         self.gather(self.step if step is None else step, weight=(0.0, 0.0, 0.0))
         n = self.chain.count
         return self.loads.forces[:n].copy(), self.loads.torques[:n].copy()
@@ -371,7 +362,7 @@ def test_a_plate_sinks_as_bekker_says(name):
     modulus = soil.cohesive_modulus / LENGTH + soil.frictional_modulus
     scene = Scene(terrain.Plane(soil=soil))
     for pressure in (2e3, 1e4, 3e4):
-        sinkage = (pressure / modulus) ** (1 / soil.exponent)
+        sinkage = (pressure / modulus) ** (1 / soil.sinkage_exponent)
         forces, _ = scene.hold(plate_at(sinkage))
         assert forces[0, 2] == pytest.approx(pressure * LENGTH * WIDTH, rel=1e-3)
         assert scene.report.pressures[0] == pytest.approx(pressure, rel=1e-3)
@@ -395,7 +386,7 @@ def test_soil_unloads_and_loads_again_along_one_slope(growth):
     scene = Scene(terrain.Plane(soil=soil))
     area, greatest = LENGTH * WIDTH, 0.010
     modulus = soil.cohesive_modulus / LENGTH + soil.frictional_modulus
-    virgin = modulus * greatest**soil.exponent
+    virgin = modulus * greatest**soil.sinkage_exponent
     slope = 1e7 + growth * greatest if growth else virgin / greatest
     assert slope >= virgin / greatest
     scene.hold(plate_at(greatest))
@@ -404,7 +395,7 @@ def test_soil_unloads_and_loads_again_along_one_slope(growth):
         expected = max(0.0, virgin - slope * (greatest - sinkage))
         assert forces[0, 2] == pytest.approx(expected * area, rel=1e-9)
     forces, _ = scene.hold(plate_at(0.012))
-    assert forces[0, 2] == pytest.approx(modulus * 0.012**soil.exponent * area, rel=1e-9)
+    assert forces[0, 2] == pytest.approx(modulus * 0.012**soil.sinkage_exponent * area, rel=1e-9)
 
 
 def test_a_shoe_dropped_on_soil_comes_to_rest_in_its_rut():
@@ -416,7 +407,7 @@ def test_a_shoe_dropped_on_soil_comes_to_rest_in_its_rut():
     assert np.abs(scene.state.velocities).max() < 1e-4
     assert scene.report.normal_forces[0] == pytest.approx(SHOE.mass * 9.81, rel=1e-2)
     modulus = soft.cohesive_modulus / LENGTH + soft.frictional_modulus
-    static = (SHOE.mass * 9.81 / LENGTH / WIDTH / modulus) ** (1 / soft.exponent)
+    static = (SHOE.mass * 9.81 / LENGTH / WIDTH / modulus) ** (1 / soft.sinkage_exponent)
     assert PLATE.outer - scene.state.positions[0, 2] > static
 
 
@@ -446,7 +437,7 @@ def test_a_row_of_shoes_pulls_as_its_slip_says(soil, slip):
         at = places + velocity * (step * STEP)
         forces, _ = scene.hold(at, velocity)
     weight, pull = forces[:, 2].sum(), forces[:, 0].sum()
-    k = soil.shear_modulus
+    k = soil.shear_deformation_modulus
     most = length * WIDTH * soil.cohesion + weight * math.tan(soil.friction_angle)
     j = np.linspace(0, slip * length, 10_001)
     expected = most * np.trapezoid(SHEARED[soil.shear_law](j, k), j) / (slip * length)
@@ -467,7 +458,7 @@ def test_sheared_soil_gives_way_at_once_when_it_is_sheared_back(soil):
     pulls = np.array(pulls)
     assert pulls[3999] == pytest.approx(-pulls[-1], rel=1e-6)
     turned = np.flatnonzero(pulls > 0)[0] - 4000
-    assert 0.3 * soil.shear_modulus < turned * STEP / 2 < 2 * soil.shear_modulus
+    assert 0.3 * soil.shear_deformation_modulus < turned * STEP / 2 < 2 * soil.shear_deformation_modulus
 
 
 def test_a_shoe_holds_on_a_slope_of_soil():
@@ -507,12 +498,12 @@ def test_soil_is_interpolated_within_a_triangle():
     def some_soil():
         numbers = random.uniform(0.5, 1.5, 9)
         return Soil(
-            exponent=numbers[0],
+            sinkage_exponent=numbers[0],
             cohesive_modulus=1e4 * numbers[1],
             frictional_modulus=1e6 * numbers[2],
             cohesion=1e3 * numbers[3],
             friction_angle=0.5 * numbers[4],
-            shear_modulus=0.01 * numbers[5],
+            shear_deformation_modulus=0.01 * numbers[5],
             unloading_stiffness=1e6 * numbers[6],
             unloading_growth=1e8 * numbers[7],
             slip_damping=numbers[8],
@@ -592,7 +583,7 @@ def test_a_shoe_in_the_floor_is_stable_at_the_bounds_sub_step(damping, soil):
     assert scene.step > 5e-5
     scene.state.positions[:] = (0, 0, 0.013 - 1e-5)
     scene.state.velocities[:] = (0.01, 0.01, -0.01)
-    scene.state.spins[:] = (0.5, 0.5, 0.5)
+    scene.state.angular_velocities_body[:] = (0.5, 0.5, 0.5)
     scene.run(0.5)
     assert np.abs(scene.state.velocities).max() < (0.05 if soil is None else 0.5)
     assert abs(scene.state.positions[0, 2] - 0.013) < (1e-3 if soil is None else 2e-2)
@@ -634,12 +625,12 @@ def test_a_shoe_comes_to_the_same_place_to_the_bit():
 
 def some_soil(**named):
     values = {
-        "exponent": 1.0,
+        "sinkage_exponent": 1.0,
         "cohesive_modulus": 1.0,
         "frictional_modulus": 1.0,
         "cohesion": 0.0,
         "friction_angle": 0.5,
-        "shear_modulus": 0.01,
+        "shear_deformation_modulus": 0.01,
     }
     return Soil(**values | named)
 
@@ -650,7 +641,10 @@ FLAT = np.zeros((2, 2))
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: some_soil(exponent=0), "Soil.exponent must be a positive finite number, got 0"),
+        (
+            lambda: some_soil(sinkage_exponent=0),
+            "Soil.sinkage_exponent must be a positive finite number, got 0",
+        ),
         (
             lambda: some_soil(cohesive_modulus=-1.0),
             "Soil.cohesive_modulus must be a finite number of at least 0 [N/m^(n+1)], got -1.0",
@@ -664,8 +658,8 @@ FLAT = np.zeros((2, 2))
             "Soil.friction_angle must be less than pi/2 [rad], got 30.0",
         ),
         (
-            lambda: some_soil(shear_modulus=0.0),
-            "Soil.shear_modulus must be a positive finite number [m], got 0.0",
+            lambda: some_soil(shear_deformation_modulus=0.0),
+            "Soil.shear_deformation_modulus must be a positive finite number [m], got 0.0",
         ),
         (
             lambda: some_soil(shear_law="linear"),
@@ -718,14 +712,37 @@ def test_the_soils_that_there_are_are_listed():
     assert str(error.value).startswith("no soil 'mud'; there are: dry sand, sandy loam 15%, ")
 
 
-def test_a_mesh_is_no_ground_for_a_chain(tmp_path):
+def test_an_empty_mesh_is_no_ground(tmp_path):
     file = tmp_path / "hill.stl"
     file.touch()
     with pytest.raises(InvalidValueError) as error:
         pack_ground([terrain.Mesh(file=file)])
-    assert str(error.value) == (
-        f"ground must be of analytic solids or a heightfield (a mesh has no inside), got '{file}'"
+    assert str(error.value) == f"ground must be an OBJ or STL file of solids, got '{file}'"
+
+
+def test_a_mesh_of_convex_pieces_is_as_deep_as_the_boxes_that_it_shows(tmp_path):
+    """Two boxes as one file, turned and moved, against the same boxes described."""
+    turn = Rotation.from_euler("z", 0.3)
+    boxes = [trimesh.creation.box((0.4, 0.2, 0.1)), trimesh.creation.box((0.2, 0.2, 0.2))]
+    pair = trimesh.util.concatenate([boxes[0], boxes[1].apply_translation((1, 0, 0))])
+    pair.export(tmp_path / "boxes.stl")
+    mesh = terrain.Mesh(
+        file=tmp_path / "boxes.stl", position=(0.1, 0.2, 0.3), orientation=tuple(turn.as_quat().tolist())
     )
+    ground = pack_ground([mesh])
+    assert (len(ground.planes), len(ground.edges)) == (2, 24)
+    centers = turn.apply([(0, 0, 0), (1, 0, 0)]) + (0.1, 0.2, 0.3)
+    halves = np.array([(0.2, 0.1, 0.05), (0.1, 0.1, 0.1)])
+    rng = np.random.default_rng(1)
+    for solid in range(2):
+        for point in centers[solid] + rng.uniform(-0.2, 0.2, (200, 3)):
+            depth, _ = penetration_depth_solid(ground.planes, ground.faces[solid], solid, tuple(point))
+            own = turn.inv().apply(point - centers[solid])
+            expected = np.min(halves[solid] - np.abs(own))
+            if expected > 0:
+                assert depth == pytest.approx(expected, abs=1e-6)
+            else:
+                assert depth <= 0
 
 
 def test_rigid_ground_has_no_soil():

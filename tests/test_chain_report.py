@@ -70,7 +70,7 @@ def test_ground_carries_the_weight(at_rest):
 def test_tension_at_rest_is_half_of_what_the_tensioner_pushes(at_rest):
     readings, _, designs = at_rest
     for name, reading in readings.items():
-        (tensioner,) = [w.tensioner for w in designs[name].undercarriage.wheels if w.tensioner is not None]
+        (tensioner,) = [w.tensioner for w in designs[name].running_gear.wheels if w.tensioner is not None]
         push = tensioner.preload - tensioner.stiffness * reading.idler_slide
         upper = reading.positions[:, 2] > reading.positions[:, 2].max() - 0.02
         assert np.mean(reading.tension[upper]) == pytest.approx(push / 2, rel=0.05)
@@ -85,8 +85,8 @@ def test_pressure_is_force_over_plate_and_only_what_touches_is_pressed_or_slips(
         touching = reading.ground_force > 0
         assert 8 < touching.sum() < len(touching) / 2
         assert np.all(reading.sinkage[touching] > 0)
-        assert np.all(reading.slip[~touching] == 0)
-        assert np.abs(reading.slip).max() < 2e-3
+        assert np.all(reading.slip_velocity[~touching] == 0)
+        assert np.abs(reading.slip_velocity).max() < 2e-3
 
 
 def test_readings_change_nothing_and_are_read_only():
@@ -133,7 +133,7 @@ def test_a_belt_faster_than_its_vehicle_slips_along_its_shoes_and_its_drive_has_
         world.step()
         slipping = track.speed - track.ground_speed
     on_ground = reading.ground_force > 0
-    slip = np.average(reading.slip[on_ground, 0], weights=reading.ground_force[on_ground])
+    slip = np.average(reading.slip_velocity[on_ground, 0], weights=reading.ground_force[on_ground])
     assert slip == pytest.approx(slipping, rel=0.1)
     assert reading.drive_torque * reading.drive_speed == pytest.approx(track.power, rel=0.01, abs=0.01)
 
@@ -159,7 +159,7 @@ def test_history_is_one_table_with_units(climb, tmp_path: Path):
     reading, row = climb.chains.readings["right"][-1], rows[-1]
     assert (row["track"], row["shoe"]) == ("right", "39")
     assert float(row["tension_N"]) == pytest.approx(reading.tension[-1], rel=1e-5)
-    assert float(row["slip_m_s"]) == pytest.approx(reading.slip[-1, 0], rel=1e-5)
+    assert float(row["slip_m_s"]) == pytest.approx(reading.slip_velocity[-1, 0], rel=1e-5)
     assert float(row["idler_slide_m"]) == pytest.approx(reading.idler_slide, rel=1e-5)
 
 
@@ -181,8 +181,8 @@ def test_outlines_are_where_shoes_and_wheels_are(climb):
     np.testing.assert_allclose([p.mean(axis=0) for p in plates], reading.positions[:, [0, 2]], atol=1e-9)
     assert min(g[:, 1].min() for g in grousers) == pytest.approx(1e-3, abs=1e-4)  # Just over the ground.
     circles = wheel_outlines(design, reading)
-    axles = np.array([(wheel.x, wheel.z) for wheel in design.undercarriage.wheels])
-    axles[[w.tensioner is not None for w in design.undercarriage.wheels], 0] += reading.idler_slide
+    axles = np.array([(wheel.x, wheel.z) for wheel in design.running_gear.wheels])
+    axles[[w.tensioner is not None for w in design.running_gear.wheels], 0] += reading.idler_slide
     middles = np.array([(c.min(axis=0) + c.max(axis=0)) / 2 for c in circles])
     np.testing.assert_allclose(middles - middles[0], axles - axles[0], atol=1e-9)
 
@@ -193,7 +193,7 @@ def polygons(axes):
 
 def test_pictures_have_as_many_polygons_as_shoes(climb):
     design = climb.chains.designs["left"]
-    each = 2 * design.chain.count + len(design.undercarriage.wheels)
+    each = 2 * design.chain.count + len(design.running_gear.wheels)
     views = [axes for axes in draw_chains(climb).axes if axes.get_xlabel() == "x [m]"]
     assert [polygons(axes) for axes in views] == [each + 1] * 2  # The ground.
     assert polygons(draw_climb(climb).axes[0]) == 2 * each + 2  # Two tracks, the body and the ground.
@@ -204,7 +204,7 @@ def test_a_chain_that_comes_off_leaves_what_was_written_down(tmp_path: Path, mon
         done = advance_tracks(tracks, *given)
         time = tracks[0].state.time
         if time > 0.1105:
-            raise DivergedError("chain link 7", time, "the chain has come off its wheels")
+            raise DivergedError("shoe 7", time, "the chain has come off its wheels")
         return done
 
     monkeypatch.setattr(segtrack.bullet.chains, "advance_tracks", lose)
@@ -212,7 +212,7 @@ def test_a_chain_that_comes_off_leaves_what_was_written_down(tmp_path: Path, mon
     arguments = ["climb", "packbot", "--track-model", "chain", "--out", str(tmp_path)]
     done = CliRunner().invoke(app, [*arguments, "--json"])
     assert done.exit_code == 2
-    assert "segtrack: simulation diverged: chain link 7 at t = 0.1110 s: the chain has come" in done.stderr
+    assert "segtrack: simulation diverged: shoe 7 at t = 0.1110 s: the chain has come" in done.stderr
     assert json.loads((tmp_path / "summary.json").read_text())["outcome"] == "diverged"
     assert (tmp_path / "trajectory.csv").read_text().count("\n") == 1 + 6
     # Of a drive that may take longer, every other sample.

@@ -19,7 +19,7 @@ from segtrack.bullet.frames import link_mass, link_motion
 from segtrack.chain.shoes.measures import angular_momentum, kinetic_energy, linear_momentum
 from segtrack.chain.track import TrackChain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.chain import ChainPart, ShoesPart
+from segtrack.description.chain import ChainSpec, ShoesSpec
 from segtrack.description.chain_layout import track_design
 from segtrack.description.load import parse_vehicle
 from segtrack.errors import DivergedError, InvalidValueError, VehicleFileError
@@ -55,7 +55,7 @@ def standing(settled) -> tuple[segtrack.World, Robot]:
     return world, robot
 
 
-# Exchange of momentum with PyBullet
+# CouplingImpulses of momentum with PyBullet
 
 
 def whole_momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -80,13 +80,13 @@ def whole_momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.n
         points.append(center)
         momenta.append(momentum)
         spin += angular_momentum(shoes, state) - np.cross(center, momentum)
-        wheels, frame = arrays.gear.wheels, arrays.carriers
-        spin += frame.rotation[0, :, 1] * np.sum(wheels.inertias * chain.wheels.speeds)
+        wheels, frame = arrays.running_gear.wheels, arrays.parents
+        spin += frame.rotations[0, :, 1] * np.sum(wheels.inertias * chain.wheels.speeds)
         for w in np.flatnonzero(wheels.slide_masses):
-            along = frame.rotation[0][:, [0, 2]] @ wheels.directions[w]
-            middle = wheels.positions[w] + wheels.directions[w] * chain.wheels.slides[w]
+            along = frame.rotations[0][:, [0, 2]] @ wheels.slide_directions[w]
+            middle = wheels.positions[w] + wheels.slide_directions[w] * chain.wheels.slide_positions[w]
             masses.append(0.0)
-            points.append(frame.position[0] + frame.rotation[0][:, [0, 2]] @ middle)
+            points.append(frame.positions[0] + frame.rotations[0][:, [0, 2]] @ middle)
             momenta.append(wheels.slide_masses[w] * chain.wheels.slide_speeds[w] * along)
     m, x, p = np.array(masses), np.array(points), np.array(momenta)
     return p.sum(axis=0), spin + np.cross(x - m @ x / m.sum(), p).sum(axis=0)
@@ -101,7 +101,9 @@ def turnover(robot: Robot) -> float:
         around = angular_momentum(design.chain, state) - np.cross(
             state.positions.mean(axis=0), linear_momentum(design.chain, state)
         )
-        total += np.linalg.norm(around) + abs(chain.arrays.gear.wheels.inertias[0] * chain.wheels.speeds[0])
+        total += np.linalg.norm(around) + abs(
+            chain.arrays.running_gear.wheels.inertias[0] * chain.wheels.speeds[0]
+        )
     return float(total)
 
 
@@ -163,12 +165,12 @@ def test_after_a_round_of_the_chain_the_same_shoes_are_on_the_sprocket(direction
 
 def gaps(chain: TrackChain) -> dict[int, float]:
     """By shoe whose first pin is on the sprocket: in which of its gaps that is, whole when in the middle."""
-    design, carriers = chain.design, chain.arrays.carriers
-    driven = design.undercarriage.driven
-    wheel, sprocket = design.undercarriage.wheels[driven], design.undercarriage.sprocket
+    design, parents = chain.design, chain.arrays.parents
+    driven = design.running_gear.driven
+    wheel, sprocket = design.running_gear.wheels[driven], design.running_gear.sprocket
     assert sprocket is not None
-    pins = chain.state.positions + chain.state.rotations @ np.array(design.chain.shoe.rear)
-    x, _, z = ((pins - carriers.position[0]) @ carriers.rotation[0]).T
+    pins = chain.state.positions + chain.state.rotations @ np.array(design.chain.shoe.bushing_position)
+    x, _, z = ((pins - parents.positions[0]) @ parents.rotations[0]).T
     x, z = x - wheel.x, z - wheel.z
     turned = (np.arctan2(x, z) - chain.wheels.angles[driven]) * sprocket.count / (2 * math.pi)
     seated = np.flatnonzero(np.hypot(x, z) < 1.02 * sprocket.pitch_radius)
@@ -269,13 +271,13 @@ def test_a_vehicle_sinks_into_an_elastic_bed_by_weight_over_stiffness_and_area()
     stiffness = 1e6
     vehicle = load_vehicle("packbot")
     smooth = {name: track.model_copy(update={"grousers": None}) for name, track in vehicle.tracks.items()}
-    chain = ChainPart(shoes=ShoesPart(count=SHOES))
+    chain = ChainSpec(shoes=ShoesSpec(count=SHOES))
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane(soil=Soil.linear(stiffness, 1e3, 0.5, 50.0)))
         vehicle = vehicle.model_copy(update={"tracks": smooth, "chain": chain})
         robot = world.add_vehicle(vehicle, track_model="chain")
         assert world.settle().converged
-        depths = -np.concatenate([chain_of(robot, name).points[:, 2] for name in robot.tracks])
+        depths = -np.concatenate([chain_of(robot, name).contact_points[:, 2] for name in robot.tracks])
         design = chain_of(robot).design
         area = np.sum(depths > 0) * design.treads[0].areas[0]
         mean = depths[depths > 0].mean()
@@ -296,13 +298,16 @@ def state_of(world: segtrack.World, robot: Robot) -> list[object]:
         snapshot = chain_of(robot, name).snapshot()
         parts += [track.travel, track.speed, track.force, track.energy, snapshot.torque]
         chain = snapshot.chain
-        parts += [a.tobytes() for a in (chain.positions, chain.orientations, chain.velocities, chain.spins)]
-        parts += [a.tobytes() for a in (*snapshot.wheels, *snapshot.ground)]
+        parts += [
+            a.tobytes()
+            for a in (chain.positions, chain.orientations, chain.velocities, chain.angular_velocities_body)
+        ]
+        parts += [a.tobytes() for a in (*snapshot.wheels, *snapshot.contacts)]
     return parts
 
 
 def act(world: segtrack.World, robot: Robot) -> list[object]:
-    """Drive a curve."""
+    """DriveCommand a curve."""
     robot.set_belt_speed(0.8, 0.3)
     world.run(0.15)
     return state_of(world, robot)
@@ -411,7 +416,7 @@ def test_a_chain_that_is_struck_off_its_wheels_says_where_and_when() -> None:
         with pytest.raises(DivergedError) as error:
             world.run(0.1)
         reason = "the chain has come off its wheels"
-        assert str(error.value) == f"simulation diverged: chain link 31 of right at t = 0.0510 s: {reason}"
+        assert str(error.value) == f"simulation diverged: shoe 31 of right at t = 0.0510 s: {reason}"
 
 
 def test_a_chain_with_a_shoe_at_no_place_says_which() -> None:
@@ -426,7 +431,7 @@ def test_a_chain_with_a_shoe_at_no_place_says_which() -> None:
         assert error.value.time == pytest.approx(0.051)
 
 
-# Vehicle files
+# CompositeBody files
 
 
 def parsed(vehicle: str, *changes) -> VehicleDescription:
@@ -466,7 +471,7 @@ def test_a_chain_stands_for_its_belt(vehicle: str) -> None:
         if part.grousers is not None and part.chain.shoes.count is None:
             assert chain.count == part.grousers.count
         assert chain.count * chain.shoe.mass == pytest.approx(part.belt.mass)
-        depth = part.belt.thickness / 2 - chain.shoe.rear[2]
+        depth = part.belt.thickness / 2 - chain.shoe.bushing_position[2]
         inner = part.belt_path.perimeter - 2 * math.pi * depth
         assert chain.count * chain.shoe.pitch == pytest.approx(inner, rel=0.01)
 
@@ -504,7 +509,8 @@ CHAIN = ("chain",)
         ([(CHAIN, {"sprocket": {"teeth": 4}})], "chain.sprocket.teeth must be at least 5, got 4"),
         ([(CHAIN, {"sub_step": 0})], "chain.sub_step must be greater than 0, got 0"),
         ([(CHAIN, {"sprocket": {}, "drum": {}})], "chain.sprocket must be left out where drum is given"),
-        ([(CHAIN, {"wheels": [], "rollers": {}})], "chain.rollers must be left out where wheels is given"),
+        ([(CHAIN, {"road_wheels": [], "even_rollers": {}})],
+         "chain.even_rollers must be left out where road_wheels is given"),
     ],
 )  # fmt: skip
 def test_mistakes_in_a_file_are_refused(changes, message: str) -> None:
@@ -538,16 +544,16 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
             "chain.sprocket.teeth", "13, for a pitch of 0.03779 m on a pulley of 0.082 m, got 12",
         ),
         (
-            {"wheels": [wheel(0, -0.05, 0.015), wheel(0.01, -0.05, 0.015)]},
-            "chain.wheels[1]", "apart from chain.wheels[0], got an overlap of 0.026 m",
+            {"road_wheels": [wheel(0, -0.05, 0.015), wheel(0.01, -0.05, 0.015)]},
+            "chain.road_wheels[1]", "apart from chain.road_wheels[0], got an overlap of 0.026 m",
         ),
         (
-            {"wheels": [wheel(-0.2, 0, 0.015)]},
-            "chain.wheels[0]", "apart from the driven wheel, got an overlap of 0.0358 m",
+            {"road_wheels": [wheel(-0.2, 0, 0.015)]},
+            "chain.road_wheels[0]", "apart from the driven wheel, got an overlap of 0.0358 m",
         ),
         (
-            {"wheels": [wheel(0, -0.075, 0.015)]},
-            "chain.wheels[0]", "within the belt, got one that reaches 0.008 m out",
+            {"road_wheels": [wheel(0, -0.075, 0.015)]},
+            "chain.road_wheels[0]", "within the belt, got one that reaches 0.008 m out",
         ),
         (
             {"sub_step": 1e-3},
@@ -558,8 +564,8 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
             "chain.shoes.thickness", "at most 0.0738 m, for a wheel to fit inside its tightest bend, got 0.5",
         ),
         (
-            {"rollers": {"spacing": 1e-4}},
-            "chain.rollers.spacing", "at least 0.00945 m, a quarter of the pitch, got 0.0001",
+            {"even_rollers": {"spacing": 1e-4}},
+            "chain.even_rollers.spacing", "at least 0.00945 m, a quarter of the pitch, got 0.0001",
         ),
         (
             {"bushing": {"stiffness": 1e12}},
@@ -584,12 +590,10 @@ def test_a_number_of_shoes_that_is_asked_for_closes() -> None:
 
 
 def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
-    vehicle = parsed("packbot", (CHAIN, {"tensioner": {"tension": 2e4}}))
+    vehicle = parsed("packbot", (CHAIN, {"tensioner": {"pretension": 2e4}}))
     with segtrack.World() as world, pytest.raises(InvalidValueError) as error:
         world.add_vehicle(vehicle, track_model="chain")
-    message = (
-        "chain must be one that bears its tensioner, got one that breaks: simulation diverged: chain link "
-    )
+    message = "chain must be one that bears its tensioner, got one that breaks: simulation diverged: shoe "
     assert str(error.value).startswith(message)
 
 
@@ -635,10 +639,10 @@ def test_a_path_around_one_pulley_is_refused() -> None:
 
 
 @pytest.mark.parametrize("first", ["mesh", "vehicle"])
-def test_a_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
+def test_an_open_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
     file = tmp_path / "slab.obj"
     corners = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 0 -1\n"
-    file.write_text(corners + "f 1 2 3\nf 1 3 4\nf 2 1 5\nf 3 2 5\nf 4 3 5\nf 1 4 5\n")
+    file.write_text(corners + "f 1 2 3\nf 1 3 4\nf 2 1 5\nf 3 2 5\nf 4 3 5\n")
     mesh = terrain.Mesh(file=file)
     with segtrack.World() as world, pytest.raises(InvalidValueError) as error:
         if first == "mesh":
@@ -648,7 +652,8 @@ def test_a_mesh_under_a_chain_is_refused(first: str, tmp_path) -> None:
             world.add_vehicle("packbot", track_model="chain", position=(0, 0, 0.1))
             world.add_terrain(mesh)
     assert str(error.value) == (
-        f"ground must be of analytic solids or a heightfield (a mesh has no inside), got '{file}'"
+        "ground must be of analytic solids, heightfields and meshes of closed convex pieces, "
+        f"got {file} whose piece 1 of 1 is not"
     )
 
 
@@ -667,14 +672,14 @@ tracks:
     grousers: {count: 40, shape: {box: {length: 0.005, height: 0.008}}}
     drive: {max_force: 300.0, max_speed: 1.0}
     chain:
-      wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_left, x: 0, z: -0.05, radius: 0.02}]
-      arms: {arm_left: {stiffness: 40.0, damping: 0.5, rest: REST}}
+      road_wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_left, x: 0, z: -0.05, radius: 0.02}]
+      suspension: {arm_left: {stiffness: 40.0, damping: 0.5, free_position: REST}}
   right:
     <<: *track
     mount: {parent: base, xyz: [0, -0.2, 0]}
     chain:
-      wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_right, x: 0, z: -0.05, radius: 0.02}]
-      arms: {arm_right: {stiffness: 40.0, damping: 0.5, rest: REST}}
+      road_wheels: [{x: -0.1, z: -0.05, radius: 0.02}, {link: arm_right, x: 0, z: -0.05, radius: 0.02}]
+      suspension: {arm_right: {stiffness: 40.0, damping: 0.5, free_position: REST}}
 """
 
 
@@ -753,7 +758,7 @@ def test_a_chain_stands_on_ground_of_every_kind(ground: terrain.Terrain) -> None
     with segtrack.World("fast") as world:
         world.add_terrain(ground)
         robot = world.add_vehicle("packbot", track_model="chain")
-        carried, deepest = [], robot.mass * GRAVITY / chain_of(robot).design.grip.stiffness
+        carried, deepest = [], robot.mass * GRAVITY / chain_of(robot).design.shoe_contact.stiffness
         for _ in range(25):
             world.step()
             readings = [track.read_chain() for track in robot.tracks.values()]

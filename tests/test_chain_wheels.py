@@ -4,86 +4,83 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.parent_frames import Carriers, Reaction
+from segtrack.chain.parent_frames import ParentFrames, Reaction
+from segtrack.chain.running_gear.design import Rail, RunningGear
+from segtrack.chain.running_gear.parameters import wheel_contact_parameters
 from segtrack.chain.running_gear.sprocket import Sprocket
-from segtrack.chain.running_gear.sprocket_contact import add_sprocket
-from segtrack.chain.running_gear.undercarriage import Contact, Rail, Undercarriage
+from segtrack.chain.running_gear.sprocket_contact import add_sprocket_contacts
 from segtrack.chain.running_gear.wheel_bounds import rolling_bounds, wheel_bounds
-from segtrack.chain.running_gear.wheel_contact import add_wheels, box_wheels
-from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheels
+from segtrack.chain.running_gear.wheel_contact import add_wheel_contacts, find_wheel_candidates
+from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
-from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.shoes.loads import allocate_work_arrays
 from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.chain.shoes.state import ChainState, state_along
-from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, kick, start_loads
-from segtrack.chain.stability import link_bounds
+from segtrack.chain.shoes.sub_step import drift, gather_loads, kick, start_loads
+from segtrack.chain.stability import joint_bounds
 from segtrack.errors import InvalidValueError
 
 PITCH = 0.0384
 SHOE = Shoe.of_box(0.05, (PITCH, 0.075, 0.010))
 RAIL = Rail(0.005, (-0.02, 0.02))
-LAW = Contact(1e8, 20.0, 0.3, 1e5)
-ELASTIC = Contact(1e8, 0.0, 0.3, 1e5)
+LAW = wheel_contact_parameters(1e8, 20.0, 0.3, 1e5)
+ELASTIC = wheel_contact_parameters(1e8, 0.0, 0.3, 1e5)
 TENSIONER = Tensioner((0.8, 0.6), 0.3, 60.0, 2e4, 50.0)
 BUSHING = Bushing(1e6, 20.0, 100.0, 0.02, 0.003)
 
 
 class Rig:
-    """One track's wheels and chain, advanced by the stages of a sub-step; the carrier is held."""
+    """One track's wheels and chain, advanced by the stages of a sub-step; the parent link is kinematic."""
 
-    def __init__(self, undercarriage, state, closed=False, sub_step=2e-5):
+    def __init__(self, running_gear, state, closed=False, sub_step=2e-5):
         self.chain, self.state = Chain(len(state.positions), SHOE, BUSHING, closed), state
-        self.wheels, self.teeth = undercarriage.tables(SHOE), undercarriage.teeth()
-        self.motion, self.wheel_loads = undercarriage.at_rest(self.chain.count)
-        self.carriers = Carriers(np.zeros((1, 3)), np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 3)))
+        self.running_gear = running_gear.pack(SHOE, self.chain.count)
+        self.wheel_state, self.wheel_loads = self.running_gear.state, self.running_gear.loads
+        self.parents = ParentFrames(np.zeros((1, 3)), np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 3)))
         self.reaction = Reaction(np.zeros((1, 3)), np.zeros((1, 3)))
-        self.frames, self.loads = room_for(self.chain)
-        size = len(undercarriage.wheels)
-        self.near, self.counts = (
-            np.zeros((size, self.chain.count), dtype=np.intp),
-            np.zeros(size, dtype=np.intp),
-        )
-        self.driven, self.sub_step = undercarriage.driven, sub_step
-        self.links = Motion(state.positions, state.orientations, state.velocities, state.spins)
+        self.frames, self.loads = allocate_work_arrays(self.chain)
+        self.sub_step = sub_step
         self.place()
 
     def place(self):
-        drift(self.links, self.frames, self.chain.constants, 0.0)
-        box_wheels(self.carriers, self.wheels, self.motion, self.frames, self.near, self.counts)
+        drift(self.state.arrays, self.frames, self.chain.constants, 0.0)
+        find_wheel_candidates(self.running_gear, self.parents, self.frames)
 
     def press(self, sub_step=0.0):
-        """Add what wheels do to the loads that there are."""
-        near, c = (
-            (self.near, self.counts, self.frames, self.loads, self.reaction, self.wheel_loads),
-            self.carriers,
-        )
-        start_wheels(c, self.wheels, self.motion, self.reaction, self.wheel_loads)
-        add_wheels(c, self.wheels, self.motion, *near, sub_step)
-        add_sprocket(c, self.wheels, self.motion, self.teeth, *near, self.chain.constants)
+        """Add the wheels' contact forces to the loads that there are."""
+        on = self.running_gear, self.parents, self.frames, self.loads, self.reaction
+        start_wheel_loads(self.running_gear, self.parents, self.reaction)
+        add_wheel_contacts(*on, sub_step)
+        add_sprocket_contacts(*on, self.chain.constants)
 
     def forces(self, sub_step=0.0):
-        """On the links, of the wheels alone (n, 3)."""
+        """Forces of the wheels alone on the shoes (n, 3)."""
         start_loads(self.loads, (0.0, 0.0, 0.0))
         self.press(sub_step)
         return self.loads.forces[: self.chain.count]
 
-    def advance(self, count, target=0.0, limit=math.inf, kept=1.0, pull=None):
-        """Take sub-steps; `pull` (n, 3) acts on the links besides [N]."""
+    def drive(self, target, limit, sub_step, velocity_decay=1.0):
+        """Change the wheels' speeds; returns the drive's torque."""
+        return kick_wheels(
+            self.running_gear, self.parents, self.reaction, target, limit, sub_step, velocity_decay
+        )
+
+    def advance(self, count, target=0.0, limit=math.inf, velocity_decay=1.0, pull=None):
+        """Take sub-steps; `pull` (n, 3) acts on the shoes besides [N]."""
+        shoes, constants, half = self.state.arrays, self.chain.constants, self.sub_step / 2
         for step in range(count):
             if step % 50 == 0:
                 self.place()
-            half, constants = self.sub_step / 2, self.chain.constants
-            drift(self.links, self.frames, constants, half)
-            drift_wheels(self.carriers, self.wheels, self.motion, half)
+            drift(shoes, self.frames, constants, half)
+            drift_wheels(self.running_gear, self.parents, half)
             gather_loads(self.chain.joints, self.frames, self.loads, constants, (0.0, 0.0, 0.0))
             if pull is not None:
                 self.loads.forces[: self.chain.count] += pull
             self.press(self.sub_step)
-            kick(self.links, self.frames, self.loads, constants, self.sub_step, kept)
-            drive = self.wheel_loads, self.reaction, self.driven, target, limit, self.sub_step, kept
-            self.torque = kick_wheels(self.carriers, self.wheels, self.motion, *drive)
-            drift(self.links, self.frames, constants, half)
-            drift_wheels(self.carriers, self.wheels, self.motion, half)
+            kick(shoes, self.frames, self.loads, constants, self.sub_step, velocity_decay)
+            self.torque = self.drive(target, limit, self.sub_step, velocity_decay)
+            drift(shoes, self.frames, constants, half)
+            drift_wheels(self.running_gear, self.parents, half)
 
 
 def link_at(x, z, y=0.0, turn=0.0):
@@ -96,7 +93,7 @@ def link_at(x, z, y=0.0, turn=0.0):
 
 def drum(law=LAW, tensioner=None, radius=0.07, inertia=1e-4):
     wheel = Wheel.flanged(0.0, 0.0, radius, inertia, 0.025, 0.005, tensioner)
-    return Undercarriage((wheel,), 0, RAIL, law)
+    return RunningGear((wheel,), 0, RAIL, law)
 
 
 def sprocket(count=12, **options):
@@ -106,7 +103,7 @@ def sprocket(count=12, **options):
 
 def driven_by(teeth, *others):
     wheel = Wheel(0.0, 0.0, ((-0.02, 0.06), (0.02, 0.06)), 1e-4)
-    return Undercarriage((wheel, *others), 0, RAIL, LAW, teeth)
+    return RunningGear((wheel, *others), 0, RAIL, LAW, teeth)
 
 
 def loop(straight):
@@ -130,28 +127,28 @@ def test_links_wheels_and_carrier_push_and_turn_equally_and_oppositely(teeth):
     idler = Wheel.flanged(apart / 2, 0.0, 0.07, 1e-4, 0.0201, 0.005, TENSIONER)
     wheel = Wheel(-apart / 2, 0.0, ((-0.04, 0.07), (0.04, 0.07)), 1e-4)
     state = state_along(Chain(22, SHOE, BUSHING), hinges)
-    rig = Rig(Undercarriage((wheel, idler), 0, RAIL, LAW, teeth), state, closed=True)
+    rig = Rig(RunningGear((wheel, idler), 0, RAIL, LAW, teeth), state, closed=True)
     frame = Rotation.from_rotvec([0.5, -1.2, 0.3])
-    rig.carriers.position[0], rig.carriers.rotation[0] = (1.0, 2.0, 3.0), frame.as_matrix()
-    rig.carriers.velocity[0], rig.carriers.spin[0] = random.normal(size=(2, 3))
-    state.positions[:] = frame.apply(state.positions) + rig.carriers.position[0]
+    rig.parents.positions[0], rig.parents.rotations[0] = (1.0, 2.0, 3.0), frame.as_matrix()
+    rig.parents.velocities[0], rig.parents.angular_velocities_world[0] = random.normal(size=(2, 3))
+    state.positions[:] = frame.apply(state.positions) + rig.parents.positions[0]
     state.orientations[:] = (frame * Rotation.from_quat(state.orientations)).as_quat()
     state.positions += random.normal(scale=3e-3, size=(22, 3))
-    state.velocities[:], state.spins[:] = random.normal(size=(2, 22, 3))
-    for array in (rig.motion.speeds, rig.motion.slide_speeds):
+    state.velocities[:], state.angular_velocities_body[:] = random.normal(size=(2, 22, 3))
+    for array in (rig.wheel_state.speeds, rig.wheel_state.slide_speeds):
         array[:] = random.normal(size=2)
-    rig.motion.slides[1], rig.motion.angles[:] = 1e-3, 0.3
+    rig.wheel_state.slide_positions[1], rig.wheel_state.angles[:] = 1e-3, 0.3
     rig.place()
     forces, torques = rig.forces(1e-4), rig.loads.torques[:22]
-    axle = rig.carriers.rotation[0, :, 1]
-    tensioner = np.zeros(3) + frame.apply([0.8, 0, 0.6]) * rig.wheel_loads.slides[1]
-    middle = rig.carriers.position[0] + frame.apply([apart / 2 + 0.8e-3, 0, 0.6e-3])
+    axle = rig.parents.rotations[0, :, 1]
+    tensioner = np.zeros(3) + frame.apply([0.8, 0, 0.6]) * rig.wheel_loads.slide_forces[1]
+    middle = rig.parents.positions[0] + frame.apply([apart / 2 + 0.8e-3, 0, 0.6e-3])
     scale = np.abs(forces).sum()
     assert (np.abs(forces).sum(axis=1) > 0).sum() > 8
     assert abs(rig.wheel_loads.torques).min() > 0
-    np.testing.assert_allclose(forces.sum(axis=0) + rig.reaction.force[0] + tensioner, 0, atol=1e-12 * scale)
+    np.testing.assert_allclose(forces.sum(axis=0) + rig.reaction.forces[0] + tensioner, 0, atol=1e-12 * scale)
     about = np.cross(state.positions, forces).sum(axis=0) + torques.sum(axis=0)
-    about += rig.reaction.torque[0] + np.cross(rig.carriers.position[0], rig.reaction.force[0])
+    about += rig.reaction.torques[0] + np.cross(rig.parents.positions[0], rig.reaction.forces[0])
     about += rig.wheel_loads.torques.sum() * axle + np.cross(middle, tensioner)
     np.testing.assert_allclose(about, 0, atol=1e-12 * scale * np.linalg.norm(middle))
 
@@ -159,24 +156,20 @@ def test_links_wheels_and_carrier_push_and_turn_equally_and_oppositely(teeth):
 def test_a_drive_turns_its_carrier_the_other_way():
     rig = Rig(drum(), link_at(0, 0.2))
     rig.press()
-    drive = rig.wheel_loads, rig.reaction, 0, 5.0, 2.0, 1e-4, 1.0
-    assert kick_wheels(rig.carriers, rig.wheels, rig.motion, *drive) == 2.0
-    assert rig.motion.speeds[0] == pytest.approx(2.0 * 1e-4 / 1e-4)
-    np.testing.assert_allclose(rig.reaction.torque[0], (0, -2.0, 0))
+    assert rig.drive(5.0, 2.0, 1e-4) == 2.0
+    assert rig.wheel_state.speeds[0] == pytest.approx(2.0 * 1e-4 / 1e-4)
+    np.testing.assert_allclose(rig.reaction.torques[0], (0, -2.0, 0))
     rig.press()
-    torque = kick_wheels(
-        rig.carriers, rig.wheels, rig.motion, rig.wheel_loads, rig.reaction, 0, 2.5, 2.0, 1e-4, 1.0
-    )
-    assert torque == pytest.approx(1e-4 * 0.5 / 1e-4)
-    assert rig.motion.speeds[0] == pytest.approx(2.5)
+    assert rig.drive(2.5, 2.0, 1e-4) == pytest.approx(1e-4 * 0.5 / 1e-4)
+    assert rig.wheel_state.speeds[0] == pytest.approx(2.5)
 
 
 def test_a_motor_holds_a_speed_relative_to_its_carrier():
     rig = Rig(drum(), link_at(0, 0.2))
-    rig.carriers.spin[0, 1] = 3.0
+    rig.parents.angular_velocities_world[0, 1] = 3.0
     rig.advance(100, target=-3.0)
-    assert rig.motion.speeds[0] == pytest.approx(0, abs=1e-12)
-    assert rig.motion.angles[0] == pytest.approx(-3.0 * 100 * rig.sub_step)
+    assert rig.wheel_state.speeds[0] == pytest.approx(0, abs=1e-12)
+    assert rig.wheel_state.angles[0] == pytest.approx(-3.0 * 100 * rig.sub_step)
 
 
 # Rolling
@@ -204,10 +197,10 @@ def test_rails_are_met_where_they_are_nearest_to_the_axle(x, y):
 def test_a_pressed_link_rests_where_k_d_to_the_1_5_is_its_load(load):
     """It settles on two rails."""
     rig = Rig(drum(), link_at(0, 0.06999), sub_step=5e-5)
-    rig.advance(3000, kept=0.99, pull=(0, 0, -load))
+    rig.advance(3000, velocity_decay=0.99, pull=(0, 0, -load))
     depth = 0.07 - (rig.state.positions[0, 2] - 0.005)
     assert 2 * 1e8 * depth**1.5 == pytest.approx(load, rel=1e-6)
-    assert rig.reaction.force[0, 2] == pytest.approx(-load, rel=1e-6)
+    assert rig.reaction.forces[0, 2] == pytest.approx(-load, rel=1e-6)
 
 
 def test_a_contact_never_pulls():
@@ -221,10 +214,10 @@ def test_friction_sticks_below_its_cone_and_slides_beyond():
     """A link on a braked drum: K_s s or mu N; the brake bears the moment of all that acts on it."""
     load = 20.0
     rig = Rig(drum(), link_at(0, 0.06999), sub_step=5e-5)
-    rig.advance(2000, kept=0.99, pull=(0, 0, -load))
-    rig.advance(2000, kept=0.97, pull=(0.1 * load, 0, -load))
+    rig.advance(2000, velocity_decay=0.99, pull=(0, 0, -load))
+    rig.advance(2000, velocity_decay=0.97, pull=(0.1 * load, 0, -load))
     x, _, z = rig.state.positions[0]
-    shear = rig.motion.shear[0, 0, :, 0]
+    shear = rig.wheel_state.shear_displacements[0, 0, :, 0]
     assert (0.05 * load / 2 < 1e5 * shear).all() and (1e5 * shear < 0.2 * load / 2).all()
     assert rig.torque == pytest.approx(-1e5 * shear.sum() * 0.07, rel=1e-3)
     assert rig.torque == pytest.approx(-(0.1 * load * z + load * x), rel=1e-3)
@@ -239,15 +232,15 @@ def test_friction_sticks_below_its_cone_and_slides_beyond():
 
 def test_a_link_that_leaves_forgets_its_displacement():
     rig = Rig(drum(), link_at(0, 0.0699))
-    rig.motion.shear[:] = 1e-6
+    rig.wheel_state.shear_displacements[:] = 1e-6
     rig.forces()
-    assert (rig.motion.shear[..., 0] == 1e-6).all()
+    assert (rig.wheel_state.shear_displacements[..., 0] == 1e-6).all()
     for height in (0.0701, 0.5):
-        rig.motion.shear[:] = 1e-6
+        rig.wheel_state.shear_displacements[:] = 1e-6
         rig.state.positions[0, 2] = height + 0.005
         rig.place()
         rig.forces()
-        assert (rig.motion.shear == 0).all()
+        assert (rig.wheel_state.shear_displacements == 0).all()
 
 
 def test_a_wheel_rolls_with_the_link_that_passes():
@@ -255,19 +248,19 @@ def test_a_wheel_rolls_with_the_link_that_passes():
     rig.state.velocities[0, 0] = 0.7
     for _ in range(400):
         rig.state.positions[0, 2], rig.state.velocities[0] = 0.0749, (0.7, 0, 0)
-        rig.state.orientations[0], rig.state.spins[0] = (0, 0, 0, 1), 0
+        rig.state.orientations[0], rig.state.angular_velocities_body[0] = (0, 0, 0, 1), 0
         rig.advance(1, limit=0.0)
-    assert rig.motion.speeds[0] == pytest.approx(0.7 / 0.0699, rel=1e-2)
+    assert rig.wheel_state.speeds[0] == pytest.approx(0.7 / 0.0699, rel=1e-2)
 
 
 @pytest.mark.parametrize("side", [-1, 1])
 def test_flanges_hold_a_link_on_the_wheel(side):
     """Pushed aside by much more than friction it stays; let go, flanges have it back on the flat."""
-    rig = Rig(drum(Contact(1e8, 20.0, 0.0, 1e5)), link_at(0, 0.06999), sub_step=5e-5)
-    rig.advance(4000, kept=0.99, pull=(0, side * 15.0, -20.0))
+    rig = Rig(drum(wheel_contact_parameters(1e8, 20.0, 0.0, 1e5)), link_at(0, 0.06999), sub_step=5e-5)
+    rig.advance(4000, velocity_decay=0.99, pull=(0, side * 15.0, -20.0))
     aside = side * rig.state.positions[0, 1]
     assert 0.004 < aside < 0.006
-    rig.advance(3000, kept=0.99, pull=(0, 0, -20.0))
+    rig.advance(3000, velocity_decay=0.99, pull=(0, 0, -20.0))
     assert side * rig.state.positions[0, 1] < aside
     assert side * rig.state.positions[0, 1] <= 0.0041
 
@@ -286,9 +279,9 @@ def test_the_rounded_profile_is_smooth_and_meets_the_lines():
 def test_a_tensioner_rests_where_its_force_is_the_load():
     """q = (preload - load) / stiffness."""
     rig = Rig(drum(tensioner=Tensioner((0.0, 1.0), 0.3, 60.0, 2e4, 50.0)), link_at(0, 0.0702), sub_step=5e-5)
-    rig.advance(8000, kept=0.98, pull=(0, 0, -40.0))
-    assert rig.motion.slides[0] == pytest.approx((60.0 - 40.0) / 2e4, rel=1e-3)
-    np.testing.assert_allclose(rig.reaction.force[0], (0, 0, -40.0), atol=0.05)
+    rig.advance(8000, velocity_decay=0.98, pull=(0, 0, -40.0))
+    assert rig.wheel_state.slide_positions[0] == pytest.approx((60.0 - 40.0) / 2e4, rel=1e-3)
+    np.testing.assert_allclose(rig.reaction.forces[0], (0, 0, -40.0), atol=0.05)
 
 
 # Teeth
@@ -336,7 +329,7 @@ def test_teeth_press_a_bushing_as_brute_force_says(turn, rows):
         touched += inside
         centre = lean.apply([along, 0, teeth.pitch_radius + out])
         rig = Rig(driven_by(teeth), link_at(centre[0] + PITCH / 2, centre[2] - 0.005))
-        rig.motion.angles[0] = turn
+        rig.wheel_state.angles[0] = turn
         expected = len(rows) * lean.apply([force[0], 0, force[1]])
         np.testing.assert_allclose(rig.forces()[0], expected, atol=0.02 * max(1.0, np.linalg.norm(force)))
     assert touched > 10
@@ -380,15 +373,15 @@ def test_a_sprocket_moves_the_chain_by_a_pitch_per_tooth(direction):
     rig = Rig(driven_by(teeth, idler), state, closed=True, sub_step=5e-5)
     for step in range(72):
         rig.advance(100, target=direction * 2 * math.pi / 0.3 * min(1.0, step / 24))
-        bushings = state.positions + state.rotations @ SHOE.rear
-        turned = (np.arctan2(bushings[:, 0], bushings[:, 2]) - rig.motion.angles[0]) * 12 / (2 * math.pi)
+        bushings = state.positions + state.rotations @ SHOE.bushing_position
+        turned = (np.arctan2(bushings[:, 0], bushings[:, 2]) - rig.wheel_state.angles[0]) * 12 / (2 * math.pi)
         seated = np.flatnonzero((bushings[:, 0] > 0.02) & (bushings[:, 0] > -apart / 2))
         assert len(seated) >= 4
         astray = (turned - np.arange(24) + 6) % 12 - 6  # Hinge 0 starts in the gap 0.
         np.testing.assert_allclose(astray[seated], 0, atol=0.02)
         radii = np.hypot(bushings[seated, 0], bushings[seated, 2])
         np.testing.assert_allclose(radii, teeth.pitch_radius, atol=1e-4)
-    assert direction * rig.motion.angles[0] > 0.95 * 2 * math.pi
+    assert direction * rig.wheel_state.angles[0] > 0.95 * 2 * math.pi
 
 
 # Sub-steps
@@ -396,17 +389,17 @@ def test_a_sprocket_moves_the_chain_by_a_pitch_per_tooth(direction):
 
 def test_bounds_are_above_what_a_link_feels():
     """By central differences of the forces of an elastic contact that sticks."""
-    undercarriage = drum(ELASTIC)
-    rig = Rig(undercarriage, link_at(0.0, 0.0699))
+    running_gear = drum(ELASTIC)
+    rig = Rig(running_gear, link_at(0.0, 0.0699))
     force = rig.forces()[0, 2] / 2
-    bound, _ = rolling_bounds(undercarriage, SHOE, force)
+    bound, _ = rolling_bounds(running_gear, SHOE, force)
     felt = np.zeros((3, 3))
     for k in range(3):
         for sign in (-1, 1):
-            rig = Rig(undercarriage, link_at(0.0, 0.0699))
+            rig = Rig(running_gear, link_at(0.0, 0.0699))
             rig.state.positions[0, k] += sign * 1e-8
-            rig.motion.shear[0, 0, :, 0] = sign * 1e-8 * (k == 0)
-            rig.motion.shear[0, 0, :, 1] = sign * 1e-8 * (k == 1) * -1
+            rig.wheel_state.shear_displacements[0, 0, :, 0] = sign * 1e-8 * (k == 0)
+            rig.wheel_state.shear_displacements[0, 0, :, 1] = sign * 1e-8 * (k == 1) * -1
             rig.place()
             felt[:, k] -= sign * rig.forces()[0] / 2e-8
     assert felt[2, 2] == pytest.approx(2 * 1.5 * 1e8 * math.sqrt(1e-4), rel=1e-4)
@@ -420,7 +413,7 @@ def test_bounds_cover_teeth_and_every_wheel():
     idler = Wheel.flanged(0.3, 0.0, 0.06, 1e-4, 0.025, 0.005, TENSIONER)
     stiffness, damping = rolling_bounds(driven_by(teeth, idler), SHOE, 100.0)
     assert (
-        stiffness.shape == damping.shape == (3, 6, 6) == (3, *link_bounds(Chain(3, SHOE, BUSHING))[0].shape)
+        stiffness.shape == damping.shape == (3, 6, 6) == (3, *joint_bounds(Chain(3, SHOE, BUSHING))[0].shape)
     )
     assert damping[2, 0, 0] == pytest.approx(2 * (2 * (20.0 + 2 * 0.1 * 100.0 / 0.1) + 20.0))
     rows = wheel_bounds(driven_by(teeth, idler), SHOE, 100.0)
@@ -432,21 +425,27 @@ def test_bounds_cover_teeth_and_every_wheel():
 
 def overlapping():
     first, second = (Wheel.flanged(x, 0.0, 0.05, 1e-4, 0.02, 0.005) for x in (0.0, 0.1))
-    return Undercarriage((first, second), 0, RAIL, LAW)
+    return RunningGear((first, second), 0, RAIL, LAW)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (overlapping, "wheels 0 and 1 of an undercarriage must be apart, got an overlap of 0.01 m"),
+        (overlapping, "wheels 0 and 1 of a running gear must be apart, got an overlap of 0.01 m"),
         (
-            lambda: Undercarriage((Wheel.flanged(0, 0, 0.05, 1e-4, 0.02, 0.005),), 1, RAIL, LAW),
-            "driven wheel of an undercarriage must be one of 0 to 0, got 1",
+            lambda: RunningGear((Wheel.flanged(0, 0, 0.05, 1e-4, 0.02, 0.005),), 1, RAIL, LAW),
+            "driven wheel of a running gear must be one of 0 to 0, got 1",
         ),
         (lambda: Rail(0.005, ()), "stations of a rail must be at least one, got ()"),
         (lambda: Rail(-0.1, (0.0,)), "inset of a rail must be at least 0, got -0.1"),
-        (lambda: Contact(0.0, 1, 1, 1), "stiffness of a contact must be greater than 0, got 0.0"),
-        (lambda: Contact(1.0, 1, -1, 1), "friction of a contact must be at least 0, got -1.0"),
+        (
+            lambda: wheel_contact_parameters(0.0, 1, 1, 1),
+            "stiffness of a wheel contact must be greater than 0, got 0.0",
+        ),
+        (
+            lambda: wheel_contact_parameters(1.0, 1, -1, 1),
+            "friction of a wheel contact must be at least 0, got -1",
+        ),
         (
             lambda: Tensioner((1.0, 1.0), 1, 1, 1, 1),
             "direction of a tensioner must be of norm 1, got (1.0, 1.0)",

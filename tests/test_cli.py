@@ -112,7 +112,25 @@ MISTAKES = {
     ),
     "model": (
         [*CLIMB, "--track-model", "legs"],
-        "segtrack: no track model 'legs'; there are: segments, smooth, wheels:N, plates, chain",
+        "segtrack: no track model 'legs'; there are: segments, smooth, wheels:N, plates, chain, compliant, "
+        "surface",
+    ),
+    "engine": ([*CLIMB, "--engine", "steam"], "segtrack: no engine 'steam'; there are: pybullet, native"),
+    "pair": (
+        [*CLIMB, "--engine", "native", "--track-model", "segments"],
+        "segtrack: engine for track model 'segments' must be pybullet, got 'native'",
+    ),
+    "native film": (
+        [*CLIMB, "--track-model", "compliant", "--record", "film.gif"],
+        "segtrack: engine for a film must be pybullet, got 'native'",
+    ),
+    "native window": (
+        [*CLIMB, "--track-model", "compliant", "--gui"],
+        "segtrack: engine for a window must be pybullet, got 'native'",
+    ),
+    "pair of the table": (
+        ["reproduce", "okada-table-4", "--engine", "pybullet", "--track-model", "surface"],
+        "segtrack: engine for track model 'surface' must be native, got 'pybullet'",
     ),
     "preset": (
         [*CLIMB, "--preset", "slow"],

@@ -158,7 +158,7 @@ def test_all_mistakes_of_a_file_are_reported_at_once_with_their_paths():
     left["path"]["pulleys"][1]["x"] = -0.2
     right["mount"]["parent"] = "chassis"
     right["grousers"]["shape"]["box"]["length"] = 0.05
-    right["omit"] = ["line_2", "line_7", "line_0"]
+    right["omit_segments"] = ["line_2", "line_7", "line_0"]
     with pytest.raises(VehicleFileError) as error:
         parse_vehicle(data, "mine.yaml")
     assert str(error.value).splitlines() == [
@@ -170,8 +170,9 @@ def test_all_mistakes_of_a_file_are_reported_at_once_with_their_paths():
         "mine.yaml: tracks.left.grousers.count must be at least 1, got 0",
         "mine.yaml: tracks.left.drive.max_speed must be a number, got 'fast'",
         "mine.yaml: tracks.right.grousers.shape must be no longer than their pitch of 0.03838 m, got 0.05 m",
-        "mine.yaml: tracks.right.omit[1] has no segment 'line_7'; there are: line_0, arc_1, line_2, arc_3",
-        "mine.yaml: tracks.right.omit[2] must not be line_0, which the drive acts on",
+        "mine.yaml: tracks.right.omit_segments[1] has no segment 'line_7'; "
+        "there are: line_0, arc_1, line_2, arc_3",
+        "mine.yaml: tracks.right.omit_segments[2] must not be line_0, which the drive acts on",
         "mine.yaml: wheels is not a key that segtrack knows",
         "mine.yaml: tracks.right.mount.parent has no link 'chassis'; there are: body",
     ]
@@ -197,7 +198,7 @@ def test_yaml_numbers_with_an_exponent_are_numbers(tmp_path):
 def test_merge_keys_may_repeat_what_they_replace():
     quince = load_vehicle("quince")
     assert quince.flippers["rear_right"].mount.xyz[1] == -quince.flippers["rear_left"].mount.xyz[1]
-    assert quince.flippers["rear_right"].extends == "rear"
+    assert quince.flippers["rear_right"].tip_direction == "rear"
 
 
 def test_a_torque_speed_line_gives_stall_force_and_top_speed():
@@ -261,11 +262,11 @@ def test_the_drive_acts_on_the_ground_wherever_a_path_begins():
         "heading": 0.0,
         "segments": [{"line": {"length": 0.7}}, {"arc": {"radius": 0.115, "turn": math.pi}}] * 2,
     }
-    data["tracks"]["left"]["omit"] = ["line_0"]
+    data["tracks"]["left"]["omit_segments"] = ["line_0"]
     track = parse_vehicle(data).tracks["left"]
     assert [link.name for link in track.segment_links()] == ["line_2", "arc_1", "arc_3"]
     assert math.isclose(track.segment_links()[0].z, -0.115)
-    smooth = track.model_copy(update={"grousers": None, "omit": ()})
+    smooth = track.model_copy(update={"grousers": None, "omit_segments": ()})
     assert [link.name for link in smooth.segment_links()] == ["line_2", "line_0", "arc_1", "arc_3"]
 
 

@@ -24,7 +24,7 @@ from gymnasium.wrappers import TimeLimit
 from scenes import environment
 
 from segtrack.description import bundled_vehicles
-from segtrack.envs import IDS, TASKS, Environment, Scan, rig
+from segtrack.envs import IDS, TASKS, Environment, Scan, episode_world
 from segtrack.envs.network import Network, Origin
 from segtrack.envs.parameters import ROBOT_PARAMETERS, parameter_table
 from segtrack.envs.policies import make_policy
@@ -231,7 +231,7 @@ def unlike_episodes(env):
     env.reset(options={"friction": 0.1, "drive_force": 0.2, "action_delay": 4, "sensor_noise": 0.3})
     for _ in range(15):
         env.step(FORWARD)
-    robot = env._rig.robot
+    robot = env._episode_world.robot
     robot.reset_base_pose((0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
     env.step(FORWARD)
     env.reset(options={"center_of_mass_z": 0.05, "initial_yaw": 1.0})
@@ -241,7 +241,7 @@ def unlike_episodes(env):
 
 
 @pytest.mark.parametrize(
-    "task, given, most_bodies",
+    "task, given, max_solids",
     [
         ("StepClimb", {}, 2000),
         ("StepClimb", VARIED, 2000),
@@ -250,8 +250,8 @@ def unlike_episodes(env):
     ],
     ids=["plain", "varied", "world built anew", "waves"],
 )
-def test_an_episode_does_not_depend_on_those_before_it(task, given, most_bodies, monkeypatch):
-    monkeypatch.setattr(rig, "_MOST_BODIES", most_bodies)
+def test_an_episode_does_not_depend_on_those_before_it(task, given, max_solids, monkeypatch):
+    monkeypatch.setattr(episode_world, "_MAX_SOLIDS", max_solids)
     with environment(task, **given) as fresh, environment(task, **given) as used:
         unlike_episodes(used)
         assert roll(used, 40, 5) == roll(fresh, 40, 5)
@@ -264,7 +264,7 @@ def test_each_seed_has_rough_terrain_of_its_own(kind):
 
         def field(seed):
             env.reset(seed=seed)
-            return env.situation.course.terrain.height_at(x, y)
+            return env.task_state.course.terrain.height_at(x, y)
 
         first, second, again, drawn_on = field(1), field(2), field(1), field(None)
     np.testing.assert_array_equal(first, again)
@@ -348,7 +348,7 @@ def test_who_drives_to_the_end_of_the_way_is_done(task, given):
         start, infos, rewards, terminated = info["progress"], [], [], False
         assert set(info) == KEYS and (info["success"], info["energy"]) == (False, 0.0)
         assert set(info["parameters"]) == {*TASKS[task].parameters, *ROBOT_PARAMETERS}
-        tracks, worked = env._rig.robot.tracks.values(), 0.0
+        tracks, worked = env._episode_world.robot.tracks.values(), 0.0
         while not terminated:
             energies = [track.energy for track in tracks]
             _, reward, terminated, truncated, info = env.step(FORWARD)
@@ -357,7 +357,7 @@ def test_who_drives_to_the_end_of_the_way_is_done(task, given):
             assert info["energy"] == pytest.approx(sum(track.energy for track in tracks))
             rewards.append(reward), infos.append(info)
         weights = {**WEIGHTS, **TASKS[task].weights}
-        length = env.situation.course.path.length
+        length = env.task_state.course.path.length
     assert all(set(info) == KEYS and not info["success"] for info in infos[:-1])
     assert set(info) == KEYS | {"real_time_factor"} and info["real_time_factor"] > 0
     assert (info["success"], info["outcome"]) == (True, "success")
@@ -377,7 +377,7 @@ def test_belt_travel_and_way_make_the_slip(climb):
     climb.reset(seed=0)
     for _ in range(10):
         climb.step(FORWARD)
-    robot = climb._rig.robot
+    robot = climb._episode_world.robot
     way, travel = robot.state.position[0], robot.tracks["left"].travel
     *_, info = climb.step(FORWARD)
     way, travel = robot.state.position[0] - way, robot.tracks["left"].travel - travel
@@ -398,9 +398,9 @@ def test_a_robot_that_leans_further_than_80_degrees_has_tipped_over(climb, roll_
     assert (lean > math.radians(80)) == tipped
     climb.reset(seed=0)
     angles = (math.radians(roll_deg), -math.radians(pitch_deg), 0.4)
-    climb._rig.robot.reset_base_pose((-1.0, 0.0, 3.0), pybullet.getQuaternionFromEuler(angles))
+    climb._episode_world.robot.reset_base_pose((-1.0, 0.0, 3.0), pybullet.getQuaternionFromEuler(angles))
     _, _, terminated, truncated, info = climb.step(STILL)
-    state = climb.situation.state
+    state = climb.task_state.state
     # PyBullet turns about the body's axes in the order yaw, pitch, roll.
     assert (state.roll, state.pitch) == pytest.approx((angles[0], -angles[1]), abs=5e-3)
     assert (terminated, truncated, info["success"]) == (tipped, False, False)
@@ -416,17 +416,17 @@ def test_straight_ahead_leaves_a_winding_path():
             while not (terminated or truncated):
                 *_, terminated, truncated, info = env.step(FORWARD)
             assert (terminated, info["outcome"]) == (True, "off_course")
-            assert abs(env.situation.place.lateral) > env.task.corridor
+            assert abs(env.task_state.place.lateral) > env.task.corridor
             assert info["reward_terms"]["failure"] == -WEIGHTS["failure"]
 
 
 @pytest.mark.parametrize("side", [-1, 1])
 def test_nobody_passes_beside_the_course(climb, side):
     climb.reset(seed=0)
-    climb._rig.world.place_on_terrain(climb._rig.robot, -1.5, side * 0.49)
+    climb._episode_world.world.place_on_terrain(climb._episode_world.robot, -1.5, side * 0.49)
     assert climb.step(STILL)[-1]["outcome"] == "running"
     climb.reset(seed=0)
-    climb._rig.world.place_on_terrain(climb._rig.robot, -1.5, side * 0.51)
+    climb._episode_world.world.place_on_terrain(climb._episode_world.robot, -1.5, side * 0.51)
     assert climb.step(STILL)[-1]["outcome"] == "off_course"
 
 
@@ -463,7 +463,7 @@ def test_time_is_counted_in_seconds_whatever_the_control_frequency(frequency, st
     with environment(Brief(), control_frequency=frequency) as env:
         env.reset(seed=0)
         ends = [env.step(STILL)[3] for _ in range(steps)]
-        assert env._rig.world.time == pytest.approx(0.4)
+        assert env._episode_world.world.time == pytest.approx(0.4)
         assert env.metadata["render_fps"] == frequency
     assert ends == [False] * (steps - 1) + [True]
 
@@ -471,8 +471,8 @@ def test_time_is_counted_in_seconds_whatever_the_control_frequency(frequency, st
 def test_a_simulation_that_diverges_ends_the_episode_and_no_more(climb):
     climb.reset(seed=3)
     before, *_ = climb.step(FORWARD)
-    client = climb._rig.world.client
-    client.resetBaseVelocity(climb._rig.robot.model.body_id, (500.0, 0.0, 0.0))
+    client = climb._episode_world.world.client
+    client.resetBaseVelocity(climb._episode_world.robot.model.body_id, (500.0, 0.0, 0.0))
     after, reward, terminated, truncated, info = climb.step(FORWARD)
     assert (reward, terminated, truncated, info["outcome"]) == (0.0, False, True, "diverged")
     np.testing.assert_array_equal(after, before)
@@ -604,6 +604,11 @@ def test_parameters_that_cannot_be_are_refused(given, kind, message):
          "no render mode 'ansi'; there are: human, rgb_array"),
         ({"preset": "quick"}, UnknownNameError,
          "no solver preset 'quick'; there are: exact, fast, coarse"),
+        ({"engine": "steam"}, UnknownNameError, "no engine 'steam'; there are: pybullet, native"),
+        ({"engine": "native", "track_model": "segments"}, InvalidValueError,
+         "engine for track model 'segments' must be pybullet, got 'native'"),
+        ({"track_model": "compliant", "render_mode": "rgb_array"}, InvalidValueError,
+         "engine for render mode 'rgb_array' must be pybullet, got 'native'"),
         ({"control_frequency": 50, "preset": "fast", "belt_speed": 2}, InvalidValueError,
          "belt_speed [m/s] must be above 0 and at most 0.5, the slowest drive's, got 2"),
         ({"control_frequency": 0}, InvalidValueError,
@@ -694,7 +699,7 @@ def test_nothing_is_asked_of_an_environment_before_its_reset():
         for attempt, what in (
             (lambda: env.step(STILL), "step"),
             (env.render, "render"),
-            (lambda: env.situation, "look at"),
+            (lambda: env.task_state, "look at"),
         ):
             with pytest.raises(NotReadyError) as error:
                 attempt()
@@ -718,7 +723,7 @@ def test_nothing_is_asked_of_an_environment_after_its_close():
 
 def test_no_step_follows_the_end_of_an_episode(climb):
     climb.reset(seed=0)
-    climb._rig.robot.reset_base_pose((-1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
+    climb._episode_world.robot.reset_base_pose((-1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
     assert climb.step(STILL)[2]
     with pytest.raises(NotReadyError) as error:
         climb.step(STILL)

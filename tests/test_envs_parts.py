@@ -15,10 +15,10 @@ from scenes import GRAVITY, environment
 
 import segtrack
 from segtrack import terrain
-from segtrack.envs import Curriculum, Scan, Situation
+from segtrack.envs import Curriculum, Scan, TaskState
 from segtrack.envs.course import Course, Path, PathPoint, straight
 from segtrack.envs.network import Network, Origin
-from segtrack.envs.parameters import Choice, Number, draw_values
+from segtrack.envs.parameters import Choice, Number, sample_values
 from segtrack.envs.policies import RandomPolicy, ScriptedPolicy
 from segtrack.envs.rewards import WEIGHTS, Reward
 from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameError
@@ -39,7 +39,7 @@ def flat():
 
 
 def robot_of(env):
-    return env._rig.robot
+    return env._episode_world.robot
 
 
 # The path.
@@ -112,7 +112,7 @@ def test_a_path_ends_at_its_ends():
 
 def test_numbers_are_drawn_evenly_from_their_range():
     number, rng = Number(0.0, -1.0, 1.0, "m", "place"), np.random.default_rng(0)
-    drawn = np.array([number.draw((-0.2, 0.6), rng) for _ in range(4000)])
+    drawn = np.array([number.sample((-0.2, 0.6), rng) for _ in range(4000)])
     counts = np.histogram(drawn, bins=8, range=(-0.2, 0.6))[0]
     assert counts.sum() == 4000
     assert np.abs(counts - 500).max() < 5 * math.sqrt(500)
@@ -120,7 +120,7 @@ def test_numbers_are_drawn_evenly_from_their_range():
 
 def test_whole_numbers_are_drawn_evenly_with_both_ends():
     number, rng = Number(4, 1, 12, "-", "count", whole=True), np.random.default_rng(0)
-    drawn = [number.draw(number.check("count", (2, 5.0)), rng) for _ in range(4000)]
+    drawn = [number.sample(number.check("count", (2, 5.0)), rng) for _ in range(4000)]
     assert {type(value) for value in drawn} == {int}
     values, counts = np.unique(drawn, return_counts=True)
     assert values.tolist() == [2, 3, 4, 5]
@@ -129,7 +129,7 @@ def test_whole_numbers_are_drawn_evenly_with_both_ends():
 
 def test_words_are_drawn_evenly():
     choice, rng = Choice(("a", "b", "c"), ("a", "b", "c", "d"), "which"), np.random.default_rng(0)
-    words, counts = np.unique([choice.draw(choice.default, rng) for _ in range(3000)], return_counts=True)
+    words, counts = np.unique([choice.sample(choice.default, rng) for _ in range(3000)], return_counts=True)
     assert words.tolist() == ["a", "b", "c"]
     assert np.abs(counts - 1000).max() < 5 * math.sqrt(1000)
 
@@ -142,7 +142,7 @@ def test_what_is_fixed_is_not_drawn_and_what_is_drawn_repeats_with_its_seed():
         "friction": Number(None, 0.0, 2.0, "-", "friction"),
     }
     drawn = [
-        draw_values(parameters, {"place": (-1.0, 1.0), "kind": ("a", "b")}, np.random.default_rng(seed))
+        sample_values(parameters, {"place": (-1.0, 1.0), "kind": ("a", "b")}, np.random.default_rng(seed))
         for seed in (1, 1, 2)
     ]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -169,7 +169,7 @@ class Fake(gymnasium.Env):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.ranges.append(options["height"])
-        self.drawn = draw_values(self.parameters, options, self.np_random)
+        self.drawn = sample_values(self.parameters, options, self.np_random)
         return np.zeros(1), {"parameters": self.drawn}
 
     def step(self, action):
@@ -271,7 +271,7 @@ def test_a_curriculum_sets_the_step_that_the_robot_meets(climb):
         _, info = env.reset(seed=number)
         height = info["parameters"]["height"]
         assert 0.1 <= height <= info["level"] == pytest.approx(0.15)
-        assert climb.situation.course.terrain.height == height
+        assert climb.task_state.course.terrain.height == height
 
 
 # Observations.
@@ -305,8 +305,8 @@ def test_the_height_scan_looks_in_the_heading_frame(yaw):
         env.reset(seed=4)
         robot_of(env).reset_base_pose((0.9, 0.2, 0.5), pybullet.getQuaternionFromEuler((0.3, -0.2, yaw)))
         state = robot_of(env).state
-        entries = env.sensors.read(robot_of(env), replace(env.situation, state=state))
-        field = env.situation.course.terrain
+        entries = env.sensors.read(robot_of(env), replace(env.task_state, state=state))
+        field = env.task_state.course.terrain
     expected = []
     for row in range(7):
         for column in range(5):
@@ -325,13 +325,13 @@ def test_the_height_scan_looks_in_the_heading_frame(yaw):
 def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb):
     """In the air, set to any velocity, against PyBullet's own matrix of the orientation."""
     climb.reset(seed=0)
-    robot, client = robot_of(climb), climb._rig.world.client
+    robot, client = robot_of(climb), climb._episode_world.world.client
     for roll, pitch, yaw in [(0.0, 0.0, 0.0), (0.4, -0.7, 2.0), (-1.2, 0.5, -2.5), (3.0, 0.1, 1.0)]:
         quaternion = pybullet.getQuaternionFromEuler((roll, -pitch, yaw))
         robot.reset_base_pose((0.0, 0.0, 2.0), quaternion)
         client.resetBaseVelocity(robot.model.body_id, (0.3, -0.2, 0.1), (0.5, 1.0, -0.7))
-        situation = replace(climb.situation, state=robot.state)
-        seen = climb.sensors.form(climb.sensors.read(robot, situation))
+        task_state = replace(climb.task_state, state=robot.state)
+        seen = climb.sensors.form(climb.sensors.read(robot, task_state))
         rotation = np.array(pybullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
         part = climb.sensors.part
         np.testing.assert_allclose(part(seen, "velocity"), (0.3, -0.2, 0.1) @ rotation, atol=1e-6)
@@ -508,7 +508,7 @@ def test_a_robot_slides_down_a_slope_that_is_steeper_than_its_friction(friction,
         for step in range(12):
             env.step(STILL)
             if step in (3, 11):
-                forward = env.situation.forward
+                forward = env.task_state.forward
                 speeds.append(-float(np.dot(robot.state.velocity, forward)))
     if holds:
         assert abs(speeds[1]) < 0.01
@@ -536,7 +536,7 @@ def test_belt_drives_exert_so_many_times_their_force(factor):
 
 def center_of_mass(env):
     """Mass [kg] and centre of mass of a level robot, in its body frame (3,) [m]."""
-    client, robot = env._rig.world.client, robot_of(env)
+    client, robot = env._episode_world.world.client, robot_of(env)
     robot.reset_base_pose((0.0, 0.0, 0.0))
     body = robot.model.body_id
     numbers = range(-1, client.getNumJoints(body))
@@ -597,7 +597,7 @@ def test_each_term_of_the_reward_is_what_the_table_says():
         pitch=0.1,
         yaw=math.pi / 2,
     )
-    situation = Situation(
+    task_state = TaskState(
         state=state,
         place=path.locate(0.5, 0.2),
         action=np.array([1.0, -1.0, 0.5, 0.0]),
@@ -620,12 +620,12 @@ def test_each_term_of_the_reward_is_what_the_table_says():
         "energy": -1.0 * 0.04,
         "smoothness": -0.01 * 0.5,
     }
-    assert reward.terms(0.4, situation, "success") == pytest.approx(expected)
+    assert reward.terms(0.4, task_state, "success") == pytest.approx(expected)
     for outcome in ("tip_over", "fallen", "off_course"):
-        failed = reward.terms(0.4, situation, outcome)
+        failed = reward.terms(0.4, task_state, outcome)
         assert (failed["success"], failed["failure"]) == (0.0, -5.0)
     for outcome in ("running", "timeout"):
-        going = reward.terms(0.4, situation, outcome)
+        going = reward.terms(0.4, task_state, outcome)
         assert (going["success"], going["failure"]) == (0.0, 0.0)
 
 

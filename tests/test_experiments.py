@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
-from segtrack.experiments.climb import ClimbSetup, _real_time_factors, _slip, run_climb
+from segtrack.experiments.climb import ClimbSetup, run_climb
+from segtrack.experiments.climb.attempt import _real_time_factors, _slip
 from segtrack.experiments.okada_map import MapPoint, critical_damping, run_map
 from segtrack.experiments.okada_table_2 import run_table_2
 from segtrack.experiments.okada_table_4 import case_setup
@@ -35,7 +36,7 @@ def test_coarse_steps_end_as_the_robot_did(case: PublishedClimb) -> None:
 @pytest.mark.parametrize("preset", ["fast", pytest.param("exact", marks=pytest.mark.slow)])
 def test_the_step_that_needs_grousers_is_not_climbed_without(preset: str) -> None:
     case = next(line for line in TABLE_4 if (line.front_sub_track_deg, line.step) == (45.0, 0.24))
-    assert not run_climb(case_setup(case, preset=preset, track_model="smooth")).success  # type: ignore[arg-type]
+    assert not run_climb(case_setup(case, preset=preset, track_model="smooth")).success
 
 
 def test_a_robot_that_falls_over_backwards_has_tipped_over() -> None:

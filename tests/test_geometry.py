@@ -427,8 +427,8 @@ def test_a_uniform_belt_weighs_what_its_points_weigh(belt, width, mass):
     table = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1]])
     second = mass * table.T @ table / len(table) + np.diag([0, mass * width**2 / 12, 0])
     assert math.isclose(found.mass, mass)
-    np.testing.assert_allclose(found.moment, mass * table.mean(axis=0), atol=1e-7 * mass)
-    np.testing.assert_allclose(found.second, second, atol=1e-7 * mass)
+    np.testing.assert_allclose(found.first_moment, mass * table.mean(axis=0), atol=1e-7 * mass)
+    np.testing.assert_allclose(found.second_moment, second, atol=1e-7 * mass)
 
 
 def test_a_circular_belt_is_a_hoop():
@@ -524,7 +524,7 @@ def test_mass_properties_add_and_move_like_those_of_points():
     parts = [MassProperties.of(m, p, np.zeros((3, 3))) for m, p in zip(masses, points, strict=True)]
     total = sum(parts[1:], parts[0])
     rotation, origin = rotation_of((0.3, -0.8, 1.1)), np.array([0.4, -0.2, 0.9])
-    moved = total.moved(rotation, origin)
+    moved = total.transformed(rotation, origin)
     np.testing.assert_allclose(total.inertia, whole.inertia)
     np.testing.assert_allclose(moved.center, rotation @ whole.center + origin)
     np.testing.assert_allclose(moved.inertia, rotation @ whole.inertia @ rotation.T, atol=1e-12)

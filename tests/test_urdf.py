@@ -120,17 +120,17 @@ def total_of_description(vehicle):
         carriers[name] = MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size)
     total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
     for name, own in carriers.items():
-        mass, moment = own.mass, own.moment
+        mass, moment = own.mass, own.first_moment
         for track in vehicle.mounted_tracks():
             part = track.spec
             if (track.flipper or part.mount.parent) == name:
                 mount = rotation_of(part.mount.rpy), np.array(part.mount.xyz)
                 belt = uniform_belt(part.belt_path, part.width, part.belt.mass + part.drive.reflected_mass)
-                total += belt.moved(*mount).moved(*where[name])
+                total += belt.transformed(*mount).transformed(*where[name])
                 reflected = uniform_belt(part.belt_path, part.width, part.drive.reflected_mass)
-                mass, moment = mass - reflected.mass, moment - reflected.moved(*mount).moment
+                mass, moment = mass - reflected.mass, moment - reflected.transformed(*mount).first_moment
         kept = MassProperties.of(mass, moment / mass, own.inertia * mass / own.mass)
-        total += kept.moved(*where[name])
+        total += kept.transformed(*where[name])
     return total.mass, total.center, total.inertia
 
 

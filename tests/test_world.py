@@ -266,7 +266,7 @@ def test_drive_commands_a_twist_about_the_gauge() -> None:
 def test_what_is_no_client_is_refused(client: object) -> None:
     with pytest.raises(InvalidValueError) as caught:
         segtrack.attach(client, "packbot")
-    expected = "a BulletClient, a client number or the module pybullet"
+    expected = "a BulletClient, a client id or the module pybullet"
     assert str(caught.value) == f"client must be {expected}, got {client!r}"
     if client is not None:
         with pytest.raises(InvalidValueError) as caught:

@@ -97,7 +97,7 @@ class ChainView:
             pybullet.resetBasePositionAndOrientation(body, *pose, physicsClientId=self._client)
 
     def _shape(self, tread: Tread) -> int:
-        """A plate, and a bar for its grouser; returns PyBullet's number."""
+        """A plate, and a bar for its grouser; returns PyBullet's id."""
         plate = [tread.length / 2, tread.width / 2, tread.thickness / 2]
         boxes = [(plate, [tread.x, 0.0, tread.outer - tread.thickness / 2], _PLATE)]
         bar = tread.grouser

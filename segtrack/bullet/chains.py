@@ -17,8 +17,8 @@ import pybullet
 from segtrack.bullet.frames import link_mass, link_motion, vector
 from segtrack.bullet.joints import free_joints
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
-from segtrack.chain.advance import HELD, Drive, advance_tracks, tension_tracks
-from segtrack.chain.parent_frames import Carriers, Vehicle
+from segtrack.chain.advance import KINEMATIC, DriveCommand, advance_tracks, tension_tracks
+from segtrack.chain.parent_frames import CompositeBody, ParentFrames
 from segtrack.chain.readings import ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
@@ -51,7 +51,7 @@ class ChainBelt(Belt):
 
     Attributes:
         chain: What moves.
-        carriers: PyBullet's numbers of the links that carry wheels; the drive is on the first.
+        carriers: Indices of the links that carry wheels; the drive is on the first.
     """
 
     chain: TrackChain
@@ -62,7 +62,7 @@ class ChainBelt(Belt):
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.spec)
         assert track.spec.chain is not None
-        self.carriers = (track.parent_link, *(link_number(track, name) for name in design.links))
+        self.carriers = (track.parent_link, *(link_index(track, name) for name in design.parent_link_names))
         # A vehicle is loaded with its joints at zero: there all carriers' track frames are one.
         motions, mount = self._motions(), track.spec.mount
         first = motions[track.parent_link]
@@ -88,7 +88,7 @@ class ChainBelt(Belt):
     @property
     def points(self) -> np.ndarray:
         """Corners of all shoes in the world (n, 3) [m]."""
-        return self.chain.points
+        return self.chain.contact_points
 
     def read(self) -> BeltReading:
         """The belt, as its driven wheel moves it."""
@@ -109,7 +109,7 @@ class ChainBelt(Belt):
 
     def reset_to_mount(self) -> None:
         """Lay the chain around its wheels, where the vehicle is, at rest."""
-        self.chain.lay(self.frames(self._motions()))
+        self.chain.assemble(self.frames(self._motions()))
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1."""
@@ -122,22 +122,22 @@ class ChainBelt(Belt):
     def restore(self, snapshot: TrackSnapshot) -> None:
         """Go back to a snapshot, with the vehicle where it was."""
         self.chain.restore(snapshot)
-        self.chain.follow(self.frames(self._motions()))
+        self.chain.set_parent_motion(self.frames(self._motions()))
 
     @property
-    def drive(self) -> Drive:
+    def drive(self) -> DriveCommand:
         """What the drive is told."""
-        return Drive(self._target, self._limit)
+        return DriveCommand(self._target, self._limit)
 
     def _motions(self) -> dict[int, FrameMotion]:
         return {link: link_motion(self._client, self.track_joints.body, link) for link in self.carriers}
 
-    def frames(self, motions: Mapping[int, FrameMotion]) -> Carriers:
+    def frames(self, motions: Mapping[int, FrameMotion]) -> ParentFrames:
         """The track frame on each link that carries wheels."""
         carried = [motions[link] for link in self.carriers]
         origins = [m.position + m.rotation @ own for m, own in zip(carried, self._origins, strict=True)]
         arms = [origin - motion.center for origin, motion in zip(origins, carried, strict=True)]
-        return Carriers(
+        return ParentFrames(
             np.array(origins),
             np.array([m.rotation @ own for m, own in zip(carried, self._rotations, strict=True)]),
             np.array([_velocity_at(arm, motion) for arm, motion in zip(arms, carried, strict=True)]),
@@ -145,8 +145,8 @@ class ChainBelt(Belt):
         )
 
 
-def link_number(track: TrackJoints, name: str) -> int:
-    """PyBullet's number of a link of a track's vehicle.
+def link_index(track: TrackJoints, name: str) -> int:
+    """Index of a link of a track's vehicle.
 
     Raises:
         UnknownNameError: There is none of that name.
@@ -170,10 +170,10 @@ class ChainBeltGroup(BeltGroup):
         self._links = tuple(dict.fromkeys(link for belt in belts for link in belt.carriers))
         self._weigh()
         self._arms = {
-            link_number(belt.track_joints, name): arm
+            link_index(belt.track_joints, name): arm
             for belt in belts
             if belt.spec.chain is not None
-            for name, arm in belt.spec.chain.arms.items()
+            for name, arm in belt.spec.chain.suspension.items()
         }
         free_joints(client, body, self._arms)
         tension_tracks([belt.chain for belt in belts])
@@ -201,7 +201,7 @@ class ChainBeltGroup(BeltGroup):
         x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
         motions = {link: link_motion(self._client, self._body, link) for link in self._masses}
         wrenches = {link: np.zeros(6) for link in self._links}
-        done = advance_tracks(
+        means = advance_tracks(
             [belt.chain for belt in self._belts],
             [belt.frames(motions) for belt in self._belts],
             [belt.drive for belt in self._belts],
@@ -209,11 +209,11 @@ class ChainBeltGroup(BeltGroup):
             engine["fixedTimeStep"],
             damping_rate,
         )
-        for belt, impulses in zip(self._belts, done, strict=True):
-            for link, impulse in zip(belt.carriers, impulses, strict=True):
-                wrench, arm = wrenches[link], vector(impulse.point - motions[link].center)
-                wrench[:3] += impulse.force
-                wrench[3:] += impulse.torque + cross(arm, vector(impulse.force))
+        for belt, own in zip(self._belts, means, strict=True):
+            for link, mean in zip(belt.carriers, own, strict=True):
+                wrench, arm = wrenches[link], vector(mean.point - motions[link].center)
+                wrench[:3] += mean.force
+                wrench[3:] += mean.torque + cross(arm, vector(mean.force))
         self._spring()
         for link, wrench in wrenches.items():
             force, torque = vector(wrench[:3]), vector(wrench[3:])
@@ -234,15 +234,17 @@ class ChainBeltGroup(BeltGroup):
         """Load the joints of sprung arms, whose links' numbers are theirs."""
         for joint, arm in self._arms.items():
             position, speed, *_ = pybullet.getJointState(self._body, joint, physicsClientId=self._client)
-            load = -arm.stiffness * (position - arm.rest) - arm.damping * speed
+            load = -arm.stiffness * (position - arm.free_position) - arm.damping * speed
             pybullet.setJointMotorControl2(
                 self._body, joint, pybullet.TORQUE_CONTROL, force=load, physicsClientId=self._client
             )
 
-    def _vehicle(self, motions: Mapping[int, FrameMotion], gravity: tuple[float, float, float]) -> Vehicle:
+    def _vehicle(
+        self, motions: Mapping[int, FrameMotion], gravity: tuple[float, float, float]
+    ) -> CompositeBody:
         """All links together, as if no joint moved; one whose root has no mass is fixed to the world."""
         if self._masses[-1].mass == 0:
-            return HELD._replace(gravity=gravity)
+            return KINEMATIC._replace(gravity=gravity)
         mass = sum(own.mass for own in self._masses.values())
         center, inertia = np.zeros(3), np.zeros((3, 3))
         for link, motion in motions.items():
@@ -251,7 +253,7 @@ class ChainBeltGroup(BeltGroup):
             own, arm = self._masses[link], motion.center - center
             inertia += motion.rotation @ own.inertia @ motion.rotation.T
             inertia += own.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-        return Vehicle(center, 1 / mass, np.asarray(np.linalg.inv(inertia), dtype=float), gravity)
+        return CompositeBody(center, 1 / mass, np.asarray(np.linalg.inv(inertia), dtype=float), gravity)
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""

@@ -24,7 +24,7 @@ class SolverPreset:
 
     Attributes:
         time_step: [s]
-        iterations: Most iterations over all constraints in a step.
+        iterations: Largest number of iterations over all constraints in a step.
         inner_iterations: Passes over motors and gears in each of them; a geared belt
             transmits no more force than these passes bring across.
         residual: A step ends early once the largest change of a constraint's velocity
@@ -63,7 +63,7 @@ def client_id(client: Any, what: str) -> int:
     """PyBullet's id of a connected client.
 
     Args:
-        client: A `BulletClient`, a client number, or the module `pybullet` (client 0).
+        client: A `BulletClient`, a client id, or the module `pybullet` (client 0).
         what: What is being attempted, for the message.
 
     Raises:
@@ -77,7 +77,7 @@ def client_id(client: Any, what: str) -> int:
     elif isinstance(client, int) and not isinstance(client, bool):
         number = client
     else:
-        raise InvalidValueError("client", "a BulletClient, a client number or the module pybullet", client)
+        raise InvalidValueError("client", "a BulletClient, a client id or the module pybullet", client)
     if not pybullet.isConnected(physicsClientId=number):
         raise DisconnectedError(what)
     return int(number)
@@ -101,7 +101,7 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
     """Give a client the solver settings that segtrack's numbers hold for, and make its contacts reproducible.
 
     Args:
-        client: A `BulletClient`, a client number, or the module `pybullet`.
+        client: A `BulletClient`, a client id, or the module `pybullet`.
         preset_name: `exact` (1 ms), `fast` (4 ms) or `coarse` (10 ms).
         time_step: Instead of the preset's [s].
 

@@ -17,7 +17,7 @@ _GAIN = 0.1
 
 
 class FlipperCommand(NamedTuple):
-    """What a flipper's motor is told: an angle [rad] to go to, or a speed [rad/s] to turn at."""
+    """Command of a flipper's motor: an angle [rad] to go to, or a speed [rad/s] to turn at."""
 
     kind: Literal["angle", "speed"]
     value: float
@@ -27,7 +27,7 @@ class BulletFlipper(FlipperModel):
     """A flipper of a loaded vehicle; its state is read when asked for.
 
     Attributes:
-        command: What its motor is told.
+        command: Of its motor.
     """
 
     def __init__(self, client: int, body: int, loaded: LoadedFlipper, tracks: Sequence[BulletTrack]) -> None:

@@ -74,7 +74,7 @@ def load(
     """Load a vehicle as one multibody, its joints free of motors and damping.
 
     Args:
-        client: PyBullet's client number.
+        client: PyBullet's id of the client.
         vehicle: What to build.
         model: Track model.
         position: Of the body frame in the world (3,) [m].
@@ -93,8 +93,8 @@ def load(
     robot = ElementTree.fromstring(urdf.text)
     count = len(robot.findall("joint"))
     if count > MAX_JOINTS:
-        most = f"of at most {MAX_JOINTS} joints for PyBullet"
-        raise InvalidValueError(f"{vehicle.name} with tracks of {model}", most, count)
+        expected = f"of at most {MAX_JOINTS} joints for PyBullet"
+        raise InvalidValueError(f"{vehicle.name} with tracks of {model}", expected, count)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         path = urdf.write(Path(folder), vehicle.name)
         try:

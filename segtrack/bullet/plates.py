@@ -47,7 +47,7 @@ _UPWARD = 0.5
 """A straight piece has no bed if its outward normal has more z than this; its tension holds it."""
 _BED = 0.02
 """Height of a bed [m]."""
-_SHARE = 0.05
+_MASS_FRACTION = 0.05
 """Mass of the sprocket, and of pulleys and beds, per mass of the belt."""
 _TENSION = 20.0
 """Force that pushes the pulleys away from the sprocket [N]."""
@@ -102,7 +102,7 @@ def _sprocket(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
     places = (reach * np.stack([np.sin(angles), np.cos(angles)], axis=1)).tolist()
     rods = tuple(Placed(Cylinder(rod, _DISC), x, z) for x, z in places)
     ratio = turn / loop.pitch
-    mass = _SHARE * spec.belt.mass
+    mass = _MASS_FRACTION * spec.belt.mass
     spin = mass * inner**2 / 2 + spec.drive.reflected_mass / ratio**2
     across = spin / 2 + mass * spec.width**2 / 12
     inertia = (across, spin, across)
@@ -119,7 +119,7 @@ def _supports(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
     solid: Solid
     for name, segment in zip(spec.belt_path.names, spec.belt_path.segments, strict=True):
         if isinstance(segment, Line):
-            if name in spec.omit or normal_of(segment.heading)[1] > _UPWARD:
+            if name in spec.omit_segments or normal_of(segment.heading)[1] > _UPWARD:
                 continue
             inwards = (spec.belt.thickness + _BED / 2) * normal_of(segment.heading)
             center = segment.point_at(np.array([segment.length / 2]))[0] - inwards
@@ -131,7 +131,7 @@ def _supports(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
             center, solid, turn = segment.center, Cylinder(radius, _DISC), 0.0
         x, z = (to_link @ (center - loop.idler.center)).tolist()
         shapes.append(Placed(solid, x, z, turn))
-    mass = _SHARE * spec.belt.mass
+    mass = _MASS_FRACTION * spec.belt.mass
     inertia = box_inertia(mass, (math.hypot(*way), spec.width, loop.idler.radius))
     x, z = loop.idler.center.tolist()
     return SegmentLink("supports", "slider", x, z, heading, 1.0, mass, inertia, tuple(shapes))

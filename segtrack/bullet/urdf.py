@@ -15,11 +15,10 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from segtrack.description.frames import read_vector
+from segtrack.description.links import read_inertial, read_tensor
 from segtrack.description.track import TrackSpec
 from segtrack.description.urdf_links import link_masses, parent_link
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
@@ -89,12 +88,12 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
         _add_flipper(robot, name, flipper)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
     for mounted in vehicle.mounted_tracks():
-        _lighten(robot, parents[mounted.name], mounted.spec)
+        _subtract_reflected_mass(robot, parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
             add_segment(robot, mounted.name, mounted.spec, parent, link, meshes)
-        _complete(robot, parent, mounted.spec, links)
+        _balance_inertia(robot, parent, mounted.spec, links)
     _refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
@@ -155,42 +154,44 @@ def add_segment(
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
 
 
-def _lighten(robot: Element, parent: str, spec: TrackSpec) -> None:
+def _subtract_reflected_mass(robot: Element, parent: str, spec: TrackSpec) -> None:
     """Move the drive's reflected mass from the parent to the belt.
 
     The parent keeps the shape of its inertia, and the vehicle its mass and centre of mass.
     """
     element = _link(robot, parent)
     reflected = _in_parent(spec, uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass))
-    own = _read_inertial(element)
+    own = read_inertial(element)
     mass = own.mass - reflected.mass
     assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
     inertia = own.inertia * mass / own.mass
-    set_inertial(element, MassProperties.of(mass, (own.moment - reflected.moment) / mass, inertia))
+    set_inertial(
+        element, MassProperties.of(mass, (own.first_moment - reflected.first_moment) / mass, inertia)
+    )
 
 
-def _complete(robot: Element, parent: str, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
+def _balance_inertia(robot: Element, parent: str, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
     """Give the parent what a track's links leave out of the properties of a uniform belt."""
     belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
     for link in links:
         belt = belt - link.properties
     element = _link(robot, parent)
-    set_inertial(element, _read_inertial(element) + _in_parent(spec, belt))
+    set_inertial(element, read_inertial(element) + _in_parent(spec, belt))
 
 
 def _refuse_bad_inertia(robot: Element) -> None:
     """Refuse what Bullet would silently replace by no inertia at all."""
     for link in robot.iterfind("link"):
         # As the file has it: what rounding adds about another point could refuse a thin plate.
-        least, middle, largest = np.linalg.eigvalsh(_tensor(link.find("inertial")))
-        if least <= 0 or largest > least + middle:
+        smallest, middle, largest = np.linalg.eigvalsh(read_tensor(link.find("inertial")))
+        if smallest <= 0 or largest > smallest + middle:
             what = f"principal moments of inertia of link {link.get('name')} [kg m^2]"
-            got = Phrase(", ".join(f"{moment:.3g}" for moment in (least, middle, largest)))
+            got = Phrase(", ".join(f"{moment:.3g}" for moment in (smallest, middle, largest)))
             raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
 
 
 def _in_parent(spec: TrackSpec, properties: MassProperties) -> MassProperties:
-    return properties.moved(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
+    return properties.transformed(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
 
 
 def _link(robot: Element, name: str) -> Element:
@@ -269,26 +270,6 @@ def set_inertial(link: Element, properties: MassProperties) -> None:
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
     values = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
     SubElement(element, "inertia", {key: _text([value]) for key, value in values.items()})
-
-
-def _read_inertial(link: Element) -> MassProperties:
-    element = link.find("inertial")
-    if element is None:
-        return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-    origin, mass = element.find("origin"), element.find("mass")
-    rotation = rotation_of(read_vector(origin, "rpy"))
-    value = float(mass.get("value", 0)) if mass is not None else 0.0
-    return MassProperties.of(value, read_vector(origin, "xyz"), rotation @ _tensor(element) @ rotation.T)
-
-
-def _tensor(inertial: Element | None) -> NDArray[np.float64]:
-    """Inertia tensor (3, 3) about the centre of mass, in the inertial's axes [kg m^2]; 0 if not given."""
-    tensor = inertial.find("inertia") if inertial is not None else None
-    xx, xy, xz, yy, yz, zz = (
-        float(tensor.get(key, 0)) if tensor is not None else 0.0
-        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    )
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _text(values: Iterable[float]) -> str:

@@ -27,9 +27,9 @@ def track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
     mass = spec.belt.mass / count
     wheels = []
     for i in range(count):
-        share = i / (count - 1)
-        x, z = (1 - share) * front.center + share * rear.center
-        radius = (1 - share) * front.radius + share * rear.radius
+        fraction = i / (count - 1)
+        x, z = (1 - fraction) * front.center + fraction * rear.center
+        radius = (1 - fraction) * front.radius + fraction * rear.radius
         # The belt as a hoop, and the drive's inertia. With hoops out at the rims, or the drive's mass in
         # the wheels, the body that carries them could be left with less than no inertia.
         spin = spec.moving_mass / count * radius**2

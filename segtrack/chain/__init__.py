@@ -10,31 +10,33 @@ Shoes are numbered in the order in which the belt runs. A joint holds the pin of
 bushing of the next.
 
 Rooms. `shoes`: shoes, their joints, state and sub-step. `running_gear`: sprocket, idler, road wheels
-and support rollers. Above them, what joins the two and the terrain to a track:
+and support rollers. `terrain_contact`: shoes on the terrain of `segtrack.ground`. Above them, what
+joins the three to a track:
 
 - `design`: what a track consists of; `stability`: the largest sub-step that it bears
 - `track`: a track's state, to save, restore and assemble; `track_arrays`: the same, as kernels see it
 - `advance`: all tracks of a vehicle through a step of the physics engine
-- `parent_frames`: the links that wheels sit on, in their rigid vehicle
+- `parent_frames`: the links that wheels sit on, as parts of one rigid vehicle
 - `readings`: what an engineer looks at
 
 One step of the engine is `advance.advance_tracks`. It calls `track_step.run_tracks`, which runs:
 
 1. `track_step.begin_track`, once: half a drift of shoes (`shoes/sub_step.py`), wheels
    (`running_gear/wheel_dynamics.py`) and parent frames (`parent_frames.py`), then the search for
-   contact candidates of wheels (`running_gear/wheel_contact.py`) and terrain (`shoe_candidates.py`).
+   contact candidates of wheels (`running_gear/wheel_contact.py`) and of terrain
+   (`terrain_contact/candidates.py`).
 2. Each sub-step, for all tracks, `track_step.load_track`:
    a. the shoes' weight: `start_loads` (`shoes/sub_step.py`)
-   b. the tensioners: `start_wheels` (`running_gear/wheel_dynamics.py`)
+   b. the tensioners: `start_wheel_loads` (`running_gear/wheel_dynamics.py`)
    c. the joints: `add_bushings` (`shoes/bushings.py`)
-   d. rails on wheels: `add_wheels` (`running_gear/wheel_contact.py`)
-   e. teeth on bushings: `add_sprocket` (`running_gear/sprocket_contact.py`)
-   f. shoes on terrain: `add_ground` (`shoe_contact.py`)
+   d. rails on wheels: `add_wheel_contacts` (`running_gear/wheel_contact.py`)
+   e. teeth on bushings: `add_sprocket_contacts` (`running_gear/sprocket_contact.py`)
+   f. shoes on terrain: `add_terrain_contacts` (`terrain_contact/shoe_contact.py`)
    g. velocities of the shoes: `kick` (`shoes/sub_step.py`)
    h. speeds of the wheels, and the drive: `kick_wheels` (`running_gear/wheel_dynamics.py`)
-   i. the sum of what the parent links get: `book` (`parent_frames.py`)
-3. After it `give_way` (`parent_frames.py`): how the vehicle's velocity changes. And for all tracks
-   `track_step.move_track`: the parent links' velocities, then a drift of shoes, wheels and parent
+   i. the reaction on the parent links: `accumulate_reaction` (`parent_frames.py`)
+3. After it the vehicle's recoil, `composite_velocity_change` (`parent_frames.py`), and for all tracks
+   `track_step.move_track`: velocities of the parent links, then a drift of shoes, wheels and parent
    frames; a whole one, but for half a one after the last sub-step.
-4. `integrity.find_lost`, once: whether a shoe or a joint is lost.
+4. `integrity.check_integrity`, once: whether a shoe or a joint has failed.
 """

@@ -1,4 +1,4 @@
-"""Advancing all tracks of a vehicle by a step of whoever moves the vehicle, and tensioning them before."""
+"""All tracks of a vehicle through a step of the physics engine, and their tensioning before the first one."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.parent_frames import Carriers, Vehicle, drift_carriers
+from segtrack.chain.integrity import FAILURES
+from segtrack.chain.parent_frames import CompositeBody, NetWrench, ParentFrames, drift_parents
 from segtrack.chain.track import TrackChain
+from segtrack.chain.track_arrays import DriveArrays
 from segtrack.chain.track_step import run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.pack import pack_ground
 
-_DRAINAGE, _PULL, _LONGEST, _SLOW = 150.0, 2e-3, 100, 1e-3
-"""A chain is tensioned with this drainage [1/s] in steps of this duration [s], at most so many, until
-all its shoes are slower than this [m/s]."""
-HELD = Vehicle(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
-"""Carriers that go on by the velocities that they have."""
+KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
+"""A vehicle whose links move at the velocities that they have, and take no force."""
+_TENSIONING_DAMPING_RATE = 150.0
+"""Damping towards rest while chains are tensioned [1/s]."""
+_TENSIONING_STEP = 2e-3
+"""Step while chains are tensioned [s]."""
+_MAX_STEPS = 100
+"""Steps after which tensioning ends in any case."""
+_REST_SPEED = 1e-3
+"""Largest component of a shoe's velocity at which tensioning ends [m/s]."""
+_MAX_IDLER_SLIDE = 1.0
+"""Pitches by which an idler may slide before it has left its track."""
 
 
-_LOSSES = (
-    "its position is not finite",
-    "its joint to the next link has parted",
-    "the chain has come off its wheels",
-)
-_FAR = 1.0
-"""An idler that has slid this many pitches has left its track."""
-
-
-class Impulse(NamedTuple):
-    """What a track has done to one of its carriers in a step.
+class MeanWrench(NamedTuple):
+    """Mean load of a track on one of its parent links in a step.
 
     Attributes:
-        point: Where the carrier's track frame was at the beginning, in the world (3,) [m].
-        force: Mean (3,) [N].
-        torque: Mean about the point (3,) [N m].
+        point: Origin of the link's track frame at the beginning, in the world (3,) [m].
+        force: In the world (3,) [N].
+        torque: About the point, in the world (3,) [N m].
     """
 
     point: NDArray[np.float64]
@@ -45,12 +45,12 @@ class Impulse(NamedTuple):
     torque: NDArray[np.float64]
 
 
-class Drive(NamedTuple):
-    """What a track's drive shall do.
+class DriveCommand(NamedTuple):
+    """Command to a track's drive.
 
     Attributes:
-        speed: Of the chain that it shall reach [m/s].
-        limit: Of its force along the chain [N].
+        speed: Target speed of the chain [m/s].
+        limit: Largest force along the chain [N].
     """
 
     speed: float
@@ -58,89 +58,99 @@ class Drive(NamedTuple):
 
 
 def tension_tracks(tracks: Sequence[TrackChain]) -> None:
-    """Let chains that were laid along their hinges take the shape that their tensioners give them.
+    """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
-    Without gravity and ground, drained of energy (see `statics`), on carriers that are held. From
-    then on `TrackChain.lay` lays them like that.
+    Without gravity and terrain, on kinematic parent links, with velocities damped (see
+    `segtrack.settling`). From then on `TrackChain.assemble` starts from the state that is found.
 
     Raises:
-        InvalidValueError: A chain does not bear it.
+        InvalidValueError: A chain fails under its tensioner.
     """
     grounds = [track.ground for track in tracks]
     still = []
     for track in tracks:
         track.set_ground(pack_ground(()))
-        count = len(track.arrays.carriers.position)
-        frames = Carriers(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
-        track.lay(frames)
+        count = len(track.arrays.parents.positions)
+        frames = ParentFrames(
+            np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3))
+        )
+        track.assemble(frames)
         still.append(frames)
-    drives = [Drive(0.0, math.inf)] * len(tracks)
-    for _ in range(_LONGEST):
+    drives = [DriveCommand(0.0, math.inf)] * len(tracks)
+    for _ in range(_MAX_STEPS):
         try:
-            advance_tracks(tracks, still, drives, HELD, _PULL, _DRAINAGE)
+            advance_tracks(tracks, still, drives, KINEMATIC, _TENSIONING_STEP, _TENSIONING_DAMPING_RATE)
         except DivergedError as error:
             got = Phrase(f"one that breaks: {error}")
             raise InvalidValueError("chain", "one that bears its tensioner", got) from None
-        if max(np.abs(track.state.velocities).max() for track in tracks) < _SLOW:
+        if max(np.abs(track.state.velocities).max() for track in tracks) < _REST_SPEED:
             break
     for track, ground in zip(tracks, grounds, strict=True):
         track.state.time = 0.0
-        track.keep_rest()
+        track.store_assembled_state()
         track.set_ground(ground)
 
 
 def advance_tracks(
     tracks: Sequence[TrackChain],
-    carriers: Sequence[Carriers],
-    drives: Sequence[Drive],
-    vehicle: Vehicle,
+    parents: Sequence[ParentFrames],
+    commands: Sequence[DriveCommand],
+    vehicle: CompositeBody,
     duration: float,
-    drainage: float = 0.0,
-) -> list[list[Impulse]]:
-    """Take all tracks of a vehicle through a step of whoever moves the vehicle.
+    damping_rate: float = 0.0,
+) -> list[list[MeanWrench]]:
+    """Take all tracks of a vehicle through a step of the physics engine that moves the vehicle.
 
-    Where a force changes velocities first, and these then positions, velocities belong to
-    times half a step before those of positions. Chains live in that time: they start half a
-    step before their carriers' positions with their velocities, and end half a step after,
-    where the next step will start. In the meantime the carriers move as parts of one rigid
-    body, so that chains feel at once how the vehicle gives way.
+    Semi-implicit Euler, read as leapfrog, holds velocities half a step before positions. Chains
+    use that staggered time: they run from half a step before the time of the parent links'
+    positions to half a step after. Meanwhile the parent links move as one rigid body, so that
+    chains feel the vehicle's recoil within the step.
 
     Args:
-        tracks: The vehicle's.
-        carriers: Of each, where they are at the step's beginning.
-        drives: What each track's drive shall do.
-        vehicle: How it gives way.
-        duration: Of the step [s].
-        drainage: Rate at which velocities decay besides [1/s], see `statics`.
+        tracks: Tracks of the vehicle.
+        parents: Motion of each track's parent links at the step's beginning.
+        commands: Command to each track's drive.
+        vehicle: All links as one rigid body.
+        duration: Step [s].
+        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.settling`.
 
     Returns:
-        What each track does to each of its carriers.
+        Load of each track on each of its parent links.
 
     Raises:
-        DivergedError: A link is at no finite place any more, or a chain has parted or come off.
+        DivergedError: A shoe's position is not finite, a joint has separated, or a chain has come off.
     """
-    count = max(math.ceil(duration / track.largest_sub_step * (1 - 1e-9)) for track in tracks)
+    count = max(math.ceil(duration / track.max_sub_step * (1 - 1e-9)) for track in tracks)
     sub_step = duration / count
-    table, losses = np.zeros((len(tracks), 3)), np.zeros((len(tracks), 2), dtype=np.intp)
-    for track, places, drive, row in zip(tracks, carriers, drives, table, strict=True):
-        track.follow(places)
-        radius = track.design.pitch_radius
-        row[:2] = drive.speed / radius, drive.limit * radius
+    radii = np.array([track.design.pitch_radius for track in tracks])
+    drives = DriveArrays(
+        target_speeds=np.array([command.speed for command in commands]) / radii,
+        torque_limits=np.array([command.limit for command in commands]) * radii,
+        mean_torques=np.zeros(len(tracks)),
+    )
+    for track, own in zip(tracks, parents, strict=True):
+        track.set_parent_motion(own)
     arrays = tuple(track.arrays for track in tracks)
-    for own in arrays:
-        drift_carriers(own.carriers, -duration / 2)
-    push, kept = np.zeros((2, 3)), math.exp(-drainage * sub_step)
-    run_tracks(arrays, table, losses, vehicle, push, sub_step, count, kept)
-    done = []
-    for track, own, torque, (lost, why) in zip(tracks, arrays, table[:, 2], losses, strict=True):
-        track.state.time += duration if drainage == 0 else 0.0
-        track.torque = float(torque)
-        if lost >= 0:
-            raise DivergedError(f"chain link {lost} of {track.design.name}", track.state.time, _LOSSES[why])
-        slide = float(np.abs(track.wheels.slides).max())
-        if slide > _FAR * track.design.chain.shoe.pitch:
-            reason = f"it has slid by {slide:.3g} m"
-            raise DivergedError(f"idler of {track.design.name}", track.state.time, reason)
-        impulses = zip(own.exchange.points, own.exchange.impulses, own.exchange.turns, strict=True)
-        done.append([Impulse(p.copy(), f / duration, t / duration) for p, f, t in impulses])
-    return done
+    for track_arrays in arrays:
+        drift_parents(track_arrays.parents, -duration / 2)
+    failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
+    velocity_decay = math.exp(-damping_rate * sub_step)
+    run_tracks(arrays, drives, failures, vehicle, net, sub_step, count, velocity_decay)
+    wrenches = []
+    for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
+        track.state.time += duration if damping_rate == 0 else 0.0
+        track.torque = float(drives.mean_torques[t])
+        _check(track, *failures[t].tolist())
+        coupling = zip(*track_arrays.coupling, strict=True)
+        wrenches.append([MeanWrench(p.copy(), i / duration, a / duration) for p, i, a in coupling])
+    return wrenches
+
+
+def _check(track: TrackChain, shoe: int, reason: int) -> None:
+    """Refuse to go on with a track of which a shoe has failed (-1: none), or the idler."""
+    if shoe >= 0:
+        raise DivergedError(f"shoe {shoe} of {track.design.name}", track.state.time, FAILURES[reason])
+    slide = float(np.abs(track.wheels.slide_positions).max())
+    if slide > _MAX_IDLER_SLIDE * track.design.chain.shoe.pitch:
+        far = f"it has slid by {slide:.3g} m"
+        raise DivergedError(f"idler of {track.design.name}", track.state.time, far)

@@ -1,4 +1,4 @@
-"""What carries a track: the bodies on which its wheels sit, and what the chain does to them."""
+"""The links that a track's wheels sit on, as parts of one rigid vehicle, and the chain's loads on them."""
 
 from __future__ import annotations
 
@@ -11,136 +11,170 @@ from segtrack.chain.shoes.model import Vector
 from segtrack.ground.vectors import compiled, cross, offset, row
 
 
-class Carriers(NamedTuple):
-    """The track frames on a chain's C carriers at an instant; kernels move them in place.
+class ParentFrames(NamedTuple):
+    """Track frames on the P parent links of a track's wheels at an instant; kernels move them in place.
 
-    Each carrier has the frame that coincides with the track frame while the vehicle's joints
+    Each parent link has the frame that coincides with the track frame while the vehicle's joints
     stand at zero.
 
     Attributes:
-        position: Of the frames' origins in the world (C, 3) [m].
-        rotation: From the frames to the world (C, 3, 3).
-        velocity: Of the origins in the world (C, 3) [m/s].
-        spin: Angular velocities in the world (C, 3) [rad/s].
+        positions: Origins in the world (P, 3) [m].
+        rotations: From the frames to the world (P, 3, 3).
+        velocities: Velocities of the origins in the world (P, 3) [m/s].
+        angular_velocities_world: In the world (P, 3) [rad/s].
     """
 
-    position: NDArray[np.float64]
-    rotation: NDArray[np.float64]
-    velocity: NDArray[np.float64]
-    spin: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    rotations: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    angular_velocities_world: NDArray[np.float64]
 
 
 class Reaction(NamedTuple):
-    """What a chain does to its carriers at an instant.
+    """Load of a chain and its wheels on P parent links at an instant.
 
     Attributes:
-        force: In the world (C, 3) [N].
-        torque: About the frames' origins, in the world (C, 3) [N m].
+        forces: In the world (P, 3) [N].
+        torques: About the track frames' origins, in the world (P, 3) [N m].
+    """
+
+    forces: NDArray[np.float64]
+    torques: NDArray[np.float64]
+
+
+class CouplingImpulses(NamedTuple):
+    """Impulses of a chain on its P parent links since the beginning of the engine's step.
+
+    Attributes:
+        points: Origins of the track frames at that beginning, in the world (P, 3) [m].
+        impulses: In the world (P, 3) [N s].
+        angular_impulses: About `points`, in the world (P, 3) [N m s].
+    """
+
+    points: NDArray[np.float64]
+    impulses: NDArray[np.float64]
+    angular_impulses: NDArray[np.float64]
+
+
+class CompositeBody(NamedTuple):
+    """All links of a vehicle as one rigid body, its joints locked: how parent links recoil within a step.
+
+    Attributes:
+        center: Centre of mass in the world (3,) [m].
+        inverse_mass: 0 for a kinematic body, which no force moves [1/kg].
+        inverse_inertia: About the centre of mass, in the world (3, 3) [1/(kg m^2)].
+        gravity: On the vehicle and on shoes, in the world [m/s^2].
+    """
+
+    center: NDArray[np.float64]
+    inverse_mass: float
+    inverse_inertia: NDArray[np.float64]
+    gravity: Vector
+
+
+class NetWrench(NamedTuple):
+    """Sum of all tracks' loads on their vehicle at an instant.
+
+    Attributes:
+        force: In the world (3,) [N].
+        torque: About the vehicle's centre of mass, in the world (3,) [N m].
     """
 
     force: NDArray[np.float64]
     torque: NDArray[np.float64]
 
 
-class Exchange(NamedTuple):
-    """What a chain has done to its carriers since an exchange began.
+class VelocityChange(NamedTuple):
+    """Change of a vehicle's motion in a sub-step.
 
     Attributes:
-        points: Where each carrier's track frame was (C, 3) [m].
-        impulses: Of the forces (C, 3) [N s].
-        turns: Of their moments about `points`, and of torques (C, 3) [N m s].
+        linear: Velocity of its centre of mass in the world [m/s].
+        angular: Angular velocity in the world [rad/s].
     """
 
-    points: NDArray[np.float64]
-    impulses: NDArray[np.float64]
-    turns: NDArray[np.float64]
-
-
-class Vehicle(NamedTuple):
-    """How carriers give way to chains within a step: as parts of one rigid body.
-
-    Attributes:
-        center: Its centre of mass in the world (3,) [m].
-        per_mass: The inverse of its mass; 0 where it is held [1/kg].
-        per_inertia: The inverse of its inertia about the centre, in the world (3, 3) [1/(kg m^2)].
-        gravity: That acts on it, and on shoes, in the world [m/s^2].
-    """
-
-    center: NDArray[np.float64]
-    per_mass: float
-    per_inertia: NDArray[np.float64]
-    gravity: Vector
+    linear: Vector
+    angular: Vector
 
 
 @compiled
-def book(
-    carriers: Carriers,
+def accumulate_reaction(
+    parents: ParentFrames,
     reaction: Reaction,
-    vehicle: Vehicle,
-    exchange: Exchange,
-    push: NDArray[np.float64],
+    vehicle: CompositeBody,
+    coupling: CouplingImpulses,
+    net: NetWrench,
     duration: float,
 ) -> None:
-    """Sum up what acts on carriers for `duration` [s], and what that is for the vehicle at this instant.
+    """Add one track's reaction to its coupling impulses and to the vehicle's net wrench.
 
     Args:
-        carriers: Of one track.
-        reaction: What acts on them.
-        vehicle: Of which they are parts.
-        exchange: Added to.
-        push: Force [N] and torque about the vehicle's centre of mass [N m] (2, 3), added to.
-        duration: [s]
+        parents: Parent links of the track.
+        reaction: Load on them.
+        vehicle: Body of which they are parts.
+        coupling: Added to: the reaction times `duration`.
+        net: Added to: the reaction at this instant.
+        duration: Sub-step [s].
     """
-    for c in range(len(carriers.position)):
-        force, torque = row(reaction.force, c), row(reaction.torque, c)
-        here = cross(offset(carriers.position, c, exchange.points[c]), force)
-        there = cross(offset(carriers.position, c, vehicle.center), force)
+    for p in range(len(parents.positions)):
+        force, torque = row(reaction.forces, p), row(reaction.torques, p)
+        about_point = cross(offset(parents.positions, p, coupling.points[p]), force)
+        about_center = cross(offset(parents.positions, p, vehicle.center), force)
         for k in range(3):
-            exchange.impulses[c, k] += duration * force[k]
-            exchange.turns[c, k] += duration * (torque[k] + here[k])
-            push[0, k] += force[k]
-            push[1, k] += torque[k] + there[k]
+            coupling.impulses[p, k] += duration * force[k]
+            coupling.angular_impulses[p, k] += duration * (torque[k] + about_point[k])
+            net.force[k] += force[k]
+            net.torque[k] += torque[k] + about_center[k]
 
 
 @compiled
-def give_way(vehicle: Vehicle, push: NDArray[np.float64], duration: float) -> None:
-    """Turn a push on a vehicle (2, 3) into what its motion changes by in `duration` [s].
-
-    That is the velocity of its centre of mass [m/s], and its angular velocity [rad/s].
-    """
-    i, t, held = vehicle.per_inertia, row(push, 1), vehicle.per_mass == 0
-    for k in range(3):
-        push[0, k] = 0.0 if held else duration * (vehicle.per_mass * push[0, k] + vehicle.gravity[k])
-        push[1, k] = duration * (i[k, 0] * t[0] + i[k, 1] * t[1] + i[k, 2] * t[2])
-
-
-@compiled
-def kick_carriers(carriers: Carriers, vehicle: Vehicle, change: NDArray[np.float64], kept: float) -> None:
-    """Change carriers' velocities as parts of a vehicle whose motion changes, see `give_way`.
-
-    `kept` is the share of velocity that energy drainage leaves, 1 without.
-    """
-    linear, angular = row(change, 0), row(change, 1)
-    for c in range(len(carriers.position)):
-        around = cross(angular, offset(carriers.position, c, vehicle.center))
-        for k in range(3):
-            carriers.velocity[c, k] = kept * carriers.velocity[c, k] + linear[k] + around[k]
-            carriers.spin[c, k] = kept * carriers.spin[c, k] + angular[k]
+def composite_velocity_change(vehicle: CompositeBody, net: NetWrench, duration: float) -> VelocityChange:
+    """Change of the vehicle's velocity and angular velocity under gravity and a wrench in `duration` [s]."""
+    m, i, g, t = vehicle.inverse_mass, vehicle.inverse_inertia, vehicle.gravity, net.torque
+    linear, angular = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if m != 0:
+        linear = (
+            duration * (m * net.force[0] + g[0]),
+            duration * (m * net.force[1] + g[1]),
+            duration * (m * net.force[2] + g[2]),
+        )
+    angular = (
+        duration * (i[0, 0] * t[0] + i[0, 1] * t[1] + i[0, 2] * t[2]),
+        duration * (i[1, 0] * t[0] + i[1, 1] * t[1] + i[1, 2] * t[2]),
+        duration * (i[2, 0] * t[0] + i[2, 1] * t[1] + i[2, 2] * t[2]),
+    )
+    return VelocityChange(linear, angular)
 
 
 @compiled
-def drift_carriers(carriers: Carriers, duration: float) -> None:
-    """Let carriers go on for `duration` [s] at the velocities and angular velocities that they have."""
-    for i in range(len(carriers.position)):
+def kick_parents(
+    parents: ParentFrames, vehicle: CompositeBody, change: VelocityChange, velocity_decay: float
+) -> None:
+    """Change parent links' velocities as parts of a vehicle whose motion changes.
+
+    `velocity_decay` is the fraction of velocity that is left by damping towards rest, 1 without.
+    """
+    linear, angular = change.linear, change.angular
+    for p in range(len(parents.positions)):
+        around = cross(angular, offset(parents.positions, p, vehicle.center))
+        velocity, turning = parents.velocities[p], parents.angular_velocities_world[p]
         for k in range(3):
-            carriers.position[i, k] += duration * carriers.velocity[i, k]
-        # Cayley's form of a rotation about the spin: exact in direction, third order in angle.
-        half, rotation = duration / 2, carriers.rotation[i]
-        x, y, z = half * carriers.spin[i, 0], half * carriers.spin[i, 1], half * carriers.spin[i, 2]
-        share = 2 / (1 + x * x + y * y + z * z)
+            velocity[k] = velocity_decay * velocity[k] + linear[k] + around[k]
+            turning[k] = velocity_decay * turning[k] + angular[k]
+
+
+@compiled
+def drift_parents(parents: ParentFrames, duration: float) -> None:
+    """Move parent frames for `duration` [s] at the velocities and angular velocities that they have."""
+    for p in range(len(parents.positions)):
+        for k in range(3):
+            parents.positions[p, k] += duration * parents.velocities[p, k]
+        # Cayley's form of a rotation: exact in direction, third order in angle.
+        half, rotation, turning = duration / 2, parents.rotations[p], parents.angular_velocities_world[p]
+        x, y, z = half * turning[0], half * turning[1], half * turning[2]
+        scale = 2 / (1 + x * x + y * y + z * z)
         for k in range(3):
             a, b, c = rotation[0, k], rotation[1, k], rotation[2, k]
             u, v, w = a + y * c - z * b, b + z * a - x * c, c + x * b - y * a
-            rotation[0, k] = a + share * (y * w - z * v)
-            rotation[1, k] = b + share * (z * u - x * w)
-            rotation[2, k] = c + share * (x * v - y * u)
+            rotation[0, k] = a + scale * (y * w - z * v)
+            rotation[1, k] = b + scale * (z * u - x * w)
+            rotation[2, k] = c + scale * (x * v - y * u)

@@ -1,4 +1,4 @@
-"""What an engineer looks at of a track: how its chain is loaded, and how its shoes stand on the ground."""
+"""Readings of a track for an engineer: loads in its chain, and contact of its shoes with the terrain."""
 
 from __future__ import annotations
 
@@ -8,40 +8,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.parent_frames import Carriers
-from segtrack.chain.running_gear.arrays import Undergear
-from segtrack.chain.shoe_candidates import allocate_contact_arrays, find_contact_candidates
-from segtrack.chain.shoe_contact import add_ground
+from segtrack.chain.parent_frames import ParentFrames
+from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.shoes.bushings import add_bushings
-from segtrack.chain.shoes.loads import Frames, joint_tension, room_for
+from segtrack.chain.shoes.loads import Frames, allocate_work_arrays, joint_tension
 from segtrack.chain.shoes.state import ChainState
-from segtrack.chain.shoes.sub_step import Motion, drift, start_loads
-from segtrack.chain.track_arrays import Underfoot
+from segtrack.chain.shoes.sub_step import drift, start_loads
+from segtrack.chain.terrain_contact.arrays import TerrainContact, allocate_contact_arrays
+from segtrack.chain.terrain_contact.candidates import find_contact_candidates
+from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 
 
 @dataclass(frozen=True, eq=False)
 class ChainReading:
-    """A track at an instant; its arrays are read-only, with a row for each of n shoes.
+    """Loads and contacts of a chain at an instant; its arrays are read-only, a row for each of n shoes.
 
     Joint i is the one at shoe i's rear end, to shoe i - 1. Shoes are counted along the belt's
     travel, a shoe's x axis points there, y to the left and z outwards.
 
+    A shoe stands on the corners of two faces, its plate's outer one and its grouser's tip. Each corner
+    has a sinkage of its own, and carries the soil's pressure p = (k_c / b + k_phi) z^n over its part of
+    the face; b is the smaller side of that face: of the plate, or of the tip. `sinkage` and `pressure`
+    sum this up: they are not the z and the p of one footing.
+
     Attributes:
-        positions: Of the shoes' centres of mass in the world (n, 3) [m].
-        orientations: Of the shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
+        positions: Shoes' centres of mass in the world (n, 3) [m].
+        orientations: Shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
         tension: In each joint, along the mean direction of its two shoes (n,) [N].
-        pin_force: Size of each joint's whole force (n,) [N].
-        ground_force: Sum of the normal forces on each shoe (n,) [N].
-        pressure: The same over plate length and width (n,) [Pa].
-        sinkage: Depth of each shoe's deepest point in the ground, which on rigid ground is
-            elastic (n,) [m].
-        slip: Velocity over the ground of the middle of each shoe's outermost face, along the shoe
-            and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
+        pin_force: Magnitude of each joint's whole force (n,) [N].
+        ground_force: Sum of the normal forces on each shoe, on plate, grouser and edges (n,) [N].
+        pressure: Nominal pressure, `ground_force` over the plate's length times width, whether plate
+            or grouser carries it (n,) [Pa].
+        sinkage: Depth of each shoe's deepest corner in the ground, which is the grouser tip's if there is
+            one, or of an edge in the shoe; on rigid ground it is elastic (n,) [m].
+        slip_velocity: Velocity over the ground of the middle of each shoe's outermost face, along the
+            shoe and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
             vehicle slips along its shoes' x axes.
-        wheels: Middles of the wheels in the world (W, 3) [m].
-        drive_torque: On the driven wheel, mean over the last step [N m].
-        drive_speed: Of the driven wheel relative to what carries it [rad/s].
-        idler_slide: Of the wheel on a tensioner from where it was laid, outwards positive [m].
+        wheels: Wheel centres in the world (W, 3) [m].
+        drive_torque: Torque on the driven wheel, mean over the last step [N m].
+        drive_speed: Angular velocity of the driven wheel relative to its parent link [rad/s].
+        idler_slide: Slide of the wheel on a tensioner from where it is drawn, outwards positive [m].
     """
 
     positions: NDArray[np.float64]
@@ -51,7 +57,7 @@ class ChainReading:
     ground_force: NDArray[np.float64]
     pressure: NDArray[np.float64]
     sinkage: NDArray[np.float64]
-    slip: NDArray[np.float64]
+    slip_velocity: NDArray[np.float64]
     wheels: NDArray[np.float64]
     drive_torque: float
     drive_speed: float
@@ -68,37 +74,38 @@ class ChainReading:
 def read_track(
     design: TrackDesign,
     state: ChainState,
-    gear: Undergear,
-    foot: Underfoot,
-    carriers: Carriers,
+    running_gear: RunningGearArrays,
+    contact: TerrainContact,
+    parents: ParentFrames,
     torque: float,
 ) -> ChainReading:
-    """Work out what acts in a chain and under its shoes; nothing of what is given is changed.
+    """Find the loads in a chain and on its shoes; nothing of what is given is changed.
 
     Args:
-        design: The track's.
-        state: Of its chain.
-        gear: Its wheels.
-        foot: Its ground.
-        carriers: Of its wheels.
-        torque: Of its drive in the last step [N m].
+        design: Constants of the track.
+        state: State of its chain.
+        running_gear: Its wheels.
+        contact: Its contact with the terrain.
+        parents: Parent links of its wheels.
+        torque: Torque of its drive, mean over the last step [N m].
     """
     chain, now = design.chain, state.copy()
-    frames, loads = room_for(chain)
-    drift(Motion(now.positions, now.orientations, now.velocities, now.spins), frames, chain.constants, 0.0)
+    frames, loads = allocate_work_arrays(chain)
+    drift(now.arrays, frames, chain.constants, 0.0)
     start_loads(loads, (0.0, 0.0, 0.0))
     add_bushings(chain.joints, frames, loads, chain.constants)
-    # Contacts are found anew, with what they remember, and not sheared: a step of no duration.
-    memory, (ground_loads, nearby) = foot.motion.copy(), allocate_contact_arrays(foot.ground, foot.treads)
-    find_contact_candidates(foot.ground, foot.treads, frames, foot.margin, nearby, memory)
-    add_ground(foot.ground, foot.treads, foot.grip, frames, nearby, memory, loads, ground_loads, 0.0)
-    force = ground_loads.normal_forces
-    tables, slides = gear.wheels, gear.motion.slides
-    middles = tables.positions + tables.directions * slides[:, None]
-    turns, origins = carriers.rotation[tables.carriers], carriers.position[tables.carriers]
-    driven = design.undercarriage.driven
-    holder = tables.carriers[driven]
-    turning = carriers.spin[holder] @ carriers.rotation[holder, :, 1]
+    # Contacts are found anew, from a copy of their memory, and not sheared: a step of no duration.
+    shoe_loads, candidates = allocate_contact_arrays(contact.ground, contact.treads)
+    found = contact._replace(history=contact.history.copy(), loads=shoe_loads, candidates=candidates)
+    find_contact_candidates(found, frames)
+    add_terrain_contacts(found, frames, loads, 0.0)
+    force = shoe_loads.normal_forces
+    wheels, slides = running_gear.wheels, running_gear.state.slide_positions
+    centers = wheels.positions + wheels.slide_directions * slides[:, None]
+    rotations, origins = parents.rotations[wheels.parents], parents.positions[wheels.parents]
+    driven = design.running_gear.driven
+    parent = wheels.parents[driven]
+    turning = parents.angular_velocities_world[parent] @ parents.rotations[parent, :, 1]
     return ChainReading(
         positions=state.positions.copy(),
         orientations=state.orientations.copy(),
@@ -106,12 +113,12 @@ def read_track(
         pin_force=np.linalg.norm(loads.pin_forces, axis=1),
         ground_force=force,
         pressure=force / _areas(design),
-        sinkage=ground_loads.sinkages,
-        slip=_slip(design, frames, force > 0),
-        wheels=origins + np.einsum("wij,wj->wi", turns[:, :, [0, 2]], middles),
+        sinkage=shoe_loads.sinkages,
+        slip_velocity=_slip_velocity(design, frames, force > 0),
+        wheels=origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers),
         drive_torque=torque,
-        drive_speed=float(gear.motion.speeds[driven] - turning),
-        idler_slide=float(slides[tables.slide_masses > 0].sum()),
+        drive_speed=float(running_gear.state.speeds[driven] - turning),
+        idler_slide=float(slides[wheels.slide_masses > 0].sum()),
     )
 
 
@@ -120,11 +127,11 @@ def _areas(design: TrackDesign) -> NDArray[np.float64]:
     return np.array([tread.length * tread.width for tread in design.treads])[design.kinds]
 
 
-def _slip(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """As in `ChainReading.slip`, over ground that stands still."""
+def _slip_velocity(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Slip velocities as in `ChainReading` (n, 2) [m/s]."""
     count = design.chain.count
     faces = np.array([tread.contact_points[-4:].mean(axis=0) for tread in design.treads])[design.kinds]
     rotations = frames.rotations[:count]
     levers = np.einsum("nij,nj->ni", rotations, faces)
-    velocities = frames.velocities[:count] + np.cross(frames.spins[:count], levers)
+    velocities = frames.velocities[:count] + np.cross(frames.angular_velocities_world[:count], levers)
     return np.where(touching[:, None], np.einsum("ni,nij->nj", velocities, rotations[:, :, :2]), 0.0)

@@ -1,10 +1,10 @@
 """The largest sub-step that keeps a chain stable.
 
-Links whose masses M are joined by stiffness K and damping C, all matrices over all links, are
+Shoes whose masses M are joined by stiffness K and damping C, all matrices over all shoes, are
 advanced stably by sub-steps h as long as 4 M - 2 h C - h^2 K is positive definite: the damping
 acts on the velocity before the kick, which costs the term in C. A joint's strain is at most
-the sum of what its two links do at it, so its energy is at most twice that of each of them alone
-against a wall. K and C are thus bounded by matrices of single links, and so is h, whatever
+the sum of its two shoes' displacements at it, so its energy is at most twice that of each of them alone
+against a wall. K and C are thus bounded by matrices of single shoes, and so is h, whatever
 shape the chain has; for a straight chain of equal shoes the bound is what its fastest
 mode has. That is for a small robot the mode in which all shoes pitch alike:
 2 / h = pitch * sqrt(K / I_y) without damping.
@@ -21,30 +21,30 @@ from segtrack.chain.shoes.model import Chain
 from segtrack.errors import InvalidValueError
 
 MARGIN = 0.95
-"""Of the bound, what is allowed: tension stiffens a chain too, by tension / (stiffness * pitch)."""
+"""Fraction of the bound that is allowed: tension stiffens a chain too, by tension / (stiffness * pitch)."""
 
 
-def link_bounds(chain: Chain) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What joints do to one link at most, over its displacement and its rotation in its own frame.
+def joint_bounds(chain: Chain) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds of the joints of one shoe, over its displacement and its rotation in its own frame.
 
     Returns:
         Stiffness (6, 6) [N/m, N, N m/rad] and damping (6, 6) [N s/m, N s, N m s/rad].
     """
     bushing, stops = chain.bushing, chain.bushing.back_bend < math.pi
-    about_pin = bushing.pin_damping + stops * bushing.cross_damping
+    about_pin = bushing.pin_damping + stops * bushing.conical_damping
     stiffness = np.diag(
-        [0, 0, 0, bushing.cross_stiffness, stops * bushing.stop_stiffness, bushing.cross_stiffness]
+        [0, 0, 0, bushing.conical_stiffness, stops * bushing.stop_stiffness, bushing.conical_stiffness]
     )
-    damping = np.diag([0, 0, 0, bushing.cross_damping, about_pin, bushing.cross_damping])
-    stiffness, damping = 2.0 * stiffness, 2.0 * damping  # A link has two joints.
-    for x, y, z in (chain.shoe.rear, chain.shoe.front):
-        motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])  # Of the marker.
+    damping = np.diag([0, 0, 0, bushing.conical_damping, about_pin, bushing.conical_damping])
+    stiffness, damping = 2.0 * stiffness, 2.0 * damping  # A shoe has two joints.
+    for x, y, z in (chain.shoe.bushing_position, chain.shoe.pin_position):
+        motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])  # Of the joint.
         stiffness += bushing.stiffness * motion.T @ motion
         damping += bushing.damping * motion.T @ motion
     return 2 * stiffness, 2 * damping
 
 
-def largest_stable(
+def max_stable_sub_step(
     masses: NDArray[np.float64], stiffness: NDArray[np.float64], damping: NDArray[np.float64]
 ) -> float:
     """The largest sub-step [s] at which a body of `masses` (k,) is stable under bounds (k, k).
@@ -57,10 +57,10 @@ def largest_stable(
     return 1 / float(np.linalg.eigvals(companion).real.max())
 
 
-def largest_sub_step(chain: Chain) -> float:
+def max_sub_step(chain: Chain) -> float:
     """The largest sub-step [s] at which a chain alone is stable, less `MARGIN`."""
     masses = np.array([chain.shoe.mass] * 3 + list(chain.shoe.inertia))
-    return MARGIN * largest_stable(masses, *link_bounds(chain))
+    return MARGIN * max_stable_sub_step(masses, *joint_bounds(chain))
 
 
 def check_sub_step(sub_step: float, largest: float, what: str = "sub-step of a chain") -> None:

@@ -1,4 +1,4 @@
-"""A track that moves: the state of its chain, wheels and ground contacts, advanced together."""
+"""One track as a link chain: its state, to advance, read, save and restore."""
 
 from __future__ import annotations
 
@@ -9,185 +9,187 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.parent_frames import Carriers, Exchange, Reaction
+from segtrack.chain.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.chain.readings import ChainReading, read_track
-from segtrack.chain.running_gear.arrays import Undergear, WheelMotion
-from segtrack.chain.shoe_candidates import allocate_contact_arrays, allocate_shoe_history
-from segtrack.chain.shoes.loads import room_for
+from segtrack.chain.running_gear.arrays import RunningGearState
+from segtrack.chain.shoes.loads import allocate_work_arrays
 from segtrack.chain.shoes.state import ChainState, state_along
-from segtrack.chain.shoes.sub_step import Motion
 from segtrack.chain.stability import check_sub_step
-from segtrack.chain.track_arrays import Track, Underfoot
+from segtrack.chain.terrain_contact.arrays import allocate_terrain_contact
+from segtrack.chain.track_arrays import TrackArrays
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.tread import pack_treads
 
-_PARTED = 0.25
-"""A joint whose two markers are this many pitches apart has parted."""
+_MAX_JOINT_GAP = 0.25
+"""Distance of a joint's bushing from its pin at which the joint has failed, per pitch."""
 
 
 @dataclass(frozen=True)
 class TrackSnapshot:
-    """Everything of a track that changes, with arrays of its own."""
+    """Everything of a track that changes, with arrays of its own.
+
+    Attributes:
+        chain: State of the shoes.
+        wheels: State of the wheels.
+        contacts: Memory of the contacts with the terrain.
+        torque: Mean torque of the drive in the last step [N m].
+        earlier_travel: Travel before the chain was last assembled [m].
+    """
 
     chain: ChainState
-    wheels: WheelMotion
-    ground: ContactHistory
+    wheels: RunningGearState
+    contacts: ContactHistory
     torque: float
-    before: float
+    earlier_travel: float
 
 
 class TrackChain:
-    """One track: a chain of shoes around its wheels, on its ground.
+    """One track: a chain of shoes around its wheels, on its terrain.
 
     Attributes:
-        design: What it is made of.
-        state: Where its shoes are and how they move.
-        wheels: The same of its wheels.
+        design: Constants of the track.
+        max_sub_step: Largest sub-step that it is advanced by [s].
+        state: State of the shoes.
         torque: Mean torque of the drive on its wheel in the last step [N m].
     """
 
-    def __init__(self, design: TrackDesign, carriers: Carriers, sub_step: float | None = None) -> None:
-        """Lay the chain around the wheels, at rest.
+    def __init__(self, design: TrackDesign, parents: ParentFrames, sub_step: float | None = None) -> None:
+        """Assemble the shoes around the wheels, at rest.
 
         Args:
-            design: What it is made of.
-            carriers: Track frame of each carrier of its wheels; the first one carries the drive.
+            design: Constants of the track.
+            parents: Parent links of its wheels; the drive is on the first.
             sub_step: Largest to take [s]; the largest stable one if not given.
 
         Raises:
             InvalidValueError: The sub-step is too large for the track.
         """
         self.design = design
-        self.largest_sub_step = design.largest_sub_step if sub_step is None else sub_step
-        check_sub_step(self.largest_sub_step, design.largest_sub_step, f"chain.sub_step of {design.name}")
-        chain, gear = design.chain, design.undercarriage
-        self._frames, self._loads = room_for(chain)
+        self.max_sub_step = design.max_sub_step if sub_step is None else sub_step
+        check_sub_step(self.max_sub_step, design.max_sub_step, f"chain.sub_step of {design.name}")
+        chain, count = design.chain, len(parents.positions)
+        self._frames, self._loads = allocate_work_arrays(chain)
         self._treads = pack_treads(design.treads, design.kinds)
-        self._gear = Undergear(
-            gear.tables(chain.shoe),
-            gear.teeth(),
-            *gear.at_rest(chain.count),
-            np.zeros((len(gear.wheels), chain.count), dtype=np.intp),
-            np.zeros(len(gear.wheels), dtype=np.intp),
-        )
-        self._carriers = Carriers(*(array.copy() for array in carriers))
-        count = len(carriers.position)
+        self._running_gear = design.running_gear.pack(chain.shoe, chain.count)
+        self._parents = ParentFrames(*(array.copy() for array in parents))
         self._reaction = Reaction(*np.zeros((2, count, 3)))
-        self._exchange = Exchange(*np.zeros((3, count, 3)))
-        self.torque, self._before, self._grip = 0.0, 0.0, design.grip
+        self._coupling = CouplingImpulses(*np.zeros((3, count, 3)))
+        self.torque, self._earlier_travel, self._shoe_contact = 0.0, 0.0, design.shoe_contact
         self.state = state_along(chain, design.hinges)
         self.set_ground(pack_ground(()))
-        self.wheels.angles[gear.driven] = design.seat
-        self._rest = self.snapshot()
-        self.lay(carriers)
+        self.wheels.angles[design.running_gear.driven] = design.initial_sprocket_angle
+        self._assembled = self.snapshot()
+        self.assemble(parents)
 
     @property
-    def wheels(self) -> WheelMotion:
-        """The wheels' state."""
-        return self._gear.motion
+    def wheels(self) -> RunningGearState:
+        """State of the wheels."""
+        return self._running_gear.state
 
     @property
     def travel(self) -> float:
-        """Way that the driven wheel has moved the chain, before it was laid anew included [m]."""
-        turned = float(self.wheels.angles[self.design.undercarriage.driven]) - self.design.seat
-        return self._before + turned * self.design.pitch_radius
+        """Belt travel by the driven wheel, that before the chain was last assembled included [m]."""
+        angle = float(self.wheels.angles[self.design.running_gear.driven])
+        return self._earlier_travel + (angle - self.design.initial_sprocket_angle) * self.design.pitch_radius
 
     @property
     def speed(self) -> float:
-        """Speed at which the driven wheel moves the chain [m/s]."""
-        axle = self._carriers.rotation[0, :, 1]
-        turning = float(self.wheels.speeds[self.design.undercarriage.driven] - self._carriers.spin[0] @ axle)
-        return turning * self.design.pitch_radius
+        """Belt speed by the driven wheel [m/s]."""
+        axle = self._parents.rotations[0, :, 1]
+        turning = self._parents.angular_velocities_world[0] @ axle
+        return float(self.wheels.speeds[self.design.running_gear.driven] - turning) * self.design.pitch_radius
 
     @property
     def ground(self) -> Ground:
-        """That it stands on."""
-        return self._foot.ground
+        """Terrain that the track stands on."""
+        return self._terrain_contact.ground
 
     def set_ground(self, ground: Ground) -> None:
-        """Let it stand on other ground; what its contacts remember is forgotten."""
-        loads, nearby = allocate_contact_arrays(ground, self._treads)
-        motion = allocate_shoe_history(self._treads)
+        """Let the track stand on other terrain; the memory of its contacts is cleared."""
         margin = self.design.chain.shoe.pitch
-        self._foot = Underfoot(ground, self._treads, self._grip, motion, loads, nearby, margin)
+        self._terrain_contact = allocate_terrain_contact(ground, self._treads, self._shoe_contact, margin)
 
     def set_friction(self, friction: float) -> None:
-        """Let its shoes have another friction on the ground."""
-        self._grip = self._grip._replace(friction=friction)
-        self._foot = self._foot._replace(grip=self._grip)
+        """Set the shoes' friction against terrain of friction 1."""
+        self._shoe_contact = self._shoe_contact._replace(friction=friction)
+        self._terrain_contact = self._terrain_contact._replace(parameters=self._shoe_contact)
 
-    def lay(self, carriers: Carriers) -> None:
-        """Lay the chain around its wheels, at rest, where its carriers are.
+    def set_parent_motion(self, parents: ParentFrames) -> None:
+        """Set pose and velocity of the parent links."""
+        for own, given in zip(self._parents, parents, strict=True):
+            own[...] = given
 
-        It is laid as `tension_tracks` found it, or along its design's hinges.
+    def assemble(self, parents: ParentFrames) -> None:
+        """Assemble the shoes around the wheels, at rest in the track frame.
+
+        The shape is that of `store_assembled_state`, or follows the design's hinges.
         """
-        self.follow(carriers)
+        self.set_parent_motion(parents)
         time, travel = self.state.time, self.travel
-        self.restore(self._rest)
-        self.state.time, self._before = time, travel - self.travel
-        laid, turn = self._rest.chain, carriers.rotation[0]
-        self.state.positions[:] = laid.positions @ turn.T + carriers.position[0]
-        self.state.orientations[:] = _turned(turn, laid.orientations)
+        self.restore(self._assembled)
+        self.state.time, self._earlier_travel = time, travel - self.travel
+        chain, rotation = self._assembled.chain, parents.rotations[0]
+        self.state.positions[:] = chain.positions @ rotation.T + parents.positions[0]
+        self.state.orientations[:] = _rotated(rotation, chain.orientations)
         self.set_ground(self.ground)
 
-    def read(self, carriers: Carriers) -> ChainReading:
-        """How it is loaded and how it stands on the ground, now that its carriers are there."""
-        return read_track(self.design, self.state, self._gear, self._foot, carriers, self.torque)
+    def store_assembled_state(self) -> None:
+        """Store the present state, at rest in a track frame that is the world's, for `assemble`."""
+        state, wheels = self.state, self.wheels
+        for array in (state.velocities, state.angular_velocities_body, wheels.speeds, wheels.slide_speeds):
+            array[:] = 0.0
+        self._earlier_travel = 0.0
+        self._assembled = self.snapshot()
+
+    def read(self, parents: ParentFrames) -> ChainReading:
+        """Loads in the chain and on its shoes, given the present motion of the parent links."""
+        return read_track(
+            self.design, self.state, self._running_gear, self._terrain_contact, parents, self.torque
+        )
 
     def snapshot(self) -> TrackSnapshot:
         """Everything that changes."""
-        wheels = WheelMotion(*(array.copy() for array in self.wheels))
-        return TrackSnapshot(self.state.copy(), wheels, self._foot.motion.copy(), self.torque, self._before)
+        wheels = RunningGearState(*(array.copy() for array in self.wheels))
+        contacts = self._terrain_contact.history.copy()
+        return TrackSnapshot(self.state.copy(), wheels, contacts, self.torque, self._earlier_travel)
 
     def restore(self, snapshot: TrackSnapshot) -> None:
-        """Go back to a snapshot that was taken on the same ground."""
+        """Go back to a snapshot that was taken on the same terrain."""
         self.state, self.torque = snapshot.chain.copy(), snapshot.torque
-        self._before = snapshot.before
-        for arrays, kept in ((self.wheels, snapshot.wheels), (self._foot.motion, snapshot.ground)):
-            for array, values in zip(arrays, kept, strict=True):
+        self._earlier_travel = snapshot.earlier_travel
+        history = self._terrain_contact.history
+        for arrays, saved in ((self.wheels, snapshot.wheels), (history, snapshot.contacts)):
+            for array, values in zip(arrays, saved, strict=True):
                 array[...] = values
 
-    def keep_rest(self) -> None:
-        """Take its shape, which is at rest in a track frame that is the world's, as the one to lay."""
-        for array in (self.state.velocities, self.state.spins, self.wheels.speeds, self.wheels.slide_speeds):
-            array[:] = 0.0
-        self._before = 0.0
-        self._rest = self.snapshot()
-
     @property
-    def points(self) -> NDArray[np.float64]:
-        """Markers of all shoes in the world (n k, 3) [m]."""
-        markers = self._treads.contact_points[self._treads.kinds]
+    def contact_points(self) -> NDArray[np.float64]:
+        """Contact points of all shoes in the world (n k, 3) [m]."""
+        points = self._treads.contact_points[self._treads.kinds]
         return (
-            np.einsum("nij,nkj->nki", self.state.rotations, markers) + self.state.positions[:, None]
+            np.einsum("nij,nkj->nki", self.state.rotations, points) + self.state.positions[:, None]
         ).reshape(-1, 3)
 
     @property
-    def arrays(self) -> Track:
+    def arrays(self) -> TrackArrays:
         """Everything that kernels read and write."""
-        state, design = self.state, self.design
-        return Track(
-            Motion(state.positions, state.orientations, state.velocities, state.spins),
-            design.chain.joints,
-            self._frames,
-            self._loads,
-            design.chain.constants,
-            self._carriers,
-            self._reaction,
-            self._gear,
-            self._foot,
-            self._exchange,
-            _PARTED * design.chain.shoe.pitch,
-            design.treads[0].width,
+        return TrackArrays(
+            shoes=self.state.arrays,
+            joints=self.design.chain.joints,
+            frames=self._frames,
+            loads=self._loads,
+            constants=self.design.chain.constants,
+            parents=self._parents,
+            reaction=self._reaction,
+            running_gear=self._running_gear,
+            terrain_contact=self._terrain_contact,
+            coupling=self._coupling,
+            max_joint_gap=_MAX_JOINT_GAP * self.design.chain.shoe.pitch,
+            max_lateral_offset=self.design.treads[0].width,
         )
 
-    def follow(self, carriers: Carriers) -> None:
-        """Take over where carriers are."""
-        for mine, given in zip(self._carriers, carriers, strict=True):
-            mine[...] = given
 
-
-def _turned(rotation: NDArray[np.float64], orientations: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rotated(rotation: NDArray[np.float64], orientations: NDArray[np.float64]) -> NDArray[np.float64]:
     """Euler parameters (n, 4), ordered (x, y, z, w), after a rotation (3, 3)."""
     return (Rotation.from_matrix(rotation) * Rotation.from_quat(orientations)).as_quat()

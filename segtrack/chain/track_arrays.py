@@ -4,67 +4,59 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from segtrack.chain.parent_frames import Carriers, Exchange, Reaction
-from segtrack.chain.running_gear.arrays import Undergear
-from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.parent_frames import CouplingImpulses, ParentFrames, Reaction
+from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Joints
-from segtrack.chain.shoes.sub_step import Motion
-from segtrack.ground.history import ContactHistory
-from segtrack.ground.pack import Ground
-from segtrack.ground.parameters import ContactParameters
-from segtrack.ground.tread import Treads
+from segtrack.chain.shoes.state import ChainArrays
+from segtrack.chain.terrain_contact.arrays import TerrainContact
 
 
-class Underfoot(NamedTuple):
-    """All that a chain stands on, as kernels read it, and how they touch.
-
-    Attributes:
-        ground: In the world.
-        treads: Of the shoes.
-        grip: Of all markers.
-        motion: Memory of the contacts.
-        loads: What the ground does to links.
-        nearby: What is near them.
-        margin: Within which something is near [m].
-    """
-
-    ground: Ground
-    treads: Treads
-    grip: ContactParameters
-    motion: ContactHistory
-    loads: ShoeContactLoads
-    nearby: ContactCandidates
-    margin: float
-
-
-class Track(NamedTuple):
+class TrackArrays(NamedTuple):
     """Everything of one track that kernels read and write.
 
     Attributes:
-        motion: Of the links.
-        joints: Between them.
-        frames: Room for where they are.
-        loads: Room for what acts on them.
-        constants: The chain's.
-        carriers: Of the wheels.
-        reaction: Room for what acts on them.
-        gear: The wheels.
-        foot: The ground.
-        exchange: What has been done to the carriers.
-        apart: Distance between a joint's markers at which it has parted [m].
-        aside: Distance of a link from the middle plane of its track at which it has come off [m].
+        shoes: State of the shoes.
+        joints: Shoes that each joint connects.
+        frames: Work array, shoe kinematics.
+        loads: Work array, shoe loads.
+        constants: Shoe and bushing.
+        parents: Parent links of the wheels.
+        reaction: Work array, loads on the parent links.
+        running_gear: Wheels.
+        terrain_contact: Terrain contact of the shoes.
+        coupling: Impulses on the parent links.
+        max_joint_gap: Distance of a joint's bushing from its pin at which the joint has failed [m].
+        max_lateral_offset: Distance of a shoe from the track's middle plane at which the chain is off its
+            wheels [m].
     """
 
-    motion: Motion
+    shoes: ChainArrays
     joints: Joints
     frames: Frames
     loads: Loads
     constants: Constants
-    carriers: Carriers
+    parents: ParentFrames
     reaction: Reaction
-    gear: Undergear
-    foot: Underfoot
-    exchange: Exchange
-    apart: float
-    aside: float
+    running_gear: RunningGearArrays
+    terrain_contact: TerrainContact
+    coupling: CouplingImpulses
+    max_joint_gap: float
+    max_lateral_offset: float
+
+
+class DriveArrays(NamedTuple):
+    """Drives of a vehicle's tracks during a step.
+
+    Attributes:
+        target_speeds: Of the driven wheels relative to their parent links (tracks,) [rad/s].
+        torque_limits: Largest torques (tracks,) [N m].
+        mean_torques: Mean torques of the step, filled in (tracks,) [N m].
+    """
+
+    target_speeds: NDArray[np.float64]
+    torque_limits: NDArray[np.float64]
+    mean_torques: NDArray[np.float64]

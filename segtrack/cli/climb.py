@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from segtrack.cli.options import EngineChoice, Preset, TrackModel
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
@@ -19,6 +20,7 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
+from segtrack.errors import InvalidValueError
 from segtrack.experiments.chain_history import COLUMNS
 from segtrack.experiments.climb import (
     FRONT_FLIPPERS_DEG,
@@ -49,12 +51,9 @@ def climb(
         typer.Option(help=f"Angle of the rear flippers [deg], {REAR_FLIPPERS_DEG:g}.", show_default=False),
     ] = None,
     speed: Annotated[float, typer.Option(help="Belt speed [m/s], clipped to what the drives can do.")] = 0.1,
-    track_model: Annotated[
-        str, typer.Option(help="segments, smooth, wheels:N, plates or chain.")
-    ] = "segments",
-    preset: Annotated[
-        str, typer.Option(help="Solver settings: exact (1 ms), fast (4 ms) or coarse (10 ms).")
-    ] = "exact",
+    track_model: TrackModel = None,
+    engine: EngineChoice = None,
+    preset: Preset = None,
     friction: Annotated[
         float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
     ] = None,
@@ -77,9 +76,12 @@ def climb(
         rear_flippers=None if rear_flippers is None else math.radians(rear_flippers),
         speed=speed,
         track_model=track_model,
-        preset=preset,  # type: ignore[arg-type]
+        engine=engine,  # type: ignore[arg-type]
+        preset=preset,
         friction=friction,
     )
+    if record is not None and setup.resolved[0] != "pybullet":
+        raise InvalidValueError("engine for a film", "pybullet", setup.resolved[0])
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
     ended: ClimbInterrupted | ClimbDivergedError | None = None
     try:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
+from segtrack.cli.options import EngineChoice, Preset, TrackModel
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
@@ -113,9 +114,9 @@ def evaluate(
     ] = None,
     seed: Seed = 0,
     vehicle: Vehicle = "quince",
-    preset: Annotated[
-        str, typer.Option(help="Solver settings: coarse (10 ms), fast (4 ms) or exact (1 ms).")
-    ] = "coarse",
+    track_model: TrackModel = None,
+    engine: EngineChoice = None,
+    preset: Preset = None,
     settings: Settings = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
@@ -135,7 +136,9 @@ def evaluate(
         levels=None if levels is None else numbers("--levels", levels),
         seed=seed,
         vehicle=vehicle,
-        preset=preset,  # type: ignore[arg-type]
+        engine=engine,  # type: ignore[arg-type]
+        track_model=track_model,
+        preset=preset,
         parameters=_parameters(settings),
     )
     folder = results_folder(out, f"evaluate-{setup.task}")

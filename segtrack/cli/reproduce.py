@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from segtrack.cli.options import EngineChoice, Preset, TrackModel
 from segtrack.cli.output import (
     JsonFlag,
     OutFolder,
@@ -23,6 +24,7 @@ from segtrack.experiments import (
     okada_table_2,
     okada_table_4,
     segments_vs_chain,
+    speed,
     steering,
     turning,
 )
@@ -30,12 +32,6 @@ from segtrack.experiments.published import TABLE_4
 from segtrack.files import write_csv, write_figure, write_json
 
 reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
-
-Preset = Annotated[
-    str | None,
-    typer.Option(help="Solver settings: exact (1 ms), fast (4 ms) or coarse (10 ms).", show_default=False),
-]
-Model = Annotated[str, typer.Option(help="segments, smooth, wheels:N, plates or chain.")]
 
 
 @reproduce.command("okada-table-2")
@@ -61,11 +57,33 @@ def table_2(
     say_written(*written)
 
 
+@reproduce.command("speed")
+@command
+def quince_speed(
+    rounds: Annotated[int, typer.Option(help="How often each model takes its turn.", min=1)] = speed.ROUNDS,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """How fast Quince is simulated on a 240 mm step and turning, compliant belts over segments."""
+    from segtrack.report import table_figures, tables
+
+    folder = results_folder(out, "speed")
+    with counting("driving", rounds * len(speed.SCENES) * len(speed.TRACK_MODELS)) as done:
+        result = speed.measure_speed(rounds, done)
+    written = [
+        write_json(folder / "speed.json", result.summary()),
+        write_figure(folder / "speed.png", table_figures.draw_speed(result)),
+    ]
+    show(tables.speed_table(result), result.summary(), as_json)
+    say_written(*written)
+
+
 @reproduce.command("okada-table-4")
 @command
 def table_4(
     preset: Preset = None,
-    track_model: Model = "segments",
+    track_model: TrackModel = None,
+    engine: EngineChoice = None,
     with_map: Annotated[
         bool,
         typer.Option(
@@ -78,17 +96,18 @@ def table_4(
 ) -> None:
     """Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot."""
     folder = results_folder(out, "okada-table-4-map" if with_map else "okada-table-4")
+    chosen = {"preset": preset, "engine": engine, "track_model": track_model}
     if with_map:
-        _map(folder, preset or "fast", track_model, map_size, as_json)
+        _map(folder, chosen, map_size, as_json)
     else:
-        _six_cases(folder, preset or "exact", track_model, as_json)
+        _six_cases(folder, chosen, as_json)
 
 
-def _six_cases(folder: Path, preset: str, track_model: str, as_json: bool) -> None:
+def _six_cases(folder: Path, chosen: dict[str, Any], as_json: bool) -> None:
     from segtrack.report import table_figures, tables
 
     with counting("climbing", len(TABLE_4)) as done:
-        result = okada_table_4.run_table_4(preset=preset, track_model=track_model, on_done=done)  # type: ignore[arg-type]
+        result = okada_table_4.run_table_4(**chosen, on_done=done)
     written = [
         write_json(folder / "table_4.json", result.summary()),
         write_figure(folder / "table_4.png", table_figures.draw_table_4(result)),
@@ -97,11 +116,11 @@ def _six_cases(folder: Path, preset: str, track_model: str, as_json: bool) -> No
     say_written(*written)
 
 
-def _map(folder: Path, preset: str, track_model: str, size: str, as_json: bool) -> None:
+def _map(folder: Path, chosen: dict[str, Any], size: str, as_json: bool) -> None:
     from segtrack.report import table_figures, tables
 
     with counting("climbing", okada_map.climb_count(size)) as done:
-        result = okada_map.run_map(size, preset=preset, track_model=track_model, on_done=done)  # type: ignore[arg-type]
+        result = okada_map.run_map(size, **chosen, on_done=done)
     records = [point.record() for point in result.points]
     written = [
         write_csv(folder / "map.csv", list(records[0]), (list(record.values()) for record in records)),

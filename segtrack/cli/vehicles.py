@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from segtrack.bullet.loader import vehicle_urdf
 from segtrack.cli.output import JsonFlag, command, say_written, show, words
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.files import check_writable, write_figure, write_text
@@ -62,6 +61,8 @@ def urdf(
     ] = None,
 ) -> None:
     """Print what PyBullet loads; with --out write it, with the meshes that it names."""
+    from segtrack.bullet.loader import vehicle_urdf
+
     vehicle = load_vehicle(file)
     model = vehicle_urdf(vehicle, track_model)
     if out is None:

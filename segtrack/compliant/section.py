@@ -59,8 +59,8 @@ def bar_section(base: float, top: float, height: float, width: float) -> Section
 def rod_section(radius: float, width: float) -> Section:
     """Return a grouser that is a rod along the axle, half sunk into the belt [m]."""
     rows = [(radius * math.sin(a), radius * math.cos(a), 1.0) for a in _ROD_ANGLES]
-    around = np.linspace(-math.pi / 2, math.pi / 2, 2 * len(_ROD_ANGLES) - 1)
-    outline = [(radius * math.sin(a), radius * math.cos(a)) for a in around[::-1].tolist()]
+    around = (-math.pi / 2, math.pi / 2, *reversed(_ROD_ANGLES))
+    outline = [(radius * math.sin(a), radius * math.cos(a)) for a in around]
     return _across(rows, outline, width, (radius * width, min(radius, width)), 0.5)
 
 
@@ -71,7 +71,7 @@ def face_section(length: float, exposed: float, width: float, thickness: float) 
         length: Along the belt [m].
         exposed: What of the length no grouser covers [m].
         width: Along the axle [m].
-        thickness: Inwards from the belt's outer face [m].
+        thickness: Inwards from the belt's outer face to where nothing can come [m].
     """
     rows = [(0.0, 0.0, 1.0)]
     half = length / 2

@@ -17,7 +17,7 @@ from segtrack.description.base import (
 from segtrack.errors import Problem
 
 
-class ShoesPart(Spec):
+class ShoesSpec(Spec):
     """The shoes of a chain."""
 
     count: Annotated[int, Field(strict=True, ge=3, le=1000)] | None = None
@@ -26,28 +26,28 @@ class ShoesPart(Spec):
     """Between a shoe's two pins [m]. The idler is moved along its tensioner so that the chain closes;
     where it is not given, the chain closes around the wheels as they are."""
     mass: Positive | None = None
-    """Of one shoe, grouser included [kg]; the belt's mass over the count if not given."""
+    """Mass of one shoe, grouser included [kg]; the belt's mass over the count if not given."""
     thickness: Positive | None = None
-    """Of the plate, between its outer face and the rail that rolls on wheels [m]; the belt's."""
+    """Thickness of the plate, between its outer face and the rail that rolls on wheels [m]; the belt's."""
 
 
-class BushingPart(Spec):
+class BushingSpec(Spec):
     """The pin-bushing that joins two shoes (Omar 2014, section 4.1)."""
 
     stiffness: Positive = 1e6
     """In every direction [N/m]."""
     damping_ratio: NonNegative = 0.05
-    """Of two shoes against each other, over critical [-]."""
-    cross_stiffness: Positive | None = None
-    """Against turning the pin out of the bushing's axis [N m/rad]; as of a bushing as wide as the
+    """Damping of two shoes against each other, over critical [-]."""
+    conical_stiffness: Positive | None = None
+    """Against turning the pin out of the bushing's axis [N m/rad]; that of a bushing as wide as the
     track, stiffness * width^2 / 12, if not given."""
     back_bend: Annotated[float, Field(strict=True, gt=0, lt=3.14159)] = 0.3
-    """How far two shoes bend backwards before they meet [rad]."""
+    """Angle by which two shoes bend backwards before they meet [rad]."""
     radius: Positive | None = None
-    """Of the cylinder that teeth touch [m]; 0.15 of the pitch if not given."""
+    """Radius of the cylinder that teeth touch [m]; 0.15 of the pitch if not given."""
 
 
-class SprocketPart(Spec):
+class SprocketSpec(Spec):
     """The toothed wheel that drives the chain (Omar 2014, section 4.2)."""
 
     teeth: Annotated[int, Field(strict=True, ge=5)] | None = None
@@ -56,27 +56,27 @@ class SprocketPart(Spec):
     """By which a tooth's flank leans from the radial direction [rad]."""
 
 
-class DrumPart(Spec):
+class DrumSpec(Spec):
     """A wheel without teeth that drives a rubber belt by friction."""
 
     friction: Positive = 0.8
     """Between drum and belt."""
 
 
-class TensionerPart(Spec):
+class TensionerSpec(Spec):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
-    tension: Positive | None = None
-    """That the spring would give the chain with the idler where its pulley is drawn [N]; a fifth of the
-    drive's stall force if not given. At rest the idler has moved outwards, and less of it is left."""
+    pretension: Positive | None = None
+    """Tension that the spring would give the chain with the idler where its pulley is drawn [N]; a fifth
+    of the drive's stall force if not given. At rest the idler has moved outwards, and about half is left."""
     stiffness: Positive | None = None
-    """Of the spring [N/m]; one that gives by half a pitch at twice the stall force, if not given."""
+    """Stiffness of the spring [N/m]; half a pitch at twice the stall force if not given."""
     damping_ratio: NonNegative = 0.5
-    """Of the idler on its spring, over critical [-]."""
+    """Damping of the idler on its spring, over critical [-]."""
 
 
-class RollersPart(Spec):
-    """Road wheels and carrier rollers along the straight pieces that are not omitted."""
+class EvenRollersSpec(Spec):
+    """Road wheels and support rollers, evenly along the straight pieces that are not omitted."""
 
     spacing: Positive | None = None
     """Between rollers, or somewhat more [m]; one pitch if not given."""
@@ -84,11 +84,11 @@ class RollersPart(Spec):
     """[m]; 0.4 of the spacing if not given."""
 
 
-class WheelPart(Spec):
-    """A road wheel where the vehicle's makers put it."""
+class RoadWheelSpec(Spec):
+    """A road wheel or support roller where the vehicle's makers put it."""
 
     link: Name | None = None
-    """Link of the body's URDF that carries it, a sprung arm for instance; what carries the track if
+    """Link of the body's URDF that is its parent, a sprung road arm for instance; that of the track if
     not given."""
     x: Number
     """Centre, forward in the track frame, all joints of the body's URDF at 0 [m]."""
@@ -98,51 +98,51 @@ class WheelPart(Spec):
     """[m]"""
 
 
-class ArmPart(Spec):
-    """The spring and damper of the joint that carries a link of the body's URDF with wheels on it."""
+class SuspensionSpec(Spec):
+    """The spring and damper of the joint of a link of the body's URDF with wheels on it."""
 
     stiffness: Positive
     """[N m/rad] or [N/m]"""
     damping: NonNegative = 0.0
     """[N m s/rad] or [N s/m]"""
-    rest: Number = 0.0
-    """Joint position without load [rad] or [m]."""
+    free_position: Number = 0.0
+    """Joint position at which the spring is without load [rad] or [m]."""
 
 
-class ShoeContactPart(Spec):
-    """How stiff shoes meet rigid ground."""
+class ShoeContactSpec(Spec):
+    """Stiffness and damping of shoes on rigid ground."""
 
     stiffness: Positive | None = None
-    """Of each contact marker [N/m]; a tenth of the bushings' if not given."""
+    """Stiffness of each contact point [N/m]; a tenth of the bushings' if not given."""
     damping_ratio: NonNegative = 0.1
-    """Of a shoe on its markers, over critical [-]."""
+    """Damping of a shoe on its contact points, over critical [-]."""
 
 
-class ChainPart(Spec):
+class ChainSpec(Spec):
     """A track as a chain of shoes, for the track model `chain`."""
 
-    shoes: ShoesPart = ShoesPart()
-    bushing: BushingPart = BushingPart()
-    sprocket: SprocketPart | None = None
+    shoes: ShoesSpec = ShoesSpec()
+    bushing: BushingSpec = BushingSpec()
+    sprocket: SprocketSpec | None = None
     """The driven wheel has teeth if neither it nor a drum is given."""
-    drum: DrumPart | None = None
+    drum: DrumSpec | None = None
     """Instead of a sprocket."""
-    tensioner: TensionerPart = TensionerPart()
-    rollers: RollersPart | None = None
-    """Left out where wheels are given."""
-    wheels: tuple[WheelPart, ...] | None = None
-    """Road wheels and rollers one by one, instead of rollers."""
-    arms: dict[Name, ArmPart] = {}
-    """Links of the body's URDF that carry wheels, and their joints' springs."""
-    ground: ShoeContactPart = ShoeContactPart()
+    tensioner: TensionerSpec = TensionerSpec()
+    even_rollers: EvenRollersSpec | None = None
+    """Left out where road wheels are given."""
+    road_wheels: tuple[RoadWheelSpec, ...] | None = None
+    """Road wheels and support rollers one by one, instead of even ones."""
+    suspension: dict[Name, SuspensionSpec] = {}
+    """Springs of the joints of links of the body's URDF that carry wheels, by link."""
+    shoe_contact: ShoeContactSpec = ShoeContactSpec()
     sub_step: Positive | None = None
-    """Of its integration [s]; the largest that is stable if not given."""
+    """Sub-step of its integration [s]; the largest that is stable if not given."""
 
     @model_validator(mode="after")
-    def _one_of_each(self) -> ChainPart:
+    def _one_of_each(self) -> ChainSpec:
         problems = [
             Problem(other, f"must be left out where {one} is given")
-            for one, other in (("drum", "sprocket"), ("wheels", "rollers"))
+            for one, other in (("drum", "sprocket"), ("road_wheels", "even_rollers"))
             if getattr(self, one) is not None and getattr(self, other) is not None
         ]
         if problems:

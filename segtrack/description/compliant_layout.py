@@ -27,6 +27,8 @@ DAMPING_RATIO = 0.2
 """Of the vehicle's bouncing on its contacts, over critical, where its file gives no damping [-]."""
 FACE_LENGTH = 0.02
 """Of the sections of a smooth belt, at most [m]."""
+_INSIDE = 0.5
+"""Of the radius of the tightest outward arc: how far inside the belt an edge is still pushed out."""
 _FACE_TURN = 0.2
 """By which a section of a smooth belt bends around an arc, at most [rad]."""
 
@@ -63,18 +65,16 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
     path = spec.belt_path
     law = _law(spec, stiffness, damping)
     if smooth or spec.grousers is None:
-        coordinates, lengths = _face_places(path, spec.omit)
+        coordinates, lengths = _face_places(path, spec.omit_segments)
         kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
-        faces = tuple(
-            face_section(length, length, spec.width, spec.belt.thickness) for length in kinds.tolist()
-        )
+        faces = tuple(face_section(length, length, spec.width, _inside(path)) for length in kinds.tolist())
         return BeltDesign(track.name, path, coordinates, index, lengths, faces, False, law, spec.moving_mass)
     shapes, pitch = spec.grousers.shapes, spec.pitch
     sections = [_grouser(shape, spec.width) for shape in shapes]
     for shape in shapes:
         rear, front = shape.kind.extent
         exposed = max(pitch - (front - rear), 1e-3 * pitch) / 2
-        sections.append(face_section(pitch / 2, exposed, spec.width, spec.belt.thickness))
+        sections.append(face_section(pitch / 2, exposed, spec.width, _inside(path)))
     homes = np.array([footprint.coordinate for footprint in spec.footprints()])
     which = np.arange(len(homes)) % len(shapes)
     return BeltDesign(
@@ -96,6 +96,11 @@ def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters
     if contact.stiffness is not None and contact.damping is not None:
         stiffness, damping = contact.stiffness / _spacing(spec), contact.damping / _spacing(spec)
     return contact_parameters(contact.friction, stiffness, damping, stiffness, damping, contact.lateral_ratio)
+
+
+def _inside(path: BeltPath) -> float:
+    """How far inwards a belt's faces reach [m]: wheels and frame fill the inside of a belt."""
+    return _INSIDE * min(arc.radius for arc in path.segments if isinstance(arc, Arc) and arc.turn > 0)
 
 
 def _face_places(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -27,9 +27,9 @@ class DriveSpec(Spec):
     """Largest commanded belt speed [m/s]; faster commands are clipped to it."""
     sprocket: SprocketDrive | None = None
     reflected_mass: NonNegative = 0.0
-    """Inertia of motor, gearbox and pulleys as the belt feels it [kg]. It is part of the mass of the
-    body or flipper that carries the track, and simulated as moving with the belt. Contacts of
-    a belt much lighter than its vehicle converge slowly."""
+    """Inertia of motor, gearbox and pulleys as the belt feels it [kg]; MuJoCo calls it `armature`. It is part
+    of the mass of the body or flipper that carries the track, and simulated as moving with the belt.
+    Contacts of a belt much lighter than its vehicle converge slowly."""
     self_locking: bool = False
     """An overloaded drive holds the belt (worm gear) and is not driven back."""
 

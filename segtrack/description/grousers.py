@@ -30,7 +30,7 @@ class BoxShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Least and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint [m]."""
         return -self.length / 2, self.length / 2
 
     def solid(self, width: float, crown: float) -> tuple[Solid, float]:
@@ -52,7 +52,7 @@ class TrapezoidShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Least and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint [m]."""
         length = max(self.base, self.top)
         return -length / 2, length / 2
 
@@ -69,7 +69,7 @@ class CylinderShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Least and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint [m]."""
         return -self.radius, self.radius
 
     @property
@@ -109,7 +109,7 @@ class MeshShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Least and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint [m]."""
         along = [x for x, _, _ in self.hull.vertices]
         return min(along), max(along)
 

@@ -51,13 +51,13 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
         spec, frame = track.spec, frames[-1]
         reflected = uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass)
         own = masses[link]
-        left = own - reflected.moved(frame.rotation, frame.origin)
+        left = own - reflected.transformed(frame.rotation, frame.origin)
         inertia = own.inertia * left.mass / own.mass
-        masses[link] = MassProperties.of(left.mass, left.moment / left.mass, inertia)
+        masses[link] = MassProperties.of(left.mass, left.first_moment / left.mass, inertia)
     for link, frame, placed in zip(links, frames, place_tracks(vehicle, {}), strict=True):
         spec = placed.mounted.spec
         belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
-        masses[link] = masses[link] + belt.moved(frame.rotation, frame.origin)
+        masses[link] = masses[link] + belt.transformed(frame.rotation, frame.origin)
     return Links(tuple(masses), pivots, tuple(links), tuple(frames))
 
 
@@ -72,7 +72,7 @@ def body_mass(vehicle: VehicleDescription) -> MassProperties:
     total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
     for link in robot.iterfind("link"):
         frame = frames[str(link.get("name"))]
-        total = total + read_inertial(link).moved(frame.rotation, frame.origin)
+        total = total + read_inertial(link).transformed(frame.rotation, frame.origin)
     return total
 
 

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from segtrack.description.base import MistakesError, Name, NonNegative, Positive, Spec, Vector
 from segtrack.description.belt_path import PathSpec
-from segtrack.description.chain import ChainPart
+from segtrack.description.chain import ChainSpec
 from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
@@ -86,20 +86,20 @@ class TrackSpec(Spec):
     """Left out for a smooth belt."""
     drive: DriveSpec
     contact: ContactSpec = ContactSpec()
-    chain: ChainPart | None = None
+    chain: ChainSpec | None = None
     """Of the track model `chain`; the vehicle's if not given."""
-    omit: tuple[Name, ...] = ()
+    omit_segments: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""
 
     @model_validator(mode="after")
     def _fits(self) -> TrackSpec:
         problems = []
-        least = min(
+        smallest = min(
             (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0),
             default=math.inf,
         )
-        if self.belt.thickness >= least:
-            radius = f"{least:g} m of its path's tightest outward arc"
+        if self.belt.thickness >= smallest:
+            radius = f"{smallest:g} m of its path's tightest outward arc"
             message = f"must be less than the radius of {radius}, got {self.belt.thickness:g} m"
             problems.append(Problem("belt.thickness", message))
         shapes = self.grousers.shapes if self.grousers is not None else ()
@@ -110,13 +110,15 @@ class TrackSpec(Spec):
                 lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
                 problems.append(Problem(where, f"must be no longer than {lengths}"))
         names = self.belt_path.names
-        for i, name in enumerate(self.omit):
+        for i, name in enumerate(self.omit_segments):
             if name not in names:
                 problems.append(
-                    Problem(f"omit[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}")
+                    Problem(f"omit_segments[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}")
                 )
             elif name == names[self.belt_path.ground]:
-                problems.append(Problem(f"omit[{i}]", f"must not be {name}, which the drive acts on"))
+                problems.append(
+                    Problem(f"omit_segments[{i}]", f"must not be {name}, which the drive acts on")
+                )
         if problems:
             raise MistakesError(problems)
         return self
@@ -153,5 +155,7 @@ class TrackSpec(Spec):
         solids = [shape.kind.solid(shape.width or self.width, shape.crown) for shape in shapes]
         placed = [(footprint, *solids[footprint.index % len(solids)]) for footprint in self.footprints()]
         path = self.belt_path
-        links = segment_links(path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit)
+        links = segment_links(
+            path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit_segments
+        )
         return tuple(sorted(links, key=lambda link: link.name != path.names[path.ground]))

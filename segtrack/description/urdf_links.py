@@ -75,21 +75,21 @@ def link_problems(
     return problems + taken + _overdrawn_links(masses, root, mountings)
 
 
-def overdrawn(carrier: str, mass: float, drawn: Mapping[str, float]) -> list[Problem]:
-    """Drives whose reflected mass, together with those before them, is all that their carrier weighs.
+def reflected_mass_problems(parent: str, mass: float, reflected: Mapping[str, float]) -> list[Problem]:
+    """Drives whose reflected mass, together with those before them, is all that their parent link weighs.
 
     Args:
-        carrier: What carries the tracks, in words.
-        mass: Of the carrier [kg].
-        drawn: Reflected mass of each of its tracks [kg], by the track's path.
+        parent: The link that carries the tracks, in words.
+        mass: Of the parent link [kg].
+        reflected: Reflected mass of each of its tracks [kg], by the track's path.
     """
     problems = []
-    for where, reflected in drawn.items():
-        if reflected >= mass:
-            message = f"must be less than the {mass:g} kg that are left of {carrier}, got {reflected:g}"
+    for where, own_mass in reflected.items():
+        if own_mass >= mass:
+            message = f"must be less than the {mass:g} kg that are left of {parent}, got {own_mass:g}"
             problems.append(Problem(f"{where}.drive.reflected_mass", message))
         else:
-            mass -= reflected
+            mass -= own_mass
     return problems
 
 
@@ -98,12 +98,12 @@ def _overdrawn_links(
 ) -> list[Problem]:
     problems = []
     for link, mass in masses.items():
-        drawn = {
+        reflected = {
             where: mounting.reflected_mass
             for where, mounting in mountings.items()
             if where.startswith("tracks.") and _means(mounting.parent, root, masses) == link
         }
-        problems += overdrawn(link, mass, drawn) if mass else []
+        problems += reflected_mass_problems(link, mass, reflected) if mass else []
     return problems
 
 

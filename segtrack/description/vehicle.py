@@ -20,10 +20,10 @@ from segtrack.description.base import (
     Vector,
     exactly_one,
 )
-from segtrack.description.chain import ChainPart
+from segtrack.description.chain import ChainSpec
 from segtrack.description.frames import Frame, link_frames
 from segtrack.description.track import Mount, TrackSpec
-from segtrack.description.urdf_links import Mounting, link_problems, overdrawn, parent_link
+from segtrack.description.urdf_links import Mounting, link_problems, parent_link, reflected_mass_problems
 from segtrack.errors import Problem
 
 
@@ -52,10 +52,10 @@ class Body(Spec):
 
     def mounted(self, mount: Mount) -> Frame:
         """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
-        return self._carriers[mount.parent] @ mount.frame
+        return self._parent_frames[mount.parent] @ mount.frame
 
     @cached_property
-    def _carriers(self) -> dict[str, Frame]:
+    def _parent_frames(self) -> dict[str, Frame]:
         """What a mount's parent may be, in the body frame."""
         if self.urdf is None:
             return {"body": Frame.at((0, 0, 0), (0, 0, 0))}
@@ -68,7 +68,7 @@ class FlipperSpec(Spec):
     """An arm that turns about its mount's y axis. Positive angles raise its tip."""
 
     mount: Mount
-    extends: Literal["front", "rear"] = "front"
+    tip_direction: Literal["front", "rear"] = "front"
     """Where its tip points at angle 0. Its tracks are given as they lie at angle 0, x forward."""
     mass: Positive
     """Belts not included [kg]."""
@@ -77,7 +77,7 @@ class FlipperSpec(Spec):
     center_of_mass: Vector = (0.0, 0.0, 0.0)
     """In the flipper frame, whose origin is the pivot [m]."""
     limits: tuple[Number, Number]
-    """Least and largest angle [rad]."""
+    """Smallest and largest angle [rad]."""
     max_torque: Positive
     """[N m]"""
     max_speed: Positive
@@ -95,8 +95,8 @@ class FlipperSpec(Spec):
         ]
         if self.limits[0] >= self.limits[1]:
             problems.append(Problem("limits", f"must rise, got {list(self.limits)}"))
-        drawn = {f"tracks.{name}": track.drive.reflected_mass for name, track in self.tracks.items()}
-        problems += overdrawn("the flipper", self.mass, drawn)
+        reflected = {f"tracks.{name}": track.drive.reflected_mass for name, track in self.tracks.items()}
+        problems += reflected_mass_problems("the flipper", self.mass, reflected)
         if problems:
             raise MistakesError(problems)
         return self
@@ -104,7 +104,7 @@ class FlipperSpec(Spec):
     @property
     def raise_axis(self) -> int:
         """Sign of the joint's axis along y: turning about it raises the tip."""
-        return -1 if self.extends == "front" else 1
+        return -1 if self.tip_direction == "front" else 1
 
 
 _MIDDLE = 1e-9
@@ -142,7 +142,7 @@ class VehicleDescription(Spec):
     body: Body
     tracks: dict[Name, TrackSpec] = {}
     flippers: dict[Name, FlipperSpec] = {}
-    chain: ChainPart = ChainPart()
+    chain: ChainSpec = ChainSpec()
     """Of all tracks that give none of their own, for the track model `chain`."""
 
     @model_validator(mode="after")

@@ -68,7 +68,7 @@ class ChainHistory:
                         reading.ground_force,
                         reading.pressure,
                         reading.sinkage,
-                        reading.slip,
+                        reading.slip_velocity,
                     ]
                 )
                 drive = (reading.drive_torque, reading.drive_speed, reading.idler_slide)

@@ -128,7 +128,7 @@ def _of_shoes(track: Track) -> _Touch:
     axes = Rotation.from_quat(reading.orientations).as_matrix()[down]
     half = np.array([tread.width / 2 for tread in design.treads])[design.kinds][down]
     aside, middles = half[:, None] * axes[:, :, 1], reading.positions[down]
-    velocities = np.einsum("nij,nj->ni", axes[:, :, :2], reading.slip[down])
+    velocities = np.einsum("nij,nj->ni", axes[:, :, :2], reading.slip_velocity[down])
     return _Touch(
         track,
         np.concatenate([middles + aside, middles - aside]),

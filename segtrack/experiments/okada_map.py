@@ -10,15 +10,17 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from segtrack.bullet.client import PresetName
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.errors import UnknownNameError
 from segtrack.experiments.climb import REAR_FLIPPERS_DEG, ClimbSetup
 from segtrack.experiments.okada_table_4 import VEHICLE, case_setup, climbs
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.published import TABLE_4
 from segtrack.experiments.variants import with_center_of_mass, with_contact
+from segtrack.world import resolve
 
 CONTACT_MASS = 1.0
 """Mass that a contact point is damped critically for [kg]: 33 kg on some thirty points."""
@@ -88,13 +90,17 @@ class Table4Map:
 
     Attributes:
         grid: Its points.
-        preset: Solver preset.
+        engine: What simulated it.
+        track_model: How tracks were built.
+        preset: The engine's solver settings; None is its default.
         points: In the order of the grid: by stiffness, then angle, then centre of mass.
         chosen: Rear sub-track angle [deg] and centre of mass [m] that the bundled vehicle is driven with.
     """
 
     grid: MapGrid
-    preset: str
+    engine: EngineName
+    track_model: str
+    preset: str | None
     points: tuple[MapPoint, ...]
     chosen: tuple[float, float]
 
@@ -103,6 +109,8 @@ class Table4Map:
         matches = [point.matches for point in self.points]
         return {
             "vehicle": VEHICLE,
+            "engine": self.engine,
+            "track_model": self.track_model,
             "preset": self.preset,
             "points": [point.record() for point in self.points],
             "best": max(matches),
@@ -118,8 +126,9 @@ def critical_damping(stiffness: float | None) -> float | None:
 def run_map(
     size: str = "full",
     *,
-    preset: PresetName = "fast",
-    track_model: str = "segments",
+    preset: str | None = None,
+    engine: EngineName | None = None,
+    track_model: str | None = None,
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> Table4Map:
@@ -127,23 +136,30 @@ def run_map(
 
     Args:
         size: Name of a grid in `GRIDS`.
-        preset: Solver preset.
-        track_model: segments, smooth, wheels:N, plates or chain.
-        workers: Most processes at a time; as many as there are cores if not given.
+        preset: The engine's solver settings; PyBullet's `fast`, another engine's default if not given.
+        engine: What simulates them; what runs the track model if not given.
+        track_model: How tracks are built; the engine's default if not given.
+        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each single climb; there are `climb_count(size)`.
 
     Raises:
-        UnknownNameError: No such grid.
+        UnknownNameError: No such grid, engine, track model or preset.
+        InvalidValueError: The engine does not run the track model.
     """
     grid = map_grid(size)
-    setups = [setup for point in _points(grid) for setup in _setups(*point, preset, track_model)]
+    engine, track_model = resolve(engine, track_model)
+    if preset is None and engine == "pybullet":
+        preset = "fast"
+    chosen: dict[str, Any] = {"preset": preset, "engine": engine, "track_model": track_model}
+    setups = [setup for point in _points(grid) for setup in _setups(*point, chosen)]
     results = run_parallel(climbs, setups, workers=workers, on_done=on_done)
     cases = len(TABLE_4)
     points = tuple(
         MapPoint(angle, x, stiffness, tuple(results[i * cases : (i + 1) * cases]))
         for i, (stiffness, angle, x) in enumerate(_points(grid))
     )
-    return Table4Map(grid, preset, points, (REAR_FLIPPERS_DEG, load_vehicle(VEHICLE).body.center_of_mass[0]))
+    centre = load_vehicle(VEHICLE).body.center_of_mass[0]
+    return Table4Map(grid, engine, track_model, preset, points, (REAR_FLIPPERS_DEG, centre))
 
 
 def map_grid(size: str) -> MapGrid:
@@ -166,13 +182,8 @@ def _points(grid: MapGrid) -> list[tuple[float | None, float, float]]:
     return list(itertools.product(grid.stiffness, grid.rear_sub_track_deg, grid.center_of_mass_x))
 
 
-def _setups(
-    stiffness: float | None, angle_deg: float, x: float, preset: PresetName, track_model: str
-) -> list[ClimbSetup]:
+def _setups(stiffness: float | None, angle_deg: float, x: float, chosen: dict[str, Any]) -> list[ClimbSetup]:
     vehicle = with_center_of_mass(load_vehicle(VEHICLE), x)
     vehicle = with_contact(vehicle, stiffness, critical_damping(stiffness))
     rear = math.radians(angle_deg)
-    return [
-        case_setup(line, vehicle=vehicle, rear_flippers=rear, preset=preset, track_model=track_model)
-        for line in TABLE_4
-    ]
+    return [case_setup(line, vehicle=vehicle, rear_flippers=rear, **chosen) for line in TABLE_4]

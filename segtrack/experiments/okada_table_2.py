@@ -7,21 +7,17 @@ round, so that what else the machine does hits all of them alike.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
-
-import pybullet
-from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.experiments.published import TABLE_2_SPEED
 from segtrack.experiments.variants import without_segment
 from segtrack.terrain import Plane
-from segtrack.world import World
+from segtrack.world import World, resolve
 
 VEHICLE = "packbot"
 MODELS: Mapping[str, str] = {
@@ -31,6 +27,8 @@ MODELS: Mapping[str, str] = {
     "wheels_4": "wheels:4",
     "wheels_13": "wheels:13",
     "plates": "plates",
+    "surface": "surface",
+    "compliant": "compliant",
 }
 """Track model by its name in the table."""
 WITHOUT_UPPER_LINE = ("segments", "smooth")
@@ -40,11 +38,13 @@ RATIOS = {
     "segments_over_wheels_13": ("segments", "wheels_13"),
     "segments_over_wheels_4": ("segments", "wheels_4"),
     "smooth_over_wheels_4": ("smooth", "wheels_4"),
+    "surface_over_wheels_4": ("surface", "wheels_4"),
+    "compliant_over_segments": ("compliant", "segments"),
 }
 ROUNDS = 5
 _SECONDS = 2.0
 """Simulated in a round by a model that is fast enough [s]."""
-_MOST_ELAPSED = 3.0
+_MAX_ELAPSED = 3.0
 """A slower model stops its round after about this wall time [s]."""
 _WARM_UP = 0.2
 _CHUNK = 0.02
@@ -56,7 +56,7 @@ class Table2:
 
     Attributes:
         rounds: Real-time factor of each round, by model.
-        overhead_fraction: Share of a step that is not Bullet's `stepSimulation`: segtrack's own
+        overhead_fraction: Fraction of a step that is not Bullet's `stepSimulation`: segtrack's own
             Python, with the segments model; the median over the rounds.
     """
 
@@ -84,23 +84,6 @@ class Table2:
         }
 
 
-class TimedClient(BulletClient):
-    """A client that adds up the time spent in Bullet's `stepSimulation`.
-
-    Attributes:
-        engine_time: So far [s].
-    """
-
-    engine_time = 0.0
-
-    def stepSimulation(self) -> None:  # noqa: N802
-        """Step, and count the time. The client's own Python stays outside, as in the class it extends."""
-        step = self.__getattr__("stepSimulation")
-        began = time.perf_counter()
-        step()
-        self.engine_time += time.perf_counter() - began
-
-
 def run_table_2(
     *,
     rounds: int = ROUNDS,
@@ -124,24 +107,29 @@ def run_table_2(
     with ExitStack() as stack:
         racers = {name: stack.enter_context(_Racer(name, model)) for name, model in models.items()}
         factors: dict[str, list[float]] = {name: [] for name in racers}
-        shares = []
+        fractions = []
         for _ in range(rounds):
             for name, racer in racers.items():
-                elapsed, engine, simulated = racer.drive(seconds, _MOST_ELAPSED)
+                elapsed, engine, simulated = racer.drive(seconds, _MAX_ELAPSED)
                 factors[name].append(simulated / elapsed)
                 if name == "segments":
-                    shares.append(1.0 - engine / elapsed)
+                    fractions.append(1.0 - engine / elapsed)
                 if on_done is not None:
                     on_done()
-    return Table2({name: tuple(values) for name, values in factors.items()}, statistics.median(shares))
+    return Table2({name: tuple(values) for name, values in factors.items()}, statistics.median(fractions))
 
 
 class _Racer:
     """One model's world, warmed up and driving."""
 
     def __init__(self, name: str, track_model: str) -> None:
-        self._client: Any = TimedClient(pybullet.DIRECT)
-        self._world = World("exact", client=self._client)
+        engine, _ = resolve(None, track_model)
+        self._client: Any = None
+        if engine == "pybullet":
+            from segtrack.bullet.timed_client import TimedClient
+
+            self._client = TimedClient()
+        self._world = World("exact", engine=engine, client=self._client)
         try:
             self._world.add_terrain(Plane())
             vehicle = load_vehicle(VEHICLE)
@@ -149,7 +137,7 @@ class _Racer:
                 vehicle = without_segment(vehicle, UPPER_LINE)
             robot = self._world.add_vehicle(vehicle, track_model=track_model)
             robot.set_belt_speed(left=TABLE_2_SPEED, right=TABLE_2_SPEED)
-            self.drive(_WARM_UP, _MOST_ELAPSED)
+            self.drive(_WARM_UP, _MAX_ELAPSED)
         except BaseException:
             self.__exit__()
             raise
@@ -158,14 +146,21 @@ class _Racer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._client.disconnect()
+        self._world.close()
+        if self._client is not None:
+            self._client.disconnect()
 
-    def drive(self, seconds: float, most_elapsed: float) -> tuple[float, float, float]:
-        """Drive on; returns elapsed time, Bullet's share of it and simulated time [s]."""
+    def drive(self, seconds: float, max_elapsed: float) -> tuple[float, float, float]:
+        """Drive on; returns elapsed time, Bullet's part of it and simulated time [s]."""
         elapsed = simulated = 0.0
-        engine_before = self._client.engine_time
-        while simulated < seconds - _CHUNK / 2 and elapsed < most_elapsed:
+        engine_before = self._engine_time
+        while simulated < seconds - _CHUNK / 2 and elapsed < max_elapsed:
             self._world.run(_CHUNK)
             elapsed += _CHUNK / self._world.real_time_factor
             simulated += _CHUNK
-        return elapsed, self._client.engine_time - engine_before, simulated
+        return elapsed, self._engine_time - engine_before, simulated
+
+    @property
+    def _engine_time(self) -> float:
+        """Time spent in Bullet so far [s]; 0 without it."""
+        return self._client.engine_time if self._client is not None else 0.0

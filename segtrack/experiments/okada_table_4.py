@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from segtrack.bullet.client import PresetName
 from segtrack.description import VehicleDescription
+from segtrack.engine import EngineName
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import ClimbResult, ClimbSetup, run_climb
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.published import TABLE_4, TABLE_4_FRICTION, TABLE_4_SPEED, PublishedClimb
+from segtrack.world import resolve
 
 VEHICLE = "quince"
 
@@ -33,9 +35,14 @@ class Case:
 class Table4:
     """The table as this simulator has it."""
 
-    preset: str
+    engine: EngineName
     track_model: str
     cases: tuple[Case, ...]
+
+    @property
+    def preset(self) -> str | None:
+        """The engine's solver settings; None if there are no cases."""
+        return self.cases[0].climb.preset if self.cases else None
 
     @property
     def matches(self) -> int:
@@ -46,6 +53,7 @@ class Table4:
         """As plain values with the names that JSON has."""
         return {
             "vehicle": VEHICLE,
+            "engine": self.engine,
             "preset": self.preset,
             "track_model": self.track_model,
             "friction": TABLE_4_FRICTION,
@@ -72,8 +80,9 @@ def case_setup(
     *,
     vehicle: str | VehicleDescription = VEHICLE,
     rear_flippers: float | None = None,
-    preset: PresetName = "exact",
-    track_model: str = "segments",
+    preset: str | None = None,
+    engine: EngineName | None = None,
+    track_model: str | None = None,
 ) -> ClimbSetup:
     """The climb of one line of the table; rear flippers [rad]."""
     return ClimbSetup(
@@ -82,6 +91,7 @@ def case_setup(
         flippers=math.radians(published.front_sub_track_deg),
         rear_flippers=rear_flippers,
         speed=TABLE_4_SPEED,
+        engine=engine,
         track_model=track_model,
         preset=preset,
         friction=TABLE_4_FRICTION,
@@ -90,8 +100,9 @@ def case_setup(
 
 def run_table_4(
     *,
-    preset: PresetName = "exact",
-    track_model: str = "segments",
+    preset: str | None = None,
+    engine: EngineName | None = None,
+    track_model: str | None = None,
     published: Sequence[PublishedClimb] = TABLE_4,
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
@@ -99,18 +110,25 @@ def run_table_4(
     """Drive the six cases, each in a process of its own.
 
     Args:
-        preset: Solver preset.
-        track_model: segments, smooth, wheels:N, plates or chain.
+        preset: The engine's solver settings; its default if not given.
+        engine: What simulates them; what runs the track model if not given.
+        track_model: How tracks are built; the engine's default if not given.
         published: Other lines than all six.
-        workers: Most processes at a time; as many as there are cores if not given.
+        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each case.
 
     Returns:
         The cases with their results.
+
+    Raises:
+        UnknownNameError: No such engine, track model or preset.
+        InvalidValueError: The engine does not run the track model.
     """
-    setups = [case_setup(line, preset=preset, track_model=track_model) for line in published]
+    engine, track_model = resolve(engine, track_model)
+    chosen: dict[str, Any] = {"preset": preset, "engine": engine, "track_model": track_model}
+    setups = [case_setup(line, **chosen) for line in published]
     climbs = run_parallel(run_climb, setups, workers=workers, on_done=on_done)
-    return Table4(preset, track_model, tuple(map(Case, published, climbs)))
+    return Table4(engine, track_model, tuple(map(Case, published, climbs)))
 
 
 def climbs(setup: ClimbSetup) -> bool:

@@ -27,7 +27,7 @@ def run_parallel(
     Args:
         function: Importable by name, and so must be its argument's and result's types.
         jobs: Its arguments.
-        workers: Most processes at a time; as many as there are cores if not given. With 1
+        workers: Largest number of processes at a time; as many as there are cores if not given. With 1
             everything runs in this process.
         on_done: Called after each job.
 

@@ -24,7 +24,7 @@ from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.experiments import steering
 from segtrack.experiments.steering import Rig, Steered
-from segtrack.world.engines import resolve
+from segtrack.world import resolve
 
 TRACK_MODELS = ("segments", "compliant", "chain")
 """That are compared."""

@@ -76,9 +76,9 @@ def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float
         whole = max(1, round(grousers.count * count / len(shapes))) * len(shapes)
         given = {"shape": shapes[0]} if grousers.shape is not None else {"pattern": shapes}
         other = track.model_copy(update={"grousers": grousers.model_copy(update={"count": whole, **given})})
-        longest = max(shape.kind.extent[1] - shape.kind.extent[0] for shape in shapes)
-        if longest > other.pitch:
-            what = f"{whole} grousers of {longest:g} m on a track of {vehicle.name}"
+        length = max(shape.kind.extent[1] - shape.kind.extent[0] for shape in shapes)
+        if length > other.pitch:
+            what = f"{whole} grousers of {length:g} m on a track of {vehicle.name}"
             raise InvalidValueError(what, "no longer than their pitch", Phrase(f"{other.pitch:.4g} m"))
         return other
 
@@ -98,7 +98,9 @@ def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape
 
 def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:
     """The vehicle with one segment left out of every track of its body."""
-    tracks = {name: track.model_copy(update={"omit": (segment,)}) for name, track in vehicle.tracks.items()}
+    tracks = {
+        name: track.model_copy(update={"omit_segments": (segment,)}) for name, track in vehicle.tracks.items()
+    }
     return vehicle.model_copy(update={"tracks": tracks})
 
 

@@ -66,7 +66,9 @@ class SegmentLink:
     @property
     def properties(self) -> MassProperties:
         """Mass properties about the track frame's origin, in its axes."""
-        return self.own_properties.moved(rotation_about_y(self.heading), np.array([self.x, 0.0, self.z]))
+        return self.own_properties.transformed(
+            rotation_about_y(self.heading), np.array([self.x, 0.0, self.z])
+        )
 
 
 def segment_links(
@@ -91,15 +93,15 @@ def segment_links(
     Returns:
         A link for each segment that is not omitted, in the order of the path.
     """
-    kept = [
+    kept_segments = [
         (i, name, segment)
         for i, (name, segment) in enumerate(zip(path.names, path.segments, strict=True))
         if name not in omit
     ]
-    line_mass = sum(mass * s.length / path.perimeter for _, _, s in kept if isinstance(s, Line))
-    arc_length = sum(s.length for _, _, s in kept if isinstance(s, Arc))
+    line_mass = sum(mass * s.length / path.perimeter for _, _, s in kept_segments if isinstance(s, Line))
+    arc_length = sum(s.length for _, _, s in kept_segments if isinstance(s, Arc))
     links = []
-    for i, name, segment in kept:
+    for i, name, segment in kept_segments:
         share = mass * segment.length / path.perimeter
         mine = [(footprint, solid, lift) for footprint, solid, lift in grousers if footprint.segment == i]
         if isinstance(segment, Line):

@@ -17,38 +17,51 @@ class MassProperties:
 
     Attributes:
         mass: [kg]
-        moment: Mass times centre of mass (3,) [kg m].
-        second: Integral of r r^T dm (3, 3) [kg m^2].
+        first_moment: Mass times centre of mass (3,) [kg m].
+        second_moment: Integral of r r^T dm (3, 3) [kg m^2].
     """
 
     mass: float
-    moment: NDArray[np.float64]
-    second: NDArray[np.float64]
+    first_moment: NDArray[np.float64]
+    second_moment: NDArray[np.float64]
 
     def __add__(self, other: MassProperties) -> MassProperties:
         """Both together, about the same origin."""
-        return MassProperties(self.mass + other.mass, self.moment + other.moment, self.second + other.second)
+        return MassProperties(
+            self.mass + other.mass,
+            self.first_moment + other.first_moment,
+            self.second_moment + other.second_moment,
+        )
 
     def __sub__(self, other: MassProperties) -> MassProperties:
         """What is left of this without the other, about the same origin."""
-        return MassProperties(self.mass - other.mass, self.moment - other.moment, self.second - other.second)
+        return MassProperties(
+            self.mass - other.mass,
+            self.first_moment - other.first_moment,
+            self.second_moment - other.second_moment,
+        )
 
-    def moved(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
+    def transformed(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
         """The same seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
-        moment = rotation @ self.moment
+        moment = rotation @ self.first_moment
         cross = np.outer(origin, moment)
-        second = rotation @ self.second @ rotation.T + cross + cross.T + self.mass * np.outer(origin, origin)
+        second = (
+            rotation @ self.second_moment @ rotation.T
+            + cross
+            + cross.T
+            + self.mass * np.outer(origin, origin)
+        )
         return MassProperties(self.mass, moment + self.mass * origin, second)
 
     @property
     def center(self) -> NDArray[np.float64]:
         """Centre of mass (3,) [m]."""
-        return self.moment / self.mass
+        return self.first_moment / self.mass
 
     @property
     def inertia(self) -> NDArray[np.float64]:
         """Inertia tensor (3, 3) about the centre of mass, in this frame's axes [kg m^2]."""
-        central = self.second - self.mass * np.outer(self.center, self.center)
+        central = self.second_moment - self.mass * np.outer(self.center, self.center)
         return np.trace(central) * np.eye(3) - central
 
     @classmethod

@@ -19,7 +19,7 @@ from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_o
 
 _SLACK = 1e-4
 """How much longer than its path a loop is, so that no phase of it is too tight; a share of its length."""
-FEWEST_TEETH = 5
+MIN_TEETH = 5
 """Around the smallest pulley."""
 _ITERATIONS = 24
 
@@ -88,10 +88,10 @@ def plate_loop(path: BeltPath, count: int, teeth: int | None = None) -> PlateLoo
     if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
         expected = "around two or more pulleys, bending outwards"
         raise InvalidValueError("path of a track of plates", expected, Phrase(", ".join(path.names)))
-    longest = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / FEWEST_TEETH)
+    max_pitch = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / MIN_TEETH)
     loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0)
-    if loop.pitch > longest:
-        expected = f"no longer than {longest:.4g} m, for {FEWEST_TEETH} to fit around the smallest pulley"
+    if loop.pitch > max_pitch:
+        expected = f"no longer than {max_pitch:.4g} m, for {MIN_TEETH} to fit around the smallest pulley"
         raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
     if teeth is None:
         teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))

@@ -95,7 +95,7 @@ def soil_slope(soil: SoilConstants, side: float, sinkage: float, steepest: float
         steepest: Slope of rigid ground, that the curve's tangent is kept below [N/m^3].
     """
     modulus = soil.cohesive_modulus / side + soil.frictional_modulus
-    return min(modulus * sinkage ** (soil.exponent - 1), steepest / max(1.0, soil.exponent))
+    return min(modulus * sinkage ** (soil.sinkage_exponent - 1), steepest / max(1.0, soil.sinkage_exponent))
 
 
 @compiled
@@ -122,7 +122,7 @@ def soil_pressure(
         return slope * sinkage, slope
     slope = soil_slope(soil, side, greatest, steepest)
     unloading = max(
-        soil.unloading_stiffness + soil.unloading_growth * greatest, slope * max(1.0, soil.exponent)
+        soil.unloading_stiffness + soil.unloading_growth * greatest, slope * max(1.0, soil.sinkage_exponent)
     )
     unloading = min(unloading, steepest)
     return max(0.0, slope * greatest - unloading * (greatest - sinkage)), unloading
@@ -157,7 +157,7 @@ def soil_shear(
         The shear displacement after the step [m] and the force on what moves [N], in the world.
     """
     strength = (soil.cohesion + pressure * soil.friction) * area
-    modulus = max(soil.shear_modulus, strength / (weight * law.tangential_stiffness))
+    modulus = max(soil.shear_deformation_modulus, strength / (weight * law.tangential_stiffness))
     speed = math.sqrt(dot(slip, slip))
     off = shear[0] * normal[0] + shear[1] * normal[1] + shear[2] * normal[2]
     x, y, z = shear[0] - off * normal[0], shear[1] - off * normal[1], shear[2] - off * normal[2]

@@ -3,8 +3,8 @@
 A part is a convex piece, a plate's or a grouser's for instance, bounded by planes of its frame. The
 stretch of an edge that lies inside it is pushed out through the exposed face that is nearest to its
 middle. Both of its ends push like a contact point, so that a part which slides off a step goes over
-from points to edge without a jump. If an unexposed face is nearer, the edge came in beside the
-part, or is about to leave it for its neighbour, and nothing happens.
+from points to edge without a jump. Faces that are not exposed, since a neighbour begins there, bound a
+piece and push nothing.
 """
 
 from __future__ import annotations
@@ -65,10 +65,8 @@ def edge_in_piece(
     least, nearest = math.inf, 0
     for f in range(count):
         depth = piece[f, 3] - piece[f, 0] * middle[0] - piece[f, 1] * middle[1] - piece[f, 2] * middle[2]
-        if depth < least:
+        if depth < least and piece[f, 4] != 0.0:
             least, nearest = depth, f
-    if piece[nearest, 4] == 0.0:
-        return outside
     return first, last, (piece[nearest, 0], piece[nearest, 1], piece[nearest, 2]), piece[nearest, 3]
 
 

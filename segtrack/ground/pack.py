@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import InvalidValueError
-from segtrack.ground.vectors import write_rotation
+from segtrack.ground.polyhedra import polyhedra
 from segtrack.terrain import Heightfield, Terrain
 from segtrack.terrain.soil import Soil, SoilConstants
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid, TriangleMesh
-
-SIDES = 128
-"""Flat pieces of which a cylinder's mantle consists; their corners lie on the true circle."""
+from segtrack.terrain.solids import HeightGrid
 
 RIGID = -1
 """In place of the row of a soil: there is none."""
@@ -61,19 +57,11 @@ class Ground(NamedTuple):
     soils: NDArray[np.float64]
 
 
-class _Polyhedron(NamedTuple):
-    """A convex solid: planes (faces, 4), edges (e, 6) and bounds (6,) as in `Ground`."""
-
-    planes: NDArray[np.float64]
-    edges: NDArray[np.float64]
-    bounds: NDArray[np.float64]
-
-
 def pack_ground(terrains: Sequence[Terrain]) -> Ground:
     """Lay out terrains for kernels.
 
     Raises:
-        InvalidValueError: A terrain is a mesh, which has no inside.
+        InvalidValueError: A mesh with a piece that is not closed and convex.
     """
     rows: dict[Soil, int] = {}
 
@@ -94,9 +82,10 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
                 grid_friction.append(terrain.friction)
                 point_soils.append(points)
             else:
-                bodies.append(_polyhedron(solid))
-                body_friction.append(terrain.friction)
-                body_soils.append(row_of(terrain.soil))
+                for body in polyhedra(solid):
+                    bodies.append(body)
+                    body_friction.append(terrain.friction)
+                    body_soils.append(row_of(terrain.soil))
 
     width = max((len(body.planes) for body in bodies), default=0)
     planes = np.zeros((len(bodies), width, 4))
@@ -129,63 +118,3 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
         cells,
         np.array([soil.constants for soil in rows], dtype=float).reshape(-1, len(SoilConstants._fields)),
     )
-
-
-def _polyhedron(solid: Solid) -> _Polyhedron:
-    match solid:
-        case Box(center, (x, y, z), quaternion):
-            ring = np.array([(-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z)])
-            return _drawn_out(*_placed(ring, (0, 0, 2 * z), center, quaternion))
-        case Cylinder(center, radius, length, quaternion):
-            turns = 2 * np.pi * np.arange(SIDES) / SIDES
-            ring = np.stack([radius * np.cos(turns), radius * np.sin(turns), turns * 0 - length / 2], axis=1)
-            return _drawn_out(*_placed(ring, (0, 0, length), center, quaternion))
-        case Prism(outline, width):
-            ring = np.array([(x, -width / 2, z) for x, z in outline])
-            return _drawn_out(ring, np.array([0, width, 0]))
-        case HalfSpace(z):
-            bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, z])
-            return _Polyhedron(np.array([[0, 0, 1, z]]), np.zeros((0, 6)), bounds)
-        case TriangleMesh(file):
-            expected = "of analytic solids or a heightfield (a mesh has no inside)"
-            raise InvalidValueError("ground", expected, str(file))
-    raise AssertionError(solid)
-
-
-def _placed(
-    ring: NDArray[np.float64],
-    along: tuple[float, float, float],
-    center: tuple[float, float, float],
-    quaternion: tuple[float, float, float, float],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    rotation = np.empty((3, 3))
-    write_rotation(rotation, np.array(quaternion, dtype=float))
-    return ring @ rotation.T + center, rotation @ along
-
-
-def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> _Polyhedron:
-    """A convex polygon (p, 3) in the world, drawn out by a vector (3,) across it [m]."""
-    far = ring + along
-    corners = np.concatenate([ring, far])
-    middle = corners.mean(axis=0)
-    sides = np.roll(ring, -1, axis=0) - ring
-    normals = np.concatenate([np.cross(sides, along), [along, -along]])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    on_face = np.concatenate([ring, far[:1], ring[:1]])
-    outwards = np.sign(np.einsum("fi,fi->f", normals, on_face - middle))
-    normals *= outwards[:, None]
-    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, on_face)])
-    edges = np.concatenate([np.hstack([a, b]) for a, b in _edge_ends(ring, far)])
-    return _Polyhedron(
-        planes[np.argsort(-planes[:, 2], kind="stable")],
-        edges,
-        np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
-    )
-
-
-def _edge_ends(
-    ring: NDArray[np.float64], far: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    yield ring, np.roll(ring, -1, axis=0)
-    yield far, np.roll(far, -1, axis=0)
-    yield ring, far

@@ -97,12 +97,12 @@ def soil_between(ground: Ground, corners: Corners) -> SoilConstants:
     c = soil_row(ground.soils, ground.point_soils[corners[0][2]])
     p, q, r = corners[1]
     return SoilConstants(
-        p * a.exponent + q * b.exponent + r * c.exponent,
+        p * a.sinkage_exponent + q * b.sinkage_exponent + r * c.sinkage_exponent,
         p * a.cohesive_modulus + q * b.cohesive_modulus + r * c.cohesive_modulus,
         p * a.frictional_modulus + q * b.frictional_modulus + r * c.frictional_modulus,
         p * a.cohesion + q * b.cohesion + r * c.cohesion,
         p * a.friction + q * b.friction + r * c.friction,
-        p * a.shear_modulus + q * b.shear_modulus + r * c.shear_modulus,
+        p * a.shear_deformation_modulus + q * b.shear_deformation_modulus + r * c.shear_deformation_modulus,
         p * a.unloading_stiffness + q * b.unloading_stiffness + r * c.unloading_stiffness,
         p * a.unloading_growth + q * b.unloading_growth + r * c.unloading_growth,
         p * a.slip_damping + q * b.slip_damping + r * c.slip_damping,

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.stability import largest_stable
+from segtrack.chain.stability import max_stable_sub_step
 from segtrack.compliant.belt import BeltDesign
 from segtrack.description.links import Links
 from segtrack.geometry.path import Line
@@ -36,7 +36,7 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
     pivots = [np.zeros(3), *(pivot.origin for pivot in links.pivots)]
     rotations = [np.eye(3), *(pivot.rotation for pivot in links.pivots)]
     for mass, pivot, rotation in zip(links.masses[1:], pivots[1:], rotations[1:], strict=True):
-        whole = whole + mass.moved(rotation, pivot)
+        whole = whole + mass.transformed(rotation, pivot)
     stiffness, damping = np.zeros((2, 6, 6))
     steps: list[float] = []
     joint_stiffness, joint_damping = np.zeros((2, len(pivots)))
@@ -62,7 +62,7 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
             if matrices[0].any():
                 steps.append(_longest(masses, *matrices))
     for j, mass in enumerate(links.masses[1:], start=1):
-        about = float(mass.second[0, 0] + mass.second[2, 2])
+        about = float(mass.second_moment[0, 0] + mass.second_moment[2, 2])
         if joint_stiffness[j] > 0:
             steps.append(_longest([about], joint_stiffness[j], joint_damping[j]))
     return MARGIN * min(steps, default=math.inf)
@@ -85,8 +85,8 @@ def _motion(lever: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _longest(masses: object, stiffness: object, damping: object) -> float:
-    """Bound of `largest_stable` for a mass matrix, whose axes are turned to its own first."""
+    """Bound of `max_stable_sub_step` for a mass matrix, whose axes are turned to its own first."""
     matrix = np.atleast_2d(np.asarray(masses, dtype=float))
     values, axes = np.linalg.eigh(matrix)
     k, c = (axes.T @ np.atleast_2d(np.asarray(part, dtype=float)) @ axes for part in (stiffness, damping))
-    return largest_stable(values, k, c)
+    return max_stable_sub_step(values, k, c)

@@ -34,7 +34,7 @@ def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[NDArray[n
     """Each wheel's circle on which the chain runs, a sprocket's pitch circle, in (x, z) of the world [m]."""
     turn = np.linspace(0, 2 * math.pi, 49)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    gear = design.undercarriage
+    gear = design.running_gear
     radii = [min(radius for _, radius in wheel.profile) for wheel in gear.wheels]
     if gear.sprocket is not None:
         radii[gear.driven] = design.pitch_radius

@@ -21,7 +21,7 @@ def draw_climb(result: ClimbResult) -> Figure:
     """Draw a climb: snapshots evenly spaced in time, then pitch, height and belt forces over time."""
     figure = new_figure(14.0, 11.0)
     rows = figure.add_gridspec(2, 1, height_ratios=[1.25, 1.0])
-    title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.setup.track_model}"
+    title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.track_model}"
     figure.suptitle(f"{title}: {result.outcome} after {result.duration:.1f} s", fontsize=15)
     strip = rows[0].subgridspec(2, SNAPSHOTS // 2)
     indices = _snapshots(result)
@@ -64,7 +64,7 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     if result.chains is not None:
         sample = int(np.searchsorted(result.chains.time, trajectory.time[index], side="right")) - 1
         shoes = chain_polygons(result.vehicle, result.chains, sample)
-    polygons = side_view(result.vehicle, pose, result.setup.track_model, shoes)
+    polygons = side_view(result.vehicle, pose, result.track_model, shoes)
     reach = 1.15 * max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
     left, right = float(x) - reach, float(x) + reach
     paint_ground(axes, result.terrain, left, right, -_BELOW)

@@ -24,7 +24,7 @@ def maxxii_table(results: Sequence[SimulatedTurns]) -> Table:
         "simu-\nlated",
         "mea-\nsured",
         "measured /\nsimulated",
-        "times\nreal time",
+        "x real\ntime",
     )
     for header in headers:
         table.add_column(header, no_wrap=True)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from segtrack.bullet.loader import track_model
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
@@ -103,7 +102,7 @@ def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]
     outlines = []
     for footprint in place_grousers(path, spec.grousers.count, len(shapes)):
         at = footprint.coordinate + travel
-        if path.names[int(path.segment_of(at))] in spec.omit:
+        if path.names[int(path.segment_of(at))] in spec.omit_segments:
             continue
         heading = float(path.heading(at)[0])
         outlines.append(_put(profiles[footprint.index % len(profiles)], path.point(at)[0], heading))
@@ -139,9 +138,11 @@ def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
         ("flipper inside" if on_flipper else "inside", inner),
         ("flipper belt" if on_flipper else "belt", band),
     ]
-    if model in ("segments", "plates"):
+    if model in ("segments", "plates", "compliant"):
         plane += [("grouser", outline) for outline in grouser_outlines(spec, travel)]
     elif model.startswith("wheels"):
+        from segtrack.bullet.loader import track_model  # With PyBullet, whose model it is.
+
         links = track_model(model).track_links(spec)
         plane += [("wheel", outline) for link in links for outline in _link_outlines(link)]
     return [Polygon(role, track.frame.plane_points(points)[:, [0, 2]], y) for role, points in plane]

@@ -9,6 +9,7 @@ from segtrack.experiments.okada_map import Table4Map
 from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
 from segtrack.experiments.published import TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.speed import SpeedTable
 from segtrack.report.climb_figure import draw_snapshot
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
@@ -19,9 +20,7 @@ def draw_table_2(table: Table2) -> Figure:
     axes = figure.add_subplot()
     factors = table.real_time_factor
     places = np.arange(len(factors))
-    ours = axes.bar(
-        places - 0.2, list(factors.values()), 0.4, color=SEGMENT_COLOURS[0], label="segtrack, Bullet"
-    )
+    ours = axes.bar(places - 0.2, list(factors.values()), 0.4, color=SEGMENT_COLOURS[0], label="segtrack")
     axes.bar_label(ours, fmt="%.2f", fontsize=9)
     known = [i for i, model in enumerate(factors) if model in TABLE_2_REAL_TIME_FACTOR]
     values = [TABLE_2_REAL_TIME_FACTOR[model] for model in factors if model in TABLE_2_REAL_TIME_FACTOR]
@@ -38,11 +37,31 @@ def draw_table_2(table: Table2) -> Figure:
     return figure
 
 
+def draw_speed(table: SpeedTable) -> Figure:
+    """Real-time factors as bars, a group for each scene, on a logarithmic scale."""
+    figure = new_figure(9.0, 4.5)
+    axes = figure.add_subplot()
+    models = list(next(iter(table.factors.values())))
+    places = np.arange(len(table.factors))
+    for i, model in enumerate(models):
+        medians = [table.median(scene, model) for scene in table.factors]
+        bars = axes.bar(places + (i - 1) * 0.27, medians, 0.27, color=SEGMENT_COLOURS[i], label=model)
+        axes.bar_label(bars, fmt="%.1f", fontsize=9)
+    axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.set_yscale("log")
+    axes.set_ylabel("real-time factor (above 1: faster than real time)")
+    axes.set_xticks(places, ["onto a 240 mm step", "turning on the spot"])
+    axes.set_title("Quince, 1 ms, one core; segments: Bullet, exact", loc="left")
+    axes.legend()
+    return figure
+
+
 def draw_table_4(table: Table4) -> Figure:
     """How each of the six cases ended, seen from the side."""
     figure = new_figure(14.0, 8.5)
     figure.suptitle(
-        f"Table IV, preset {table.preset}: {table.matches} of {len(table.cases)} match", fontsize=15
+        f"Table IV, {table.track_model}, preset {table.preset}: {table.matches} of {len(table.cases)} match",
+        fontsize=15,
     )
     cells = figure.add_gridspec(2, 3)
     for i, case in enumerate(table.cases):
@@ -61,7 +80,8 @@ def draw_map(table: Table4Map) -> Figure:
     shape = (len(grid.stiffness), len(grid.rear_sub_track_deg), len(grid.center_of_mass_x))
     matches = np.array([point.matches for point in table.points]).reshape(shape)
     figure = new_figure(4.5 * shape[0] + 1.5, 0.7 * shape[1] + 2.2)
-    figure.suptitle(f"Cases of Table IV that match, of {len(TABLE_4)} (preset {table.preset})", fontsize=13)
+    settings = f"{table.track_model}, preset {table.preset or 'default'}"
+    figure.suptitle(f"Cases of Table IV that match, of {len(TABLE_4)} ({settings})", fontsize=13)
     panels = np.atleast_1d(figure.subplots(1, shape[0], sharey=True))
     for axes, stiffness, panel in zip(panels, grid.stiffness, matches, strict=True):
         image = axes.imshow(panel, cmap="RdYlGn", vmin=0, vmax=len(TABLE_4), origin="lower", aspect="auto")

@@ -15,6 +15,7 @@ from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
 from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
 from segtrack.experiments.segments_vs_chain import Line, Model, SegmentsVsChain
+from segtrack.experiments.speed import SpeedTable
 from segtrack.experiments.turning import TurningCase
 
 
@@ -48,9 +49,28 @@ def table_2(result: Table2) -> Table:
         table.add_row(model.replace("_", " "), f"{factor:.2f}", "" if paper is None else f"{paper:.2f}")
     table.add_section()
     for name, ratio in result.ratios.items():
-        table.add_row(name.replace("_", " "), f"{ratio:.2f}", f"{TABLE_2_RATIOS[name]:.2f}")
+        paper = TABLE_2_RATIOS.get(name)
+        table.add_row(name.replace("_", " "), f"{ratio:.2f}", "" if paper is None else f"{paper:.2f}")
     table.add_section()
-    table.add_row("segtrack's own share of a step", f"{result.overhead_fraction:.1%}", "")
+    table.add_row("segtrack's own fraction of a step", f"{result.overhead_fraction:.1%}", "")
+    return table
+
+
+def speed_table(result: SpeedTable) -> Table:
+    """Real-time factors of Quince on the step and turning, and their ratios over segments."""
+    title = "Quince, 1 ms, one core: real-time factor"
+    table = Table("scene", "track model", "median", "slowest round", "over segments", title=title)
+    for scene, models in result.factors.items():
+        for model, rounds in models.items():
+            table.add_row(
+                {"climb": "onto a 240 mm step", "turn": "turning on the spot"}[scene],
+                model,
+                f"{result.median(scene, model):.2f}",
+                f"{min(rounds):.2f}",
+                f"{result.ratio(scene, model):.1f}",
+            )
+        table.add_section()
+    table.add_row("20 ms of the native engine", "compliant", f"{result.python_fraction:.1%} Python", "", "")
     return table
 
 
@@ -65,9 +85,8 @@ def table_4(result: Table4) -> Table:
         "paper's simulation",
         "match",
     )
-    table = Table(
-        *columns, title=f"Table IV, preset {result.preset}: {result.matches} of {len(result.cases)}"
-    )
+    title = f"Table IV, {result.track_model}, preset {result.preset}"
+    table = Table(*columns, title=f"{title}: {result.matches} of {len(result.cases)}")
     for case in result.cases:
         line, climb = case.published, case.climb
         table.add_row(

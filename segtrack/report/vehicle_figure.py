@@ -145,7 +145,7 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
         along = np.linspace(0, segment.length, 60)
         normal = normal_of(segment.heading_at(along))
         outer = segment.point_at(along)
-        omitted = name in spec.omit
+        omitted = name in spec.omit_segments
         axes.plot(
             *outer.T,
             color=colour,

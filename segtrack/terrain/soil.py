@@ -32,12 +32,12 @@ class SoilConstants(NamedTuple):
         tanh: 1 where its shear law is "tanh", 0 where it is "exponential".
     """
 
-    exponent: float
+    sinkage_exponent: float
     cohesive_modulus: float
     frictional_modulus: float
     cohesion: float
     friction: float
-    shear_modulus: float
+    shear_deformation_modulus: float
     unloading_stiffness: float
     unloading_growth: float
     slip_damping: float
@@ -50,12 +50,12 @@ class Soil:
     """One kind of soil.
 
     Attributes:
-        exponent: Of sinkage, n [-].
+        sinkage_exponent: n [-].
         cohesive_modulus: k_c [N/m^(n+1)].
         frictional_modulus: k_phi [N/m^(n+2)]; one of the two moduli is above 0.
         cohesion: c [Pa].
         friction_angle: phi [rad], below pi/2.
-        shear_modulus: Shear displacement K at which most of the shear strength acts [m].
+        shear_deformation_modulus: K, the shear displacement at which most of the shear strength acts [m].
         unloading_stiffness: k_0 [N/m^3]. Unloading is never softer than loading is, which is
             what counts where no numbers are known.
         unloading_growth: A_u [N/m^4].
@@ -64,12 +64,12 @@ class Soil:
         slip_speed: mu in equation 55, the speed at which most of the damping acts [m/s].
     """
 
-    exponent: float
+    sinkage_exponent: float
     cohesive_modulus: float
     frictional_modulus: float
     cohesion: float
     friction_angle: float
-    shear_modulus: float
+    shear_deformation_modulus: float
     unloading_stiffness: float = 0.0
     unloading_growth: float = 0.0
     shear_law: ShearLaw = "exponential"
@@ -78,7 +78,7 @@ class Soil:
 
     def __post_init__(self) -> None:
         """Refuse what is no soil."""
-        check_positive(self, "exponent")
+        check_positive(self, "sinkage_exponent")
         check_not_negative(self, "cohesive_modulus", "N/m^(n+1)")
         check_not_negative(self, "frictional_modulus", "N/m^(n+2)")
         if self.cohesive_modulus == self.frictional_modulus == 0:
@@ -87,7 +87,7 @@ class Soil:
         check_not_negative(self, "friction_angle", "rad")
         if self.friction_angle >= math.pi / 2:
             raise InvalidValueError("Soil.friction_angle", "less than pi/2 [rad]", self.friction_angle)
-        check_positive(self, "shear_modulus", "m")
+        check_positive(self, "shear_deformation_modulus", "m")
         check_not_negative(self, "unloading_stiffness", "N/m^3")
         check_not_negative(self, "unloading_growth", "N/m^4")
         if self.shear_law not in _LAWS:
@@ -124,12 +124,12 @@ class Soil:
         if finite("shear_rate of a linear soil", shear_rate) <= 0:
             raise InvalidValueError("shear_rate of a linear soil", "greater than 0 [1/m]", shear_rate)
         return cls(
-            exponent=1.0,
+            sinkage_exponent=1.0,
             cohesive_modulus=0.0,
             frictional_modulus=stiffness,
             cohesion=cohesion,
             friction_angle=friction_angle,
-            shear_modulus=1 / shear_rate,
+            shear_deformation_modulus=1 / shear_rate,
             shear_law="tanh",
             slip_damping=slip_damping,
             slip_speed=slip_speed,
@@ -139,12 +139,12 @@ class Soil:
     def constants(self) -> SoilConstants:
         """Its numbers, for kernels."""
         return SoilConstants(
-            float(self.exponent),
+            float(self.sinkage_exponent),
             float(self.cohesive_modulus),
             float(self.frictional_modulus),
             float(self.cohesion),
             math.tan(self.friction_angle),
-            float(self.shear_modulus),
+            float(self.shear_deformation_modulus),
             float(self.unloading_stiffness),
             float(self.unloading_growth),
             float(self.slip_damping),
@@ -156,9 +156,9 @@ class Soil:
 def find_soil(name: str) -> Soil:
     """A published soil; `soils.csv` beside this module says where each comes from.
 
-    Percentages in names are contents of moisture. A shear modulus that was not measured is that
-    of the soil's class: 0.01 m for firm sand, 0.025 m for loose, 0.006 m for compact clay, 0.025
-    to 0.05 m for fresh snow (Wong 2008, section 2.4).
+    Percentages in names are contents of moisture. A shear deformation modulus that was not
+    measured is that of the soil's class: 0.01 m for firm sand, 0.025 m for loose, 0.006 m for compact
+    clay, 0.025 to 0.05 m for fresh snow (Wong 2008, section 2.4).
 
     Raises:
         UnknownNameError: There is none of this name.
@@ -178,12 +178,12 @@ def published_soils() -> dict[str, Soil]:
 
 def _soil(row: dict[str, str]) -> Soil:
     return Soil(
-        exponent=float(row["exponent"]),
+        sinkage_exponent=float(row["sinkage_exponent"]),
         cohesive_modulus=float(row["cohesive_modulus"]),
         frictional_modulus=float(row["frictional_modulus"]),
         cohesion=float(row["cohesion"]),
         friction_angle=math.radians(float(row["friction_angle_deg"])),
-        shear_modulus=float(row["shear_modulus"]),
+        shear_deformation_modulus=float(row["shear_deformation_modulus"]),
         unloading_stiffness=float(row["unloading_stiffness"] or 0),
         unloading_growth=float(row["unloading_growth"] or 0),
     )

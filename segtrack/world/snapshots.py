@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from segtrack.engine import Engine
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, NotReadyError
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +23,18 @@ class Snapshot:
 
 
 class Snapshots:
-    """The snapshots that an engine holds."""
+    """The snapshots that an engine holds, and the one to which a world is reset."""
 
-    def __init__(self, engine: Engine) -> None:
-        """Begin with none."""
-        self._engine = engine
+    def __init__(self, engine: Engine, resettable: bool) -> None:
+        """Begin with none.
+
+        Args:
+            engine: What holds them.
+            resettable: Whether the state before the first step is held.
+        """
+        self._engine, self._resettable = engine, resettable
         self._held: set[Snapshot] = set()
+        self._start: Snapshot | None = None
 
     def save(self) -> Snapshot:
         """Save the engine's state."""
@@ -54,6 +60,28 @@ class Snapshots:
         self._check(snapshot)
         self._engine.forget(snapshot.state)
         self._held.discard(snapshot)
+
+    def hold_start(self) -> None:
+        """Save the state before the first step, unless that is held already."""
+        if self._start is None and self._resettable:
+            self._start = self.save()
+
+    def drop_start(self) -> None:
+        """Free the state before the first step: something came or went since."""
+        if self._start is not None:
+            self.remove(self._start)
+            self._start = None
+
+    def reset(self) -> None:
+        """Go back to the state before the first step.
+
+        Raises:
+            NotReadyError: It is not to be held.
+        """
+        if not self._resettable:
+            raise NotReadyError("reset the world", "it was opened with resettable=False")
+        if self._start is not None:
+            self.restore(self._start)
 
     def _check(self, snapshot: Snapshot) -> None:
         if not isinstance(snapshot, Snapshot) or snapshot not in self._held:

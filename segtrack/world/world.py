@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,10 @@ from segtrack.robot.checks import check_flippers, check_pose
 from segtrack.settling import SettleResult
 from segtrack.terrain import Terrain
 from segtrack.world.engines import open_engine, resolve
-from segtrack.world.pacing import Pacer
+from segtrack.world.pacing import Pacer, take_steps
 from segtrack.world.placement import check_ground, clearing_height, height_of
 from segtrack.world.settling import settle_robots
 from segtrack.world.snapshots import Snapshot, Snapshots
-
-_PACING_INTERVAL = 0.01
-"""A paced run waits for the clock this often [s]."""
 
 
 class World:
@@ -77,9 +73,7 @@ class World:
         self.real_time_factor = 0.0
         self._gravity: tuple[float, ...] = (0.0, 0.0, -gravity)
         self._pacer = Pacer()
-        self._snapshots = Snapshots(self.engine)
-        self._resettable = resettable
-        self._start: Snapshot | None = None
+        self._snapshots = Snapshots(self.engine, resettable)
 
     def __enter__(self) -> World:
         """Use as a context manager; leaving it closes the world."""
@@ -138,14 +132,14 @@ class World:
             raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         built = self.engine.add_terrain(terrain)
         self.terrains.append(terrain)
-        self._remove_start()
+        self._snapshots.drop_start()
         return built
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
         self.engine.clear_terrain()
         self.terrains.clear()
-        self._remove_start()
+        self._snapshots.drop_start()
 
     def add_vehicle(
         self,
@@ -190,7 +184,7 @@ class World:
         if len(given) == 2:
             self.place_on_terrain(robot, given[0], given[1], yaw)
         self.robots.append(robot)
-        self._remove_start()
+        self._snapshots.drop_start()
         return robot
 
     def place_on_terrain(self, robot: Robot, x: float, y: float, yaw: float = 0.0) -> None:
@@ -222,7 +216,8 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The PyBullet client is gone.
         """
-        self._advance(1)
+        self._snapshots.hold_start()
+        self.engine.advance(1)
 
     def run(
         self, seconds: float, *, real_time: bool = False, on_step: Callable[[], object] | None = None
@@ -241,24 +236,10 @@ class World:
         if finite("seconds", seconds) < 0:
             raise InvalidValueError("seconds", "at least 0", seconds)
         count = round(seconds / self.time_step)
-        at_once = count
-        if on_step is not None:
-            at_once = 1
-        elif real_time:
-            at_once = max(1, round(_PACING_INTERVAL / self.time_step))
-        began = time.perf_counter()
-        self._pacer.begin()
-        remaining = count
-        while remaining > 0:
-            steps = min(at_once, remaining)
-            self._advance(steps)
-            remaining -= steps
-            if on_step is not None:
-                on_step()
-            if real_time:
-                self._pacer.wait(steps * self.time_step)
-        elapsed = time.perf_counter() - began
-        self.real_time_factor = count * self.time_step / elapsed if elapsed > 0 else math.inf
+        if count:
+            self._snapshots.hold_start()
+        pacer = self._pacer if real_time else None
+        self.real_time_factor = take_steps(self.engine, count, pacer, on_step)
 
     def settle(self, tolerance: float = 1e-3, max_time: float = 10.0) -> SettleResult:
         """Bring all robots to rest where they stand, their belts held, by dynamic relaxation.
@@ -278,7 +259,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
         """
         result = settle_robots(self.engine, self.robots, self._gravity, tolerance, max_time)
-        self._remove_start()
+        self._snapshots.drop_start()
         return result
 
     def save(self) -> Snapshot:
@@ -307,20 +288,7 @@ class World:
         Raises:
             NotReadyError: The world was opened as not resettable.
         """
-        if not self._resettable:
-            raise NotReadyError("reset the world", "it was opened with resettable=False")
-        if self._start is not None:
-            self.restore(self._start)
-
-    def _advance(self, steps: int) -> None:
-        if self._start is None and self._resettable:
-            self._start = self.save()
-        self.engine.advance(steps)
-
-    def _remove_start(self) -> None:
-        if self._start is not None:
-            self.remove_snapshot(self._start)
-            self._start = None
+        self._snapshots.reset()
 
 
 def _heading(yaw: float) -> tuple[float, float, float, float]:

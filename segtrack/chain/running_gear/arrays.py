@@ -1,4 +1,4 @@
-"""A track's wheels and sprocket as kernels read them, their state, and what acts on them."""
+"""A track's running gear as kernels read it: wheels and teeth, their state, and the loads on them."""
 
 from __future__ import annotations
 
@@ -8,41 +8,39 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.running_gear.parameters import WheelContactParameters
 from segtrack.chain.shoes.model import Vector
 
 
 class Wheels(NamedTuple):
-    """The numbers of a track's W wheels, and of the rails that roll on them, as kernels read them.
+    """Constants of a track's W wheels, and of the rails that roll on them.
 
     Attributes:
-        carriers: Of each wheel (W,).
-        positions: Of the middles in (x, z) of the track frame, without slide (W, 2) [m].
-        directions: Along which tensioners slide, in (x, z) of the track frame (W, 2).
-        slide_masses: Of wheels on tensioners; 0 for others (W,) [kg].
-        preloads: Of the tensioners (W,) [N].
-        slide_stiffness: The same (W,) [N/m].
-        slide_damping: The same (W,) [N s/m].
+        parents: Index of each wheel's parent link among the track's (W,).
+        positions: Wheel centres in (x, z) of the track frame, tensioners not moved (W, 2) [m].
+        slide_directions: Tensioners' directions in (x, z) of the track frame (W, 2).
+        slide_masses: Masses that slide on tensioners; 0 for wheels without one (W,) [kg].
+        preloads: Tensioners' forces where they are not moved (W,) [N].
+        slide_stiffness: Tensioners' springs (W,) [N/m].
+        slide_damping: Tensioners' dampers (W,) [N s/m].
         inertias: About the axles (W,) [kg m^2].
         rolls: Whether rails roll on the wheel (W,).
-        radii: The largest of each wheel (W,) [m].
-        reaches: Distance from an axle beyond which no parallel link's centre of mass is in contact (W,) [m].
-        aside: Greatest lateral offset of what touches wheels, in the link frame [m]; links that are
-            tilted against an axle reach farther by its share across the axle.
-        margin: By which proximity lists reach farther [m].
-        pieces: Of the profiles (W, P, 5): axial offsets of begin and end [m], radius [m] and slope at
-            the begin, and the radius's second derivative [1/m]; behind a profile's last they are empty.
-        rail: Where a shoe's rail begins, in the middle between the stations, in the link frame (3,) [m].
-        span: From there to its end (3,) [m].
-        stations: Lateral positions of the rails in the link frame (S,) [m].
-        stiffness: Of a contact [N/m^1.5].
-        damping: The same [N s/m].
-        friction: Its coefficient.
-        shear_stiffness: Of a contact that sticks [N/m].
+        radii: Largest radius of each wheel (W,) [m].
+        reaches: Distance from an axle beyond which no parallel shoe's centre of mass is in contact (W,) [m].
+        max_lateral_offset: Of what touches wheels, in the shoe frame [m]; shoes that are tilted against
+            an axle reach farther by its component across the axle.
+        margin: Distance by which the search for candidates reaches farther [m].
+        profile_pieces: Profiles (W, P, 5): axial offsets of begin and end [m], radius [m] and slope at
+            the begin, and the radius's second derivative [1/m]; empty behind a profile's last piece.
+        rail_start: Rear end of a shoe's rail, in the middle between the stations, in the shoe frame (3,) [m].
+        rail_span: From there to its front end (3,) [m].
+        stations: Lateral positions of the rails in the shoe frame (S,) [m].
+        contact: Law of a rail on a wheel.
     """
 
-    carriers: NDArray[np.intp]
+    parents: NDArray[np.intp]
     positions: NDArray[np.float64]
-    directions: NDArray[np.float64]
+    slide_directions: NDArray[np.float64]
     slide_masses: NDArray[np.float64]
     preloads: NDArray[np.float64]
     slide_stiffness: NDArray[np.float64]
@@ -51,53 +49,38 @@ class Wheels(NamedTuple):
     rolls: NDArray[np.bool_]
     radii: NDArray[np.float64]
     reaches: NDArray[np.float64]
-    aside: float
+    max_lateral_offset: float
     margin: float
-    pieces: NDArray[np.float64]
-    rail: Vector
-    span: Vector
+    profile_pieces: NDArray[np.float64]
+    rail_start: Vector
+    rail_span: Vector
     stations: NDArray[np.float64]
-    stiffness: float
-    damping: float
-    friction: float
-    shear_stiffness: float
-
-
-class WheelMotion(NamedTuple):
-    """The state of W wheels on a chain of n links; kernels move it in place.
-
-    Attributes:
-        angles: About the axles, relative to the carrier (W,) [rad].
-        speeds: Angular velocities about the axles, relative to the world (W,) [rad/s].
-        slides: Of the wheels along their tensioners' directions (W,) [m].
-        slide_speeds: The same, relative to the carrier (W,) [m/s].
-        shear: Elastic displacement of a rail on a wheel, around the axle and across (W, n, S, 2) [m].
-    """
-
-    angles: NDArray[np.float64]
-    speeds: NDArray[np.float64]
-    slides: NDArray[np.float64]
-    slide_speeds: NDArray[np.float64]
-    shear: NDArray[np.float64]
-
-
-class WheelLoads(NamedTuple):
-    """What acts on W wheels at an instant, apart from the drive.
-
-    Attributes:
-        torques: About the axles (W,) [N m].
-        slides: Along the tensioners' directions (W,) [N].
-    """
-
-    torques: NDArray[np.float64]
-    slides: NDArray[np.float64]
+    contact: WheelContactParameters
 
 
 class Teeth(NamedTuple):
-    """A sprocket's numbers as its kernel reads them; see `Sprocket`. Without rows there is no sprocket."""
+    """Constants of the driven wheel's teeth, in the seat coordinates of `Sprocket`.
+
+    Attributes:
+        wheel: Index of the driven wheel, with or without teeth.
+        angular_pitch: Angle from a gap to the next [rad].
+        pitch_radius: Circle on which seated bushings' centres lie [m].
+        tip_radius: Largest radius of the teeth [m].
+        points: Corners of a gap (6, 2) [m].
+        tangents: Directions of its surfaces (5, 2).
+        lengths: Lengths of its surfaces (5,) [m].
+        rows: Lateral positions of the rows of teeth (R,) [m]; none without a sprocket.
+        bushing_radius: Cylinder that teeth touch [m].
+        stiffness: Of a bushing against a surface [N/m].
+        damping: Along a surface's normal, and against the sides of teeth [N s/m].
+        friction: Coulomb coefficient [-].
+        slip_speed: Slip velocity at which friction is fully developed [m/s].
+        side_clearance: Lateral play of a bushing's middle [m].
+        side_stiffness: Against the sides of teeth [N/m].
+    """
 
     wheel: int
-    turn: float
+    angular_pitch: float
     pitch_radius: float
     tip_radius: float
     points: NDArray[np.float64]
@@ -113,27 +96,96 @@ class Teeth(NamedTuple):
     side_stiffness: float
 
 
-class Undergear(NamedTuple):
-    """All that a chain runs around, as kernels read it, and how it moves.
+class RunningGearState(NamedTuple):
+    """State of W wheels on a chain of n shoes; kernels move it in place.
 
     Attributes:
-        wheels: Their numbers.
-        teeth: Of the driven one.
-        motion: Their state.
-        loads: What acts on them.
-        near: Links near each wheel (W, n).
-        counts: How many those are (W,).
+        angles: Joint angles about the axles, relative to the parent links (W,) [rad].
+        speeds: Angular velocities about the axles, in the world (W,) [rad/s].
+        slide_positions: Along the tensioners' directions, relative to the parent links (W,) [m].
+        slide_speeds: Along the tensioners' directions, relative to the parent links (W,) [m/s].
+        shear_displacements: Elastic, of a rail on a wheel, around the axle and across (W, n, S, 2) [m].
+    """
+
+    angles: NDArray[np.float64]
+    speeds: NDArray[np.float64]
+    slide_positions: NDArray[np.float64]
+    slide_speeds: NDArray[np.float64]
+    shear_displacements: NDArray[np.float64]
+
+
+class WheelLoads(NamedTuple):
+    """Loads on W wheels at an instant, the drive's torque not included.
+
+    Attributes:
+        torques: About the axles (W,) [N m].
+        slide_forces: Along the tensioners' directions (W,) [N].
+    """
+
+    torques: NDArray[np.float64]
+    slide_forces: NDArray[np.float64]
+
+
+class WheelCandidates(NamedTuple):
+    """Shoes that each of W wheels may touch before they are looked for again.
+
+    Attributes:
+        shoes: Indices of shoes, the first `counts` of each row (W, n).
+        counts: How many they are (W,).
+    """
+
+    shoes: NDArray[np.intp]
+    counts: NDArray[np.intp]
+
+
+class RunningGearArrays(NamedTuple):
+    """Everything of a track's running gear that kernels read and write.
+
+    Attributes:
+        wheels: Constants of the wheels.
+        teeth: Constants of the driven wheel's teeth.
+        state: State of the wheels.
+        loads: Work array, loads on the wheels.
+        candidates: Work array, shoes near the wheels.
     """
 
     wheels: Wheels
     teeth: Teeth
-    motion: WheelMotion
+    state: RunningGearState
     loads: WheelLoads
-    near: NDArray[np.intp]
-    counts: NDArray[np.intp]
+    candidates: WheelCandidates
 
 
 def no_teeth(wheel: int) -> Teeth:
-    """What kernels read where there is no sprocket."""
-    empty = np.zeros((6, 2)), np.zeros((5, 2)), np.zeros(5), np.zeros(0)
-    return Teeth(wheel, 1.0, 1.0, 0.0, *empty, 1.0, 0.0, 0.0, 0.0, 1.0, math.inf, 0.0)
+    """`Teeth` of a driven wheel that has none."""
+    return Teeth(
+        wheel=wheel,
+        angular_pitch=1.0,
+        pitch_radius=1.0,
+        tip_radius=0.0,
+        points=np.zeros((6, 2)),
+        tangents=np.zeros((5, 2)),
+        lengths=np.zeros(5),
+        rows=np.zeros(0),
+        bushing_radius=1.0,
+        stiffness=0.0,
+        damping=0.0,
+        friction=0.0,
+        slip_speed=1.0,
+        side_clearance=math.inf,
+        side_stiffness=0.0,
+    )
+
+
+def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:
+    """Arrays for wheels at rest on a chain of `count` shoes."""
+    size = len(wheels.inertias)
+    angles, speeds, slide_positions, slide_speeds, torques, slide_forces = np.zeros((6, size))
+    shear_displacements = np.zeros((size, count, len(wheels.stations), 2))
+    return RunningGearArrays(
+        wheels,
+        teeth,
+        RunningGearState(angles, speeds, slide_positions, slide_speeds, shear_displacements),
+        WheelLoads(torques, slide_forces),
+        WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
+    )

@@ -13,26 +13,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segtrack.chain.running_gear.sprocket_contact import Teeth
+from segtrack.chain.running_gear.arrays import Teeth
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
 from segtrack.ground.checks import read_number
 
 
 @dataclass(frozen=True)
 class Sprocket:
-    """The teeth of a driven wheel, and how they touch bushings.
+    """Teeth of a driven wheel, and the law of their contact with bushings.
 
     Attributes:
-        count: Of the teeth.
-        pitch_radius: Of the circle on which seated bushings' centres lie [m].
-        profile: Of a gap, from the middle of one tooth's tip to the middle of the next one's, in
-            seat coordinates (6, 2) [m].
-        bushing_radius: [m]
+        count: Number of teeth.
+        pitch_radius: Circle on which seated bushings' centres lie [m].
+        profile: Corners of a gap, from the middle of one tooth's tip to the middle of the next one's,
+            in seat coordinates (6, 2) [m].
+        bushing_radius: Cylinder that teeth touch [m].
         stiffness: Of a bushing against a surface [N/m].
-        damping: The same [N s/m].
-        friction: Its coefficient.
-        slip_speed: At which friction is fully developed [m/s].
-        side_clearance: Lateral play of a bushing's middle until a tooth's side holds its link [m].
+        damping: Of a bushing against a surface [N s/m].
+        friction: Coulomb coefficient [-].
+        slip_speed: Slip velocity at which friction is fully developed [m/s].
+        side_clearance: Lateral play of a bushing's middle until a tooth's side holds its shoe [m].
         side_stiffness: Of a tooth's side; `damping` acts there too [N/m].
         rows: Lateral positions of rows of teeth from the wheel's middle [m].
 
@@ -79,7 +79,7 @@ class Sprocket:
 
     @property
     def tip_radius(self) -> float:
-        """The largest of its profile [m]."""
+        """Largest radius of the profile [m]."""
         return max(math.hypot(along, self.pitch_radius + out) for along, out in self.profile)
 
     @classmethod
@@ -107,20 +107,20 @@ class Sprocket:
         angle (height + bushing_radius) / pitch.
 
         Args:
-            pitch: Of the chain [m].
-            count: Of the teeth.
-            bushing_radius: [m]
-            stiffness: See `Sprocket`, as for what follows `clearance`.
-            pressure_angle: By which flanks lean from the radial direction in their gap's middle [rad].
-            height: Of the tips over the pitch circle, in seat coordinates [m]; by default the
+            pitch: Distance between neighbouring pins of the chain [m].
+            count: Number of teeth.
+            bushing_radius: Cylinder that teeth touch [m].
+            stiffness: Of a bushing against a surface [N/m].
+            pressure_angle: Lean of the flanks from the radial direction in their gap's middle [rad].
+            height: Height of the tips over the pitch circle, in seat coordinates [m]; by default the
                 bushing's radius, or half the height at which the flanks of a tooth meet.
-            clearance: Of a seated bushing from each flank [m].
-            damping: See there.
-            friction: See there.
-            slip_speed: See there.
-            side_clearance: See there.
-            side_stiffness: See there.
-            rows: See there.
+            clearance: Gap between a seated bushing and each flank [m].
+            damping: Of a bushing against a surface [N s/m].
+            friction: Coulomb coefficient [-].
+            slip_speed: Slip velocity at which friction is fully developed [m/s].
+            side_clearance: Lateral play of a bushing's middle until a tooth's side holds its shoe [m].
+            side_stiffness: Of a tooth's side [N/m].
+            rows: Lateral positions of rows of teeth from the wheel's middle [m].
 
         Raises:
             InvalidValueError: No such tooth is possible.
@@ -146,43 +146,43 @@ class Sprocket:
 
         foot = (room - bushing_radius * math.sin(pressure_angle)) / math.cos(pressure_angle)
         tip = (room + height * math.sin(pressure_angle)) / math.cos(pressure_angle)
-        outer = tip * math.sin(half) + (radius + height) * math.cos(half)  # Of the land, on the tooth's axis.
+        outer = tip * math.sin(half) + (radius + height) * math.cos(half)  # The land, on the tooth's axis.
         middle = outer * math.sin(half), outer * math.cos(half) - radius
         right = ((foot, -bushing_radius), (tip, height), middle)
         profile = (*((-along, out) for along, out in reversed(right)), *right)
         return cls(
-            count,
-            radius,
-            profile,
-            bushing_radius,
-            stiffness,
-            damping,
-            friction,
-            slip_speed,
-            side_clearance,
-            side_stiffness,
-            rows,
+            count=count,
+            pitch_radius=radius,
+            profile=profile,
+            bushing_radius=bushing_radius,
+            stiffness=stiffness,
+            damping=damping,
+            friction=friction,
+            slip_speed=slip_speed,
+            side_clearance=side_clearance,
+            side_stiffness=side_stiffness,
+            rows=rows,
         )
 
-    def teeth(self, wheel: int) -> Teeth:
-        """Its numbers for kernels, on the wheel of that index."""
+    def pack(self, wheel: int) -> Teeth:
+        """Arrays for kernels, of a sprocket on the wheel of that index."""
         points = np.array(self.profile)
         steps = np.diff(points, axis=0)
         lengths = np.linalg.norm(steps, axis=1)
         return Teeth(
-            wheel,
-            2 * math.pi / self.count,
-            self.pitch_radius,
-            self.tip_radius,
-            points,
-            steps / lengths[:, None],
-            lengths,
-            np.array(self.rows),
-            self.bushing_radius,
-            self.stiffness,
-            self.damping,
-            self.friction,
-            self.slip_speed,
-            self.side_clearance,
-            self.side_stiffness,
+            wheel=wheel,
+            angular_pitch=2 * math.pi / self.count,
+            pitch_radius=self.pitch_radius,
+            tip_radius=self.tip_radius,
+            points=points,
+            tangents=steps / lengths[:, None],
+            lengths=lengths,
+            rows=np.array(self.rows),
+            bushing_radius=self.bushing_radius,
+            stiffness=self.stiffness,
+            damping=self.damping,
+            friction=self.friction,
+            slip_speed=self.slip_speed,
+            side_clearance=self.side_clearance,
+            side_stiffness=self.side_stiffness,
         )

@@ -1,117 +1,115 @@
-"""A sprocket's teeth and the bushings between them, compiled (Omar 2014, section 4.2)."""
+"""Contact of a sprocket's teeth with the bushings between them, compiled (Omar 2014, section 4.2)."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-from segtrack.chain.parent_frames import Carriers, Reaction
-from segtrack.chain.running_gear.arrays import Teeth, WheelLoads, WheelMotion, Wheels
-from segtrack.chain.running_gear.wheel_kinematics import Hub, bear, hub_of, push, slip_at
+from segtrack.chain.parent_frames import ParentFrames, Reaction
+from segtrack.chain.running_gear.arrays import RunningGearArrays, Teeth
+from segtrack.chain.running_gear.wheel_kinematics import (
+    ContactWrench,
+    WheelKinematics,
+    apply_contact_force,
+    apply_reaction_to_wheel,
+    relative_velocity_at,
+    wheel_kinematics,
+)
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Vector
 from segtrack.ground.vectors import arm, axis, compiled, dot, inlined, row
 
 
 @compiled
-def add_sprocket(
-    carriers: Carriers,
-    wheels: Wheels,
-    motion: WheelMotion,
-    teeth: Teeth,
-    near: NDArray[np.intp],
-    counts: NDArray[np.intp],
+def add_sprocket_contacts(
+    running_gear: RunningGearArrays,
+    parents: ParentFrames,
     frames: Frames,
     loads: Loads,
     reaction: Reaction,
-    wheel_loads: WheelLoads,
     constants: Constants,
 ) -> None:
-    """Add what a sprocket and the bushings near it do to each other (Omar 2014, equations 26-37).
+    """Add the contact forces between teeth and the bushings near them (Omar 2014, equations 26-37).
 
     A bushing is met where its axis crosses the plane of a row of teeth.
 
     Args:
-        carriers: Of the wheels.
-        wheels: W of them.
-        motion: The wheels'.
-        teeth: Of the driven wheel.
-        near: Links near each wheel (W, n).
-        counts: How many those are (W,).
-        frames: Of n links and two anchors.
-        loads: To which the links' are added.
-        reaction: To which the carrier's is added.
-        wheel_loads: To which the wheels' are added.
-        constants: Of the chain, whose rear markers are the bushings.
+        running_gear: Wheels, and the teeth of the driven one.
+        parents: Parent links of the wheels.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
+        reaction: Added to: loads on the parent links.
+        constants: Shoe of the chain, whose bushings are met.
     """
+    teeth, wheels, state = running_gear.teeth, running_gear.wheels, running_gear.state
+    candidates = running_gear.candidates
     if len(teeth.rows) == 0:
         return
     w = teeth.wheel
-    hub = hub_of(carriers, wheels, motion, w)
+    wheel = wheel_kinematics(parents, wheels, state, w)
+    ahead = axis(parents.rotations, wheels.parents[w], 0)
+    up = axis(parents.rotations, wheels.parents[w], 2)
     reach = teeth.tip_radius + teeth.bushing_radius
-    total = moment = (0.0, 0.0, 0.0)
-    for entry in range(counts[w]):
-        i = near[w, entry]
-        begin, side = arm(frames.rotations, i, constants.rear), axis(frames.rotations, i, 1)
-        p, o = row(frames.positions, i), hub.position
+    wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    for entry in range(candidates.counts[w]):
+        i = candidates.shoes[w, entry]
+        begin, side = arm(frames.rotations, i, constants.bushing_position), axis(frames.rotations, i, 1)
+        p, o = row(frames.positions, i), wheel.position
         out = p[0] + begin[0] - o[0], p[1] + begin[1] - o[1], p[2] + begin[2] - o[2]
-        offset, straight = dot(out, hub.axle), dot(side, hub.axle)
+        offset, straight = dot(out, wheel.axle), dot(side, wheel.axle)
         if dot(out, out) - offset * offset > 1.5 * reach * reach or abs(straight) < 0.5:
             continue
         for k in range(len(teeth.rows)):
             along = (teeth.rows[k] - offset) / straight
             lever = begin[0] + along * side[0], begin[1] + along * side[1], begin[2] + along * side[2]
-            total, moment = _engage(
-                carriers,
-                wheels.carriers[w],
-                motion.angles[w],
-                teeth,
-                hub,
-                frames,
-                i,
-                lever,
-                loads,
-                total,
-                moment,
-            )
-        total, moment = _hold(teeth, hub, frames, i, begin, out, loads, total, moment)
-    bear(carriers, wheels, w, hub, total, moment, reaction, wheel_loads)
+            wrench = _tooth_contact(teeth, ahead, up, state.angles[w], wheel, frames, i, lever, loads, wrench)
+        wrench = _side_contact(teeth, wheel, frames, i, begin, out, loads, wrench)
+    apply_reaction_to_wheel(parents, wheels, w, wheel, wrench, reaction, running_gear.loads)
 
 
 @inlined
-def _engage(
-    carriers: Carriers,
-    carrier: int,
-    turn: float,
+def _tooth_contact(
     teeth: Teeth,
-    hub: Hub,
+    ahead: Vector,
+    up: Vector,
+    turn: float,
+    wheel: WheelKinematics,
     frames: Frames,
     i: int,
     lever: Vector,
     loads: Loads,
-    total: Vector,
-    moment: Vector,
-) -> tuple[Vector, Vector]:
-    """Press a row of teeth on link i's bushing, met at `lever` from the link's centre of mass [m].
+    wrench: ContactWrench,
+) -> ContactWrench:
+    """Press a row of teeth on shoe i's bushing, met at `lever` from the shoe's centre of mass [m].
 
     Surfaces count where the bushing's centre is over or under them, corners where it is over none
-    of their two surfaces. A centre inside a tooth is thus still pushed out. For what is returned
-    see `push`.
+    of their two surfaces. A centre inside a tooth is thus still pushed out.
+
+    Args:
+        teeth: Of the wheel.
+        ahead: x axis of the wheel's track frame, in the world.
+        up: z axis of the wheel's track frame, in the world.
+        turn: Angle of the wheel in its track frame [rad].
+        wheel: Kinematics of the wheel.
+        frames: Kinematics of the shoes.
+        i: Index of the shoe.
+        lever: From the shoe's centre of mass to the bushing's axis [m].
+        loads: Added to: load on the shoe.
+        wrench: Of the wheel on shoes so far.
+
+    Returns:
+        The wrench, these contacts added.
     """
-    p, o = row(frames.positions, i), hub.position
+    p, o = row(frames.positions, i), wheel.position
     out = p[0] + lever[0] - o[0], p[1] + lever[1] - o[1], p[2] + lever[2] - o[2]
-    ahead, up = axis(carriers.rotation, carrier, 0), axis(carriers.rotation, carrier, 2)
     x, z = dot(out, ahead), dot(out, up)
     distance = math.sqrt(x * x + z * z)
     if not 0 < distance < teeth.tip_radius + teeth.bushing_radius:
-        return total, moment
+        return wrench
     turned = math.atan2(x, z) - turn
-    angle = turned - teeth.turn * math.floor(turned / teeth.turn + 0.5)
+    angle = turned - teeth.angular_pitch * math.floor(turned / teeth.angular_pitch + 0.5)
     cosine, sine = math.cos(angle), math.sin(angle)
     a, b = distance * sine, distance * cosine - teeth.pitch_radius
-    # Of the seat's radial direction in the track frame: the bushing's direction turned back.
+    # Radial direction of the seat in the track frame: the bushing's direction turned back.
     over, aside = (z * cosine + x * sine) / distance, (x * cosine - z * sine) / distance
     tangential = (
         over * ahead[0] - aside * up[0],
@@ -143,56 +141,63 @@ def _engage(
             )
             at = lever[0] - gap * normal[0], lever[1] - gap * normal[1], lever[2] - gap * normal[2]
             point = out[0] - gap * normal[0], out[1] - gap * normal[1], out[2] - gap * normal[2]
-            slip = slip_at(frames, i, at, hub, point)
-            force = _press(teeth, teeth.bushing_radius - gap, normal, slip)
-            total, moment = push(loads, i, at, point, force, total, moment)
-    return total, moment
+            velocity = relative_velocity_at(frames, i, at, wheel, point)
+            force = _tooth_force(teeth, teeth.bushing_radius - gap, normal, velocity)
+            wrench = apply_contact_force(loads, i, at, point, force, wrench)
+    return wrench
 
 
 @compiled
-def _press(teeth: Teeth, depth: float, normal: Vector, slip: Vector) -> Vector:
-    """The force of a tooth on a bushing [N] (Omar 2014, equations 34-35).
+def _tooth_force(teeth: Teeth, depth: float, normal: Vector, velocity: Vector) -> Vector:
+    """Force of a tooth on a bushing [N], given the bushing's relative velocity (Omar 2014, 34-35).
 
     Friction grows with slip up to the slip speed and then stays; as it is printed, equation 35
     would let it fall again.
     """
-    closing = dot(slip, normal)
+    closing = dot(velocity, normal)
     elastic = teeth.stiffness * depth
-    size = max(0.0, elastic - teeth.damping * closing)
-    x, y, z = slip[0] - closing * normal[0], slip[1] - closing * normal[1], slip[2] - closing * normal[2]
+    normal_force = max(0.0, elastic - teeth.damping * closing)
+    x = velocity[0] - closing * normal[0]
+    y = velocity[1] - closing * normal[1]
+    z = velocity[2] - closing * normal[2]
     speed = math.sqrt(x * x + y * y + z * z)
-    share = speed / teeth.slip_speed
+    ratio = speed / teeth.slip_speed
     # Over the speed: S_mu / |v| has a limit where nothing slips.
-    drag = (2 - share) / teeth.slip_speed if share < 1 else 1 / speed
+    drag = (2 - ratio) / teeth.slip_speed if ratio < 1 else 1 / speed
     drag *= teeth.friction * elastic
-    return size * normal[0] - drag * x, size * normal[1] - drag * y, size * normal[2] - drag * z
+    return (
+        normal_force * normal[0] - drag * x,
+        normal_force * normal[1] - drag * y,
+        normal_force * normal[2] - drag * z,
+    )
 
 
 @compiled
-def _hold(
+def _side_contact(
     teeth: Teeth,
-    hub: Hub,
+    wheel: WheelKinematics,
     frames: Frames,
     i: int,
     lever: Vector,
     out: Vector,
     loads: Loads,
-    total: Vector,
-    moment: Vector,
-) -> tuple[Vector, Vector]:
-    """Press the sides of teeth on link i, whose bushing's middle is `out` from the hub [m].
+    wrench: ContactWrench,
+) -> ContactWrench:
+    """Press the sides of teeth on shoe i, whose bushing's middle is `out` from the wheel centre [m].
 
-    Teeth are chamfered: the force grows over one bushing radius inwards from the tips. For
-    what is returned see `push`.
+    Teeth are chamfered: the force grows over one bushing radius inwards from the tips.
+
+    Returns:
+        The wrench of the wheel on shoes, this contact added.
     """
-    offset = dot(out, hub.axle)
+    offset = dot(out, wheel.axle)
     depth = abs(offset) - teeth.side_clearance
     inside = teeth.tip_radius - math.sqrt(max(0.0, dot(out, out) - offset * offset))
     if depth > 0 and inside > 0:
         sign = -1.0 if offset > 0 else 1.0
-        closing = sign * dot(slip_at(frames, i, lever, hub, out), hub.axle)
+        closing = sign * dot(relative_velocity_at(frames, i, lever, wheel, out), wheel.axle)
         size = max(0.0, teeth.side_stiffness * depth - teeth.damping * closing)
         size *= sign * min(1.0, inside / teeth.bushing_radius)
-        force = size * hub.axle[0], size * hub.axle[1], size * hub.axle[2]
-        return push(loads, i, lever, out, force, total, moment)
-    return total, moment
+        force = size * wheel.axle[0], size * wheel.axle[1], size * wheel.axle[2]
+        return apply_contact_force(loads, i, lever, out, force, wrench)
+    return wrench

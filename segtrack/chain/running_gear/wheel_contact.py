@@ -1,8 +1,8 @@
-"""Rails that roll on wheels, compiled (Omar 2014, section 4.3).
+"""Contact of shoes' rails with wheels, compiled (Omar 2014, section 4.3).
 
 A wheel is a surface of revolution, whose profile gives a radius over the axial offset from the
-wheel's middle. Rails are straight lines in a shoe, at a few lateral stations. Each touches a
-wheel where it is nearest to the axle (equations 38-39), be that within its length or at an end.
+wheel centre. Rails are straight lines in a shoe, at a few lateral stations. Each touches a wheel
+where it is nearest to the axle (equations 38-39), be that within its length or at an end.
 """
 
 from __future__ import annotations
@@ -12,65 +12,57 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.parent_frames import Carriers, Reaction
-from segtrack.chain.running_gear.arrays import WheelLoads, WheelMotion, Wheels
-from segtrack.chain.running_gear.wheel_kinematics import Hub, bear, hub_of, push, slip_at
+from segtrack.chain.parent_frames import ParentFrames, Reaction
+from segtrack.chain.running_gear.arrays import RunningGearArrays, Wheels
+from segtrack.chain.running_gear.parameters import WheelContactParameters
+from segtrack.chain.running_gear.wheel_kinematics import (
+    ContactWrench,
+    WheelKinematics,
+    apply_contact_force,
+    apply_reaction_to_wheel,
+    relative_velocity_at,
+    wheel_kinematics,
+)
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
 from segtrack.ground.vectors import arm, axis, compiled, cross, dot, inlined, row
 
 Pair = tuple[float, float]
-Law = tuple[float, float, float, float]
-"""Stiffness, damping, friction and shear stiffness of a contact, as in `Wheels`."""
+"""Components around the axle and across."""
 
 
 @compiled
-def box_wheels(
-    carriers: Carriers,
-    wheels: Wheels,
-    motion: WheelMotion,
-    frames: Frames,
-    near: NDArray[np.intp],
-    counts: NDArray[np.intp],
-) -> None:
-    """List the links that can touch each wheel until one of their points has moved by `wheels.margin`.
+def find_wheel_candidates(running_gear: RunningGearArrays, parents: ParentFrames, frames: Frames) -> None:
+    """List the shoes that can touch each wheel until one of their points has moved by `Wheels.margin`.
 
-    Args:
-        carriers: Of the wheels.
-        wheels: W of them.
-        motion: The wheels'; displacements on links that are far away are forgotten.
-        frames: Of n links and two anchors.
-        near: Filled with the links near each wheel (W, n).
-        counts: Filled with how many those are (W,).
+    Shear displacements on shoes that are far away are forgotten.
     """
-    for w in range(len(counts)):
-        hub = hub_of(carriers, wheels, motion, w)
-        reach, o = wheels.reaches[w] + wheels.margin, hub.position
-        counts[w] = 0
-        for i in range(near.shape[1]):
+    wheels, state, candidates = running_gear.wheels, running_gear.state, running_gear.candidates
+    for w in range(len(candidates.counts)):
+        wheel = wheel_kinematics(parents, wheels, state, w)
+        reach, o = wheels.reaches[w] + wheels.margin, wheel.position
+        candidates.counts[w] = 0
+        for i in range(candidates.shoes.shape[1]):
             p = row(frames.positions, i)
             away = p[0] - o[0], p[1] - o[1], p[2] - o[2]
-            if not _beyond(away, axis(frames.rotations, i, 1), hub.axle, reach, wheels.aside):
-                near[w, counts[w]] = i
-                counts[w] += 1
+            side = axis(frames.rotations, i, 1)
+            if not _is_out_of_reach(away, side, wheel.axle, reach, wheels.max_lateral_offset):
+                candidates.shoes[w, candidates.counts[w]] = i
+                candidates.counts[w] += 1
             else:
-                _let_go(motion.shear, w, i)
+                _release(state.shear_displacements, w, i)
 
 
 @compiled
-def add_wheels(
-    carriers: Carriers,
-    wheels: Wheels,
-    motion: WheelMotion,
-    near: NDArray[np.intp],
-    counts: NDArray[np.intp],
+def add_wheel_contacts(
+    running_gear: RunningGearArrays,
+    parents: ParentFrames,
     frames: Frames,
     loads: Loads,
     reaction: Reaction,
-    wheel_loads: WheelLoads,
     sub_step: float,
 ) -> None:
-    """Add what wheels and rails do to each other (Omar 2014, equations 38-46).
+    """Add the contact forces between wheels and rails (Omar 2014, equations 38-46).
 
     With d the depth of a rail in a wheel, the normal force is K d^1.5 + C d', and never pulls
     (equation 44). Friction is not a function of slip velocity, as in equation 35, but an elastic
@@ -78,106 +70,83 @@ def add_wheels(
     braked wheel thus holds a chain without creeping.
 
     Args:
-        carriers: Of the wheels.
-        wheels: W of them.
-        motion: The wheels'; displacements go on by the slip of this instant.
-        near: Links near each wheel (W, n).
-        counts: How many those are (W,).
-        frames: Of n links and two anchors.
-        loads: To which the links' are added.
-        reaction: To which the carrier's is added.
-        wheel_loads: To which the wheels' are added.
+        running_gear: Wheels; their shear displacements go on by the slip of this instant.
+        parents: Parent links of the wheels.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
+        reaction: Added to: loads on the parent links.
         sub_step: Time since the last call [s].
     """
-    stations, pieces, shear, aside = wheels.stations, wheels.pieces, motion.shear, wheels.aside
-    rails = wheels.rail, wheels.span
-    law = wheels.stiffness, wheels.damping, wheels.friction, wheels.shear_stiffness
-    for w in range(len(counts)):
+    wheels, state, candidates = running_gear.wheels, running_gear.state, running_gear.candidates
+    shear, lateral = state.shear_displacements, wheels.max_lateral_offset
+    for w in range(len(candidates.counts)):
         if wheels.rolls[w]:
-            hub = hub_of(carriers, wheels, motion, w)
-            o, reach, radius = hub.position, wheels.reaches[w], wheels.radii[w]
-            total = moment = (0.0, 0.0, 0.0)
-            for entry in range(counts[w]):
-                i = near[w, entry]
+            wheel = wheel_kinematics(parents, wheels, state, w)
+            o, reach = wheel.position, wheels.reaches[w]
+            wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+            for entry in range(candidates.counts[w]):
+                i = candidates.shoes[w, entry]
                 p = row(frames.positions, i)
                 away = p[0] - o[0], p[1] - o[1], p[2] - o[2]
-                if _beyond(away, axis(frames.rotations, i, 1), hub.axle, reach, aside):
-                    _let_go(shear, w, i)
+                if _is_out_of_reach(away, axis(frames.rotations, i, 1), wheel.axle, reach, lateral):
+                    _release(shear, w, i)
                 else:
-                    total, moment = _roll(
-                        rails,
-                        stations,
-                        pieces,
-                        radius,
-                        law,
-                        shear,
-                        w,
-                        hub,
-                        frames,
-                        i,
-                        away,
-                        loads,
-                        sub_step,
-                        total,
-                        moment,
-                    )
-            bear(carriers, wheels, w, hub, total, moment, reaction, wheel_loads)
+                    wrench = _rail_contacts(wheels, w, wheel, shear, frames, i, away, loads, sub_step, wrench)
+            apply_reaction_to_wheel(parents, wheels, w, wheel, wrench, reaction, running_gear.loads)
 
 
 @inlined
-def _beyond(away: Vector, side: Vector, axle: Vector, reach: float, aside: float) -> bool:
-    """Whether a link is out of a wheel's reach.
+def _is_out_of_reach(away: Vector, side: Vector, axle: Vector, reach: float, lateral: float) -> bool:
+    """Whether no point of a shoe can touch a wheel.
 
     Args:
-        away: From the wheel's middle to the link's centre of mass [m].
-        side: The link's y axis.
-        axle: Of the wheel.
+        away: From the wheel centre to the shoe's centre of mass [m].
+        side: y axis of the shoe.
+        axle: Direction of the wheel's axle.
         reach: Of the wheel where the two are parallel [m].
-        aside: Greatest lateral offset of the link's points [m]; it reaches farther by its share across
-            the axle.
+        lateral: Largest lateral offset of the shoe's points [m]; its component across the axle adds
+            to the reach.
     """
     offset, straight = dot(away, axle), dot(side, axle)
-    farthest = reach + aside * math.sqrt(max(0.0, 1 - straight * straight))
+    farthest = reach + lateral * math.sqrt(max(0.0, 1 - straight * straight))
     return dot(away, away) - offset * offset > farthest * farthest
 
 
 @inlined
-def _roll(
-    rails: tuple[Vector, Vector],
-    stations: NDArray[np.float64],
-    pieces: NDArray[np.float64],
-    radius: float,
-    law: Law,
-    shear: NDArray[np.float64],
+def _rail_contacts(
+    wheels: Wheels,
     w: int,
-    hub: Hub,
+    wheel: WheelKinematics,
+    shear: NDArray[np.float64],
     frames: Frames,
     i: int,
     away: Vector,
     loads: Loads,
     sub_step: float,
-    total: Vector,
-    moment: Vector,
-) -> tuple[Vector, Vector]:
-    """Press wheel w on link i, `away` from it [m]; for what is returned see `push`."""
-    begin, span = arm(frames.rotations, i, rails[0]), arm(frames.rotations, i, rails[1])
-    side, axle = axis(frames.rotations, i, 1), hub.axle
-    stiffness, damping, _, _ = law
+    wrench: ContactWrench,
+) -> ContactWrench:
+    """Press wheel w on the rails of shoe i, `away` from it [m]; returns the wrench with theirs added."""
+    begin, span = arm(frames.rotations, i, wheels.rail_start), arm(frames.rotations, i, wheels.rail_span)
+    side, axle, law, radius = axis(frames.rotations, i, 1), wheel.axle, wheels.contact, wheels.radii[w]
     skew = dot(span, axle)
     flat = span[0] - skew * axle[0], span[1] - skew * axle[1], span[2] - skew * axle[2]
-    scale = dot(flat, flat)
-    for s in range(len(stations)):
-        y = stations[s]
+    square_length = dot(flat, flat)
+    for s in range(len(wheels.stations)):
+        y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]
-        share = -(dot(away, flat) + dot(first, flat))
-        share = min(max(share / scale, 0.0), 1.0) if scale > 0 else 0.0
-        lever = first[0] + share * span[0], first[1] + share * span[1], first[2] + share * span[2]
+        fraction = -(dot(away, flat) + dot(first, flat))
+        fraction = min(max(fraction / square_length, 0.0), 1.0) if square_length > 0 else 0.0
+        lever = (
+            first[0] + fraction * span[0],
+            first[1] + fraction * span[1],
+            first[2] + fraction * span[2],
+        )
         out = away[0] + lever[0], away[1] + lever[1], away[2] + lever[2]
         offset = dot(out, axle)
         square = dot(out, out) - offset * offset
         depth, slope = -1.0, 0.0
         if 0 < square < radius * radius:
-            depth, slope = _depth(pieces, w, offset, math.sqrt(square))
+            depth, slope = _profile_depth(wheels.profile_pieces, w, offset, math.sqrt(square))
         if depth <= 0:
             shear[w, i, s, 0] = shear[w, i, s, 1] = 0.0
             continue
@@ -196,33 +165,34 @@ def _roll(
         )
         around = cross(axle, radial)
         across = cross(normal, around)
-        slip = slip_at(frames, i, lever, hub, out)
-        size = max(0.0, stiffness * depth * math.sqrt(depth) - damping * dot(slip, normal))
-        at, by = dot(slip, around), dot(slip, across)
-        stretch = shear[w, i, s, 0] + sub_step * at, shear[w, i, s, 1] + sub_step * by
-        stretch, grip = _grip(law, stretch, (at, by), size)
-        shear[w, i, s, 0], shear[w, i, s, 1] = stretch
+        velocity = relative_velocity_at(frames, i, lever, wheel, out)
+        rising = dot(velocity, normal)
+        normal_force = max(0.0, law.stiffness * depth * math.sqrt(depth) - law.damping * rising)
+        slip = dot(velocity, around), dot(velocity, across)
+        displacement = shear[w, i, s, 0] + sub_step * slip[0], shear[w, i, s, 1] + sub_step * slip[1]
+        displacement, friction = _rail_friction(law, displacement, slip, normal_force)
+        shear[w, i, s, 0], shear[w, i, s, 1] = displacement
         force = (
-            size * normal[0] + grip[0] * around[0] + grip[1] * across[0],
-            size * normal[1] + grip[0] * around[1] + grip[1] * across[1],
-            size * normal[2] + grip[0] * around[2] + grip[1] * across[2],
+            normal_force * normal[0] + friction[0] * around[0] + friction[1] * across[0],
+            normal_force * normal[1] + friction[0] * around[1] + friction[1] * across[1],
+            normal_force * normal[2] + friction[0] * around[2] + friction[1] * across[2],
         )
-        total, moment = push(loads, i, lever, out, force, total, moment)
-    return total, moment
+        wrench = apply_contact_force(loads, i, lever, out, force, wrench)
+    return wrench
 
 
 @inlined
-def _let_go(shear: NDArray[np.float64], w: int, i: int) -> None:
-    """Forget how far link i's rails are displaced on wheel w; by single numbers, which is fastest."""
+def _release(shear: NDArray[np.float64], w: int, i: int) -> None:
+    """Set shear displacements of shoe i's rails on wheel w to zero; by single numbers, which is fastest."""
     for s in range(shear.shape[2]):
         shear[w, i, s, 0] = shear[w, i, s, 1] = 0.0
 
 
 @inlined
-def _depth(pieces: NDArray[np.float64], w: int, offset: float, radius: float) -> Pair:
-    """How much a wheel's profile is above a radius at an axial offset [m], and its slope there.
+def _profile_depth(pieces: NDArray[np.float64], w: int, offset: float, radius: float) -> Pair:
+    """Height of wheel w's profile above a radius at an axial offset [m], and its slope there.
 
-    Beside the wheel it is nowhere above.
+    Beside the wheel the height is negative.
     """
     if offset >= pieces[w, 0, 0]:
         for k in range(pieces.shape[1]):
@@ -234,18 +204,20 @@ def _depth(pieces: NDArray[np.float64], w: int, offset: float, radius: float) ->
 
 
 @inlined
-def _grip(law: Law, stretch: Pair, slip: Pair, size: float) -> tuple[Pair, Pair]:
-    """What of a displacement [m] friction holds, and the force [N], under a normal force `size` [N]."""
-    _, c, friction, k = law
-    limit = friction * size
-    u, v = stretch
+def _rail_friction(
+    law: WheelContactParameters, displacement: Pair, slip: Pair, normal_force: float
+) -> tuple[Pair, Pair]:
+    """Project a shear displacement [m] on the cone of friction; returns it and the friction force [N]."""
+    k, c = law.tangential_stiffness, law.damping
+    limit = law.friction * normal_force
+    u, v = displacement
     square = k * k * (u * u + v * v)
     if square > limit * limit:
-        kept = limit / math.sqrt(square)
-        u, v = kept * u, kept * v
+        cone_scale = limit / math.sqrt(square)
+        u, v = cone_scale * u, cone_scale * v
     a, b = -k * u - c * slip[0], -k * v - c * slip[1]
     square = a * a + b * b
     if square > limit * limit:
-        kept = limit / math.sqrt(square)
-        a, b = kept * a, kept * b
+        cone_scale = limit / math.sqrt(square)
+        a, b = cone_scale * a, cone_scale * b
     return (u, v), (a, b)

@@ -1,4 +1,4 @@
-"""What a chain runs around: wheels, tensioners, a sprocket, and the shoes' rails (Omar 2014, 4.2 and 4.3)."""
+"""Wheels as surfaces of revolution, and tensioners (Omar 2014, section 4.3)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from segtrack.ground.checks import read_number
 
 @dataclass(frozen=True)
 class Tensioner:
-    """What presses a wheel against the chain: preload - stiffness * slide - damping * speed.
+    """Force that presses a wheel against the chain: preload - stiffness * slide - damping * slide speed.
 
     Attributes:
-        direction: In which the wheel slides, in (x, z) of the track frame, of norm 1.
-        mass: That slides [kg].
-        preload: The force where the slide is zero [N].
-        stiffness: [N/m]
-        damping: [N s/m]
+        direction: Direction in which the wheel slides, in (x, z) of the track frame, of norm 1.
+        mass: Mass that slides [kg].
+        preload: Force where the slide is zero [N].
+        stiffness: Spring along the direction [N/m].
+        damping: Damper along the direction [N s/m].
 
     Raises:
         InvalidValueError: A number is out of range, or the direction's norm is not 1.
@@ -49,14 +49,14 @@ class Wheel:
     """A surface of revolution on an axle.
 
     Attributes:
-        x: Of its middle in the track frame [m].
-        z: The same [m].
+        x: Wheel centre, forward in the track frame [m].
+        z: Wheel centre, up in the track frame [m].
         profile: Points (axial offset, radius) with rising offsets [m]; steep parts keep the chain on.
         inertia: About the axle [kg m^2].
-        tensioner: What moves it, if anything.
+        tensioner: Spring and damper that move it, if any.
         rounding: Axial distance on both sides of an inner point over which a parabola joins its two
             lines, so that a rail meets no jump of the normal [m].
-        carrier: Which of the track's carriers it sits on.
+        parent: Index of its parent link among the track's.
 
     Raises:
         InvalidValueError: A number is out of range, offsets do not rise, or roundings overlap.
@@ -68,11 +68,11 @@ class Wheel:
     inertia: float
     tensioner: Tensioner | None = None
     rounding: float = 1e-3
-    carrier: int = 0
+    parent: int = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        finite_vector("middle of a wheel", (self.x, self.z), 2)
+        finite_vector("centre of a wheel", (self.x, self.z), 2)
         read_number(self, "inertia", above=True)
         read_number(self, "rounding", above=True)
         points = tuple(finite_vector("a point of a wheel's profile", point, 2) for point in self.profile)
@@ -107,8 +107,8 @@ class Wheel:
         return cls(x, z, profile, inertia, tensioner, min(1e-3, half_width, (edge - half_width) / 2))
 
     @property
-    def largest_radius(self) -> float:
-        """Of its profile [m]."""
+    def max_radius(self) -> float:
+        """Largest radius of the profile [m]."""
         return max(radius for _, radius in self.profile)
 
     def pieces(self) -> NDArray[np.float64]:

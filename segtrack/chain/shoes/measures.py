@@ -10,18 +10,23 @@ from segtrack.chain.shoes.state import ChainState
 
 
 def kinetic_energy(chain: Chain, state: ChainState) -> float:
-    """Of all links [J]."""
+    """Kinetic energy of all shoes [J]."""
     shoe = chain.shoe
-    return float(shoe.mass * np.sum(state.velocities**2) + np.sum(shoe.inertia * state.spins**2)) / 2
+    return (
+        float(
+            shoe.mass * np.sum(state.velocities**2) + np.sum(shoe.inertia * state.angular_velocities_body**2)
+        )
+        / 2
+    )
 
 
 def linear_momentum(chain: Chain, state: ChainState) -> NDArray[np.float64]:
-    """Of all links, in the world (3,) [kg m/s]."""
+    """Momentum of all shoes in the world (3,) [kg m/s]."""
     return chain.shoe.mass * state.velocities.sum(axis=0)
 
 
 def angular_momentum(chain: Chain, state: ChainState) -> NDArray[np.float64]:
-    """Of all links about the world's origin, in the world (3,) [kg m^2/s]."""
+    """Angular momentum of all shoes about the world's origin, in the world (3,) [kg m^2/s]."""
     orbital = chain.shoe.mass * np.cross(state.positions, state.velocities)
-    own = np.einsum("nij,nj->ni", state.rotations, state.spins * chain.shoe.inertia)
+    own = np.einsum("nij,nj->ni", state.rotations, state.angular_velocities_body * chain.shoe.inertia)
     return (orbital + own).sum(axis=0)

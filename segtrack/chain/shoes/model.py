@@ -1,4 +1,4 @@
-"""What a chain is made of: equal shoes, pin-bushings, anchors (Omar 2014, sections 3 and 4.1)."""
+"""Constants of a chain: equal shoes, pin-bushings, anchors (Omar 2014, sections 3 and 4.1)."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Shoe:
-    """One link of a chain: a rigid body between two markers.
+    """One body of a chain, between the bushing at its rear end and the pin at its front end.
 
     Attributes:
         mass: [kg]
-        inertia: Principal moments (3,) about the centre of mass, about the link's axes [kg m^2].
-        rear: Its bushing marker in the link frame (3,) [m].
-        front: Its pin marker in the link frame (3,) [m].
+        inertia: Principal moments (3,) about the centre of mass, about the shoe's axes [kg m^2].
+        bushing_position: Middle of its bushing in the shoe frame (3,) [m].
+        pin_position: Middle of its pin in the shoe frame (3,) [m].
 
     Raises:
-        InvalidValueError: The mass is not positive, no body has such moments, or the markers coincide.
+        InvalidValueError: The mass is not positive, no body has such moments, or pin and bushing coincide.
     """
 
     mass: float
     inertia: Vector
-    rear: Vector
-    front: Vector
+    bushing_position: Vector
+    pin_position: Vector
 
     def __post_init__(self) -> None:
         """Check that a body can be like this."""
         object.__setattr__(self, "mass", finite("mass of a shoe", self.mass))
         check(self, "mass", self.mass > 0, "greater than 0")
-        for name in ("inertia", "rear", "front"):
+        for name in ("inertia", "bushing_position", "pin_position"):
             object.__setattr__(self, name, finite_vector(f"{name} of a shoe", getattr(self, name), 3))
         moments = sorted(self.inertia)
         possible = moments[0] > 0 and moments[0] + moments[1] >= moments[2] * (1 - 1e-9)
         check(self, "inertia", possible, "three positive moments, none of them above the sum of the others")
-        check(self, "front", self.pitch > 0, "apart from its rear")
+        check(self, "pin_position", self.pitch > 0, "apart from its bushing_position")
 
     @property
     def pitch(self) -> float:
-        """Distance between its two markers [m]."""
-        return math.dist(self.rear, self.front)
+        """Distance between bushing and pin [m]."""
+        return math.dist(self.bushing_position, self.pin_position)
 
     @classmethod
     def of_box(cls, mass: float, size: Vector) -> Shoe:
-        """A uniform box of `size` (3,) [m], with its markers in the middles of its two ends."""
+        """A uniform box of `size` (3,) [m], with bushing and pin in the middles of its two ends."""
         x, y, z = (side**2 * mass / 12 for side in size)
         return cls(mass, (y + z, x + z, x + y), (-size[0] / 2, 0.0, 0.0), (size[0] / 2, 0.0, 0.0))
 
@@ -63,13 +63,13 @@ class Bushing:
     """The compliant joint between a pin and a bushing (Omar 2014, equation 25 and below).
 
     Attributes:
-        stiffness: Between the markers, in every direction [N/m].
-        damping: The same [N s/m].
-        cross_stiffness: Against turning the pin out of the bushing's axis [N m/rad].
-        cross_damping: The same [N m s/rad].
+        stiffness: Between pin and bushing, in every direction [N/m].
+        damping: Between pin and bushing, in every direction [N s/m].
+        conical_stiffness: Against turning the pin out of the bushing's axis [N m/rad].
+        conical_damping: Against turning the pin out of the bushing's axis [N m s/rad].
         pin_damping: About the pin, which is free otherwise [N m s/rad].
-        back_bend: How far a joint bends backwards before the shoes meet [rad], pi: they never do.
-        stop_stiffness: Of shoes that have met [N m/rad]; `cross_damping` acts there too.
+        back_bend: Angle by which a joint bends backwards before the shoes meet [rad], pi: they never do.
+        stop_stiffness: Between shoes that have met [N m/rad]; `conical_damping` acts there too.
 
     Raises:
         InvalidValueError: A value is negative, the stiffness is zero, or the angle is not in (0, pi].
@@ -77,8 +77,8 @@ class Bushing:
 
     stiffness: float
     damping: float = 0.0
-    cross_stiffness: float = 0.0
-    cross_damping: float = 0.0
+    conical_stiffness: float = 0.0
+    conical_damping: float = 0.0
     pin_damping: float = 0.0
     back_bend: float = math.pi
     stop_stiffness: float = 0.0
@@ -96,11 +96,11 @@ class Bushing:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A marker at rest in the world, to which an end of an open chain is pinned.
+    """A pin or bushing at rest in the world, to which an end of an open chain is joined.
 
     Attributes:
         position: In the world (3,) [m].
-        orientation: Of its frame, whose y axis is the pin's, in the world (4,) (x, y, z, w).
+        orientation: Quaternion of its frame, whose y axis is the pin's, in the world (4,) (x, y, z, w).
 
     Raises:
         InvalidValueError: A number is not finite, or the orientation's norm is not 1.
@@ -120,30 +120,30 @@ class Anchor:
 
 
 class Constants(NamedTuple):
-    """A chain's numbers as its kernels read them; the units are those of `Shoe` and `Bushing`."""
+    """Shoe and bushing as kernels read them; the units are those of `Shoe` and `Bushing`."""
 
     mass: float
     inertia: Vector
-    rear: Vector
-    front: Vector
+    bushing_position: Vector
+    pin_position: Vector
     stiffness: float
     damping: float
-    cross_stiffness: float
-    cross_damping: float
+    conical_stiffness: float
+    conical_damping: float
     pin_damping: float
     back_bend: float
     stop_stiffness: float
 
 
 class Joints(NamedTuple):
-    """Which markers a chain's joints hold together.
+    """Shoes that each of a chain's m joints connects.
 
-    An entry below the count of links is a link, the two above are the anchors at the start
+    An index below the count of shoes is a shoe, the two above are the anchors at the start
     and at the end.
 
     Attributes:
-        pins: The link that gives the pin (m,).
-        bushings: The link that gives the bushing (m,).
+        pins: Index of the shoe that gives the pin (m,).
+        bushings: Index of the shoe that gives the bushing (m,).
     """
 
     pins: NDArray[np.intp]
@@ -155,15 +155,15 @@ class Chain:
     """A chain of equal shoes.
 
     Attributes:
-        count: Of its links.
+        count: Number of shoes.
         shoe: Each of them.
         bushing: Each joint between them, and to an anchor.
-        closed: Whether the last link's pin is held by the first link's bushing.
-        start: What holds the first link's rear marker, if anything.
-        end: What holds the last link's front marker, if anything.
+        closed: Whether the last shoe's pin is held by the first shoe's bushing.
+        start: Anchor of the first shoe's bushing, if any.
+        end: Anchor of the last shoe's pin, if any.
 
     Raises:
-        InvalidValueError: There is no link, fewer than three are closed, or a closed chain is anchored.
+        InvalidValueError: There is no shoe, fewer than three are closed, or a closed chain is anchored.
     """
 
     count: int
@@ -184,30 +184,30 @@ class Chain:
 
     @property
     def mass(self) -> float:
-        """Of all its links [kg]."""
+        """Mass of all shoes [kg]."""
         return self.count * self.shoe.mass
 
     @cached_property
     def constants(self) -> Constants:
-        """Its shoe's and its bushing's numbers, for kernels."""
+        """Shoe and bushing for kernels."""
         shoe, bushing = self.shoe, self.bushing
         return Constants(
-            shoe.mass,
-            shoe.inertia,
-            shoe.rear,
-            shoe.front,
-            bushing.stiffness,
-            bushing.damping,
-            bushing.cross_stiffness,
-            bushing.cross_damping,
-            bushing.pin_damping,
-            bushing.back_bend,
-            bushing.stop_stiffness,
+            mass=shoe.mass,
+            inertia=shoe.inertia,
+            bushing_position=shoe.bushing_position,
+            pin_position=shoe.pin_position,
+            stiffness=bushing.stiffness,
+            damping=bushing.damping,
+            conical_stiffness=bushing.conical_stiffness,
+            conical_damping=bushing.conical_damping,
+            pin_damping=bushing.pin_damping,
+            back_bend=bushing.back_bend,
+            stop_stiffness=bushing.stop_stiffness,
         )
 
     @cached_property
     def joints(self) -> Joints:
-        """Its joints from the start to the end; those of a closed chain begin behind the first link."""
+        """Joints from the start to the end; those of a closed chain begin behind the first shoe."""
         pairs = [(i - 1, i) for i in range(1, self.count)]
         if self.closed:
             pairs.insert(0, (self.count - 1, 0))

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.shoes.loads import Frames, Loads, joint_tension, room_for
+from segtrack.chain.shoes.loads import Frames, Loads, allocate_work_arrays, joint_tension
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.shoes.model import Chain
-from segtrack.chain.shoes.state import ChainState
-from segtrack.chain.shoes.sub_step import Motion, drift, gather_loads, run_sub_steps
-from segtrack.chain.stability import check_sub_step, largest_sub_step
+from segtrack.chain.shoes.state import ChainArrays, ChainState
+from segtrack.chain.shoes.sub_step import drift, gather_loads, run_sub_steps
+from segtrack.chain.stability import check_sub_step, max_sub_step
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, finite_vector
 
 
@@ -24,37 +24,37 @@ class ChainSolver:
     """Advances states of one chain, in sub-steps of one size."""
 
     def __init__(self, chain: Chain, sub_step: float, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> None:
-        """Make room for the stages of a sub-step.
+        """Allocate the work arrays of a sub-step.
 
         Args:
-            chain: Whose states are advanced.
-            sub_step: [s]
+            chain: Chain whose states are advanced.
+            sub_step: Size of all sub-steps [s].
             gravity: In the world (3,) [m/s^2].
 
         Raises:
             InvalidValueError: The sub-step is too large for the chain's stiffness.
         """
-        check_sub_step(sub_step, largest_sub_step(chain))
+        check_sub_step(sub_step, max_sub_step(chain))
         self.chain, self.sub_step = chain, float(sub_step)
         x, y, z = finite_vector("gravity", gravity, 3)
         self.gravity = (x, y, z)
         self._weight = (chain.shoe.mass * x, chain.shoe.mass * y, chain.shoe.mass * z)
-        self._frames, self._loads = room_for(chain)
+        self._frames, self._loads = allocate_work_arrays(chain)
 
-    def advance(self, state: ChainState, count: int = 1, drainage: float = 0.0) -> None:
+    def advance(self, state: ChainState, count: int = 1, damping_rate: float = 0.0) -> None:
         """Take `count` sub-steps, in place.
 
         Args:
-            state: Of a chain with as many links.
-            count: Of sub-steps.
-            drainage: Rate at which velocities decay besides [1/s], see `statics`.
+            state: State of the solver's chain.
+            count: Number of sub-steps.
+            damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.settling`.
 
         Raises:
-            InvalidValueError: The state has another number of links.
-            DivergedError: A link is no longer at a finite place; the state says where and when.
+            InvalidValueError: The state has another number of shoes.
+            DivergedError: A shoe's position is not finite; the state says when.
         """
         run_sub_steps(
-            self._motion(state),
+            self._arrays(state),
             self.chain.joints,
             self._frames,
             self._loads,
@@ -62,20 +62,20 @@ class ChainSolver:
             self._weight,
             self.sub_step,
             count,
-            math.exp(-drainage * self.sub_step),
+            math.exp(-damping_rate * self.sub_step),
         )
         state.time += count * self.sub_step
         lost = ~np.isfinite(state.positions).all(axis=1)
         if lost.any():
-            raise DivergedError(f"chain link {lost.argmax()}", state.time, "its position is not finite")
+            raise DivergedError(f"shoe {lost.argmax()}", state.time, "its position is not finite")
 
     def frames(self, state: ChainState) -> Frames:
-        """The frames of a state's links and anchors, until the next call."""
-        drift(self._motion(state.copy()), self._frames, self.chain.constants, 0.0)
+        """Kinematics of a state's shoes and anchors, valid until the next call."""
+        drift(self._arrays(state.copy()), self._frames, self.chain.constants, 0.0)
         return self._frames
 
     def loads(self, state: ChainState) -> Loads:
-        """The loads on a state's links and anchors, weight included, until the next call."""
+        """Loads on a state's shoes and anchors, weight included, valid until the next call."""
         frames = self.frames(state)
         gather_loads(self.chain.joints, frames, self._loads, self.chain.constants, self._weight)
         return self._loads
@@ -85,33 +85,33 @@ class ChainSolver:
         loads = self.loads(state)
         return joint_tension(self.chain, self._frames, loads.pin_forces)
 
-    def _motion(self, state: ChainState) -> Motion:
+    def _arrays(self, state: ChainState) -> ChainArrays:
         """A state's arrays; kernels do not look whether they are as long as they should be."""
         if len(state.positions) != self.chain.count:
-            expected = f"of a chain of {self.chain.count} links"
+            expected = f"of a chain of {self.chain.count} shoes"
             raise InvalidValueError("state", expected, Phrase(f"one of {len(state.positions)}"))
-        return Motion(state.positions, state.orientations, state.velocities, state.spins)
+        return state.arrays
 
 
 def strain_energy(solver: ChainSolver, state: ChainState) -> float:
     """Potential energy of all joints [J], of which `add_bushings` applies the negative gradient."""
     chain, bushing = solver.chain, solver.chain.bushing
     frames, (i, j) = solver.frames(state), chain.joints
-    pins = frames.positions[i] + frames.rotations[i] @ chain.shoe.front
-    bushings = frames.positions[j] + frames.rotations[j] @ chain.shoe.rear
+    pins = frames.positions[i] + frames.rotations[i] @ chain.shoe.pin_position
+    bushings = frames.positions[j] + frames.rotations[j] @ chain.shoe.bushing_position
     between = np.einsum("mka,mkb->mab", frames.rotations[i], frames.rotations[j])
     turns = np.arctan2(-between[:, 2, 0], between[:, 0, 0])
     beyond = np.maximum(0.0, -turns - bushing.back_bend)
     energies = (
         bushing.stiffness / 2 * np.sum((bushings - pins) ** 2, axis=1)
-        + bushing.cross_stiffness * (1 - between[:, 1, 1])
+        + bushing.conical_stiffness * (1 - between[:, 1, 1])
         + bushing.stop_stiffness / 2 * beyond**2
     )
     return float(energies.sum())
 
 
 def weight_energy(solver: ChainSolver, state: ChainState) -> float:
-    """Potential energy of all links' weight, over the world's origin [J]."""
+    """Potential energy of all shoes' weight, over the world's origin [J]."""
     return float(-solver.chain.shoe.mass * np.sum(state.positions @ solver.gravity))
 
 

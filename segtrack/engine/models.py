@@ -1,86 +1,22 @@
-"""The protocol between what users hold (world, robot, track, flipper) and a physics engine.
-
-`segtrack.bullet` and `segtrack.native` implement it; nothing above this layer knows which one runs.
-What reaches an engine is checked: numbers are finite, names exist, angles and speeds are
-within their limits. All vectors are in the world, z upwards, unless said otherwise.
-"""
+"""A vehicle, its tracks and its flippers in an engine."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
+from segtrack.engine.state import BeltState, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
 from segtrack.settling import Bodies
-from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainReading
-
-EngineName = Literal["pybullet", "native"]
-
-
-@dataclass(frozen=True)
-class FrameMotion:
-    """Pose and velocity of a link frame in the world.
-
-    Attributes:
-        position: Origin of the frame (3,) [m].
-        orientation: Quaternion (x, y, z, w).
-        rotation: The orientation as a matrix (3, 3).
-        center: Centre of mass of the link (3,) [m].
-        velocity: Of the centre of mass (3,) [m/s].
-        angular_velocity: (3,) [rad/s].
-    """
-
-    position: NDArray[np.float64]
-    orientation: tuple[float, float, float, float]
-    rotation: NDArray[np.float64]
-    center: NDArray[np.float64]
-    velocity: NDArray[np.float64]
-    angular_velocity: NDArray[np.float64]
-
-    def velocity_at(self, point: Sequence[float]) -> NDArray[np.float64]:
-        """Velocity in the world (3,) [m/s] of a point (3,) of the link's frame [m]."""
-        arm = self.position + self.rotation @ np.asarray(point) - self.center
-        return self.velocity + np.cross(self.angular_velocity, arm)
-
-
-class BeltState(NamedTuple):
-    """A belt in motion.
-
-    Attributes:
-        travel: Since the start [m].
-        speed: Positive when it drives the vehicle forward [m/s].
-        force: What the drive exerts on the belt along its travel [N].
-        energy: Work of the drive on the belt since the start [J].
-    """
-
-    travel: float
-    speed: float
-    force: float
-    energy: float
-
-
-class FlipperState(NamedTuple):
-    """A flipper in motion.
-
-    Attributes:
-        angle: Tip raised above its line at angle 0 [rad].
-        speed: Raising positive [rad/s].
-        torque: What its motor exerts in the raising direction [N m].
-    """
-
-    angle: float
-    speed: float
-    torque: float
 
 
 class TrackModel(ABC):
@@ -251,96 +187,3 @@ class VehicleModel(ABC):
             NotReadyError: The engine has no loop but its own.
         """
         raise NotReadyError(f"prepare {self.description.name} for a step", "its engine steps by itself")
-
-
-class Engine(ABC):
-    """One world of one engine.
-
-    Attributes:
-        name: By which users choose it.
-        default_track_model: Of vehicles that name none.
-        preset: Name of its solver settings.
-        time_step: [s]
-    """
-
-    name: ClassVar[EngineName]
-    default_track_model: ClassVar[str]
-    preset: str
-    time_step: float
-
-    @property
-    @abstractmethod
-    def time(self) -> float:
-        """Simulated time [s]; it is part of a saved state, and damped steps do not count."""
-
-    @abstractmethod
-    def add_terrain(self, terrain: Terrain) -> Any:
-        """Build a terrain; returns what the engine calls it by.
-
-        Raises:
-            InvalidValueError: The engine, or a vehicle in it, cannot hold it; nothing is built.
-        """
-
-    @abstractmethod
-    def clear_terrain(self) -> None:
-        """Remove all terrain."""
-
-    @abstractmethod
-    def add_vehicle(
-        self,
-        description: VehicleDescription,
-        track_model: str,
-        position: Sequence[float],
-        orientation: Sequence[float],
-        flippers: Mapping[str, float],
-    ) -> VehicleModel:
-        """Build a vehicle.
-
-        Args:
-            description: What to build.
-            track_model: How tracks are built.
-            position: Body frame in the world (3,) [m].
-            orientation: Body frame in the world, unit quaternion (x, y, z, w).
-            flippers: Angle of every flipper, within its limits [rad].
-
-        Raises:
-            UnknownNameError: No such track model.
-            InvalidValueError: The vehicle cannot be built so.
-        """
-
-    @abstractmethod
-    def set_gravity(self, gravity: Sequence[float]) -> None:
-        """Set the gravity in the world (3,) [m/s^2]."""
-
-    @abstractmethod
-    def advance(self, steps: int, damping_rate: float = 0.0) -> None:
-        """Take a number of steps with all vehicles.
-
-        Args:
-            steps: >= 0.
-            damping_rate: Rate at which all velocities decay besides, for dynamic relaxation [1/s]; time
-                stands still unless it is 0.
-
-        Raises:
-            DivergedError: A vehicle left what is physically possible.
-        """
-
-    @abstractmethod
-    def save(self) -> Any:
-        """Everything that changes, commands included; held until `forget`."""
-
-    @abstractmethod
-    def restore(self, state: Any) -> None:
-        """Go back to a saved state, to the bit.
-
-        Raises:
-            InvalidValueError: Vehicles or other bodies came or went since.
-        """
-
-    @abstractmethod
-    def forget(self, state: Any) -> None:
-        """Free what a saved state holds."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Free what the engine holds; may be called again."""

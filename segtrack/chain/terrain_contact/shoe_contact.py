@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from segtrack.chain.shoe_candidates import ContactCandidates, ShoeContactLoads
 from segtrack.chain.shoes.loads import Frames, Loads
+from segtrack.chain.terrain_contact.arrays import TerrainContact
 from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
-from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
-from segtrack.ground.pack import Ground
-from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.history import MAX_EDGES, NONE, find_edge_slot, forget_lost_edges
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.tread import Treads
 from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, row, sum_of
 
 
 @compiled
-def add_ground(
-    ground: Ground,
-    treads: Treads,
-    law: ContactParameters,
-    frames: Frames,
-    candidates: ContactCandidates,
-    history: ContactHistory,
-    loads: Loads,
-    report: ShoeContactLoads,
-    step: float,
-) -> None:
-    """Add what the ground does to all shoes, and advance their contacts by `step` [s].
+def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, step: float) -> None:
+    """Add the forces of the terrain on all shoes, and advance their contacts by `step` [s].
 
     With a step of zero the contacts are found, but not sheared.
 
     Args:
-        ground: The ground.
-        treads: Of the shoes.
-        law: Of all contact points.
-        frames: Where the shoes are.
-        candidates: What is near them, see `find_contact_candidates`.
-        history: Memory of the contacts, changed in place.
-        loads: To which forces and torques are added.
-        report: Overwritten.
+        contact: Terrain and shoes; the memory of the contacts is changed, and the loads are overwritten.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
         step: Duration of the sub-step [s].
     """
+    ground, treads, law, history = contact.ground, contact.treads, contact.parameters, contact.history
+    candidates, report = contact.candidates, contact.loads
     kinds, points = treads.kinds, treads.contact_points
     for i in range(len(kinds)):
         report.normal_forces[i], report.sinkages[i], report.pressures[i] = 0.0, 0.0, 0.0
@@ -49,7 +33,7 @@ def add_ground(
             continue
         kind = kinds[i]
         center = row(frames.positions, i)
-        velocity, spin = row(frames.velocities, i), row(frames.spins, i)
+        velocity, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
         lateral = axis(frames.rotations, i, 1)
         total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for p in range(treads.contact_point_counts[kind]):
@@ -78,23 +62,14 @@ def add_ground(
         add(loads.torques, i, torque, 1.0)
         add(report.shear_forces, i, drag, 1.0)
         if candidates.edge_counts[i] > 0:
-            _add_edges(ground, treads, law, frames, candidates, history, loads, report, step, i)
+            _add_edges(contact, frames, loads, step, i)
 
 
 @compiled
-def _add_edges(
-    ground: Ground,
-    treads: Treads,
-    law: ContactParameters,
-    frames: Frames,
-    candidates: ContactCandidates,
-    history: ContactHistory,
-    loads: Loads,
-    report: ShoeContactLoads,
-    step: float,
-    i: int,
-) -> None:
-    """Add what the edges near shoe `i` do to it, and advance their contacts by `step` [s]."""
+def _add_edges(contact: TerrainContact, frames: Frames, loads: Loads, step: float, i: int) -> None:
+    """Add the forces of the edges near shoe `i` on it, and advance their contacts by `step` [s]."""
+    ground, treads, law, history = contact.ground, contact.treads, contact.parameters, contact.history
+    candidates, report = contact.candidates, contact.loads
     kind, touched, lateral = treads.kinds[i], 0, axis(frames.rotations, i, 1)
     for near in range(candidates.edge_counts[i]):
         edge = candidates.edges[i, near]
@@ -115,7 +90,9 @@ def _add_edges(
             for tip in range(2):
                 place = point_between(begin, end, last if tip else first)
                 lever = arm(frames.rotations, i, place)
-                here = sum_of(row(frames.velocities, i), cross(row(frames.spins, i), lever))
+                here = sum_of(
+                    row(frames.velocities, i), cross(row(frames.angular_velocities_world, i), lever)
+                )
                 depth = offset - place[0] * normal[0] - place[1] * normal[1] - place[2] * normal[2]
                 inwards = (-out[0], -out[1], -out[2])
                 force, along, shear, push = touch_edge_end(

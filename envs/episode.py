@@ -1,0 +1,83 @@
+"""What changes while an episode runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.envs.course import Course
+from segtrack.envs.parameters import Values
+from segtrack.envs.task import Outcome, TaskState
+from segtrack.robot import Robot
+
+_MIN_TRAVEL = 1e-4
+"""A belt that moved by less than this stands [m]."""
+
+
+class Episode:
+    """One episode.
+
+    Attributes:
+        course: The ground and the way.
+        values: Of all parameters.
+        task_state: After the latest control step.
+        queue: Actions that have not been taken yet.
+        observation: The latest.
+        outcome: How it ended, or that it is running.
+        steps: Control steps so far.
+        elapsed: Wall time of the simulation so far [s].
+        energy: Work of all belt drives so far [J].
+    """
+
+    def __init__(
+        self, course: Course, values: Values, task_state: TaskState, queue: deque[NDArray[np.float32]]
+    ) -> None:
+        """Begin it."""
+        self.course, self.values, self.task_state, self.queue = course, values, task_state, queue
+        self.observation: Any = None
+        self.outcome: Outcome = "running"
+        self.steps = 0
+        self.elapsed = self.energy = 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.outcome != "running"
+
+    def info(self, terms: dict[str, float], slip: float, control_period: float) -> dict[str, Any]:
+        """What gymnasium hands out beside an observation.
+
+        Args:
+            terms: Of the reward, weighted.
+            slip: Of the latest control step [-].
+            control_period: Between two actions [s].
+        """
+        info = {
+            "parameters": dict(self.values),
+            "outcome": self.outcome,
+            "success": self.outcome == "success",
+            "progress": self.task_state.place.progress,
+            "slip": slip,
+            "energy": self.energy,
+            "reward_terms": terms,
+        }
+        if self.over and self.elapsed > 0:
+            info["real_time_factor"] = self.steps * control_period / self.elapsed
+        return info
+
+
+def work_and_travel(robot: Robot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Work [J] and travel [m] of each belt since the start."""
+    states = [track.state for track in robot.tracks.values()]
+    return np.array([state.energy for state in states]), np.array([state.travel for state in states])
+
+
+def slip_between(before: TaskState, now: TaskState, travel: float) -> float:
+    """1 - way along the body's forward axis / mean belt travel [m]; 0 while the belts stand."""
+    if abs(travel) < _MIN_TRAVEL:
+        return 0.0
+    way = np.subtract(now.state.position, before.state.position) @ now.forward
+    return float(1.0 - way / travel)

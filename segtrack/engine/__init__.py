@@ -1,0 +1,23 @@
+"""The protocol between what users hold (world, robot, track, flipper) and a physics engine.
+
+`segtrack.bullet` and `segtrack.native` implement it; nothing above this layer knows which one runs.
+What reaches an engine is checked: numbers are finite, names exist, angles and speeds are
+within their limits. All vectors are in the world, z upwards, unless said otherwise.
+"""
+
+from segtrack.engine.engine import Engine, EngineName
+from segtrack.engine.models import FlipperModel, TrackModel, VehicleModel
+from segtrack.engine.state import BeltState, FlipperState, FrameMotion
+from segtrack.settling import Bodies
+
+__all__ = [
+    "BeltState",
+    "Bodies",
+    "Engine",
+    "EngineName",
+    "FlipperModel",
+    "FlipperState",
+    "FrameMotion",
+    "TrackModel",
+    "VehicleModel",
+]

@@ -1,0 +1,106 @@
+"""One world of one engine."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.engine.models import VehicleModel
+from segtrack.terrain import Terrain
+
+EngineName = Literal["pybullet", "native"]
+
+
+class Engine(ABC):
+    """One world of one engine.
+
+    Attributes:
+        name: By which users choose it.
+        default_track_model: Of vehicles that name none.
+        preset: Name of its solver settings.
+        time_step: [s]
+    """
+
+    name: ClassVar[EngineName]
+    default_track_model: ClassVar[str]
+    preset: str
+    time_step: float
+
+    @property
+    @abstractmethod
+    def time(self) -> float:
+        """Simulated time [s]; it is part of a saved state, and damped steps do not count."""
+
+    @abstractmethod
+    def add_terrain(self, terrain: Terrain) -> Any:
+        """Build a terrain; returns what the engine calls it by.
+
+        Raises:
+            InvalidValueError: The engine, or a vehicle in it, cannot hold it; nothing is built.
+        """
+
+    @abstractmethod
+    def clear_terrain(self) -> None:
+        """Remove all terrain."""
+
+    @abstractmethod
+    def add_vehicle(
+        self,
+        description: VehicleDescription,
+        track_model: str,
+        position: Sequence[float],
+        orientation: Sequence[float],
+        flippers: Mapping[str, float],
+    ) -> VehicleModel:
+        """Build a vehicle.
+
+        Args:
+            description: What to build.
+            track_model: How tracks are built.
+            position: Body frame in the world (3,) [m].
+            orientation: Body frame in the world, unit quaternion (x, y, z, w).
+            flippers: Angle of every flipper, within its limits [rad].
+
+        Raises:
+            UnknownNameError: No such track model.
+            InvalidValueError: The vehicle cannot be built so.
+        """
+
+    @abstractmethod
+    def set_gravity(self, gravity: Sequence[float]) -> None:
+        """Set the gravity in the world (3,) [m/s^2]."""
+
+    @abstractmethod
+    def advance(self, steps: int, damping_rate: float = 0.0) -> None:
+        """Take a number of steps with all vehicles.
+
+        Args:
+            steps: >= 0.
+            damping_rate: Rate at which all velocities decay besides, for dynamic relaxation [1/s]; time
+                stands still unless it is 0.
+
+        Raises:
+            DivergedError: A vehicle left what is physically possible.
+        """
+
+    @abstractmethod
+    def save(self) -> Any:
+        """Everything that changes, commands included; held until `forget`."""
+
+    @abstractmethod
+    def restore(self, state: Any) -> None:
+        """Go back to a saved state, to the bit.
+
+        Raises:
+            InvalidValueError: Vehicles or other bodies came or went since.
+        """
+
+    @abstractmethod
+    def forget(self, state: Any) -> None:
+        """Free what a saved state holds."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free what the engine holds; may be called again."""

@@ -1,0 +1,123 @@
+"""Convex solids as planes and edges, in the world."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.ground.vectors import write_rotation
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid, TriangleMesh
+
+SIDES = 128
+"""Flat pieces of which a cylinder's mantle consists; their corners lie on the true circle."""
+_FLAT = 1e-3
+"""Triangles of a mesh that meet at less than this angle are one face [rad]."""
+
+
+class Polyhedron(NamedTuple):
+    """A convex solid: planes (faces, 4), edges (e, 6) and bounds (6,) as in `Ground`."""
+
+    planes: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+
+
+def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
+    """Return the convex solids that a solid consists of.
+
+    Raises:
+        InvalidValueError: A mesh with a piece that is not closed and convex.
+    """
+    match solid:
+        case Box(center, (x, y, z), quaternion):
+            ring = np.array([(-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z)])
+            return (_drawn_out(*_placed(ring, (0, 0, 2 * z), center, quaternion)),)
+        case Cylinder(center, radius, length, quaternion):
+            turns = 2 * np.pi * np.arange(SIDES) / SIDES
+            ring = np.stack([radius * np.cos(turns), radius * np.sin(turns), turns * 0 - length / 2], axis=1)
+            return (_drawn_out(*_placed(ring, (0, 0, length), center, quaternion)),)
+        case Prism(outline, width):
+            ring = np.array([(x, -width / 2, z) for x, z in outline])
+            return (_drawn_out(ring, np.array([0, width, 0])),)
+        case HalfSpace(z):
+            bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, z])
+            return (Polyhedron(np.array([[0, 0, 1, z]]), np.zeros((0, 6)), bounds),)
+        case TriangleMesh() as mesh:
+            return tuple(_mesh_pieces(mesh))
+        case HeightGrid():
+            raise AssertionError("a grid is no convex solid")
+
+
+def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:
+    """The convex pieces of a mesh, each a part that no triangle joins to another one."""
+    import trimesh  # Here, for it takes half a second and few grounds have meshes.
+
+    try:
+        whole = trimesh.load_mesh(mesh.file)
+        labels = trimesh.graph.connected_component_labels(whole.face_adjacency, len(whole.faces))
+        pieces: Any = whole.submesh([np.flatnonzero(labels == i) for i in np.unique(labels)], repair=False)
+    except Exception:  # The readers of trimesh fail in ways of their own.
+        pieces = []
+    if not pieces:
+        raise InvalidValueError("ground", "an OBJ or STL file of solids", str(mesh.file))
+    rotation = np.empty((3, 3))
+    write_rotation(rotation, np.array(mesh.quaternion_mesh_to_world, dtype=float))
+    for i, piece in enumerate(pieces):
+        if not (piece.is_watertight and piece.is_convex):
+            expected = "of analytic solids, heightfields and meshes of closed convex pieces"
+            got = Phrase(f"{mesh.file} whose piece {i + 1} of {len(pieces)} is not")
+            raise InvalidValueError("ground", expected, got)
+        corners = mesh.scale * piece.vertices @ rotation.T + mesh.position_in_world
+        normals = piece.face_normals @ rotation.T
+        offsets = np.sum(normals * corners[piece.faces[:, 0]], axis=1)
+        planes = np.unique(np.round(np.column_stack([normals, offsets]), 7), axis=0)
+        sharp = piece.face_adjacency_edges[piece.face_adjacency_angles > _FLAT]
+        yield Polyhedron(
+            planes[np.argsort(-planes[:, 2], kind="stable")],
+            np.hstack([corners[sharp[:, 0]], corners[sharp[:, 1]]]),
+            np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
+        )
+
+
+def _placed(
+    ring: NDArray[np.float64],
+    along: tuple[float, float, float],
+    center: tuple[float, float, float],
+    quaternion: tuple[float, float, float, float],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rotation = np.empty((3, 3))
+    write_rotation(rotation, np.array(quaternion, dtype=float))
+    return ring @ rotation.T + center, rotation @ along
+
+
+def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> Polyhedron:
+    """A convex polygon (p, 3) in the world, drawn out by a vector (3,) across it [m]."""
+    far = ring + along
+    corners = np.concatenate([ring, far])
+    middle = corners.mean(axis=0)
+    sides = np.roll(ring, -1, axis=0) - ring
+    normals = np.concatenate([np.cross(sides, along), [along, -along]])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    on_face = np.concatenate([ring, far[:1], ring[:1]])
+    outwards = np.sign(np.einsum("fi,fi->f", normals, on_face - middle))
+    normals *= outwards[:, None]
+    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, on_face)])
+    edges = np.concatenate([np.hstack([a, b]) for a, b in _edge_ends(ring, far)])
+    return Polyhedron(
+        planes[np.argsort(-planes[:, 2], kind="stable")],
+        edges,
+        np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
+    )
+
+
+def _edge_ends(
+    ring: NDArray[np.float64], far: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    yield ring, np.roll(ring, -1, axis=0)
+    yield far, np.roll(far, -1, axis=0)
+    yield ring, far
