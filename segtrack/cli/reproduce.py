@@ -19,6 +19,7 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.experiments import (
+    maxxii,
     okada_map,
     okada_table_2,
     okada_table_4,
@@ -169,6 +170,43 @@ def turning_rates(
         write_figure(folder / "turning.png", turning_figure.draw_turning(cases)),
     ]
     show(tables.turning_table(cases), summary, as_json)
+    say_written(*written)
+
+
+@reproduce.command("maxxii")
+@command
+def recorded_turns(
+    track_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="segments, smooth, wheels:N, plates, chain, compliant or surface; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            help=f"How many of the 270 turns; all for compliant belts, {maxxii.FEW} for slower track models.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Recorded steady turns of a physical tracked vehicle, driven in simulation; nothing is tuned."""
+    from segtrack.report import maxxii_report
+
+    folder = results_folder(out, "maxxii")
+    chosen = (track_model or maxxii.TRACK_MODELS, rows)
+    with counting("turning", maxxii.part_count(*chosen)) as done:
+        results = maxxii.run_maxxii(*chosen, on_part=done)
+    summary = {"models": [result.summary() for result in results]}
+    written = [
+        write_json(folder / "maxxii.json", summary),
+        write_figure(folder / "maxxii.png", maxxii_report.draw_maxxii(results)),
+    ]
+    show(maxxii_report.maxxii_table(results), summary, as_json)
     say_written(*written)
 
 
