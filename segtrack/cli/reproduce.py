@@ -20,6 +20,7 @@ from segtrack.cli.output import (
 )
 from segtrack.experiments import (
     maxxii,
+    okada_band,
     okada_map,
     okada_table_2,
     okada_table_4,
@@ -91,13 +92,18 @@ def table_4(
         ),
     ] = False,
     map_size: Annotated[str, typer.Option(help="full or small.")] = "full",
+    band: Annotated[
+        bool, typer.Option("--band", help="Compliant belts over time steps and stiffness instead.")
+    ] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot."""
     folder = results_folder(out, "okada-table-4-map" if with_map else "okada-table-4")
     chosen = {"preset": preset, "engine": engine, "track_model": track_model}
-    if with_map:
+    if band:
+        _band(folder, as_json)
+    elif with_map:
         _map(folder, chosen, map_size, as_json)
     else:
         _six_cases(folder, chosen, as_json)
@@ -114,6 +120,17 @@ def _six_cases(folder: Path, chosen: dict[str, Any], as_json: bool) -> None:
     ]
     show(tables.table_4(result), result.summary(), as_json)
     say_written(*written)
+
+
+def _band(folder: Path, as_json: bool) -> None:
+    from segtrack.report import tables
+
+    with counting("climbing", okada_band.row_count()) as done:
+        rows = okada_band.run_band(done)
+    records = [row.record() for row in rows]
+    written = write_csv(folder / "band.csv", list(records[0]), (list(record.values()) for record in records))
+    show(tables.band_table(rows), {"rows": records}, as_json)
+    say_written(written)
 
 
 def _map(folder: Path, chosen: dict[str, Any], size: str, as_json: bool) -> None:
