@@ -89,7 +89,7 @@ def test_published_ratios_follow_from_the_published_factors() -> None:
 
 
 def test_compliant_belts_reproduce_table_4_over_time_steps_and_stiffness() -> None:
-    """6 of 6 with the default at every time step, and from 5e3 to 1.6e5 N/m; pitch within 1 deg of each other."""
+    """6 of 6 at every time step, with pitch within 1 deg of each other, and from 5e3 to 1.6e5 N/m."""
     rows = run_band()
     default = [row for row in rows if row.stiffness is None]
     assert [(row.time_step, row.matches) for row in default] == [(step, 6) for step in TIME_STEPS]
