@@ -57,7 +57,7 @@ class EpisodeWorld:
             InvalidValueError: A window for an engine that has none.
             SegtrackError: There is no display for a window.
         """
-        self._vehicle, self._engine, self._track_model = vehicle, engine, track_model
+        self._vehicle, self._engine, self._track_model, self._preset = vehicle, engine, track_model, preset
         self.world = World(preset, engine=engine, gui=gui)
         self.preset = self.world.engine.preset
         self._window = self.world if gui else None
@@ -122,5 +122,5 @@ class EpisodeWorld:
             client = self._window.client
             client.resetSimulation()
         return World(
-            self.preset, engine=self._engine, time_step=self._time_step, client=client, resettable=False
+            self._preset, engine=self._engine, time_step=self._time_step, client=client, resettable=False
         )

@@ -15,6 +15,11 @@ from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import REST_DEPTH, belt_designs
 from segtrack.description.links import vehicle_links
 from segtrack.geometry.path import normal_of, tangent_of
+from segtrack.ground.history import allocate_contact_history
+from segtrack.ground.pack import pack_ground
+from segtrack.ground.parameters import contact_parameters
+from segtrack.ground.point_contact import touch_point
+from segtrack.ground.tread import Grouser, Tread
 
 VEHICLES = sorted(segtrack.bundled_vehicles())
 DRIVING = [name for name in VEHICLES if name != "conveyor"]
@@ -270,6 +275,49 @@ def test_a_grousers_flank_hooks_on_an_edge():
     free.apply_force((-20.0, 0.0, 0.0), free.state.position)
     smooth.run(1.0)
     assert free.state.position[0] < -0.3
+
+
+# Soil
+
+
+@pytest.mark.parametrize("soil", ["LETE sand", "dry sand", "heavy clay 40%"])
+def test_a_grouser_in_soil_is_as_hard_to_press_in_and_to_drag_as_a_shoes(soil):
+    """The same bar as a belt's section and as a chain's shoe, pressed in by 4 mm and dragged by 30 mm."""
+    kind = terrain.find_soil(soil)
+    ground = pack_ground([terrain.Plane(soil=kind)])
+    base, top, height, width, depth = 0.018, 0.005, 0.016, 0.17, 0.004
+    tread = Tread(0.04, width, 0.0, 0.01, Grouser(height, base, top))
+    section = bar_section(base, top, height, width)
+    shoe = (tread.contact_points[-4:], tread.areas[-4:], tread.sides[-4:], np.full(4, 0.25))
+    pulls = []
+    for face in ((section.points, section.areas, section.sides, section.weights), shoe):
+        history, force = allocate_contact_history(len(face[0]), 1), np.zeros(3)
+        for _ in range(300):
+            force[:] = 0.0
+            for p, (place, area, side, weight) in enumerate(zip(*face, strict=True)):
+                point = (place[0], place[1], -depth + (height - place[2]))
+                force += touch_point(
+                    ground,
+                    contact_parameters(0.6, 4e6, 0.0, 4e6),
+                    history,
+                    p,
+                    np.array([0]),
+                    1,
+                    point,
+                    (1.0, 0.0, 0.0),
+                    (0.0, 1.0, 0.0),
+                    area,
+                    side,
+                    weight,
+                    1e-4,
+                )[0]
+        pulls.append(force)
+    np.testing.assert_allclose(pulls[0], pulls[1], rtol=0.02, atol=1e-9)
+    expected = (kind.cohesive_modulus / top + kind.frictional_modulus) * depth**kind.sinkage_exponent
+    assert pulls[0][2] == pytest.approx(expected * top * width, rel=0.02)
+    strength = kind.cohesion + expected * math.tan(kind.friction_angle)
+    sheared = 1 - math.exp(-0.03 / kind.shear_deformation_modulus)
+    assert -pulls[0][0] == pytest.approx(strength * sheared * top * width, rel=0.02)
 
 
 # Driving

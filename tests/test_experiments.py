@@ -11,6 +11,7 @@ import pytest
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments.climb import ClimbSetup, run_climb
 from segtrack.experiments.climb.attempt import _real_time_factors, _slip
+from segtrack.experiments.okada_band import STIFFNESSES, TIME_STEPS, run_band
 from segtrack.experiments.okada_map import MapPoint, critical_damping, run_map
 from segtrack.experiments.okada_table_2 import run_table_2
 from segtrack.experiments.okada_table_4 import case_setup
@@ -21,6 +22,7 @@ from segtrack.experiments.published import (
     TABLE_4,
     PublishedClimb,
 )
+from segtrack.experiments.speed import measure_speed
 from segtrack.experiments.trajectory import BeltHistory, Trajectory
 from segtrack.files import check_writable, replacing
 
@@ -73,7 +75,8 @@ def test_real_time_factor_is_taken_over_whole_windows() -> None:
 def test_published_ratios_follow_from_the_published_factors() -> None:
     """Okada et al. 2020, Table II."""
     factor = TABLE_2_REAL_TIME_FACTOR
-    assert factor == {"segments": 2.79, "smooth": 3.96, "wheels_4": 4.86, "wheels_13": 1.79}
+    measured = {"segments": 2.79, "smooth": 3.96, "wheels_4": 4.86, "wheels_13": 1.79}
+    assert factor == measured | {"surface": 5.93}  # Which the authors estimated.
     assert TABLE_2_RATIOS["segments_over_wheels_13"] == pytest.approx(
         factor["segments"] / factor["wheels_13"], abs=0.005
     )
@@ -83,6 +86,29 @@ def test_published_ratios_follow_from_the_published_factors() -> None:
     assert TABLE_2_RATIOS["smooth_over_wheels_4"] == pytest.approx(
         factor["smooth"] / factor["wheels_4"], abs=0.005
     )
+
+
+def test_compliant_belts_reproduce_table_4_over_time_steps_and_stiffness() -> None:
+    """6 of 6 at every time step, with pitch within 1 deg of each other, and from 5e3 to 1.6e5 N/m."""
+    rows = run_band()
+    default = [row for row in rows if row.stiffness is None]
+    assert [(row.time_step, row.matches) for row in default] == [(step, 6) for step in TIME_STEPS]
+    assert np.ptp([math.degrees(row.max_pitch) for row in default]) < 1.0
+    band = {row.stiffness: row.matches for row in rows if row.stiffness is not None}
+    assert all(band[stiffness] == 6 for stiffness in STIFFNESSES if 5e3 <= stiffness <= 1.6e5)
+    assert band[3.2e5] is None  # 1 ms is too long for it.
+
+
+def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
+    table = measure_speed(1, seconds={"climb": 0.2, "turn": 0.1})
+    summary = table.summary()
+    for scene in ("climb", "turn"):
+        models = summary["scenes"][scene]
+        assert list(models) == ["segments", "compliant", "surface"]
+        for model in models.values():
+            ratio = model["real_time_factor"] / models["segments"]["real_time_factor"]
+            assert model["over_segments"] == pytest.approx(ratio)
+    assert 0.0 < table.python_fraction < 1.0
 
 
 def test_table_2_has_its_factors_ratios_and_overhead() -> None:

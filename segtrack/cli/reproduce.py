@@ -19,6 +19,8 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.experiments import (
+    maxxii,
+    okada_band,
     okada_map,
     okada_table_2,
     okada_table_4,
@@ -90,13 +92,18 @@ def table_4(
         ),
     ] = False,
     map_size: Annotated[str, typer.Option(help="full or small.")] = "full",
+    band: Annotated[
+        bool, typer.Option("--band", help="Compliant belts over time steps and stiffness instead.")
+    ] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot."""
     folder = results_folder(out, "okada-table-4-map" if with_map else "okada-table-4")
     chosen = {"preset": preset, "engine": engine, "track_model": track_model}
-    if with_map:
+    if band:
+        _band(folder, as_json)
+    elif with_map:
         _map(folder, chosen, map_size, as_json)
     else:
         _six_cases(folder, chosen, as_json)
@@ -113,6 +120,17 @@ def _six_cases(folder: Path, chosen: dict[str, Any], as_json: bool) -> None:
     ]
     show(tables.table_4(result), result.summary(), as_json)
     say_written(*written)
+
+
+def _band(folder: Path, as_json: bool) -> None:
+    from segtrack.report import tables
+
+    with counting("climbing", okada_band.row_count()) as done:
+        rows = okada_band.run_band(done)
+    records = [row.record() for row in rows]
+    written = write_csv(folder / "band.csv", list(records[0]), (list(record.values()) for record in records))
+    show(tables.band_table(rows), {"rows": records}, as_json)
+    say_written(written)
 
 
 def _map(folder: Path, chosen: dict[str, Any], size: str, as_json: bool) -> None:
@@ -169,6 +187,43 @@ def turning_rates(
         write_figure(folder / "turning.png", turning_figure.draw_turning(cases)),
     ]
     show(tables.turning_table(cases), summary, as_json)
+    say_written(*written)
+
+
+@reproduce.command("maxxii")
+@command
+def recorded_turns(
+    track_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="segments, smooth, wheels:N, plates, chain, compliant or surface; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            help=f"How many of the 270 turns; all for compliant belts, {maxxii.FEW} for slower track models.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Recorded steady turns of a physical tracked vehicle, driven in simulation; nothing is tuned."""
+    from segtrack.report import maxxii_report
+
+    folder = results_folder(out, "maxxii")
+    chosen = (track_model or maxxii.TRACK_MODELS, rows)
+    with counting("turning", maxxii.part_count(*chosen)) as done:
+        results = maxxii.run_maxxii(*chosen, on_part=done)
+    summary = {"models": [result.summary() for result in results]}
+    written = [
+        write_json(folder / "maxxii.json", summary),
+        write_figure(folder / "maxxii.png", maxxii_report.draw_maxxii(results)),
+    ]
+    show(maxxii_report.maxxii_table(results), summary, as_json)
     say_written(*written)
 
 

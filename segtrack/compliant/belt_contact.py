@@ -12,7 +12,7 @@ from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_s
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, sum_of
+from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, scaled, sum_of
 
 REPORT = 14
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
@@ -106,7 +106,6 @@ def add_belt_contacts(
     total, torque, pull, touching = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
     law = contact_law(belts.laws, belt, friction)
     first, points = belts.section_starts[belt], belts.points.shape[1]
-    edge_rows = belts.points.shape[1] * len(belts.kinds)
     for near in range(candidates.near_counts[belt]):
         part = candidates.near[first + near]
         kind, length = belts.kinds[part], belts.lengths[part]
@@ -116,19 +115,15 @@ def add_belt_contacts(
         out = along_axes(ex, ey, ez, (sine, 0.0, cosine))
         forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
         base = sum_of(origin, along_axes(ex, ey, ez, (x, 0.0, z)))
-        lever_base = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
+        lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
+        # A section moves along the path with the belt, and turns with it around an arc.
+        spin = sum_of(angular_velocity, scaled(ey, speed * curvature))
+        moving = sum_of(sum_of(velocity, cross(angular_velocity, lever)), scaled(forward, speed))
+        own_force, own_torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for p in range(belts.point_counts[kind]):
-            place = row(belts.points[kind], p)
-            lever = sum_of(lever_base, along_axes(forward, ey, out, place))
-            # The section turns with the belt around an arc: what its place moves by per travel.
-            per_travel = along_axes(forward, ey, out, (1 + place[2] * curvature, 0.0, -place[0] * curvature))
-            here = sum_of(velocity, cross(angular_velocity, lever))
-            here = (
-                here[0] + speed * per_travel[0],
-                here[1] + speed * per_travel[1],
-                here[2] + speed * per_travel[2],
-            )
-            point = sum_of(center, lever)
+            arm = along_axes(forward, ey, out, row(belts.points[kind], p))
+            here = sum_of(moving, cross(spin, arm))
+            point = sum_of(base, arm)
             weight = belts.weights[kind, p] * length
             force, along, push, depth, pressure = touch_point(
                 ground,
@@ -146,72 +141,118 @@ def add_belt_contacts(
                 step,
             )
             if depth > 0.0:
-                total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
-                pull += dot(force, per_travel)
+                own_force, own_torque = sum_of(own_force, force), sum_of(own_torque, cross(arm, force))
                 touching += weight
                 report_contact(
                     report, part * points + p, point, push, along, here, depth, pressure, belt, part
                 )
-        if candidates.edge_counts[part] == 0:
-            continue
-        touched = 0
-        for e in range(candidates.edge_counts[part]):
-            edge = candidates.edges[part, e]
-            begin = _in_section(base, forward, ey, out, row(ground.edges[:, :3], edge))
-            end = _in_section(base, forward, ey, out, row(ground.edges[:, 3:], edge))
-            for piece in range(belts.piece_counts[kind]):
-                start, stop, normal, offset = edge_in_piece(
-                    belts.pieces[kind, piece], belts.face_counts[kind, piece], begin, end
-                )
-                if not start < stop:
-                    continue
-                slot = find_edge_slot(history, part, edge * belts.pieces.shape[1] + piece)
-                if slot == NONE:
-                    continue
-                touched |= 1 << (slot - part * MAX_EDGES)
-                inwards = along_axes(forward, ey, out, (-normal[0], -normal[1], -normal[2]))
-                shears = history.edge_shear_displacements[slot]
-                for tip in range(2):
-                    place = point_between(begin, end, stop if tip else start)
-                    lever = sum_of(lever_base, along_axes(forward, ey, out, place))
-                    per_travel = along_axes(
-                        forward, ey, out, (1 + place[2] * curvature, 0.0, -place[0] * curvature)
-                    )
-                    here = sum_of(velocity, cross(angular_velocity, lever))
-                    here = (
-                        here[0] + speed * per_travel[0],
-                        here[1] + speed * per_travel[1],
-                        here[2] + speed * per_travel[2],
-                    )
-                    depth = offset - dot(place, normal)
-                    force, along, shear, push = touch_edge_end(
-                        law,
-                        row(shears, tip),
-                        depth,
-                        here,
-                        inwards,
-                        ey,
-                        friction * ground.edge_friction[edge],
-                        belts.edge_weights[kind] * length,
-                        step,
-                    )
-                    shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
-                    total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
-                    pull += dot(force, per_travel)
-                    report_contact(
-                        report,
-                        edge_rows + 2 * slot + tip,
-                        sum_of(center, lever),
-                        push,
-                        along,
-                        here,
-                        depth,
-                        0.0,
-                        belt,
-                        part,
-                    )
-        forget_lost_edges(history, part, touched)
+        if candidates.edge_counts[part] > 0:
+            edge_force, edge_torque = _add_edges(
+                ground,
+                belts,
+                belt,
+                part,
+                law,
+                base,
+                forward,
+                ey,
+                out,
+                moving,
+                spin,
+                candidates,
+                history,
+                report,
+                step,
+            )
+            own_force, own_torque = sum_of(own_force, edge_force), sum_of(own_torque, edge_torque)
+        total = sum_of(total, own_force)
+        torque = sum_of(torque, sum_of(own_torque, cross(lever, own_force)))
+        pull += dot(own_force, forward) + curvature * dot(own_torque, ey)
     return total, torque, pull, touching
+
+
+@compiled
+def _add_edges(
+    ground: Ground,
+    belts: BeltArrays,
+    belt: int,
+    part: int,
+    law: ContactParameters,
+    base: Vector,
+    forward: Vector,
+    ey: Vector,
+    out: Vector,
+    moving: Vector,
+    spin: Vector,
+    candidates: Candidates,
+    history: ContactHistory,
+    report: NDArray[np.float64],
+    step: float,
+) -> tuple[Vector, Vector]:
+    """Find what the edges near a section do to it, and advance their contacts by `step` [s].
+
+    Args:
+        ground: The ground.
+        belts: The vehicle's.
+        belt: Which of them.
+        part: Which section.
+        law: Contact parameters of a metre of the belt.
+        base: Origin of the section's frame in the world [m].
+        forward: x axis of the section's frame in the world.
+        ey: y axis.
+        out: z axis.
+        moving: Velocity of the section's origin in the world [m/s].
+        spin: Angular velocity of the section in the world [rad/s].
+        candidates: Of the vehicle.
+        history: Of the vehicle.
+        report: As in `add_belt_contacts`.
+        step: Duration [s].
+
+    Returns:
+        Force on the section [N] and moment about its origin [N m], in the world.
+    """
+    total, torque, touched = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0
+    kind, first_row = belts.kinds[part], belts.points.shape[1] * len(belts.kinds)
+    weight = belts.edge_weights[kind] * belts.lengths[part]
+    for e in range(candidates.edge_counts[part]):
+        edge = candidates.edges[part, e]
+        begin = _in_section(base, forward, ey, out, row(ground.edges[:, :3], edge))
+        end = _in_section(base, forward, ey, out, row(ground.edges[:, 3:], edge))
+        for piece in range(belts.piece_counts[kind]):
+            start, stop, normal, offset = edge_in_piece(
+                belts.pieces[kind, piece], belts.face_counts[kind, piece], begin, end
+            )
+            if not start < stop:
+                continue
+            slot = find_edge_slot(history, part, edge * belts.pieces.shape[1] + piece)
+            if slot == NONE:
+                continue
+            touched |= 1 << (slot - part * MAX_EDGES)
+            inwards = along_axes(forward, ey, out, (-normal[0], -normal[1], -normal[2]))
+            shears = history.edge_shear_displacements[slot]
+            for tip in range(2):
+                place = point_between(begin, end, stop if tip else start)
+                arm = along_axes(forward, ey, out, place)
+                here = sum_of(moving, cross(spin, arm))
+                depth = offset - dot(place, normal)
+                force, along, shear, push = touch_edge_end(
+                    law,
+                    row(shears, tip),
+                    depth,
+                    here,
+                    inwards,
+                    ey,
+                    law.friction * ground.edge_friction[edge],
+                    weight,
+                    step,
+                )
+                shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
+                total, torque = sum_of(total, force), sum_of(torque, cross(arm, force))
+                index = first_row + 2 * slot + tip
+                point = sum_of(base, arm)
+                report_contact(report, index, point, push, along, here, depth, 0.0, belt, part)
+    forget_lost_edges(history, part, touched)
+    return total, torque
 
 
 @compiled

@@ -30,7 +30,7 @@ TOLERANCE = 1e-5
 """Largest unbalanced force, as a share of all friction."""
 _BALANCED = 1e-9
 """The same, at which the search ends early."""
-_SMOOTHING = np.geomspace(1.0, 1e-9, 31)
+_SMOOTHING = np.geomspace(1.0, 1e-9, 10)
 """Speeds within which friction grows from nothing, one after the other, over the largest belt speed."""
 _MOST_STEPS = 60
 """Of Newton's method at each of them."""
@@ -72,6 +72,12 @@ class PlanarContacts:
                 )
         if not self.grip > 0:
             raise InvalidValueError("PlanarContacts.loads", "with friction somewhere", self.grip)
+
+    @property
+    def axes(self) -> NDArray[np.float64]:
+        """Forward and left of each point's track (n, 2, 2)."""
+        ahead = self.directions
+        return np.stack([ahead, np.column_stack([-ahead[:, 1], ahead[:, 0]])], axis=1)
 
     @property
     def grip(self) -> float:
@@ -159,33 +165,32 @@ def balance_friction(
     twist = np.zeros(3)
     for width in _SMOOTHING:
         twist = scaled.minimise(twist, width)
-    unbalanced, _ = scaled.slopes(twist, _SMOOTHING[-1])
-    residual = float(np.abs(unbalanced).max())
-    if residual > TOLERANCE or np.abs(twist).max() > _FAR:
+    motion = scaled.motion(contacts, twist)
+    if motion.residual > TOLERANCE or np.abs(twist).max() > _FAR:
         raise InvalidValueError("force and moment", "what friction can hold", tuple(outside.tolist()))
-    return scaled.motion(contacts, twist, residual)
+    return motion
 
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
     """The problem without units: speeds over the fastest belt's, lengths over the contacts' extent.
 
+    Slips are multiplied by their coefficient of friction, so that the ellipse is a circle.
+
     Attributes:
-        along: Slip along the track for each component of the twist (n, 3).
-        across: The same across it (n, 3).
-        belts: Belt speeds (n,).
+        rows: Slip along and across the track for each component of the twist (n, 2, 3).
+        drives: Of it what the belts take away (n, 2).
+        edges: Sum of both squared coefficients, halved (n,).
         loads: Over all friction along the tracks (n,).
-        friction: Coefficients (n, 2).
         outside: Force and moment (3,).
         speed: Unit of speed [m/s].
         length: Unit of length [m].
     """
 
-    along: NDArray[np.float64]
-    across: NDArray[np.float64]
-    belts: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    drives: NDArray[np.float64]
+    edges: NDArray[np.float64]
     loads: NDArray[np.float64]
-    friction: NDArray[np.float64]
     outside: NDArray[np.float64]
     speed: float
     length: float
@@ -195,39 +200,32 @@ class _Scaled:
         """Scale a problem, whose force and moment are (3,) [N, N, N m]."""
         speed = float(np.abs(contacts.belt_speeds).max()) or 1.0
         length = float(np.abs(contacts.points).max()) or 1.0
-        ahead, points = contacts.directions, contacts.points / length
-        left = np.column_stack([-ahead[:, 1], ahead[:, 0]])
-        turning = np.column_stack([-points[:, 1], points[:, 0]])
+        axes, points = contacts.axes, contacts.points / length
+        turning = np.einsum("nki,ni->nk", axes, np.column_stack([-points[:, 1], points[:, 0]]))
+        drives = np.column_stack([contacts.belt_speeds / speed, np.zeros(len(points))])
         return cls(
-            along=np.column_stack([ahead, (ahead * turning).sum(axis=1)]),
-            across=np.column_stack([left, (left * turning).sum(axis=1)]),
-            belts=contacts.belt_speeds / speed,
+            rows=np.concatenate([axes, turning[:, :, None]], axis=2) * contacts.friction[:, :, None],
+            drives=drives * contacts.friction,
+            edges=(contacts.friction**2).sum(axis=1) / 2,
             loads=contacts.loads / contacts.grip,
-            friction=contacts.friction,
             outside=outside / contacts.grip / (1.0, 1.0, length),
             speed=speed,
             length=length,
         )
 
-    def slips(self, twist: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Slip along and across the tracks (n, 2)."""
-        return np.column_stack([self.along @ twist - self.belts, self.across @ twist])
-
-    def sizes(self, slips: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-        """Each point's dissipation over its load, smooth within `width` of no slip (n,)."""
-        return np.sqrt(((slips**2 + width**2 / 2) * self.friction**2).sum(axis=1))
-
-    def slopes(
+    def pulls(
         self, twist: NDArray[np.float64], width: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What is not balanced, the power's derivatives by the twist (3,), and the second ones (3, 3)."""
-        slips = self.slips(twist)
-        sizes = np.maximum(self.sizes(slips, width), np.finfo(float).tiny)
-        rows = np.stack([self.along, self.across], axis=1) * self.friction[:, :, None]
-        pulls = np.einsum("nk,nki->ni", slips * self.friction, rows) / sizes[:, None]
-        weights = self.loads / sizes
-        second = np.einsum("n,nki,nkj->ij", weights, rows, rows) - (pulls * weights[:, None]).T @ pulls
-        return self.loads @ pulls - self.outside, second
+        """Directions of friction, smooth within `width` of no slip (n, 2), and loads over slips (n,)."""
+        slips = self.rows @ twist - self.drives
+        sizes = np.sqrt((slips**2).sum(axis=1) + width**2 * self.edges)
+        sizes = np.maximum(sizes, np.finfo(float).tiny)
+        return slips / sizes[:, None], self.loads / sizes
+
+    def unbalanced(self, twist: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+        """Friction less what acts from outside (3,), which is the power's derivative by the twist."""
+        pulls, _ = self.pulls(twist, width)
+        return self._summed(pulls) - self.outside
 
     def minimise(self, twist: NDArray[np.float64], width: float) -> NDArray[np.float64]:
         """Newton's method; a step is halved until the power falls, or hardly rises, at its end.
@@ -235,29 +233,38 @@ class _Scaled:
         Slopes decide, since the power itself is flat to rounding long before friction balances.
         """
         for _ in range(_MOST_STEPS):
-            first, second = self.slopes(twist, width)
+            pulls, weights = self.pulls(twist, width)
+            first = self._summed(pulls) - self.outside
             if np.abs(first).max() < _BALANCED or np.abs(twist).max() > _FAR:
                 break
+            roots = np.sqrt(weights)[:, None]
+            full = (self.rows * roots[:, :, None]).reshape(-1, 3)
+            along = np.einsum("nk,nki->ni", pulls, self.rows) * roots
             # Directions in which nothing changes, such as turning about a single point, get no step.
-            step = -np.linalg.lstsq(second, first, rcond=1e-14)[0]
-            falling = abs(first @ step)
-            share = 1.0
-            while share > 1e-12 and self.slopes(twist + share * step, width)[0] @ step > falling / 4:
+            step = -np.linalg.lstsq(full.T @ full - along.T @ along, first, rcond=1e-14)[0]
+            falling, share = abs(first @ step), 1.0
+            while share > 1e-12 and self.unbalanced(twist + share * step, width) @ step > falling / 4:
                 share /= 2
             twist = twist + share * step
         return twist
 
-    def motion(self, contacts: PlanarContacts, twist: NDArray[np.float64], residual: float) -> PlanarMotion:
+    def motion(self, contacts: PlanarContacts, twist: NDArray[np.float64]) -> PlanarMotion:
         """The motion with its units."""
-        slips = self.slips(twist)
-        forces = -contacts.loads[:, None] * self.friction**2 * slips
-        forces /= np.maximum(self.sizes(slips, _SMOOTHING[-1]), np.finfo(float).tiny)[:, None]
-        ahead = contacts.directions
-        left = np.column_stack([-ahead[:, 1], ahead[:, 0]])
+        width = float(_SMOOTHING[-1])
+        pulls, _ = self.pulls(twist, width)
+        forces = -contacts.loads[:, None] * contacts.friction * pulls
+        velocity, yaw_rate = twist[:2] * self.speed, float(twist[2] * self.speed / self.length)
+        turning = yaw_rate * np.column_stack([-contacts.points[:, 1], contacts.points[:, 0]])
+        slips = np.einsum("nki,ni->nk", contacts.axes, velocity + turning)
+        slips[:, 0] -= contacts.belt_speeds
         return PlanarMotion(
-            velocity=twist[:2] * self.speed,
-            yaw_rate=float(twist[2] * self.speed / self.length),
-            slip_velocity=slips * self.speed,
-            forces=forces[:, :1] * ahead + forces[:, 1:] * left,
-            residual=residual,
+            velocity=velocity,
+            yaw_rate=yaw_rate,
+            slip_velocity=slips,
+            forces=np.einsum("nki,nk->ni", contacts.axes, forces),
+            residual=float(np.abs(self.unbalanced(twist, width)).max()),
         )
+
+    def _summed(self, pulls: NDArray[np.float64]) -> NDArray[np.float64]:
+        total: NDArray[np.float64] = (pulls * self.loads[:, None]).ravel() @ self.rows.reshape(-1, 3)
+        return total

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ SCENES = ("climb", "turn")
 CONTROL_STEP = 0.02
 """Simulated time of one call [s]."""
 ROUNDS = 3
-_SECONDS = {"climb": 6.0, "turn": 1.5}
+SECONDS = {"climb": 6.0, "turn": 1.5}
 """Simulated in a round [s]: from before the step until the robot is on it; of steady turning."""
 
 
@@ -71,11 +71,16 @@ class SpeedTable:
         }
 
 
-def measure_speed(rounds: int = ROUNDS, on_done: Callable[[], object] = lambda: None) -> SpeedTable:
+def measure_speed(
+    rounds: int = ROUNDS,
+    on_done: Callable[[], object] = lambda: None,
+    seconds: Mapping[str, float] = SECONDS,
+) -> SpeedTable:
     """Measure all track models in turn.
 
     Args:
         rounds: How often, at least 1.
+        seconds: Simulated in a round by scene [s].
         on_done: Called after each scene of each model in each round.
 
     Raises:
@@ -92,8 +97,8 @@ def measure_speed(rounds: int = ROUNDS, on_done: Callable[[], object] = lambda: 
     for _ in range(rounds):
         for scene in SCENES:
             for model in TRACK_MODELS:
-                elapsed, kernel = _race(scene, model, _SECONDS[scene])
-                factors[scene][model].append(_SECONDS[scene] / elapsed)
+                elapsed, kernel = _race(scene, model, seconds[scene])
+                factors[scene][model].append(seconds[scene] / elapsed)
                 if (scene, model) == ("turn", "compliant"):
                     fractions.append(1 - kernel / elapsed)
                 on_done()

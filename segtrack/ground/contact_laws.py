@@ -21,11 +21,11 @@ from __future__ import annotations
 import math
 
 from segtrack.ground.parameters import ContactParameters
-from segtrack.ground.vectors import Vector, compiled, dot, without_share
+from segtrack.ground.vectors import Vector, compiled, dot, inlined, without_share
 from segtrack.terrain.soil import SoilConstants
 
 
-@compiled
+@inlined
 def rigid_friction(
     shear: Vector,
     normal: Vector,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.vectors import compiled
+from segtrack.ground.vectors import compiled, inlined
 
 MAX_SOLIDS_PER_POINT = 3
 """Solids that one point touches at a time, as in a corner; a further one does not act."""
@@ -98,7 +98,7 @@ def find_edge_slot(history: ContactHistory, part: int, contact: int) -> int:
     return slot
 
 
-@compiled
+@inlined
 def find_slot(ids: NDArray[np.intp], first: int, last: int, wanted: int) -> int:
     """Slot from `first` to before `last` that remembers a contact.
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, compiled
+from segtrack.ground.vectors import Vector, compiled, inlined
 from segtrack.terrain.soil import SoilConstants
 
 Corners = tuple[tuple[int, int, int], Vector]
 """Three points of a grid by their place in `Ground.heights`, and their shares of a place between them."""
 
 
-@compiled
+@inlined
 def penetration_depth_solid(
     planes: NDArray[np.float64], faces: int, solid: int, point: Vector
 ) -> tuple[float, Vector]:

@@ -65,6 +65,12 @@ def sum_of(a: Vector, b: Vector) -> Vector:
 
 
 @compiled
+def scaled(a: Vector, factor: float) -> Vector:
+    """The vector factor * a."""
+    return factor * a[0], factor * a[1], factor * a[2]
+
+
+@compiled
 def without_share(a: Vector, share: float, direction: Vector) -> Vector:
     """The vector a - share * direction."""
     return a[0] - share * direction[0], a[1] - share * direction[1], a[2] - share * direction[2]

@@ -16,6 +16,7 @@ from segtrack.description.frames import Frame, link_frames, read_vector
 from segtrack.description.links import Links
 from segtrack.description.mesh_file import convex_corners
 from segtrack.description.vehicle import VehicleDescription
+from segtrack.geometry.path import Arc
 from segtrack.ground.parameters import contact_parameters
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
@@ -60,7 +61,15 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
     drives = [track.spec.drive for track in vehicle.mounted_tracks()]
     table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking) for d in drives]
     hull = _hull_arrays(vehicle, float(tree.masses.sum()))
-    return VehicleArrays(tree, arrays, hull, np.array(table, dtype=float), _reach(links, belts, hull))
+    reach = _reach(links, belts, hull)
+    return VehicleArrays(tree, arrays, hull, np.array(table, dtype=float), reach, _tip_speed(belts))
+
+
+def _tip_speed(belts: tuple[BeltDesign, ...]) -> float:
+    """Largest speed of a belt's part over its vehicle, per belt speed: that of a tip around an arc [-]."""
+    bends = [1 / s.radius for belt in belts for s in belt.path.segments if isinstance(s, Arc)]
+    sizes = [np.abs(section.points[:, ::2]).sum(axis=1).max() for belt in belts for section in belt.sections]
+    return float(1 + max(bends, default=0.0) * max(sizes, default=0.0))
 
 
 def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:

@@ -60,6 +60,7 @@ class VehicleArrays(NamedTuple):
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, and whether
             the drive is self-locking, of each belt (T, 4).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
+        tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
     """
 
     tree: TreeArrays
@@ -67,6 +68,7 @@ class VehicleArrays(NamedTuple):
     hull: HullArrays
     drives: NDArray[np.float64]
     reach: float
+    tip_speed: float
 
 
 @compiled
@@ -308,9 +310,12 @@ def largest_speed(vehicle: VehicleArrays, state: VehicleState) -> float:
     for k in range(3):
         linear += state.velocity[k] * state.velocity[k]
         turning += state.angular_velocity[k] * state.angular_velocity[k]
+    # Written so that what is not a number stays: it is not at most anything.
     rate = belt = 0.0
     for j in range(len(state.joint_speeds)):
-        rate += state.joint_speeds[j] * state.joint_speeds[j]
+        if not abs(state.joint_speeds[j]) <= rate:
+            rate = abs(state.joint_speeds[j])
     for t in range(len(state.speeds)):
-        belt += state.speeds[t] * state.speeds[t]
-    return math.sqrt(linear) + vehicle.reach * (math.sqrt(turning) + math.sqrt(rate)) + 2 * math.sqrt(belt)
+        if not abs(state.speeds[t]) <= belt:
+            belt = abs(state.speeds[t])
+    return math.sqrt(linear) + vehicle.reach * (math.sqrt(turning) + rate) + vehicle.tip_speed * belt

@@ -28,6 +28,7 @@ from segtrack.ground.vectors import (
     dot,
     inlined,
     row,
+    scaled,
     sum_of,
     write_rotation,
 )
@@ -325,12 +326,6 @@ def gather_inertia(
                 work.columns[j, k], work.columns[j, 3 + k] = mass * swing[k], moment[k]
             work.pivots[j] = dot(turning, bend) + mass * dot(swing, swing)
             work.impulses[j] = step * (dot(turning, torque) + dot(swing, force))
-
-
-@compiled
-def scaled(a: Vector, factor: float) -> Vector:
-    """The vector factor * a."""
-    return factor * a[0], factor * a[1], factor * a[2]
 
 
 @compiled

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
 
 from segtrack.description import VehicleDescription
 from segtrack.experiments.climb import ClimbResult
+from segtrack.experiments.okada_band import BandRow
 from segtrack.experiments.okada_map import Table4Map
 from segtrack.experiments.okada_table_2 import Table2
 from segtrack.experiments.okada_table_4 import Table4
@@ -53,6 +54,21 @@ def table_2(result: Table2) -> Table:
         table.add_row(name.replace("_", " "), f"{ratio:.2f}", "" if paper is None else f"{paper:.2f}")
     table.add_section()
     table.add_row("segtrack's own fraction of a step", f"{result.overhead_fraction:.1%}", "")
+    return table
+
+
+def band_table(rows: Sequence[BandRow]) -> Table:
+    """Table IV over time steps and stiffness."""
+    title = "Table IV with compliant belts: which of the six cases end as the robot's"
+    table = Table("stiffness of a grouser [N/m]", "step [ms]", "match", "pitch at 240 mm [deg]", title=title)
+    for row in rows:
+        too_long = row.matches is None
+        table.add_row(
+            "default" if row.stiffness is None else f"{row.stiffness:g}",
+            f"{row.time_step * 1e3:g}",
+            "step too long" if too_long else f"{row.matches} of {len(TABLE_4)}",
+            "" if too_long else f"{math.degrees(row.max_pitch):.1f}",
+        )
     return table
 
 

@@ -79,7 +79,7 @@ def run_climb(setup: ClimbSetup, *, gui: bool = False, observer: Observer | None
     if finite("speed [m/s]", setup.speed) <= 0:
         raise InvalidValueError("speed [m/s]", "greater than 0", setup.speed)
     engine, _ = setup.resolved
-    with World(setup.preset, engine=engine, gui=gui) as world:
+    with World(setup.preset, engine=engine, time_step=setup.time_step, gui=gui) as world:
         attempt = _Attempt(setup, vehicle, world, gui)
         try:
             return attempt.result(attempt.drive(observer))

@@ -32,6 +32,7 @@ class ClimbSetup:
         track_model: How tracks are built; the engine's default if not given, see `TRACK_MODELS`.
         engine: What simulates it; what runs the track model if not given.
         preset: The engine's solver settings; its default if not given.
+        time_step: Instead of the preset's [s]; a divisor of 20 ms.
         friction: On every track instead of the vehicle file's.
 
     Raises:
@@ -47,6 +48,7 @@ class ClimbSetup:
     track_model: str | None = None
     engine: EngineName | None = None
     preset: str | None = None
+    time_step: float | None = None
     friction: float | None = None
 
     def __post_init__(self) -> None:
