@@ -42,7 +42,7 @@ def main(
                 x, _, z = robot.state.position
                 reading = robot.tracks["left"].read_chain()
                 low, high = reading.tension.min() / 1000, reading.tension.max() / 1000
-                pressure, slip = reading.pressure.max() / 1000, robot.tracks["left"].slip_ratio
+                pressure, slip = reading.pressure.max() / 1000, robot.tracks["left"].slip
                 pitch = math.degrees(robot.state.pitch)
                 where = f"{world.time:6.1f} {x:6.2f} {z:7.3f} {pitch:6.1f}"
                 print(f"{where} {low:6.1f} {high:9.1f} {pressure:9.0f} {slip:5.2f}")

@@ -23,7 +23,7 @@ def main(headless: bool = False) -> None:
             state = robot.state
             print(
                 f"{world.time:5.1f} s  x {state.position[0]:6.3f} m  height {state.position[2]:5.3f} m"
-                f"  pitch {math.degrees(state.pitch):5.1f} deg  slip {robot.tracks['left'].slip_ratio:6.3f}"
+                f"  pitch {math.degrees(state.pitch):5.1f} deg  slip {robot.tracks['left'].slip:6.3f}"
             )
 
 

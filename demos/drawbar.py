@@ -29,7 +29,7 @@ def main(headless: bool = False) -> None:
         for _ in range(4):
             world.run(0.5, on_step=spring, real_time=not headless)
             power = sum(track.power for track in robot.tracks.values())
-            slip = robot.tracks["left"].slip_ratio
+            slip = robot.tracks["left"].slip
             print(f"{world.time:.1f} s  pull {spring():6.1f} N  slip {slip:5.2f}  power {power:5.1f} W")
         print(f"friction x weight = {0.6 * robot.mass * 9.81:.1f} N")
 

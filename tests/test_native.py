@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 import segtrack
 from segtrack import terrain
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.native.dynamics import FREE, gather_inertia, solve_velocities
+from segtrack.native.kinematics import move, move_links, write
 from segtrack.native.state import VehicleState
-from segtrack.native.tree import FREE, gather_inertia, move, move_links, solve_velocities, write
 
 GRAVITY = 9.81
 ROBOTS = sorted(name for name in segtrack.bundled_vehicles() if name != "conveyor")

@@ -214,7 +214,7 @@ def test_plug_in_drives_a_vehicle_in_somebody_elses_loop() -> None:
             robot.before_step()
         client.stepSimulation()
     assert [robot.state.velocity[0] for robot in robots] == pytest.approx([0.2, -0.1], rel=0.01)
-    assert [robot.tracks["left"].slip_ratio for robot in robots] == pytest.approx([0.0, 0.0], abs=0.01)
+    assert [robot.tracks["left"].slip for robot in robots] == pytest.approx([0.0, 0.0], abs=0.01)
     client.disconnect()
     with pytest.raises(DisconnectedError) as caught:
         robots[0].before_step()

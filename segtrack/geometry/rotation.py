@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 
 def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
@@ -33,3 +34,9 @@ def rotation_about_y(angle: float) -> NDArray[np.float64]:
     """Rotation matrix (3, 3) about +y by `angle` [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+
+def quaternion_of(rotation: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Quaternion (x, y, z, w) of a rotation matrix (3, 3)."""
+    x, y, z, w = Rotation.from_matrix(rotation).as_quat().tolist()
+    return x, y, z, w

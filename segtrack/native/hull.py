@@ -16,7 +16,8 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
 from segtrack.ground.vectors import Vector, arm, axis, compiled, cross, dot, inlined, row, sum_of
-from segtrack.native.tree import TreeWork, add_force_at
+from segtrack.native.dynamics import add_force_at
+from segtrack.native.tree import TreeWork
 
 EDGE_WEIGHT = 1.0
 """Fraction of a hull point's stiffness at either end of an edge that enters."""

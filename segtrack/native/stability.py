@@ -4,7 +4,7 @@ Semi-implicit Euler with the damping of the velocity before is stable while 4 M 
 positive definite (see `chain.stability`). K and C are those of what can touch at once: each belt
 with all of its ground line. They are looked at for the vehicle as one rigid body, for each flipper
 that its servo no longer holds, and for the body that lies on its belly. A belt along its travel needs no
-bound: it takes its contacts implicitly (`tree.move`).
+bound: it takes its contacts implicitly (`kinematics.move`).
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 A step of a vehicle, in order, each stage with its module:
 
-1. place links and track frames (`tree.move_links`);
+1. place links and track frames (`kinematics.move_links`);
 2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
 3. forces of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and the user's push;
 4. what each drive aims at, and whether it can (`drive.next_target`);
-5. equations of root and joints (`tree.gather_inertia`), their velocity changes, servos and
-   stops included (`tree.solve_velocities`);
-6. new velocities, then new places with these (`tree.move`): semi-implicit Euler, which neither
+5. equations of root and joints (`dynamics.gather_inertia`), their velocity changes, servos and
+   stops included (`dynamics.solve_velocities`);
+6. new velocities, then new places with these (`kinematics.move`): semi-implicit Euler, which neither
    adds energy to a spring nor takes any away.
 """
 
@@ -27,18 +27,12 @@ from segtrack.compliant.candidates import Candidates, find_section_candidates
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, add, axis, compiled, inlined, row
+from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.kinematics import move, move_links, write
 from segtrack.native.state import VehicleState
-from segtrack.native.tree import (
-    TreeArrays,
-    TreeWork,
-    add_force_at,
-    gather_inertia,
-    move,
-    move_links,
-    solve_velocities,
-    write,
-)
+from segtrack.native.tree import TreeArrays, TreeWork
+from segtrack.native.views import candidates_view, history_view, vehicle_view
 
 MARGIN = 0.01
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
@@ -69,58 +63,6 @@ class VehicleArrays(NamedTuple):
     drives: NDArray[np.float64]
     reach: float
     tip_speed: float
-
-
-@compiled
-def vehicle_view(states: VehicleState, i: int) -> VehicleState:
-    """State of vehicle `i` of N."""
-    return VehicleState(
-        states.position[i],
-        states.orientation[i],
-        states.velocity[i],
-        states.angular_velocity[i],
-        states.joint_angles[i],
-        states.joint_speeds[i],
-        states.joint_torques[i],
-        states.joint_commands[i],
-        states.travels[i],
-        states.speeds[i],
-        states.forces[i],
-        states.energies[i],
-        states.commands[i],
-        states.targets[i],
-        states.limits[i],
-        states.holding[i],
-        states.frictions[i],
-        states.drive_factors[i],
-        states.push[i],
-        states.slack[i],
-    )
-
-
-@compiled
-def history_view(histories: ContactHistory, i: int) -> ContactHistory:
-    """Memory of the contacts of vehicle `i` of N."""
-    return ContactHistory(
-        histories.solid_ids[i],
-        histories.shear_displacements[i],
-        histories.sinkages[i],
-        histories.edge_ids[i],
-        histories.edge_shear_displacements[i],
-    )
-
-
-@compiled
-def candidates_view(candidates: Candidates, i: int) -> Candidates:
-    """Candidates of vehicle `i` of N."""
-    return Candidates(
-        candidates.near[i],
-        candidates.near_counts[i],
-        candidates.solids[i],
-        candidates.solid_counts[i],
-        candidates.edges[i],
-        candidates.edge_counts[i],
-    )
 
 
 @compiled

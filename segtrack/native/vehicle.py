@@ -17,9 +17,11 @@ from segtrack.description.links import vehicle_links
 from segtrack.engine import FrameMotion, VehicleModel
 from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
 from segtrack.geometry.path import normal_of, tangent_of
+from segtrack.geometry.rotation import quaternion_of
 from segtrack.ground.history import ContactHistory, allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
+from segtrack.native.kinematics import move_links
 from segtrack.native.layout import vehicle_arrays
 from segtrack.native.parts import NativeFlipper, NativeTrack
 from segtrack.native.stability import longest_step
@@ -34,7 +36,7 @@ from segtrack.native.step import (
     gather_forces,
     largest_speed,
 )
-from segtrack.native.tree import allocate_tree_work, move_links
+from segtrack.native.tree import allocate_tree_work
 from segtrack.settling import Bodies
 
 TRACK_MODELS = ("compliant", "surface")
@@ -297,11 +299,3 @@ class NativeVehicle(VehicleModel):
             pressure=rows[:, 11].copy(),
             grouser_count=count,
         )
-
-
-def quaternion_of(rotation: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """Quaternion (x, y, z, w) of a rotation matrix (3, 3)."""
-    from scipy.spatial.transform import Rotation
-
-    x, y, z, w = Rotation.from_matrix(rotation).as_quat().tolist()
-    return x, y, z, w

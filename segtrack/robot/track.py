@@ -88,7 +88,7 @@ class Track:
         return float(parent.velocity_at(mount.xyz) @ forward)
 
     @property
-    def slip_ratio(self) -> float:
+    def slip(self) -> float:
         """Longitudinal slip 1 - v_ground / v_belt [-]; 0 while the belt stands."""
         speed = self.speed
         return 1.0 - self.ground_speed / speed if abs(speed) > _MIN_SPEED else 0.0

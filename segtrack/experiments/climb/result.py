@@ -36,7 +36,7 @@ class ClimbResult:
         max_pitch: Largest pitch, nose up [rad].
         final_position: Of the body frame (3,) [m]; the step's face is at x = 0.
         slip: 1 - way / belt travel while driving [-]. The way is what the body frame moves along
-            its own forward axis (as in `Track.slip_ratio`, summed up), the belt travel is the mean
+            its own forward axis (as in `Track.slip`, summed up), the belt travel is the mean
             over the tracks.
         energy: Work of all belt drives [J].
         trajectory: Sampled at 50 Hz.
