@@ -21,7 +21,7 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.chain_history import COLUMNS
+from segtrack.experiments import chain_history, grouser_history
 from segtrack.experiments.climb import (
     FRONT_FLIPPERS_DEG,
     REAR_FLIPPERS_DEG,
@@ -32,6 +32,7 @@ from segtrack.experiments.climb import (
     ClimbSetup,
     run_climb,
 )
+from segtrack.experiments.grouser_history import GrouserRecorder
 from segtrack.files import write_csv, write_figure, write_json
 
 
@@ -67,6 +68,7 @@ def climb(
     """Drive a vehicle at a step and see whether it climbs; failing to climb is a result, not an error."""
     from segtrack.report.chain_figure import draw_chains
     from segtrack.report.climb_figure import draw_climb
+    from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 
     setup = ClimbSetup(
@@ -84,8 +86,9 @@ def climb(
         raise InvalidValueError("engine for a film", "pybullet", setup.resolved[0])
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
     ended: ClimbInterrupted | ClimbDivergedError | None = None
+    recorder = GrouserRecorder() if setup.resolved[1] in grouser_history.TRACK_MODELS else None
     try:
-        result = _run(setup, gui, record)
+        result = _run(setup, gui, record, recorder)
     except (ClimbInterrupted, ClimbDivergedError) as error:
         result, ended = error.result, error
     columns = result.trajectory.columns()
@@ -94,11 +97,16 @@ def climb(
         write_json(folder / "summary.json", result.summary()),
     ]
     if result.chains is not None:
-        written.append(write_csv(folder / "chain.csv", COLUMNS, result.chains.rows()))
+        written.append(write_csv(folder / "chain.csv", chain_history.COLUMNS, result.chains.rows()))
+    grousers = None if recorder is None else recorder.history()
+    if grousers is not None:
+        written.append(write_csv(folder / "grousers.csv", grouser_history.COLUMNS, grousers.rows()))
     if not isinstance(ended, ClimbInterrupted):
         written.append(write_figure(folder / "climb.png", draw_climb(result)))
         if result.chains is not None:
             written.append(write_figure(folder / "chain.png", draw_chains(result)))
+        if grousers is not None:
+            written.append(write_figure(folder / "grousers.png", draw_grousers(result, grousers)))
     show(climb_table(result), result.summary(), as_json)
     say_written(*written, *([record] if record is not None else []))
     if isinstance(ended, ClimbInterrupted):
@@ -107,8 +115,8 @@ def climb(
         raise ended
 
 
-def _run(setup: ClimbSetup, gui: bool, record: Path | None) -> ClimbResult:
-    """Drive, with a progress bar, and a film if there is to be one."""
+def _run(setup: ClimbSetup, gui: bool, record: Path | None, recorder: GrouserRecorder | None) -> ClimbResult:
+    """Drive, with a progress bar, and a film or readings of grousers if there are to be any."""
     with ExitStack() as stack:
         film = None
         if record is not None:
@@ -119,6 +127,8 @@ def _run(setup: ClimbSetup, gui: bool, record: Path | None) -> ClimbResult:
 
         def observe(now: ClimbProgress) -> None:
             advance(now.time / now.time_limit)
+            if recorder is not None:
+                recorder.sample(now.time, now.robot)
             if film is not None:
                 film.take(now.time, now.robot)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from segtrack.experiments.chain_history import ChainHistory
 from segtrack.experiments.climb import ClimbResult
 from segtrack.report.chain_outline import shoe_outlines, wheel_outlines
+from segtrack.report.climb_figure import tracks_of_one_side
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint_ground
 from segtrack.terrain import Terrain
 
@@ -44,7 +45,7 @@ def draw_chains(result: ClimbResult) -> Figure:
     """Draw a climb's chains: those of one side at the instant of their greatest tension; all over time."""
     history = result.chains
     assert history is not None
-    tracks = _one_side(result)
+    tracks = tuple(track.name for track in tracks_of_one_side(result))
     index = int(
         np.argmax(np.max([history.over_time(name, "tension").max(axis=1) for name in tracks], axis=0))
     )
@@ -101,13 +102,6 @@ def draw_shoes(
     axes.set_xlabel("x [m]")
     axes.set_ylabel("z [m]")
     axes.figure.colorbar(shoes, ax=axes, label=load.label, location="top", shrink=0.8, aspect=40)
-
-
-def _one_side(result: ClimbResult) -> tuple[str, ...]:
-    """Tracks of the side that the eye is on, flippers' last: they are in front."""
-    tracks = sorted(result.vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
-    side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
-    return tuple(track.name for track in tracks if track.side == side)
 
 
 def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: Load) -> None:

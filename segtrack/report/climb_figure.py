@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from segtrack.description.vehicle import MountedTrack
 from segtrack.experiments.climb import ClimbResult
 from segtrack.experiments.trajectory import Trajectory
 from segtrack.report.chain_outline import chain_polygons
@@ -52,21 +53,14 @@ def draw_climb(result: ClimbResult) -> Figure:
 def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     """Draw the robot at one sample of its trajectory, before its step; link chains as sampled last."""
     trajectory = result.trajectory
-    x, _, z = trajectory.position[index]
-    pose = Pose(
-        x=float(x),
-        z=float(z),
-        pitch=float(trajectory.pitch[index]),
-        flippers={name: float(angle[index]) for name, angle in trajectory.flippers.items()},
-        travel={name: float(belt.travel[index]) for name, belt in trajectory.belts.items()},
-    )
+    pose = pose_at(trajectory, index)
     shoes = None
     if result.chains is not None:
         sample = int(np.searchsorted(result.chains.time, trajectory.time[index], side="right")) - 1
         shoes = chain_polygons(result.vehicle, result.chains, sample)
     polygons = side_view(result.vehicle, pose, result.track_model, shoes)
     reach = 1.15 * max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
-    left, right = float(x) - reach, float(x) + reach
+    left, right = pose.x - reach, pose.x + reach
     paint_ground(axes, result.terrain, left, right, -_BELOW)
     paint(axes, polygons)
     axes.set_xlim(left, right)
@@ -74,6 +68,25 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     axes.set_aspect("equal")
     axes.set_title(f"t = {trajectory.time[index]:.1f} s", loc="left", fontsize=10)
     axes.tick_params(labelsize=8)
+
+
+def pose_at(trajectory: Trajectory, index: int) -> Pose:
+    """What a side view depends on, at one sample of a trajectory."""
+    x, _, z = trajectory.position[index]
+    return Pose(
+        x=float(x),
+        z=float(z),
+        pitch=float(trajectory.pitch[index]),
+        flippers={name: float(angle[index]) for name, angle in trajectory.flippers.items()},
+        travel={name: float(belt.travel[index]) for name, belt in trajectory.belts.items()},
+    )
+
+
+def tracks_of_one_side(result: ClimbResult) -> tuple[MountedTrack, ...]:
+    """Tracks of the side that the eye is on, flippers' last: they are in front."""
+    tracks = sorted(result.vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
+    side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
+    return tuple(track for track in tracks if track.side == side)
 
 
 def _snapshots(result: ClimbResult) -> NDArray[np.intp]:

@@ -1,0 +1,36 @@
+"""Quince turns on the spot in the native engine: how fast, over belts that do not slip, and how they slip."""
+
+from __future__ import annotations
+
+import math
+
+import typer
+
+import segtrack
+from segtrack import terrain
+
+SPEED = 0.2
+RAISED = 1.0
+
+
+def main(headless: bool = False) -> None:
+    """Turn to the left with all flippers raised by 1 rad; without --headless at the pace of the clock."""
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        flippers = dict.fromkeys(("front_left", "front_right", "rear_left", "rear_right"), RAISED)
+        robot = world.add_vehicle("quince", flippers=flippers)
+        gauge = robot.tracks["left"].spec.mount.xyz[1] - robot.tracks["right"].spec.mount.xyz[1]
+        without_slip = 2 * SPEED / gauge
+        robot.set_belt_speed(left=-SPEED, right=SPEED)
+        world.run(1.0, real_time=not headless)
+        for _ in range(5):
+            before = robot.state.yaw
+            world.run(1.0, real_time=not headless)
+            rate = math.remainder(robot.state.yaw - before, math.tau)
+            slips = "  ".join(f"{name} {robot.tracks[name].slip_ratio:5.3f}" for name in ("left", "right"))
+            ratio = rate / without_slip
+            print(f"{world.time:.0f} s  {rate:5.3f} rad/s, {ratio:5.3f} of no-slip;  slip ratio: {slips}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
