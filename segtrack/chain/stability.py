@@ -63,6 +63,12 @@ def max_sub_step(chain: Chain) -> float:
     return MARGIN * max_stable_sub_step(masses, *joint_bounds(chain))
 
 
+def rounded_down(step: float) -> float:
+    """Largest number of three digits that is not above a step > 0 [s]."""
+    digits = 2 - math.floor(math.log10(step))
+    return math.floor(step * 10**digits) / 10**digits
+
+
 def check_sub_step(sub_step: float, largest: float, what: str = "sub-step of a chain") -> None:
     """Refuse a sub-step [s] that is larger than the largest stable one [s]; `what` is its name.
 
@@ -70,7 +76,5 @@ def check_sub_step(sub_step: float, largest: float, what: str = "sub-step of a c
         InvalidValueError: It is, or it is not positive.
     """
     if not 0 < sub_step <= largest:
-        digits = 2 - math.floor(math.log10(largest))
-        shown = math.floor(largest * 10**digits) / 10**digits
-        expected = f"above 0 and at most {shown:.3g} s, for its stiffness and damping"
+        expected = f"above 0 and at most {rounded_down(largest):.3g} s, for its stiffness and damping"
         raise InvalidValueError(what, expected, sub_step)

@@ -101,7 +101,7 @@ def add_belt_contacts(
 
     Returns:
         Force on the link that carries the belt [N], moment about its centre of mass [N m], in the
-        world, force on the belt along its travel [N], and length of belt that touches [m].
+        world, force on the belt along its travel [N], and length of belt that sticks to the ground [m].
     """
     total, torque, pull, touching = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
     law = contact_law(belts.laws, belt, friction)
@@ -125,7 +125,7 @@ def add_belt_contacts(
             here = sum_of(moving, cross(spin, arm))
             point = sum_of(base, arm)
             weight = belts.weights[kind, p] * length
-            force, along, push, depth, pressure = touch_point(
+            force, along, push, depth, pressure, sticks = touch_point(
                 ground,
                 law,
                 history,
@@ -142,7 +142,7 @@ def add_belt_contacts(
             )
             if depth > 0.0:
                 own_force, own_torque = sum_of(own_force, force), sum_of(own_torque, cross(arm, force))
-                touching += weight
+                touching += weight if sticks else 0.0
                 report_contact(
                     report, part * points + p, point, push, along, here, depth, pressure, belt, part
                 )
@@ -212,7 +212,7 @@ def _add_edges(
         Force on the section [N] and moment about its origin [N m], in the world.
     """
     total, torque, touched = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0
-    kind, first_row = belts.kinds[part], belts.points.shape[1] * len(belts.kinds)
+    kind, first_row = belts.kinds[part], len(report) - 2 * len(history.edge_ids)
     weight = belts.edge_weights[kind] * belts.lengths[part]
     for e in range(candidates.edge_counts[part]):
         edge = candidates.edges[part, e]
@@ -224,7 +224,7 @@ def _add_edges(
             )
             if not start < stop:
                 continue
-            slot = find_edge_slot(history, part, edge * belts.pieces.shape[1] + piece)
+            slot = find_edge_slot(history, part * MAX_EDGES, MAX_EDGES, edge * belts.pieces.shape[1] + piece)
             if slot == NONE:
                 continue
             touched |= 1 << (slot - part * MAX_EDGES)
@@ -251,7 +251,7 @@ def _add_edges(
                 index = first_row + 2 * slot + tip
                 point = sum_of(base, arm)
                 report_contact(report, index, point, push, along, here, depth, 0.0, belt, part)
-    forget_lost_edges(history, part, touched)
+    forget_lost_edges(history, part * MAX_EDGES, MAX_EDGES, touched)
     return total, torque
 
 

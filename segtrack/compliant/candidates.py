@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose
 from segtrack.ground.broadphase import box_in_world, list_candidates
-from segtrack.ground.history import ContactHistory, forget_contacts
+from segtrack.ground.history import MAX_EDGES, ContactHistory, forget_contacts, forget_lost_edges
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, compiled
 
@@ -55,6 +55,7 @@ def list_part(
     part: int,
     first_point: int,
     points: int,
+    slots: int,
     low: Vector,
     high: Vector,
 ) -> tuple[int, int]:
@@ -65,7 +66,9 @@ def list_part(
     """
     solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
     if solids == 0 and candidates.solid_counts[part] > 0:
-        forget_contacts(history, first_point, points, part)
+        forget_contacts(history, first_point, points)
+    if edges == 0 and candidates.edge_counts[part] > 0:
+        forget_lost_edges(history, part * MAX_EDGES, slots, 0)
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
     return solids, edges
 
@@ -121,6 +124,7 @@ def find_section_candidates(
             part,
             part * points,
             points,
+            MAX_EDGES,
             (cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin),
             (cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin),
         )

@@ -19,8 +19,8 @@ class GrouserReading:
         tangential_force: Friction, on the belt, in the world (n, 3) [N].
         slip_velocity: Velocity over the ground in the world (n, 3) [m/s].
         sinkage: Depth of the point in the ground, which on rigid ground is elastic (n,) [m].
-        pressure: In soil, normal force over the area that the point stands for: a grouser's tip or the
-            belt's face, whose smaller side is the b of pressure-sinkage (n,) [Pa].
+        pressure: Normal force over the area that the point stands for: a grouser's tip or the
+            belt's face, whose smaller side is, in soil, the b of pressure-sinkage (n,) [Pa].
         grouser_count: How many grousers the belt has.
     """
 
@@ -39,6 +39,27 @@ class GrouserReading:
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+    @classmethod
+    def from_report(cls, rows: NDArray[np.float64], first: int, count: int) -> GrouserReading:
+        """Read a belt's rows of a contact report.
+
+        Args:
+            rows: Of the belt (n, `belt_contact.REPORT`).
+            first: Index of the belt's first section.
+            count: How many grousers it has, which are its first sections.
+        """
+        own = rows[:, 13].astype(np.intp) - first
+        return cls(
+            points=rows[:, :3].copy(),
+            grousers=np.where(own < count, own, -1),
+            normal_force=rows[:, 3].copy(),
+            tangential_force=rows[:, 4:7].copy(),
+            slip_velocity=rows[:, 7:10].copy(),
+            sinkage=rows[:, 10].copy(),
+            pressure=rows[:, 11].copy(),
+            grouser_count=count,
+        )
 
     @property
     def load(self) -> NDArray[np.float64]:

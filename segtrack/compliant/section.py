@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,10 +44,22 @@ class Section:
 
     @property
     def box(self) -> NDArray[np.float64]:
-        """Centre and half extents of the box around its points and down to the belt's face (6,) [m]."""
-        corners = np.concatenate([self.points, self.points * (1, 1, 0)])
+        """Centre and half extents of the box around its points and pieces (6,) [m]."""
+        corners = np.concatenate([self.points, *map(_corners, self.pieces)])
         low, high = corners.min(axis=0), corners.max(axis=0)
         return np.concatenate([(low + high) / 2, (high - low) / 2])
+
+
+def _corners(faces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Corners (n, 3) of a convex piece (faces, 5) [m]: where three of its planes meet, inside all others."""
+    corners = []
+    for three in map(list, combinations(range(len(faces)), 3)):
+        normals, offsets = faces[three, :3], faces[three, 3]
+        if abs(np.linalg.det(normals)) > 1e-9:
+            corner = np.linalg.solve(normals, offsets)
+            if (faces[:, :3] @ corner <= faces[:, 3] + 1e-9).all():
+                corners.append(corner)
+    return np.array(corners)
 
 
 def bar_section(base: float, top: float, height: float, width: float) -> Section:

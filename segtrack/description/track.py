@@ -64,12 +64,14 @@ class ContactSpec(Spec):
     def _both_or_none(self) -> ContactSpec:
         if (self.stiffness is None) != (self.damping is None):
             raise ValueError("must have both stiffness and damping, or neither")
+        if self.lateral_friction is not None and self.friction == 0:
+            raise ValueError("must have friction above 0 with lateral_friction")
         return self
 
     @property
     def lateral_ratio(self) -> float:
         """Friction across the track over friction along it [-]."""
-        if self.lateral_friction is None or self.friction == 0:
+        if self.lateral_friction is None:
             return 1.0
         return self.lateral_friction / self.friction
 

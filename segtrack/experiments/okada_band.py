@@ -81,7 +81,9 @@ def _run_row(row: tuple[float | None, float]) -> BandRow:
     ]
     try:
         climbs = [run_climb(setup) for setup in setups]
-    except InvalidValueError:
+    except InvalidValueError as error:
+        if error.what != "time_step [s]":
+            raise
         return BandRow(stiffness, time_step, None, math.nan)
     matches = sum(climb.success == line.real for climb, line in zip(climbs, TABLE_4, strict=True))
     return BandRow(stiffness, time_step, matches, _on_the_high_step(setups, climbs).max_pitch)

@@ -69,27 +69,28 @@ def allocate_contact_history(points: int, parts: int, vehicles: tuple[int, ...] 
 
 
 @compiled
-def forget_contacts(history: ContactHistory, first_point: int, points: int, part: int) -> None:
-    """Forget all contacts of a part's points and edges."""
+def forget_contacts(history: ContactHistory, first_point: int, points: int) -> None:
+    """Forget all contacts of a part's points."""
     begin = first_point * MAX_SOLIDS_PER_POINT
     for slot in range(begin, begin + points * MAX_SOLIDS_PER_POINT):
         history.solid_ids[slot] = NONE
-    for slot in range(part * MAX_EDGES, (part + 1) * MAX_EDGES):
-        history.edge_ids[slot] = NONE
 
 
 @compiled
-def forget_lost_edges(history: ContactHistory, part: int, touched: int) -> None:
-    """Forget the edges of a part whose bit in `touched` is not set."""
-    for slot in range(MAX_EDGES):
+def forget_lost_edges(history: ContactHistory, first: int, count: int, touched: int) -> None:
+    """Forget the edges of a part's `count` slots from `first` whose bit in `touched` is not set."""
+    for slot in range(count):
         if not touched & (1 << slot):
-            history.edge_ids[part * MAX_EDGES + slot] = NONE
+            history.edge_ids[first + slot] = NONE
 
 
 @compiled
-def find_edge_slot(history: ContactHistory, part: int, contact: int) -> int:
-    """Slot that remembers a part's contact with an edge, a new one without shear; `NONE` if all are taken."""
-    slot = find_slot(history.edge_ids, part * MAX_EDGES, (part + 1) * MAX_EDGES, contact)
+def find_edge_slot(history: ContactHistory, first: int, count: int, contact: int) -> int:
+    """Slot, of `count` from `first`, that remembers a contact with an edge; `NONE` if all are taken.
+
+    A new one has no shear.
+    """
+    slot = find_slot(history.edge_ids, first, first + count, contact)
     if slot != NONE and history.edge_ids[slot] == NONE:
         history.edge_ids[slot] = contact
         for end in range(2):

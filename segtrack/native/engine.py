@@ -106,7 +106,7 @@ class NativeEngine(Engine):
         self._ground = ground
         self._terrains = terrains
         for vehicle in self._vehicles:
-            vehicle.forget_contacts()
+            vehicle.set_ground(ground)
 
     def add_vehicle(
         self,
@@ -124,6 +124,7 @@ class NativeEngine(Engine):
         """
         vehicle = NativeVehicle(description, track_model, self.time_step, flippers)
         vehicle.check_ground(self._ground)
+        vehicle.set_ground(self._ground)
         vehicle.place(position, orientation)
         self._vehicles.append(vehicle)
         return vehicle
@@ -137,10 +138,24 @@ class NativeEngine(Engine):
         decay, chunk = math.exp(-damping_rate * self.time_step), max(1, round(_CHUNK / self.time_step))
         while steps > 0:
             count = min(steps, chunk)
-            for vehicle in self._vehicles:
-                vehicle.advance(self._ground, self._gravity, self.time_step, count, decay, self.time)
+            self._advance_together(count, decay)
             self._steps += count if damping_rate == 0.0 else 0
             steps -= count
+
+    def _advance_together(self, count: int, decay: float) -> None:
+        """Take `count` steps with all vehicles; Ctrl-C waits until all of them have taken them."""
+        interrupt: KeyboardInterrupt | None = None
+        for vehicle in self._vehicles:
+            vehicle.begin()
+        waiting = list(self._vehicles)
+        while waiting:
+            try:
+                waiting[0].advance(self._gravity, self.time_step, count, decay, self.time)
+                waiting.pop(0)
+            except KeyboardInterrupt as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
     def save(self) -> SavedState:
         """Return everything that changes, commands included."""

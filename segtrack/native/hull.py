@@ -19,6 +19,9 @@ from segtrack.ground.vectors import Vector, arm, axis, compiled, cross, dot, inl
 from segtrack.native.dynamics import add_force_at
 from segtrack.native.tree import TreeWork
 
+MAX_HULL_EDGES = 60
+"""Edges of solids that touch the hull at a time; a further one does not act."""
+
 EDGE_WEIGHT = 1.0
 """Fraction of a hull point's stiffness at either end of an edge that enters."""
 
@@ -88,6 +91,7 @@ def find_hull_candidates(
         part,
         first_point,
         len(hull.points),
+        MAX_HULL_EDGES,
         (x + low[0] - margin, y + low[1] - margin, z + low[2] - margin),
         (x + high[0] + margin, y + high[1] + margin, z + high[2] + margin),
     )
@@ -104,7 +108,6 @@ def add_hull_contacts(
     part: int,
     first_point: int,
     report: NDArray[np.float64],
-    first_row: int,
     group: int,
     step: float,
 ) -> None:
@@ -120,7 +123,6 @@ def add_hull_contacts(
         part: Index of the hull among the vehicle's parts.
         first_point: Index of its first point among the vehicle's points.
         report: Filled with contacts; may have no rows.
-        first_row: Of the report, for the hull.
         group: By which the report names the hull.
         step: Duration [s]; with zero contacts are found, but not sheared.
     """
@@ -135,7 +137,7 @@ def add_hull_contacts(
         point = sum_of(origin, arm(work.rotations, 0, row(hull.points, p)))
         lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
         here = sum_of(velocity, cross(spin, lever))
-        force, along, push, depth, pressure = touch_point(
+        force, along, push, depth, pressure, _ = touch_point(
             ground,
             law,
             history,
@@ -152,8 +154,8 @@ def add_hull_contacts(
         )
         if depth > 0.0:
             add_force_at(work, 0, force, point)
-            report_contact(report, first_row + p, point, push, along, here, depth, pressure, group, part)
-    touched = 0
+            report_contact(report, first_point + p, point, push, along, here, depth, pressure, group, part)
+    touched, first_slot = 0, part * MAX_EDGES
     for e in range(candidates.edge_counts[part]):
         edge = candidates.edges[part, e]
         begin = _in_root(work, origin, row(ground.edges[:, :3], edge))
@@ -164,10 +166,10 @@ def add_hull_contacts(
             )
             if not start < stop:
                 continue
-            slot = find_edge_slot(history, part, edge * len(hull.pieces) + piece)
+            slot = find_edge_slot(history, first_slot, MAX_HULL_EDGES, edge * len(hull.pieces) + piece)
             if slot == NONE:
                 continue
-            touched |= 1 << (slot - part * MAX_EDGES)
+            touched |= 1 << (slot - first_slot)
             out = arm(work.rotations, 0, normal)
             shears = history.edge_shear_displacements[slot]
             for tip in range(2):
@@ -189,9 +191,9 @@ def add_hull_contacts(
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
                 add_force_at(work, 0, force, point)
-                index = first_row + len(hull.points) + 2 * (slot - part * MAX_EDGES) + tip
+                index = len(report) - 2 * len(history.edge_ids) + 2 * slot + tip
                 report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
-    forget_lost_edges(history, part, touched)
+    forget_lost_edges(history, first_slot, MAX_HULL_EDGES, touched)
 
 
 @compiled

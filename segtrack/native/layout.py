@@ -68,7 +68,8 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
 def _tip_speed(belts: tuple[BeltDesign, ...]) -> float:
     """Largest speed of a belt's part over its vehicle, per belt speed: that of a tip around an arc [-]."""
     bends = [1 / s.radius for belt in belts for s in belt.path.segments if isinstance(s, Arc)]
-    sizes = [np.abs(section.points[:, ::2]).sum(axis=1).max() for belt in belts for section in belt.sections]
+    boxes = [section.box for belt in belts for section in belt.sections]
+    sizes = [float(np.sum(np.abs(box[[0, 2]]) + box[[3, 5]])) for box in boxes]
     return float(1 + max(bends, default=0.0) * max(sizes, default=0.0))
 
 

@@ -20,7 +20,7 @@ from segtrack.description.links import Links
 from segtrack.geometry.path import Line
 from segtrack.native.step import VehicleArrays
 
-MARGIN = 0.7
+MARGIN = 0.5
 """Of the bound, what is allowed: around pulleys and at edges more may touch than on a line."""
 
 
@@ -43,7 +43,9 @@ def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, 
     for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
         places, length = _ground_line(belt)
         on_link = frame.plane_points(places)
-        k, c = length * belt.law.stiffness / len(places), length * belt.law.damping / len(places)
+        # Across the track friction is stiffer by the square of its ratio.
+        share = length / len(places) * max(1.0, belt.law.lateral_ratio**2)
+        k, c = share * belt.law.stiffness, share * belt.law.damping
         for point in on_link @ rotations[link].T + pivots[link]:
             motion = _motion(point - whole.center)
             stiffness += k * motion

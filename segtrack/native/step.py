@@ -203,7 +203,6 @@ def gather_forces(
         work.grips[t] = touching * step * (belts.laws[t, 4] + step * belts.laws[t, 3])
     part = len(belts.kinds)
     first_point = part * belts.points.shape[1]
-    first_row = first_point + 2 * len(history.edge_ids)
     add_hull_contacts(
         ground,
         vehicle.hull,
@@ -214,7 +213,6 @@ def gather_forces(
         part,
         first_point,
         report,
-        first_row,
         len(belts.perimeters),
         step,
     )
@@ -248,16 +246,17 @@ def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, s
 @compiled
 def largest_speed(vehicle: VehicleArrays, state: VehicleState) -> float:
     """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
-    linear = turning = 0.0
+    linear = turning = rate = belt = lost = 0.0
     for k in range(3):
         linear += state.velocity[k] * state.velocity[k]
         turning += state.angular_velocity[k] * state.angular_velocity[k]
-    # Written so that what is not a number stays: it is not at most anything.
-    rate = belt = 0.0
+        lost += 0.0 * (state.position[k] + state.orientation[k])
     for j in range(len(state.joint_speeds)):
-        if not abs(state.joint_speeds[j]) <= rate:
-            rate = abs(state.joint_speeds[j])
+        rate = max(rate, abs(state.joint_speeds[j]))
+        lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
     for t in range(len(state.speeds)):
-        if not abs(state.speeds[t]) <= belt:
-            belt = abs(state.speeds[t])
-    return math.sqrt(linear) + vehicle.reach * (math.sqrt(turning) + rate) + vehicle.tip_speed * belt
+        belt = max(belt, abs(state.speeds[t]))
+        lost += 0.0 * (state.speeds[t] + state.travels[t])
+    # Zero times what is not finite is not a number.
+    fastest = math.sqrt(linear) + vehicle.reach * (math.sqrt(turning) + rate) + vehicle.tip_speed * belt
+    return fastest + lost

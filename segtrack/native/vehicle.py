@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.stability import rounded_down
 from segtrack.compliant.belt_contact import REPORT
 from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
@@ -17,9 +18,10 @@ from segtrack.description.links import vehicle_links
 from segtrack.engine import FrameMotion, VehicleModel
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.rotation import quaternion_of
-from segtrack.ground.history import ContactHistory, allocate_contact_history
+from segtrack.ground.history import MAX_EDGES, ContactHistory, allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
+from segtrack.native.hull import MAX_HULL_EDGES
 from segtrack.native.kinematics import move_links
 from segtrack.native.layout import vehicle_arrays
 from segtrack.native.outline import outer_points
@@ -88,7 +90,8 @@ class NativeVehicle(VehicleModel):
         self.arrays = vehicle_arrays(description, links, self.belts)
         longest = longest_step(self.arrays, links, self.belts)
         if time_step > longest:
-            expected = f"at most {longest:.3g} for the contact stiffness of {description.name}"
+            shown = rounded_down(longest)
+            expected = f"at most {shown:.3g} for the contact stiffness of {description.name}"
             raise InvalidValueError("time_step [s]", expected, time_step)
         joints, tracks = len(description.flippers), len(self.belts)
         self.state = allocate_state(1, joints, tracks)
@@ -96,13 +99,13 @@ class NativeVehicle(VehicleModel):
         belts = self.arrays.belts
         self._parts = len(belts.kinds) + 1
         points = belts.points.shape[1] * len(belts.kinds) + len(self.arrays.hull.points)
-        self._history = allocate_contact_history(points, self._parts, (1,))
+        # The hull has more edges than a section: slots of further parts.
+        self._history = allocate_contact_history(points, self._parts + MAX_HULL_EDGES // MAX_EDGES, (1,))
         self._candidates = allocate_candidates(1, self._parts, tracks + 1, _SOLIDS, _EDGES)
         self._rows = points + 2 * self._history.edge_ids.shape[1]
         self._work = allocate_tree_work(joints + 1, tracks)
         self._done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros(4, dtype=np.intp)
         self._ground: Ground = pack_ground(())
-        self._time_step = time_step
         self.state.frictions[0] = belts.laws[:, 0]
         self.tracks = tuple(
             NativeTrack(self, i, mounted) for i, mounted in enumerate(description.mounted_tracks())
@@ -118,13 +121,14 @@ class NativeVehicle(VehicleModel):
         """Mass of all its links [kg]."""
         return self._mass
 
-    def advance(
-        self, ground: Ground, gravity: Vector, time_step: float, count: int, decay: float, time: float
-    ) -> None:
-        """Take `count` steps.
+    def begin(self) -> None:
+        """Begin to count steps anew: `advance` goes on from those that are taken."""
+        self._done[0] = 0
+
+    def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:
+        """Take steps until `count` have been taken since `begin`.
 
         Args:
-            ground: On which it is.
             gravity: In the world [m/s^2].
             time_step: [s]
             count: Of steps.
@@ -134,11 +138,10 @@ class NativeVehicle(VehicleModel):
         Raises:
             DivergedError: It is no longer finite, or absurdly fast.
         """
-        self._ground, self._done[0] = ground, 0
         while True:
             advance(
                 self.arrays,
-                ground,
+                self._ground,
                 self.state,
                 self._history,
                 self._candidates,
@@ -174,7 +177,11 @@ class NativeVehicle(VehicleModel):
         self.forget_candidates()
 
     def check_ground(self, ground: Ground) -> None:
-        """Refuse soil under belts whose faces stand still (InvalidValueError)."""
+        """Refuse ground that the track model cannot be on.
+
+        Raises:
+            InvalidValueError: Soil under belts whose faces stand still.
+        """
         if self.track_model == "surface" and len(ground.soils):
             got = Phrase("soil, which remembers where it was pressed")
             raise InvalidValueError("ground of track model 'surface'", "rigid", got)
@@ -182,6 +189,11 @@ class NativeVehicle(VehicleModel):
     def forget_candidates(self) -> None:
         """Let what is near be looked for anew before the next step."""
         self.state.slack[:] = 0.0
+
+    def set_ground(self, ground: Ground) -> None:
+        """Stand on other ground; contacts are forgotten."""
+        self._ground = ground
+        self.forget_contacts()
 
     def forget_contacts(self) -> None:
         """Forget all contacts, as of a vehicle that was put where it is."""
@@ -222,7 +234,10 @@ class NativeVehicle(VehicleModel):
         tree, work = self.arrays.tree, self._work
         spins = np.einsum("lji,lj->li", work.rotations, work.angular_velocities)
         turning = np.einsum("li,lij,lj->", spins, tree.inertias, spins)
-        running = np.sum(tree.belt_masses * self.state.speeds[0] ** 2)
+        axles = work.belt_rotations[:, :, 1]
+        carried = np.sum(axles * work.angular_velocities[tree.belt_links], axis=1)
+        speeds = self.state.speeds[0]
+        running = np.sum((tree.belt_masses * speeds + 2 * tree.spin_momenta * carried) * speeds)
         energy = np.sum(tree.masses * np.sum(work.velocities**2, axis=1)) + turning + running
         return Bodies(tree.masses, work.centers.copy(), work.velocities.copy(), float(energy) / 2)
 
@@ -276,19 +291,7 @@ class NativeVehicle(VehicleModel):
     def read_grousers(self, track: int) -> GrouserReading:
         """Contacts of one track with the ground."""
         rows = self.read_contacts()
-        rows = rows[rows[:, 12] == track]
-        belt = self.belts[track]
-        first = int(self.arrays.belts.section_starts[track])
-        own = rows[:, 13].astype(np.intp) - first
-        spec = self.tracks[track].mounted.spec
+        belt, spec = self.belts[track], self.tracks[track].mounted.spec
         count = spec.grousers.count if belt.riding and spec.grousers is not None else 0
-        return GrouserReading(
-            points=rows[:, :3].copy(),
-            grousers=np.where(own < count, own, -1),
-            normal_force=rows[:, 3].copy(),
-            tangential_force=rows[:, 4:7].copy(),
-            slip_velocity=rows[:, 7:10].copy(),
-            sinkage=rows[:, 10].copy(),
-            pressure=rows[:, 11].copy(),
-            grouser_count=count,
-        )
+        first = int(self.arrays.belts.section_starts[track])
+        return GrouserReading.from_report(rows[rows[:, 12] == track], first, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segtrack.chain.shoes.loads import Frames
 from segtrack.chain.terrain_contact.arrays import TerrainContact
 from segtrack.ground.broadphase import box_in_world, list_candidates
-from segtrack.ground.history import forget_contacts
+from segtrack.ground.history import MAX_EDGES, forget_contacts, forget_lost_edges
 from segtrack.ground.vectors import compiled
 
 
@@ -27,4 +27,5 @@ def find_contact_candidates(contact: TerrainContact, frames: Frames) -> None:
         solids, edges = list_candidates(ground, low, high, candidates.solids[i], candidates.edges[i])
         candidates.solid_counts[i], candidates.edge_counts[i] = solids, edges
         if solids == 0:
-            forget_contacts(history, i * points, points, i)
+            forget_contacts(history, i * points, points)
+            forget_lost_edges(history, i * MAX_EDGES, MAX_EDGES, 0)

@@ -38,7 +38,7 @@ def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, 
         total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for p in range(treads.contact_point_counts[kind]):
             lever = arm(frames.rotations, i, row(points[kind], p))
-            force, along, push, depth, pressure = touch_point(
+            force, along, push, depth, pressure, _ = touch_point(
                 ground,
                 law,
                 history,
@@ -80,7 +80,7 @@ def _add_edges(contact: TerrainContact, frames: Frames, loads: Loads, step: floa
             first, last, normal, offset = edge_in_piece(faces, len(faces), begin, end)
             if not first < last:
                 continue
-            slot = find_edge_slot(history, i, edge * treads.pieces.shape[1] + piece)
+            slot = find_edge_slot(history, i * MAX_EDGES, MAX_EDGES, edge * treads.pieces.shape[1] + piece)
             if slot == NONE:
                 continue
             touched |= 1 << (slot - i * MAX_EDGES)
@@ -104,7 +104,7 @@ def _add_edges(contact: TerrainContact, frames: Frames, loads: Loads, step: floa
                 add(report.shear_forces, i, along, 1.0)
                 report.normal_forces[i] += push
                 report.sinkages[i] = max(report.sinkages[i], depth)
-    forget_lost_edges(history, i, touched)
+    forget_lost_edges(history, i * MAX_EDGES, MAX_EDGES, touched)
 
 
 @compiled
