@@ -466,6 +466,12 @@ def test_vehicles_drive_over_every_kind_of_terrain(name, ground):
 # Bad input
 
 
+def soft_world():
+    world = segtrack.World(engine="native")
+    world.add_terrain(terrain.Plane(soil=terrain.find_soil("dry sand")))
+    return world
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -508,6 +514,16 @@ def test_vehicles_drive_over_every_kind_of_terrain(name, ground):
             lambda: plane(track_model="segments"),
             InvalidValueError,
             "engine for track model 'segments' must be pybullet, got 'native'",
+        ),
+        (
+            lambda: soft_world().add_vehicle("packbot", track_model="surface"),
+            InvalidValueError,
+            "ground of track model 'surface' must be rigid, got soil, which remembers where it was pressed",
+        ),
+        (
+            lambda: plane(track_model="surface")[0].add_terrain(soft_world().terrains[0]),
+            InvalidValueError,
+            "ground of track model 'surface' must be rigid, got soil, which remembers where it was pressed",
         ),
         (
             lambda: plane()[1].before_step(),

@@ -4,9 +4,10 @@ Frames. A section's frame has its origin on the belt's outer face, x along the b
 the axle and z outwards; it is where the path has it at the section's coordinate, so that a
 grouser turns with the arc on which it is. A belt's shape is rigid in its track frame.
 
-A belt is a row of sections: grousers, and faces between them. Those of a riding belt move with its
-travel; those of a smooth belt stand still and their face moves with its speed, which is the same
-for a belt that looks alike everywhere (Okada et al. 2020, section II, constraint to the ground).
+A belt is a row of sections: grousers, and faces between them, or faces alone. Those of a riding belt
+(`compliant`) move with its travel. Those of `surface` stand still and their face moves in its speed alone,
+which on rigid ground is the same for a belt that looks alike everywhere (the constraint to the
+ground in Okada et al. 2020); soil remembers where it was pressed, so that needs sections that ride.
 
 `section` says what of a section meets the ground, `belt` lays a vehicle's belts out for kernels,
 `candidates` finds which sections can touch, `belt_contact` what the ground does to them.

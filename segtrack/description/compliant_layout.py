@@ -65,10 +65,12 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
     path = spec.belt_path
     law = _law(spec, stiffness, damping)
     if smooth or spec.grousers is None:
-        coordinates, lengths = _face_places(path, spec.omit_segments)
+        coordinates, lengths = _standing_faces(path, spec.omit_segments) if smooth else _riding_faces(path)
         kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
         faces = tuple(face_section(length, length, spec.width, _inside(path)) for length in kinds.tolist())
-        return BeltDesign(track.name, path, coordinates, index, lengths, faces, False, law, spec.moving_mass)
+        return BeltDesign(
+            track.name, path, coordinates, index, lengths, faces, not smooth, law, spec.moving_mass
+        )
     shapes, pitch = spec.grousers.shapes, spec.pitch
     sections = [_grouser(shape, spec.width) for shape in shapes]
     for shape in shapes:
@@ -103,8 +105,16 @@ def _inside(path: BeltPath) -> float:
     return _INSIDE * min(arc.radius for arc in path.segments if isinstance(arc, Arc) and arc.turn > 0)
 
 
-def _face_places(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (n,) and lengths (n,) of the sections of a smooth belt [m]."""
+def _riding_faces(path: BeltPath) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (n,) and lengths (n,) of the sections of a smooth belt that move with it [m]."""
+    tightest = min(arc.radius for arc in path.segments if isinstance(arc, Arc))
+    count = math.ceil(path.perimeter / min(FACE_LENGTH, _FACE_TURN * tightest))
+    length = path.perimeter / count
+    return length * np.arange(count), np.full(count, length)
+
+
+def _standing_faces(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (n,) and lengths (n,) of the sections of a belt whose face moves in its speed alone [m]."""
     coordinates, lengths = [], []
     for start, segment, name in zip(path.starts, path.segments, path.names, strict=False):
         if name in omitted:

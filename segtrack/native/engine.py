@@ -90,7 +90,8 @@ class NativeEngine(Engine):
         """Add a terrain.
 
         Raises:
-            InvalidValueError: A mesh that does not consist of convex pieces.
+            InvalidValueError: A mesh that does not consist of convex pieces, or soil under belts of
+                the track model `surface`.
         """
         self._lay_ground((*self._terrains, terrain))
 
@@ -99,7 +100,10 @@ class NativeEngine(Engine):
         self._lay_ground(())
 
     def _lay_ground(self, terrains: tuple[Terrain, ...]) -> None:
-        self._ground = pack_ground(terrains)
+        ground = pack_ground(terrains)
+        for vehicle in self._vehicles:
+            vehicle.check_ground(ground)
+        self._ground = ground
         self._terrains = terrains
         for vehicle in self._vehicles:
             vehicle.forget_contacts()
@@ -119,6 +123,7 @@ class NativeEngine(Engine):
             InvalidValueError: The time step is too long for its contacts.
         """
         vehicle = NativeVehicle(description, track_model, self.time_step, flippers)
+        vehicle.check_ground(self._ground)
         vehicle.place(position, orientation)
         self._vehicles.append(vehicle)
         return vehicle

@@ -15,14 +15,14 @@ from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.links import vehicle_links
 from segtrack.engine import FrameMotion, VehicleModel
-from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
-from segtrack.geometry.path import normal_of, tangent_of
+from segtrack.errors import DivergedError, InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.rotation import quaternion_of
 from segtrack.ground.history import ContactHistory, allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.kinematics import move_links
 from segtrack.native.layout import vehicle_arrays
+from segtrack.native.outline import outer_points
 from segtrack.native.parts import NativeFlipper, NativeTrack
 from segtrack.native.stability import longest_step
 from segtrack.native.state import VehicleState, allocate_state
@@ -173,6 +173,12 @@ class NativeVehicle(VehicleModel):
         )
         self.forget_candidates()
 
+    def check_ground(self, ground: Ground) -> None:
+        """Refuse soil under belts whose faces stand still (InvalidValueError)."""
+        if self.track_model == "surface" and len(ground.soils):
+            got = Phrase("soil, which remembers where it was pressed")
+            raise InvalidValueError("ground of track model 'surface'", "rigid", got)
+
     def forget_candidates(self) -> None:
         """Let what is near be looked for anew before the next step."""
         self.state.slack[:] = 0.0
@@ -223,20 +229,7 @@ class NativeVehicle(VehicleModel):
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner (3,) of the box around body, belts and grousers, in the world [m]."""
         self.place_links()
-        root = self._work.rotations[0]
-        origin = self._work.centers[0] - root @ self.arrays.tree.centers[0]
-        corners = [self.arrays.hull.points @ root.T + origin]
-        for t, belt in enumerate(self.belts):
-            at = belt.coordinates + belt.riding * self.state.travels[0, t]
-            places, headings = belt.path.point(at), belt.path.heading(at)
-            for kind, section in enumerate(belt.sections):
-                mine = belt.kinds == kind
-                x, z = tangent_of(headings[mine])[:, None], normal_of(headings[mine])[:, None]
-                plane = places[mine][:, None] + x * section.points[:, :1] + z * section.points[:, 2:]
-                across = np.broadcast_to(section.points[:, 1], plane.shape[:2])
-                points = np.stack([plane[..., 0], across, plane[..., 1]], axis=-1).reshape(-1, 3)
-                corners.append(points @ self._work.belt_rotations[t].T + self._work.belt_origins[t])
-        points = np.concatenate(corners)
+        points = outer_points(self.arrays, self.belts, self._view, self._work)
         return tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist())
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:

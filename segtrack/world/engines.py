@@ -133,6 +133,7 @@ def attach(
     from segtrack.bullet.client import client_id
     from segtrack.bullet.vehicle import BulletVehicle
 
+    resolve("pybullet", track_model)
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     number = client_id(client, f"attach {description.name}")
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
