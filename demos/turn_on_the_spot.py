@@ -27,7 +27,7 @@ def main(headless: bool = False) -> None:
             before = robot.state.yaw
             world.run(1.0, real_time=not headless)
             rate = math.remainder(robot.state.yaw - before, math.tau)
-            slips = "  ".join(f"{name} {robot.tracks[name].slip_ratio:5.3f}" for name in ("left", "right"))
+            slips = "  ".join(f"{name} {robot.tracks[name].slip:5.3f}" for name in ("left", "right"))
             ratio = rate / without_slip
             print(f"{world.time:.0f} s  {rate:5.3f} rad/s, {ratio:5.3f} of no-slip;  slip ratio: {slips}")
 

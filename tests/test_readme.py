@@ -48,6 +48,30 @@ def test_plug_in_quick_start_compiles() -> None:
     assert "robot.before_step()" in code
 
 
+def test_native_example_runs_without_pybullet() -> None:
+    """It prints a turn to the left by less than 2 v / B, and loads that are part of the weight."""
+    code = next(text for _, text in BLOCKS if 'engine="native"' in text)
+    code += "import sys; assert 'pybullet' not in sys.modules; print(robot.mass * 9.81)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    yaw, *loads, weight = [float(number) for number in done.stdout.replace("[", "").replace("]", "").split()]
+    assert 0 < yaw < 2.0 * 2 * 0.2 / 0.2
+    assert 0 < sum(loads) < weight
+
+
+TEXTS = [ROOT / "README.md", *sorted(ROOT.glob("segtrack/**/README.md")), ROOT / "envs" / "README.md"]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[str(text.relative_to(ROOT)) for text in TEXTS])
+def test_links_lead_somewhere(text: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", text.read_text(encoding="utf-8")):
+        path, _, heading = link.partition("#")
+        target = text.parent / path if path else text
+        assert link.startswith("http") or target.exists(), link
+        if heading and target.exists():
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings], link
+
+
 @pytest.mark.parametrize("demo", sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py")))
 def test_demo_runs_headless(demo: str) -> None:
     command = [sys.executable, "-m", f"segtrack.demos.{demo}", "--headless"]
