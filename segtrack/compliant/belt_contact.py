@@ -49,8 +49,8 @@ def report_contact(
     belt: int,
     section: int,
 ) -> None:
-    """Write a contact that carries anything into row `index` of a report, if it has so many rows."""
-    if index >= len(report) or normal_force == 0.0:
+    """Write a contact that carries anything into row `index` of a report, if it has rows."""
+    if len(report) == 0 or normal_force == 0.0:
         return
     out = report[index]
     for k in range(3):

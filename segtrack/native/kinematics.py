@@ -122,9 +122,10 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, dec
             # Linearly implicit: contacts that stick are springs and dampers along the travel.
             gained = (step * (work.drive_forces[t] + work.pulls[t]) - carried) / (mass + work.grips[t])
             state.forces[t] = work.drive_forces[t]
+        # A constant force does work on the mean of the speeds before and after.
+        state.energies[t] += state.forces[t] * step * (state.speeds[t] + gained / 2)
         state.speeds[t] += gained
         state.travels[t] += step * state.speeds[t]
-        state.energies[t] += state.forces[t] * step * state.speeds[t]
     for j in range(len(tree.max_torques)):
         state.joint_speeds[j] = decay * state.joint_speeds[j] + work.speed_changes[j]
         state.joint_angles[j] += step * state.joint_speeds[j]
