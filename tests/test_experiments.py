@@ -89,14 +89,13 @@ def test_published_ratios_follow_from_the_published_factors() -> None:
 
 
 def test_compliant_belts_reproduce_table_4_over_time_steps_and_stiffness() -> None:
-    """6 of 6 at every time step, with pitch within 1 deg of each other, and from 5e3 to 1.6e5 N/m."""
+    """6 of 6 at every time step, with pitch within 1 deg of each other, and from 5e3 N/m on."""
     rows = run_band()
     default = [row for row in rows if row.stiffness is None]
     assert [(row.time_step, row.matches) for row in default] == [(step, 6) for step in TIME_STEPS]
     assert np.ptp([math.degrees(row.max_pitch) for row in default]) < 1.0
     band = {row.stiffness: row.matches for row in rows if row.stiffness is not None}
-    assert all(band[stiffness] == 6 for stiffness in STIFFNESSES if 5e3 <= stiffness <= 1.6e5)
-    assert band[3.2e5] is None  # 1 ms is too long for it.
+    assert all(band[stiffness] == 6 for stiffness in STIFFNESSES if stiffness >= 5e3)
 
 
 def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
