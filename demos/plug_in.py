@@ -27,7 +27,7 @@ def main(headless: bool = False) -> None:
         robot.before_step()
         client.stepSimulation()
     x, y, _ = robot.state.position
-    print(f"at ({x:.2f}, {y:.2f}) m, heading {robot.state.yaw:.2f} rad, links {', '.join(robot.model.links)}")
+    print(f"at ({x:.2f}, {y:.2f}) m, heading {robot.state.yaw:.2f} rad, tracks {', '.join(robot.tracks)}")
     client.disconnect()
 
 
