@@ -147,21 +147,27 @@ def add_belt_contacts(
                     report, part * points + p, point, push, along, here, depth, pressure, belt, part
                 )
         if candidates.edge_counts[part] > 0:
-            edge_force, edge_torque = _add_edges(
+            edge_force, edge_torque = add_edges(
                 ground,
-                belts,
-                belt,
-                part,
                 law,
+                belts.edge_weights[kind] * length,
+                belts.pieces[kind],
+                belts.face_counts[kind],
+                belts.piece_counts[kind],
+                candidates.edges[part],
+                candidates.edge_counts[part],
+                part * MAX_EDGES,
+                MAX_EDGES,
                 base,
                 forward,
                 ey,
                 out,
                 moving,
                 spin,
-                candidates,
                 history,
                 report,
+                belt,
+                part,
                 step,
             )
             own_force, own_torque = sum_of(own_force, edge_force), sum_of(own_torque, edge_torque)
@@ -172,67 +178,76 @@ def add_belt_contacts(
 
 
 @compiled
-def _add_edges(
+def add_edges(
     ground: Ground,
-    belts: BeltArrays,
-    belt: int,
-    part: int,
     law: ContactParameters,
+    weight: float,
+    pieces: NDArray[np.float64],
+    face_counts: NDArray[np.intp],
+    piece_count: int,
+    edges: NDArray[np.intp],
+    edge_count: int,
+    first_slot: int,
+    slot_count: int,
     base: Vector,
-    forward: Vector,
-    ey: Vector,
-    out: Vector,
+    x: Vector,
+    y: Vector,
+    z: Vector,
     moving: Vector,
     spin: Vector,
-    candidates: Candidates,
     history: ContactHistory,
     report: NDArray[np.float64],
+    group: int,
+    part: int,
     step: float,
 ) -> tuple[Vector, Vector]:
-    """Find what the edges near a section do to it, and advance their contacts by `step` [s].
+    """Find what the edges near a part do to it, and advance their contacts by `step` [s].
 
     Args:
         ground: The ground.
-        belts: The vehicle's.
-        belt: Which of them.
-        part: Which section.
-        law: Contact parameters of a metre of the belt.
-        base: Origin of the section's frame in the world [m].
-        forward: x axis of the section's frame in the world.
-        ey: y axis.
-        out: z axis.
-        moving: Velocity of the section's origin in the world [m/s].
-        spin: Angular velocity of the section in the world [rad/s].
-        candidates: Of the vehicle.
+        law: Contact parameters of the part.
+        weight: Fraction of their stiffness and damping at either end of an edge.
+        pieces: Faces of the part's convex pieces (pieces, faces, 5).
+        face_counts: How many faces each piece has (pieces,).
+        piece_count: How many pieces it has.
+        edges: Candidates (n,).
+        edge_count: How many of them count.
+        first_slot: Of the history, for the part.
+        slot_count: How many slots it has.
+        base: Origin of the part's frame in the world [m].
+        x: x axis of the part's frame in the world.
+        y: y axis, across the track.
+        z: z axis.
+        moving: Velocity of the part's origin in the world [m/s].
+        spin: Angular velocity of the part in the world [rad/s].
         history: Of the vehicle.
         report: As in `add_belt_contacts`.
+        group: By which the report names the belt, or the hull.
+        part: Index of the part.
         step: Duration [s].
 
     Returns:
-        Force on the section [N] and moment about its origin [N m], in the world.
+        Force on the part [N] and moment about its origin [N m], in the world.
     """
     total, torque, touched = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0
-    kind, first_row = belts.kinds[part], len(report) - 2 * len(history.edge_ids)
-    weight = belts.edge_weights[kind] * belts.lengths[part]
-    for e in range(candidates.edge_counts[part]):
-        edge = candidates.edges[part, e]
-        begin = _in_section(base, forward, ey, out, row(ground.edges[:, :3], edge))
-        end = _in_section(base, forward, ey, out, row(ground.edges[:, 3:], edge))
-        for piece in range(belts.piece_counts[kind]):
-            start, stop, normal, offset = edge_in_piece(
-                belts.pieces[kind, piece], belts.face_counts[kind, piece], begin, end
-            )
+    first_row = len(report) - 2 * len(history.edge_ids)
+    for e in range(edge_count):
+        edge = edges[e]
+        begin = _in_frame(base, x, y, z, row(ground.edges[:, :3], edge))
+        end = _in_frame(base, x, y, z, row(ground.edges[:, 3:], edge))
+        for piece in range(piece_count):
+            start, stop, normal, offset = edge_in_piece(pieces[piece], face_counts[piece], begin, end)
             if not start < stop:
                 continue
-            slot = find_edge_slot(history, part * MAX_EDGES, MAX_EDGES, edge * belts.pieces.shape[1] + piece)
+            slot = find_edge_slot(history, first_slot, slot_count, edge * len(pieces) + piece)
             if slot == NONE:
                 continue
-            touched |= 1 << (slot - part * MAX_EDGES)
-            inwards = along_axes(forward, ey, out, (-normal[0], -normal[1], -normal[2]))
+            touched |= 1 << (slot - first_slot)
+            inwards = along_axes(x, y, z, (-normal[0], -normal[1], -normal[2]))
             shears = history.edge_shear_displacements[slot]
             for tip in range(2):
                 place = point_between(begin, end, stop if tip else start)
-                arm = along_axes(forward, ey, out, place)
+                arm = along_axes(x, y, z, place)
                 here = sum_of(moving, cross(spin, arm))
                 depth = offset - dot(place, normal)
                 force, along, shear, push = touch_edge_end(
@@ -241,22 +256,21 @@ def _add_edges(
                     depth,
                     here,
                     inwards,
-                    ey,
+                    y,
                     law.friction * ground.edge_friction[edge],
                     weight,
                     step,
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
                 total, torque = sum_of(total, force), sum_of(torque, cross(arm, force))
-                index = first_row + 2 * slot + tip
-                point = sum_of(base, arm)
-                report_contact(report, index, point, push, along, here, depth, 0.0, belt, part)
-    forget_lost_edges(history, part * MAX_EDGES, MAX_EDGES, touched)
+                index, point = first_row + 2 * slot + tip, sum_of(base, arm)
+                report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
+    forget_lost_edges(history, first_slot, slot_count, touched)
     return total, torque
 
 
 @compiled
-def _in_section(base: Vector, x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
-    """A point of the world, in the frame of a section."""
+def _in_frame(base: Vector, x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
+    """A point of the world, in a frame."""
     lever = (point[0] - base[0], point[1] - base[1], point[2] - base[2])
     return dot(x, lever), dot(y, lever), dot(z, lever)

@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt_contact import report_contact
+from segtrack.compliant.belt_contact import add_edges, report_contact
 from segtrack.compliant.candidates import Candidates, list_part
 from segtrack.ground.broadphase import box_in_world
-from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
-from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
+from segtrack.ground.history import MAX_EDGES, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, arm, axis, compiled, cross, dot, inlined, row, sum_of
+from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, inlined, row, sum_of
 from segtrack.native.dynamics import add_force_at
 from segtrack.native.tree import TreeWork
 
@@ -155,50 +154,31 @@ def add_hull_contacts(
         if depth > 0.0:
             add_force_at(work, 0, force, point)
             report_contact(report, first_point + p, point, push, along, here, depth, pressure, group, part)
-    touched, first_slot = 0, part * MAX_EDGES
-    for e in range(candidates.edge_counts[part]):
-        edge = candidates.edges[part, e]
-        begin = _in_root(work, origin, row(ground.edges[:, :3], edge))
-        end = _in_root(work, origin, row(ground.edges[:, 3:], edge))
-        for piece in range(len(hull.pieces)):
-            start, stop, normal, offset = edge_in_piece(
-                hull.pieces[piece], hull.face_counts[piece], begin, end
-            )
-            if not start < stop:
-                continue
-            slot = find_edge_slot(history, first_slot, MAX_HULL_EDGES, edge * len(hull.pieces) + piece)
-            if slot == NONE:
-                continue
-            touched |= 1 << (slot - first_slot)
-            out = arm(work.rotations, 0, normal)
-            shears = history.edge_shear_displacements[slot]
-            for tip in range(2):
-                place = point_between(begin, end, stop if tip else start)
-                point = sum_of(origin, arm(work.rotations, 0, place))
-                lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
-                here = sum_of(velocity, cross(spin, lever))
-                depth = offset - dot(place, normal)
-                force, along, shear, push = touch_edge_end(
-                    law,
-                    row(shears, tip),
-                    depth,
-                    here,
-                    (-out[0], -out[1], -out[2]),
-                    lateral,
-                    law.friction * ground.edge_friction[edge],
-                    EDGE_WEIGHT,
-                    step,
-                )
-                shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
-                add_force_at(work, 0, force, point)
-                index = len(report) - 2 * len(history.edge_ids) + 2 * slot + tip
-                report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
-    forget_lost_edges(history, first_slot, MAX_HULL_EDGES, touched)
-
-
-@compiled
-def _in_root(work: TreeWork, origin: Vector, point: Vector) -> Vector:
-    """A point of the world, in the root's frame."""
-    lever = (point[0] - origin[0], point[1] - origin[1], point[2] - origin[2])
-    r = work.rotations
-    return dot(axis(r, 0, 0), lever), dot(axis(r, 0, 1), lever), dot(axis(r, 0, 2), lever)
+    if candidates.edge_counts[part] == 0:
+        return
+    lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
+    force, torque = add_edges(
+        ground,
+        law,
+        EDGE_WEIGHT,
+        hull.pieces,
+        hull.face_counts,
+        len(hull.pieces),
+        candidates.edges[part],
+        candidates.edge_counts[part],
+        part * MAX_EDGES,
+        MAX_HULL_EDGES,
+        origin,
+        axis(work.rotations, 0, 0),
+        lateral,
+        axis(work.rotations, 0, 2),
+        sum_of(velocity, cross(spin, lever)),
+        spin,
+        history,
+        report,
+        group,
+        part,
+        step,
+    )
+    add_force_at(work, 0, force, origin)
+    add(work.torques, 0, torque, 1.0)
