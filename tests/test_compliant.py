@@ -14,6 +14,7 @@ from segtrack.compliant.section import bar_section, face_section, hull_section, 
 from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import REST_DEPTH, belt_designs
 from segtrack.description.links import vehicle_links
+from segtrack.description.track import ContactSpec
 from segtrack.geometry.path import normal_of, tangent_of
 from segtrack.ground.history import allocate_contact_history
 from segtrack.ground.pack import pack_ground
@@ -208,6 +209,13 @@ def test_friction_across_has_no_effect_along_and_helps_to_turn():
         rates.append(robot.state.yaw - yaw)
     assert ways[0] == pytest.approx(ways[1], rel=1e-3)
     assert rates[1] > 1.05 * rates[0]
+
+
+def test_friction_across_needs_friction_along():
+    with pytest.raises(ValueError, match="must have friction above 0 with lateral_friction"):
+        ContactSpec(friction=0.0, lateral_friction=0.5)
+    assert ContactSpec(friction=0.6, lateral_friction=0.45).lateral_ratio == pytest.approx(0.75)
+    assert ContactSpec(friction=0.6).lateral_ratio == 1.0
 
 
 # Edges
