@@ -12,7 +12,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from typer.testing import CliRunner
 
-import segtrack.bullet.chains
+import segtrack.bullet.belts.chains
 import segtrack.cli.climb
 from segtrack.bullet.camera import take_picture
 from segtrack.chain.advance import advance_tracks
@@ -207,7 +207,7 @@ def test_a_chain_that_comes_off_leaves_what_was_written_down(tmp_path: Path, mon
             raise DivergedError("shoe 7", time, "the chain has come off its wheels")
         return done
 
-    monkeypatch.setattr(segtrack.bullet.chains, "advance_tracks", lose)
+    monkeypatch.setattr(segtrack.bullet.belts.chains, "advance_tracks", lose)
     monkeypatch.setattr(segtrack.cli.climb, "write_figure", lambda path, _: path)
     arguments = ["climb", "packbot", "--track-model", "chain", "--out", str(tmp_path)]
     done = CliRunner().invoke(app, [*arguments, "--json"])

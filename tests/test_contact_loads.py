@@ -10,8 +10,8 @@ from scenes import GRAVITY, on_plane
 
 import segtrack
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.contact_loads import ContactLoads, contact_loads
-from segtrack.experiments.ride import Ride, watch
+from segtrack.experiments.steady_turns.contact_loads import ContactLoads, contact_loads
+from segtrack.experiments.steady_turns.ride import Ride, watch
 
 both = pytest.mark.parametrize("track_model", ["segments", "chain"])
 

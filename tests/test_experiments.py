@@ -11,17 +11,17 @@ import pytest
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments.climb import ClimbSetup, run_climb
 from segtrack.experiments.climb.attempt import _real_time_factors, _slip
-from segtrack.experiments.okada_band import STIFFNESSES, TIME_STEPS, run_band
-from segtrack.experiments.okada_map import MapPoint, critical_damping, run_map
-from segtrack.experiments.okada_table_2 import run_table_2
-from segtrack.experiments.okada_table_4 import case_setup
-from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.published import (
+from segtrack.experiments.okada.band import STIFFNESSES, TIME_STEPS, run_band
+from segtrack.experiments.okada.published import (
     TABLE_2_RATIOS,
     TABLE_2_REAL_TIME_FACTOR,
     TABLE_4,
     PublishedClimb,
 )
+from segtrack.experiments.okada.step_map import MapPoint, critical_damping, run_map
+from segtrack.experiments.okada.table_2 import run_table_2
+from segtrack.experiments.okada.table_4 import case_setup
+from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.speed import measure_speed
 from segtrack.experiments.trajectory import BeltHistory, Trajectory
 from segtrack.files import check_writable, replacing

@@ -16,7 +16,7 @@ from rich.console import Console
 import segtrack
 from segtrack.description.placement import place_tracks
 from segtrack.errors import SegtrackError
-from segtrack.experiments.maxxii import (
+from segtrack.experiments.steady_turns.maxxii import (
     FEW,
     LENGTHS,
     SimulatedTurns,
@@ -25,8 +25,8 @@ from segtrack.experiments.maxxii import (
     run_maxxii,
     with_contact_length,
 )
-from segtrack.experiments.maxxii_data import GAUGE, recorded_turns
-from segtrack.experiments.turning import uniform_pressure_turning_rate
+from segtrack.experiments.steady_turns.maxxii_data import GAUGE, recorded_turns
+from segtrack.experiments.steady_turns.turning import uniform_pressure_turning_rate
 from segtrack.files import to_json
 from segtrack.report.maxxii_report import draw_maxxii, maxxii_table
 

@@ -10,13 +10,13 @@ import pytest
 from scipy.optimize import brentq, minimize
 
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.planar_friction import (
+from segtrack.experiments.steady_turns.planar_friction import (
     TOLERANCE,
     PlanarContacts,
     balance_friction,
     uniform_tracks,
 )
-from segtrack.experiments.turning import uniform_pressure_turning_rate
+from segtrack.experiments.steady_turns.turning import uniform_pressure_turning_rate
 
 LENGTH, GAUGE, SPEED, FRICTION = 0.51, 0.445, 0.2, 0.6
 FINE = (1000, 1)

@@ -14,7 +14,7 @@ from scenes import GRAVITY
 
 import segtrack
 from segtrack.description.chain_layout import track_design
-from segtrack.experiments.okada_table_4 import run_table_4
+from segtrack.experiments.okada.table_4 import run_table_4
 from segtrack.experiments.segments_vs_chain import (
     MODELS,
     VEHICLE,

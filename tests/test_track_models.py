@@ -8,9 +8,9 @@ from scenes import vary
 
 import segtrack
 from segtrack import terrain
+from segtrack.bullet.belts.plate_chain import loop_of
+from segtrack.bullet.belts.plates import closing_gap
 from segtrack.bullet.loader import track_model
-from segtrack.bullet.plate_chain import loop_of
-from segtrack.bullet.plates import closing_gap
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.geometry.plate_loop import plate_loop
 from segtrack.geometry.pulleys import Pulley, wrap_belt

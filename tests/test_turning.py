@@ -16,7 +16,7 @@ from scipy.integrate import quad
 
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, SegtrackError
-from segtrack.experiments.steering import (
+from segtrack.experiments.steady_turns.steering import (
     Motion,
     Rig,
     Steered,
@@ -25,7 +25,7 @@ from segtrack.experiments.steering import (
     turn_on_a_slope,
     turn_on_the_spot,
 )
-from segtrack.experiments.turning import (
+from segtrack.experiments.steady_turns.turning import (
     RADII,
     TurningCase,
     compared_vehicles,

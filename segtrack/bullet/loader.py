@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pybullet
 
-from segtrack.bullet import plates, segments, smooth, wheels
+from segtrack.bullet.belts import plates, segments, smooth, wheels
+from segtrack.bullet.belts.joint_belt import JointBeltGroup
+from segtrack.bullet.belts.joints import FREE, MAX_JOINTS, free_joints, set_contact
 from segtrack.bullet.frames import place_base
-from segtrack.bullet.joint_belt import JointBeltGroup
-from segtrack.bullet.joints import FREE, MAX_JOINTS, free_joints, set_contact
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.track import TrackSpec
@@ -47,7 +47,7 @@ def track_model(name: str) -> TrackBuilder:
             raise InvalidValueError("track model wheels:N", f"at most {MAX_JOINTS} wheels", name)
         return TrackBuilder(partial(wheels.track_links, count=count), wheels.create_belt, JointBeltGroup)
     if name == "chain":
-        from segtrack.bullet import chains  # With numba, which takes half a second to import.
+        from segtrack.bullet.belts import chains  # With numba, which takes half a second to import.
 
         return TrackBuilder(
             chains.track_links, chains.create_belt, chains.ChainBeltGroup, has_own_bodies=True

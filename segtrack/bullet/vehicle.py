@@ -12,8 +12,8 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
+from segtrack.bullet.belts.chain_view import ChainView
 from segtrack.bullet.camera import take_picture
-from segtrack.bullet.chain_view import ChainView
 from segtrack.bullet.client import client_id, connection_required
 from segtrack.bullet.flipper import BulletFlipper
 from segtrack.bullet.frames import link_mass, link_motion, place_base

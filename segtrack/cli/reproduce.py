@@ -18,18 +18,10 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.experiments import (
-    maxxii,
-    okada_band,
-    okada_map,
-    okada_table_2,
-    okada_table_4,
-    segments_vs_chain,
-    speed,
-    steering,
-    turning,
-)
-from segtrack.experiments.published import TABLE_4
+from segtrack.experiments import segments_vs_chain, speed
+from segtrack.experiments.okada import band, step_map, table_2, table_4
+from segtrack.experiments.okada.published import TABLE_4
+from segtrack.experiments.steady_turns import maxxii, steering, turning
 from segtrack.files import write_csv, write_figure, write_json
 
 reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
@@ -37,10 +29,8 @@ reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=Tru
 
 @reproduce.command("okada-table-2")
 @command
-def table_2(
-    rounds: Annotated[
-        int, typer.Option(help="How often each model takes its turn.", min=1)
-    ] = okada_table_2.ROUNDS,
+def okada_table_2(
+    rounds: Annotated[int, typer.Option(help="How often each model takes its turn.", min=1)] = table_2.ROUNDS,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -48,8 +38,8 @@ def table_2(
     from segtrack.report import table_figures, tables
 
     folder = results_folder(out, "okada-table-2")
-    with counting("driving", rounds * len(okada_table_2.MODELS)) as done:
-        result = okada_table_2.run_table_2(rounds=rounds, on_done=done)
+    with counting("driving", rounds * len(table_2.MODELS)) as done:
+        result = table_2.run_table_2(rounds=rounds, on_done=done)
     written = [
         write_json(folder / "table_2.json", result.summary()),
         write_figure(folder / "table_2.png", table_figures.draw_table_2(result)),
@@ -81,7 +71,7 @@ def quince_speed(
 
 @reproduce.command("okada-table-4")
 @command
-def table_4(
+def okada_table_4(
     preset: Preset = None,
     track_model: TrackModel = None,
     engine: EngineChoice = None,
@@ -113,7 +103,7 @@ def _six_cases(folder: Path, chosen: dict[str, Any], as_json: bool) -> None:
     from segtrack.report import table_figures, tables
 
     with counting("climbing", len(TABLE_4)) as done:
-        result = okada_table_4.run_table_4(**chosen, on_done=done)
+        result = table_4.run_table_4(**chosen, on_done=done)
     written = [
         write_json(folder / "table_4.json", result.summary()),
         write_figure(folder / "table_4.png", table_figures.draw_table_4(result)),
@@ -125,8 +115,8 @@ def _six_cases(folder: Path, chosen: dict[str, Any], as_json: bool) -> None:
 def _band(folder: Path, as_json: bool) -> None:
     from segtrack.report import tables
 
-    with counting("climbing", okada_band.row_count()) as done:
-        rows = okada_band.run_band(done)
+    with counting("climbing", band.row_count()) as done:
+        rows = band.run_band(done)
     records = [row.record() for row in rows]
     written = write_csv(folder / "band.csv", list(records[0]), (list(record.values()) for record in records))
     show(tables.band_table(rows), {"rows": records}, as_json)
@@ -136,8 +126,8 @@ def _band(folder: Path, as_json: bool) -> None:
 def _map(folder: Path, chosen: dict[str, Any], size: str, as_json: bool) -> None:
     from segtrack.report import table_figures, tables
 
-    with counting("climbing", okada_map.climb_count(size)) as done:
-        result = okada_map.run_map(size, **chosen, on_done=done)
+    with counting("climbing", step_map.climb_count(size)) as done:
+        result = step_map.run_map(size, **chosen, on_done=done)
     records = [point.record() for point in result.points]
     written = [
         write_csv(folder / "map.csv", list(records[0]), (list(record.values()) for record in records)),

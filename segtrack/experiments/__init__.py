@@ -9,9 +9,9 @@ from segtrack.experiments.climb import (
     ClimbSetup,
     run_climb,
 )
-from segtrack.experiments.okada_map import run_map
-from segtrack.experiments.okada_table_2 import run_table_2
-from segtrack.experiments.okada_table_4 import run_table_4
+from segtrack.experiments.okada.step_map import run_map
+from segtrack.experiments.okada.table_2 import run_table_2
+from segtrack.experiments.okada.table_4 import run_table_4
 from segtrack.experiments.trajectory import Trajectory
 
 __all__ = [

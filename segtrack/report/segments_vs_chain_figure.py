@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from segtrack.experiments.okada_table_4 import Case
+from segtrack.experiments.okada.table_4 import Case
 from segtrack.experiments.segments_vs_chain import MODELS, VEHICLE, Model, SegmentsVsChain
 from segtrack.experiments.traction import SPEED
 from segtrack.report.style import SEGMENT_COLOURS, new_figure

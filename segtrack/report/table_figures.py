@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from segtrack.experiments.okada_map import Table4Map
-from segtrack.experiments.okada_table_2 import Table2
-from segtrack.experiments.okada_table_4 import Table4
-from segtrack.experiments.published import TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.okada.published import TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.okada.step_map import Table4Map
+from segtrack.experiments.okada.table_2 import Table2
+from segtrack.experiments.okada.table_4 import Table4
 from segtrack.experiments.speed import SpeedTable
 from segtrack.report.climb_figure import draw_snapshot
 from segtrack.report.style import SEGMENT_COLOURS, new_figure

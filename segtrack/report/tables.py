@@ -10,14 +10,14 @@ from rich.table import Table
 
 from segtrack.description import VehicleDescription
 from segtrack.experiments.climb import ClimbResult
-from segtrack.experiments.okada_band import BandRow
-from segtrack.experiments.okada_map import Table4Map
-from segtrack.experiments.okada_table_2 import Table2
-from segtrack.experiments.okada_table_4 import Table4
-from segtrack.experiments.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.okada.band import BandRow
+from segtrack.experiments.okada.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
+from segtrack.experiments.okada.step_map import Table4Map
+from segtrack.experiments.okada.table_2 import Table2
+from segtrack.experiments.okada.table_4 import Table4
 from segtrack.experiments.segments_vs_chain import Line, Model, SegmentsVsChain
 from segtrack.experiments.speed import SpeedTable
-from segtrack.experiments.turning import TurningCase
+from segtrack.experiments.steady_turns.turning import TurningCase
 
 
 def climb_table(result: ClimbResult) -> Table:

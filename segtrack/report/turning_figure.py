@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from segtrack.experiments.turning import TurningCase
+from segtrack.experiments.steady_turns.turning import TurningCase
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
 _WIDTH = 0.8

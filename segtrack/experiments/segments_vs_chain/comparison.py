@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from segtrack.experiments.okada_table_4 import Table4
+from segtrack.experiments.okada.table_4 import Table4
 from segtrack.experiments.traction import Pull, Slide, SteadyDrive
 
 VEHICLE = "packbot"

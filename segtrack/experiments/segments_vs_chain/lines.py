@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from segtrack.description import load_vehicle
 from segtrack.experiments import traction
 from segtrack.experiments.climb import ClimbResult
-from segtrack.experiments.okada_table_4 import Case
+from segtrack.experiments.okada.table_4 import Case
 from segtrack.experiments.segments_vs_chain.comparison import VEHICLE, Line, Model, Scenes, SegmentsVsChain
 from segtrack.experiments.traction import Pull, SteadyDrive
 

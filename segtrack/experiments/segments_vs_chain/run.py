@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from segtrack.experiments import traction
-from segtrack.experiments.okada_table_4 import run_table_4
+from segtrack.experiments.okada.published import TABLE_4, PublishedClimb
+from segtrack.experiments.okada.table_4 import run_table_4
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.published import TABLE_4, PublishedClimb
 from segtrack.experiments.segments_vs_chain.comparison import MODELS, VEHICLE, Model, Scenes, SegmentsVsChain
 from segtrack.experiments.segments_vs_chain.lines import compare, track_friction
 from segtrack.experiments.traction import Pull, Slide, SteadyDrive

@@ -18,8 +18,8 @@ from segtrack.description import VehicleDescription
 from segtrack.description.placement import place_tracks
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, finite
-from segtrack.experiments.planar_friction import balance_friction
-from segtrack.experiments.ride import watch
+from segtrack.experiments.steady_turns.planar_friction import balance_friction
+from segtrack.experiments.steady_turns.ride import watch
 from segtrack.robot import Robot
 from segtrack.terrain import Plane
 from segtrack.world import World

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pybullet
 
+from segtrack.bullet.belts.joints import free_joints
 from segtrack.bullet.frames import link_mass, link_motion, vector
-from segtrack.bullet.joints import free_joints
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
 from segtrack.chain.advance import KINEMATIC, DriveCommand, advance_tracks, tension_tracks
 from segtrack.chain.parent_frames import CompositeBody, ParentFrames

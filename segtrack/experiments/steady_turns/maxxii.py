@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.description.belt_path import PathSpec, PulleySpec
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.experiments.maxxii_data import recorded_turns
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.planar_friction import balance_friction, uniform_tracks
+from segtrack.experiments.steady_turns.maxxii_data import recorded_turns
+from segtrack.experiments.steady_turns.planar_friction import balance_friction, uniform_tracks
 from segtrack.terrain import Plane
 from segtrack.world import World
 from segtrack.world.engines import resolve

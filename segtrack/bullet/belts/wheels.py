@@ -7,7 +7,7 @@ motor and turns at belt speed / radius; they share the drive's force limit equal
 
 from __future__ import annotations
 
-from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.belts.joint_belt import JointBelt
 from segtrack.bullet.model import TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase

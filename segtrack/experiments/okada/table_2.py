@@ -14,7 +14,7 @@ from typing import Any
 
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.published import TABLE_2_SPEED
+from segtrack.experiments.okada.published import TABLE_2_SPEED
 from segtrack.experiments.variants import without_segment
 from segtrack.terrain import Plane
 from segtrack.world import World, resolve

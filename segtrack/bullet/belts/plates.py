@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 import pybullet
 
+from segtrack.bullet.belts.joint_belt import JointBelt
+from segtrack.bullet.belts.joints import FREE, free_joints, set_contact
+from segtrack.bullet.belts.plate_chain import FREEDOMS, box_inertia, chain_urdf, loop_of
 from segtrack.bullet.frames import link_motion
-from segtrack.bullet.joint_belt import JointBelt
-from segtrack.bullet.joints import FREE, free_joints, set_contact
 from segtrack.bullet.model import TrackJoints
-from segtrack.bullet.plate_chain import FREEDOMS, box_inertia, chain_urdf, loop_of
 from segtrack.description.track import ContactSpec, TrackSpec
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Line, normal_of, tangent_of

@@ -22,8 +22,8 @@ from scipy.optimize import brentq
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
-from segtrack.experiments import steering
-from segtrack.experiments.steering import Rig, Steered
+from segtrack.experiments.steady_turns import steering
+from segtrack.experiments.steady_turns.steering import Rig, Steered
 from segtrack.world import resolve
 
 TRACK_MODELS = ("segments", "compliant", "chain")

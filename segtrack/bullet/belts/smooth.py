@@ -7,8 +7,8 @@ each step, as the paper does, looks the same and takes a quarter of the step's t
 
 from __future__ import annotations
 
-from segtrack.bullet.gears import gear_to_first
-from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.belts.gears import gear_to_first
+from segtrack.bullet.belts.joint_belt import JointBelt
 from segtrack.bullet.model import TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink

@@ -16,9 +16,9 @@ from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import UnknownNameError
 from segtrack.experiments.climb import REAR_FLIPPERS_DEG, ClimbSetup
-from segtrack.experiments.okada_table_4 import VEHICLE, case_setup, climbs
+from segtrack.experiments.okada.published import TABLE_4
+from segtrack.experiments.okada.table_4 import VEHICLE, case_setup, climbs
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.published import TABLE_4
 from segtrack.experiments.variants import with_center_of_mass, with_contact
 from segtrack.world import resolve
 

@@ -11,8 +11,8 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import ClimbResult, ClimbSetup, run_climb
+from segtrack.experiments.okada.published import TABLE_4, TABLE_4_FRICTION, TABLE_4_SPEED, PublishedClimb
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.published import TABLE_4, TABLE_4_FRICTION, TABLE_4_SPEED, PublishedClimb
 from segtrack.world import resolve
 
 VEHICLE = "quince"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.experiments.contact_loads import ContactLoads, contact_loads
+from segtrack.experiments.steady_turns.contact_loads import ContactLoads, contact_loads
 from segtrack.robot import Robot
 from segtrack.world import World
 

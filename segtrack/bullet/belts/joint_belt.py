@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pybullet
 
+from segtrack.bullet.belts.joints import set_friction
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import link_motion, place_base
-from segtrack.bullet.joints import set_friction
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
 from segtrack.geometry.phase import wrap_travel
 

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.engine import FrameMotion
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.experiments.planar_friction import PlanarContacts
+from segtrack.experiments.steady_turns.planar_friction import PlanarContacts
 from segtrack.geometry.rotation import rotation_of
 from segtrack.robot import Robot
 from segtrack.robot.track import Track

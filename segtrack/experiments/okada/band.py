@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from segtrack.description import load_vehicle
 from segtrack.experiments.climb import ClimbResult, ClimbSetup, run_climb
-from segtrack.experiments.okada_table_4 import VEHICLE, case_setup
+from segtrack.experiments.okada.published import TABLE_4
+from segtrack.experiments.okada.table_4 import VEHICLE, case_setup
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.published import TABLE_4
 from segtrack.experiments.variants import with_contact
 
 TRACK_MODEL = "compliant"

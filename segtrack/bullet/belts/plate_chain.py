@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from segtrack.bullet.joints import MAX_JOINTS
+from segtrack.bullet.belts.joints import MAX_JOINTS
 from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
 from segtrack.description.track import Mount, TrackSpec
 from segtrack.errors import InvalidValueError

@@ -6,10 +6,10 @@ the others are geared to it.
 
 from __future__ import annotations
 
-from segtrack.bullet.gears import gear_to_first
-from segtrack.bullet.joint_belt import JointBelt
+from segtrack.bullet.belts.gears import gear_to_first
+from segtrack.bullet.belts.joint_belt import JointBelt
+from segtrack.bullet.belts.smooth import PERIOD
 from segtrack.bullet.model import TrackJoints
-from segtrack.bullet.smooth import PERIOD
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.links import SegmentLink
 

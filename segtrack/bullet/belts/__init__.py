@@ -1,0 +1,1 @@
+"""The belts that PyBullet holds or carries, one module a track model."""

@@ -1,0 +1,1 @@
+"""The tables, the map and the band of Okada et al. 2020."""

@@ -1,0 +1,1 @@
+"""Turns at steady rates: oracle, cases, and the recorded turns of a real vehicle."""
