@@ -72,7 +72,7 @@ def test_evaluate_command_writes_table_and_picture(tmp_path: Path) -> None:
 
 
 def test_speeds_fit_each_other() -> None:
-    (speed,) = benchmark(("GapCross",), steps=20, rounds=1, workers=2)
+    (speed,) = benchmark(("GapCross",), steps=20, rounds=1, workers=2, engine="native")
     assert speed.workers == 2
     assert speed.gain == speed.all_cores / speed.one
     assert speed.real_time_factor == pytest.approx(speed.one / 20.0)

@@ -18,7 +18,7 @@ EngineChoice = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="pybullet or native; the one that runs the track model if not given.",
+        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed.",
         show_default=False,
     ),
 ]
