@@ -128,7 +128,7 @@ def test_speeds_fit_each_other() -> None:
             "cannot read policy nowhere.npz: No such file or directory",
         ),
         (
-            ["evaluate", "StepClimb", "--preset", "best"],
+            ["evaluate", "StepClimb", "--engine", "pybullet", "--preset", "best"],
             "no solver preset 'best'; there are: exact, fast, coarse",
         ),
         (
