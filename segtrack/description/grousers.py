@@ -179,8 +179,12 @@ class Grousers(Spec):
 
     @property
     def shapes(self) -> tuple[GrouserShape, ...]:
-        """The shapes in turn; one if all are alike."""
-        return self.pattern if self.pattern is not None else (self.shape,)  # type: ignore[return-value]
+        """The shapes in turn, up to where they repeat; one if all are alike."""
+        if self.pattern is None:
+            return (self.shape,)  # type: ignore[return-value]
+        lengths = (n for n in range(1, len(self.pattern) + 1) if len(self.pattern) % n == 0)
+        repeats = next(n for n in lengths if self.pattern == self.pattern[:n] * (len(self.pattern) // n))
+        return self.pattern[:repeats]
 
     @property
     def height(self) -> float:

@@ -108,7 +108,7 @@ class TrackSpec(Spec):
         for i, shape in enumerate(shapes):
             rear, front = shape.kind.extent
             if front - rear > self.pitch:
-                where = "grousers.shape" if len(shapes) == 1 else f"grousers.pattern[{i}]"
+                where = "grousers.shape" if self.grousers.shape is not None else f"grousers.pattern[{i}]"
                 lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
                 problems.append(Problem(where, f"must be no longer than {lengths}"))
         names = self.belt_path.names
