@@ -256,9 +256,9 @@ def test_drive_commands_a_twist_about_the_gauge() -> None:
     world, robot = on_plane("packbot")
     with world:
         robot.drive(linear=0.2, angular=0.4)
-        half_gauge = 0.2225
-        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge)
-        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge)
+        half_gauge, efficiency = 0.2225, 0.764
+        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge / efficiency)
+        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge / efficiency)
         assert not math.isnan(robot.energy)
 
 

@@ -144,6 +144,9 @@ class VehicleDescription(Spec):
     flippers: dict[Name, FlipperSpec] = {}
     chain: ChainSpec = ChainSpec()
     """Of all tracks that give none of their own, for the track model `chain`."""
+    steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
+    """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
+    `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
 
     @model_validator(mode="after")
     def _has_tracks(self) -> VehicleDescription:
