@@ -10,7 +10,7 @@ from pydantic import ValidationError
 import segtrack
 from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.drive import DriveSpec
-from segtrack.description.load import parse_vehicle
+from segtrack.description.file.load import parse_vehicle
 from segtrack.description.placement import place_tracks
 from segtrack.errors import VehicleFileError
 

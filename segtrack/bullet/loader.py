@@ -19,7 +19,7 @@ from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf_links import parent_link
+from segtrack.description.urdf.mounting import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 

@@ -21,9 +21,10 @@ from segtrack.description.base import (
     exactly_one,
 )
 from segtrack.description.chain import ChainSpec
-from segtrack.description.frames import Frame, link_frames
+from segtrack.description.frames import Frame
 from segtrack.description.track import Mount, TrackSpec
-from segtrack.description.urdf_links import Mounting, link_problems, parent_link, reflected_mass_problems
+from segtrack.description.urdf.mounting import Mounting, link_problems, parent_link, reflected_mass_problems
+from segtrack.description.urdf.reading import link_frames
 from segtrack.errors import Problem
 
 

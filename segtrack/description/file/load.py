@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from segtrack.description.base import MistakesError
-from segtrack.description.catalogue import find_vehicle
-from segtrack.description.urdf_links import Mounting, link_problems
+from segtrack.description.file.catalogue import find_vehicle
+from segtrack.description.file.yaml_file import read_yaml
+from segtrack.description.urdf.mounting import Mounting, link_problems
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.description.yaml_file import read_yaml
 from segtrack.errors import Problem, VehicleFileError
 
 _EXPECTED = {
