@@ -112,7 +112,10 @@ KNOWN = ", ".join(segtrack.bundled_vehicles())
 MISTAKES = {
     "vehicle": (["climb", "qince"], f"segtrack: no vehicle 'qince'; there are: {KNOWN}"),
     "file": (["validate", "no.yaml"], "segtrack: cannot read no.yaml: no such file"),
-    "syntax": (["validate", "bad.yaml"], "segtrack: bad.yaml: is not YAML: "),
+    "syntax": (
+        ["validate", "bad.yaml"],
+        "segtrack: bad.yaml:1: is not YAML: column 12: expected ',' or ']', but got '<stream end>'",
+    ),
     "content": (["validate", "empty.yaml"], "segtrack: empty.yaml: "),
     "step nan": (
         [*CLIMB, "--step", "nan"],
