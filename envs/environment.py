@@ -16,7 +16,7 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.envs.actions import Actuators, FlipperGroups, check_belt_speed
 from segtrack.envs.course import Course
-from segtrack.envs.episode import Episode, slip_between, work_and_travel
+from segtrack.envs.episode import Episode, mean_slip, work_and_travel
 from segtrack.envs.episode_world import EpisodeWorld
 from segtrack.envs.observation import ObservationKind, Scan, Sensors
 from segtrack.envs.parameters import check_values, robot_parameters, sample_values
@@ -47,7 +47,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
     episode. What was sampled is in `info["parameters"]`.
 
     Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
-    step) [-], `energy` (work of all belt drives since the start) [J] and `reward_terms`.
+    step, in [-1, 1], as `Track.slip`) [-], `energy` (work of all belt drives since the start) [J]
+    and `reward_terms`.
     The last one of an episode also has its `real_time_factor`, which differs from run to run.
 
     Attributes:
@@ -226,7 +227,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         truncated = episode.steps * self.control_period >= self._time_limit - 1e-9
         if truncated and not terminated:
             episode.outcome = "timeout"
-        slip = slip_between(before, now, float(np.mean(way - travels)))
+        slip = mean_slip(before, now, float(np.mean(way - travels)), self.control_period)
         return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
 
     def render(self) -> Any:

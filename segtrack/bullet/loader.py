@@ -18,10 +18,17 @@ from segtrack.bullet.belts.joints import FREE, MAX_JOINTS, free_joints, set_cont
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
+from segtrack.description.segments_check import segments_problems
 from segtrack.description.track import TrackSpec
 from segtrack.description.urdf.mounting import parent_link
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.errors import (
+    FileAccessError,
+    InvalidValueError,
+    SegtrackError,
+    UnknownNameError,
+    VehicleFileError,
+)
 
 _MODELS = {
     "segments": TrackBuilder(segments.track_links, segments.create_belt, JointBeltGroup),
@@ -58,8 +65,14 @@ def track_model(name: str) -> TrackBuilder:
 
 
 def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
-    """The URDF of a vehicle with tracks of one model."""
+    """The URDF of a vehicle with tracks of one model.
+
+    Raises:
+        VehicleFileError: Its belts cannot be built of segments.
+    """
     chosen = track_model(model)
+    if model == "segments" and (problems := segments_problems(vehicle)):
+        raise VehicleFileError(f"{vehicle.name} with tracks of segments", problems)
     links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
     return build_urdf(_without_belts(vehicle) if chosen.has_own_bodies else vehicle, links)
 
@@ -85,6 +98,7 @@ def load(
 
     Raises:
         InvalidValueError: It has more joints than PyBullet can have, or a link's inertia is no body's.
+        VehicleFileError: Its belts cannot be built of segments.
         FileAccessError: PyBullet refuses the body's URDF.
     """
     chosen = track_model(model)

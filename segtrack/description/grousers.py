@@ -195,9 +195,12 @@ class Grousers(Spec):
 
     @property
     def shapes(self) -> tuple[GrouserShape, ...]:
-        """The shapes in turn; one if all are alike."""
+        """The shapes in turn, up to where they repeat; one if all are alike."""
         given = given_one(self, ("shape", "pattern"))
-        return given if isinstance(given, tuple) else (given,)
+        if not isinstance(given, tuple):
+            return (given,)
+        lengths = (n for n in range(1, len(given) + 1) if len(given) % n == 0)
+        return given[: next(n for n in lengths if given == given[:n] * (len(given) // n))]
 
     @property
     def height(self) -> float:

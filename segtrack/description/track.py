@@ -120,7 +120,7 @@ class TrackSpec(Spec):
         for i, shape in enumerate(shapes):
             rear, front = known(shape, "kind.extent", (0.0, 0.0))
             if front - rear > self.pitch:
-                where = "grousers.shape" if len(shapes) == 1 else f"grousers.pattern[{i}]"
+                where = "grousers.shape" if self.grousers.shape is not None else f"grousers.pattern[{i}]"
                 lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
                 yield Problem(where, f"must be no longer than {lengths}")
 
