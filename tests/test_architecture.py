@@ -130,7 +130,7 @@ def test_pybullet_is_imported_once_it_is_chosen():
         "assert 'pybullet' not in sys.modules;"
         "segtrack.World().close(); assert 'pybullet' in sys.modules"
     )
-    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_geometry_and_terrain_run_without_an_engine():
@@ -141,7 +141,7 @@ def test_geometry_and_terrain_run_without_an_engine():
         "import segtrack.geometry.seam, segtrack.geometry.pulleys, segtrack.terrain, segtrack.description, "
         "segtrack.drive; assert segtrack.description.load_vehicle('quince').name == 'quince'"
     )
-    assert subprocess.run([sys.executable, "-c", program], cwd="/", timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], cwd="/").returncode == 0
 
 
 def modules():
