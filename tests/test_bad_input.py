@@ -157,7 +157,7 @@ TOP_FIRST = {
          "tracks.left.grousers.count must be a whole number, got 'many'"),
         ([((*BOX, "length"), 0.05)],
          "tracks.left.grousers.shape must be no longer than their pitch of 0.03838 m, got 0.05 m"),
-        ([(GROUSERS, {"count": 41, "pattern": [ROD, ROD]})],
+        ([(GROUSERS, {"count": 41, "pattern": [ROD, {"box": {"length": 0.005, "height": 0.008}}]})],
          "tracks.left.grousers.count must be a multiple of the 2 shapes in pattern, got 41"),
         ([(GROUSERS, {"count": 40, "pattern": [ROD, THICK_ROD]})],
          "tracks.left.grousers.pattern[1] must be no longer than their pitch of 0.03838 m, got 0.04 m"),
