@@ -33,7 +33,7 @@ from segtrack.experiments.climb import (
     run_climb,
 )
 from segtrack.experiments.grouser_history import GrouserRecorder
-from segtrack.files import write_csv, write_figure, write_json
+from segtrack.files import check_file, write_csv, write_figure, write_json
 
 
 @command
@@ -71,6 +71,8 @@ def climb(
     from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 
+    if record is not None:
+        check_file("--record", record, (".mp4", ".gif"))
     setup = ClimbSetup(
         vehicle=vehicle,
         step=step,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import Engine, EngineName
+from segtrack.engine import Engine, EngineName, wheel_count
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.robot.checks import check_flippers, check_pose
@@ -29,7 +29,7 @@ def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
 
     Raises:
         UnknownNameError: No such engine, or no such track model.
-        InvalidValueError: The engine does not run the track model.
+        InvalidValueError: The engine does not run the track model, or it is one of too few wheels.
     """
     if engine is not None and engine not in TRACK_MODELS:
         raise UnknownNameError("engine", engine, TRACK_MODELS)
@@ -37,6 +37,8 @@ def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
         chosen: EngineName = "pybullet" if engine is None else engine
         return chosen, TRACK_MODELS[chosen][0]
     kind = "wheels:N" if track_model.partition(":")[0] == "wheels" else track_model
+    if kind == "wheels:N":
+        wheel_count(track_model)
     runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
     if not runs_it:
         known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
