@@ -7,6 +7,7 @@ sentences, so that the same mistake always reads the same.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat
@@ -119,6 +120,18 @@ class DisconnectedError(SegtrackError):
     def __init__(self, what: str) -> None:
         """Say what was attempted."""
         super().__init__(f"{what}: the physics client is disconnected")
+
+
+class MissingPyBulletError(SegtrackError, ImportError):
+    """PyBullet is asked for, and not installed."""
+
+    def __init__(self) -> None:
+        """Say what to install, under which Python, and what works without it."""
+        here = ".".join(map(str, sys.version_info[:2]))
+        super().__init__(
+            f"PyBullet is not installed: pip install pybullet, which has wheels for Python 3.10 and 3.11 "
+            f"(this is {here}); engine native works without it"
+        )
 
 
 class NotReadyError(SegtrackError):
