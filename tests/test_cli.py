@@ -142,10 +142,6 @@ MISTAKES = {
         [*CLIMB, "--engine", "native", "--track-model", "segments"],
         "segtrack: engine for track model 'segments' must be pybullet, got 'native'",
     ),
-    "native film": (
-        [*CLIMB, "--track-model", "compliant", "--record", "film.gif"],
-        "segtrack: engine for a film must be pybullet, got 'native'",
-    ),
     "native window": (
         [*CLIMB, "--track-model", "compliant", "--gui"],
         "segtrack: engine for a window must be pybullet, got 'native'",
@@ -161,6 +157,10 @@ MISTAKES = {
     "flippers": (
         [*CLIMB, "--flippers", "30"],
         "segtrack: no front flipper of 'packbot'; there are: none",
+    ),
+    "size of a film": (
+        [*CLIMB, "--record", "film.gif", "--frame-size", "640"],
+        "segtrack: frame-size [pixels] must be width x height, as 640x360, got '640'",
     ),
     "film": (
         [*CLIMB, "--record", "film.txt"],
