@@ -11,6 +11,7 @@ from segtrack.rendering import Camera, free_body, mesh
 
 STIFFNESS = 2000.0
 DAMPING = 400.0
+RED = (200, 70, 60)
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
@@ -35,11 +36,9 @@ def main(headless: bool = False, picture: Picture = None) -> None:
             print(f"{world.time:.1f} s  pull {spring():6.1f} N  slip {slip:5.2f}  power {power:5.1f} W")
         print(f"friction x weight = {0.6 * robot.mass * 9.81:.1f} N")
         if picture is not None:
-            x, y, z = robot.bounds()[0][0], *robot.state.position[1:]
-            rope = free_body(
-                mesh.box((0.5, 0.006, 0.006), (200, 70, 60)), lambda: ((x - 0.5, y, z), (0, 0, 0, 1))
-            )
-            Camera(robot, world.terrains, view="oblique", bodies=[rope]).save(picture)
+            x, y, z = robot.state.position
+            spring = free_body(mesh.box((0.5, 0.006, 0.006), RED), lambda: ((x - 0.5, y, z), (0, 0, 0, 1)))
+            Camera(robot, world.terrains, view="oblique", bodies=[spring]).save(picture)
 
 
 if __name__ == "__main__":

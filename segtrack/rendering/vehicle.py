@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import Frame, link_frames, read_vector
+from segtrack.description.frames import Frame
 from segtrack.description.track import TrackSpec
+from segtrack.description.urdf.reading import link_frames, read_vector
 from segtrack.geometry import solids as geometry
 from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.geometry.path import Arc, BeltPath
