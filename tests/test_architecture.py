@@ -23,6 +23,7 @@ LAYERS = (
     {"bullet", "native"},
     {"robot"},
     {"world"},
+    {"rendering"},
     {"segtrack"},  # What `import segtrack` gives.
     {"experiments"},
     {"envs"},
@@ -126,7 +127,7 @@ def test_one_module_knows_the_engines(file):
 
 def test_pybullet_is_imported_once_it_is_chosen():
     program = (
-        "import sys, segtrack, segtrack.cli, segtrack.envs, segtrack.experiments, segtrack.report.video;"
+        "import sys, segtrack, segtrack.cli, segtrack.envs, segtrack.experiments, segtrack.rendering;"
         "assert 'pybullet' not in sys.modules;"
         "segtrack.World().close(); assert 'pybullet' in sys.modules"
     )

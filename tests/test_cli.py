@@ -231,7 +231,8 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     native = [*CLIMB, "--engine", "native", "--track-model", "segments"]
     yield native, "engine for track model 'segments' must be pybullet, got 'native'"
     compliant = [*CLIMB, "--track-model", "compliant"]
-    yield [*compliant, "--record", "film.gif"], "engine for a film must be pybullet, got 'native'"
+    size = "frame-size [pixels] must be width x height, as 640x360, got '640'"
+    yield [*compliant, "--record", "film.gif", "--frame-size", "640"], size
     yield [*compliant, "--gui"], "engine for a window must be pybullet, got 'native'"
     table = ["reproduce", "okada-table-4", "--engine", "pybullet", "--track-model", "surface"]
     yield table, "engine for track model 'surface' must be native, got 'pybullet'"
