@@ -294,4 +294,4 @@ class NativeVehicle(VehicleModel):
         belt, spec = self.belts[track], self.tracks[track].mounted.spec
         count = spec.grousers.count if belt.riding and spec.grousers is not None else 0
         first = int(self.arrays.belts.section_starts[track])
-        return GrouserReading.from_report(rows[rows[:, 12] == track], first, count)
+        return GrouserReading.from_report(rows[rows[:, 12] == track], belt, first, count)
