@@ -33,7 +33,6 @@ from segtrack.errors import (
 )
 from segtrack.world import resolve
 
-_WIDTH, _HEIGHT = 640, 368
 _MODES = ("human", "rgb_array")
 _BULLET_PRESET = "coarse"
 
@@ -108,8 +107,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             UnknownNameError: No such task, vehicle, parameter, reward term, engine, track model, preset or
                 mode.
             VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A value that cannot be, an engine that does not run the track model or draws
-                no pictures, or a vehicle without the flippers that the task needs.
+            InvalidValueError: A value that cannot be, an engine that does not run the track model or has
+                no window, or a vehicle without the flippers that the task needs.
             SegtrackError: There is no display for a window.
         """
         if isinstance(task, str):
@@ -119,8 +118,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
         self.engine, self.track_model = resolve(engine, track_model)
-        if render_mode is not None and self.engine != "pybullet":
-            raise InvalidValueError(f"engine for render mode {render_mode!r}", "pybullet", self.engine)
+        if render_mode == "human" and self.engine != "pybullet":
+            raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
         self.task, self.render_mode = task, render_mode
         self.vehicle = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
         if task.needs_flippers and not self.vehicle.flippers:
@@ -234,10 +233,15 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """A picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
         if self.render_mode != "rgb_array":
             return None
+        from segtrack.rendering import Camera  # With numba, which takes half a second to import.
+
         episode_world = self._open_world("render")
         if self._episode is None:
             raise NotReadyError(f"render {self.task.name}", "it has not been reset")
-        return episode_world.robot.take_picture(_WIDTH, _HEIGHT)
+        if self._episode.camera is None:
+            robot, terrains = episode_world.robot, episode_world.world.terrains
+            self._episode.camera = Camera(robot, terrains, view="oblique")
+        return self._episode.camera.take()
 
     def close(self) -> None:
         """Give back what PyBullet holds; may be called again."""

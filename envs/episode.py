@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from segtrack.envs.parameters import Values
 from segtrack.envs.task import Outcome, TaskState
 from segtrack.robot import Robot
 from segtrack.robot.slip import longitudinal_slip
+
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.rendering import Camera
 
 
 class Episode:
@@ -28,6 +31,7 @@ class Episode:
         steps: Control steps so far.
         elapsed: Wall time of the simulation so far [s].
         energy: Work of all belt drives so far [J].
+        camera: What takes its pictures, once one has been asked for.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class Episode:
         self.outcome: Outcome = "running"
         self.steps = 0
         self.elapsed = self.energy = 0.0
+        self.camera: Camera | None = None
 
     @property
     def over(self) -> bool:

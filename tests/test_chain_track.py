@@ -21,7 +21,7 @@ from segtrack.chain.track import TrackChain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.chain import ChainSpec, ShoesSpec
 from segtrack.description.chain_layout import track_design
-from segtrack.description.load import parse_vehicle
+from segtrack.description.file.load import parse_vehicle
 from segtrack.errors import DivergedError, InvalidValueError, VehicleFileError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil

@@ -104,6 +104,7 @@ TEXTS = [
     ROOT / "README.md",
     *sorted(ROOT.glob("segtrack/**/README.md")),
     ROOT / "envs" / "README.md",
+    ROOT / "demos" / "README.md",
 ]
 
 
@@ -118,7 +119,22 @@ def test_links_lead_somewhere(text: Path) -> None:
             assert heading in [re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings], link
 
 
-@pytest.mark.parametrize("demo", sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py")))
+DEMOS = sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py"))
+
+
+def test_gallery_shows_every_demo_by_the_command_that_made_its_picture() -> None:
+    rows = re.findall(r"^\| !\[.*", (ROOT / "demos" / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    command = r"`python -m segtrack\.demos\.(\w+) --headless --picture demos/(pictures/\1\.png)`"
+    shown = {}
+    for row in rows:
+        demo, picture = re.search(command, row).groups()
+        assert f"]({picture})" in row and f"**{demo}**" in row
+        shown[demo] = (ROOT / "demos" / picture).stat().st_size
+    assert sorted(shown) == DEMOS
+    assert max(shown.values()) < 150_000
+
+
+@pytest.mark.parametrize("demo", DEMOS)
 def test_demo_runs_headless(demo: str) -> None:
     command = [sys.executable, "-m", f"segtrack.demos.{demo}", "--headless"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

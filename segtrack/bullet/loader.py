@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
@@ -20,8 +19,9 @@ from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, Tr
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.segments_check import segments_problems
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf_links import parent_link
+from segtrack.description.urdf.mounting import parent_link
 from segtrack.description.vehicle import VehicleDescription
+from segtrack.engine import wheel_count
 from segtrack.errors import (
     FileAccessError,
     InvalidValueError,
@@ -47,9 +47,7 @@ def track_model(name: str) -> TrackBuilder:
         InvalidValueError: Fewer than two wheels, more than PyBullet can have, or no number of them.
     """
     if name == "wheels" or name.startswith("wheels:"):
-        count = int(name[7:]) if re.fullmatch("wheels:[0-9]{1,4000}", name) else 0
-        if count < 2:
-            raise InvalidValueError("track model wheels:N", "at least 2 wheels", name)
+        count = wheel_count(name)
         if count > MAX_JOINTS:
             raise InvalidValueError("track model wheels:N", f"at most {MAX_JOINTS} wheels", name)
         return TrackBuilder(partial(wheels.track_links, count=count), wheels.create_belt, JointBeltGroup)

@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from segtrack.errors import MissingPyBulletError
+
 GREETINGS = (b"pybullet build time", b"argv[0]=")
 """How the lines begin that are left out: the first on standard error, the second on standard output."""
 
@@ -27,9 +29,18 @@ def without_greetings() -> Iterator[None]:
 
 
 def import_pybullet() -> None:
-    """Import PyBullet without its greeting; what goes wrong is raised as ever."""
-    with without_greetings():
-        importlib.import_module("pybullet")
+    """Import PyBullet without its greeting; whatever else goes wrong is raised as ever.
+
+    Raises:
+        MissingPyBulletError: It is not installed.
+    """
+    try:
+        with without_greetings():
+            importlib.import_module("pybullet")
+    except ModuleNotFoundError as error:
+        if error.name != "pybullet":
+            raise
+        raise MissingPyBulletError from None
 
 
 @contextmanager

@@ -70,6 +70,27 @@ def quince_speed(
     say_written(*written)
 
 
+@reproduce.command("films")
+@command
+def film_costs(
+    rounds: Annotated[int, typer.Option(help="How often each climb takes its turn.", min=1)] = 3,
+    view: Annotated[str, typer.Option(help="The films': side, top or oblique.")] = "side",
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """What a film of a climb costs beside the climb, in both engines."""
+    from segtrack.experiments import film_cost
+    from segtrack.report import tables
+
+    folder = results_folder(out, "films")
+    with counting("climbing", rounds * len(film_cost.CLIMBS)) as done:
+        costs = film_cost.measure_films(rounds, view, done)  # type: ignore[arg-type]
+    summary = {"climbs": [cost.record() for cost in costs]}
+    written = write_json(folder / "films.json", summary)
+    show(tables.film_table(costs), summary, as_json)
+    say_written(written)
+
+
 @reproduce.command("okada-table-4")
 @command
 def okada_table_4(

@@ -12,7 +12,7 @@ from segtrack.cli.output import JsonFlag, command, say_written, show, words
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.links import vehicle_links
 from segtrack.description.segments_check import segments_problems
-from segtrack.files import check_writable, write_figure, write_text
+from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
 
@@ -86,6 +86,6 @@ def draw(
 
     vehicle = load_vehicle(file)
     picture = out if out is not None else Path("out") / f"{vehicle.name}.png"
-    check_writable(picture.parent)
+    check_file("--out", picture, picture_suffixes())
     mass = sum(link.mass for link in vehicle_links(vehicle).masses)
     say_written(write_figure(picture, draw_vehicle(vehicle, mass)))

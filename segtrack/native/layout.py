@@ -12,9 +12,10 @@ from scipy.spatial import ConvexHull
 
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.frames import Frame, link_frames, read_vector
+from segtrack.description.frames import Frame
 from segtrack.description.links import Links
 from segtrack.description.mesh_file import convex_corners
+from segtrack.description.urdf.reading import link_frames, read_vector
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.geometry.path import Arc
 from segtrack.ground.parameters import contact_parameters

@@ -98,7 +98,7 @@ def advance(
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
     outcome[0] = DONE
-    report = work.matrix[0, :0, :]
+    report = work.matrix[0, :0]
     for i in range(len(done)):
         state, history, near = (
             vehicle_view(states, i),

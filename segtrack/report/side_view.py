@@ -14,7 +14,7 @@ from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.path import Arc, BeltPath, normal_of
+from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.geometry.solids import Placed, turn_and_move
 
 Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grouser", "wheel"]
@@ -106,26 +106,6 @@ def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]
         profile = profiles[footprint.index % len(profiles)]
         outlines.append(turn_and_move(profile, path.point(at)[0], heading))
     return outlines
-
-
-def inner_outline(path: BeltPath, thickness: float) -> NDArray[np.float64]:
-    """The belt's inner face (n, 2) in the track plane [m]."""
-    along = _stations(path)
-    return path.point(along) - thickness * normal_of(path.heading(along))
-
-
-def outer_outline(path: BeltPath) -> NDArray[np.float64]:
-    """The belt's outer face (n, 2) in the track plane [m], station by station as `inner_outline`."""
-    return path.point(_stations(path))
-
-
-def _stations(path: BeltPath) -> NDArray[np.float64]:
-    """Belt coordinates at which an outline is drawn: the ends of lines, arcs every 3 degrees."""
-    pieces = []
-    for start, segment in zip(path.starts, path.segments, strict=False):
-        count = 2 + int(abs(segment.turn) / math.radians(3)) if isinstance(segment, Arc) else 2
-        pieces.append(start + np.linspace(0, segment.length * (1 - 1e-9), count))
-    return np.concatenate(pieces)
 
 
 def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:

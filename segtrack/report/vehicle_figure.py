@@ -17,8 +17,9 @@ from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
 from segtrack.description.segments_check import segments_dip
 from segtrack.description.track import TrackSpec
+from segtrack.geometry.outline import inner_outline
 from segtrack.geometry.path import Arc, normal_of
-from segtrack.report.side_view import Role, grouser_outlines, inner_outline, side_view
+from segtrack.report.side_view import Role, grouser_outlines, side_view
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
 
 _WIDTH = 13.0

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segtrack.description import VehicleDescription
 from segtrack.engine import VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
@@ -145,18 +142,6 @@ class Robot:
             InvalidValueError: Not so many finite numbers, or a quaternion of zeros.
         """
         self.model.place(*check_pose(position, orientation))
-
-    def take_picture(self, width: int, height: int) -> NDArray[np.uint8]:
-        """The robot as a camera to its right sees it, red, green and blue (height, width, 3).
-
-        Args:
-            width: Of the picture [pixels].
-            height: Of the picture [pixels].
-
-        Raises:
-            NotReadyError: The engine draws nothing.
-        """
-        return self.model.take_picture(width, height)
 
     def before_step(self) -> None:
         """Prepare for the next step of somebody else's loop; see `segtrack.attach`.

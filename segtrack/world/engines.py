@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import Engine, EngineName
+from segtrack.engine import Engine, EngineName, wheel_count
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.robot.checks import check_flippers, check_pose
@@ -18,6 +20,8 @@ TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
     "native": ("compliant", "surface"),
 }
 """By engine, its default first."""
+DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
+"""What runs where neither engine nor track model is named: PyBullet where it is installed."""
 
 
 def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
@@ -25,43 +29,56 @@ def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
 
     Args:
         engine: None for the one that runs the track model.
-        track_model: None for the engine's default; with neither, PyBullet's segments.
+        track_model: None for the engine's default; with neither, that of `DEFAULT_ENGINE`.
 
     Raises:
         UnknownNameError: No such engine, or no such track model.
-        InvalidValueError: The engine does not run the track model.
+        InvalidValueError: The engine does not run the track model, or it is one of too few wheels.
+        MissingPyBulletError: It takes PyBullet, which is not installed.
     """
+    chosen, model = _choose(engine, track_model)
+    if chosen == "pybullet" != DEFAULT_ENGINE:
+        import_module("segtrack.bullet")  # Says what to install.
+    return chosen, model
+
+
+def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
     if engine is not None and engine not in TRACK_MODELS:
         raise UnknownNameError("engine", engine, TRACK_MODELS)
     if track_model is None:
-        chosen: EngineName = "pybullet" if engine is None else engine
+        chosen = engine or DEFAULT_ENGINE
         return chosen, TRACK_MODELS[chosen][0]
     kind = "wheels:N" if track_model.partition(":")[0] == "wheels" else track_model
+    if kind == "wheels:N":
+        wheel_count(track_model)
     runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
     if not runs_it:
         known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
         raise UnknownNameError("track model", track_model, [name for models in known for name in models])
     if engine is not None and engine not in runs_it:
         raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
-    return (runs_it[0] if engine is None else engine), track_model
+    return engine or (DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]), track_model
 
 
 def open_engine(
-    name: EngineName,
+    name: EngineName | None,
     preset: str | None,
     time_step: float | None,
     gravity: float,
     gui: bool,
     client: Any,
 ) -> Engine:
-    """Open a world of an engine.
+    """Open a world of an engine: of `DEFAULT_ENGINE` if none is named, of PyBullet for a window or a client.
 
     Raises:
         UnknownNameError: No such engine, or no such preset.
+        MissingPyBulletError: It takes PyBullet, which is not installed.
         InvalidValueError: A window or a client for an engine that is not PyBullet, or a time step that is
             not positive and finite.
         SegtrackError: There is no display for a window.
     """
+    if name is None:
+        name = "pybullet" if gui or client is not None else DEFAULT_ENGINE
     if name == "pybullet":
         from segtrack.bullet.engine import BulletEngine
 
@@ -88,6 +105,7 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
         The time step [s].
 
     Raises:
+        MissingPyBulletError: PyBullet is not installed.
         UnknownNameError: No such preset.
         InvalidValueError: A time step that is not positive and finite.
         DisconnectedError: The client is not connected.
@@ -125,6 +143,7 @@ def attach(
         The robot.
 
     Raises:
+        MissingPyBulletError: PyBullet is not installed.
         DisconnectedError: The client is not connected.
         UnknownNameError: No such vehicle, track model or flipper.
         VehicleFileError: The vehicle file has mistakes.
