@@ -13,7 +13,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.cli import app
 from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
-from segtrack.description.load import parse_vehicle
+from segtrack.description.file.load import parse_vehicle
 from segtrack.errors import VehicleFileError
 from segtrack.experiments.steady_turns.steering import SPEED, Rig, turn_on_the_spot
 
