@@ -35,12 +35,12 @@ _MODELS = {
     "smooth": TrackBuilder(smooth.track_links, smooth.create_belt, JointBeltGroup),
     "plates": TrackBuilder(plates.track_links, plates.create_belt, JointBeltGroup, has_own_bodies=True),
 }
-_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain")
+_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
 def track_model(name: str) -> TrackBuilder:
-    """A track model: segments, smooth, wheels:N, plates or chain.
+    """A track model: segments, smooth, wheels:N, plates, chain, compliant or surface.
 
     Raises:
         UnknownNameError: There is none of that name.
@@ -57,6 +57,10 @@ def track_model(name: str) -> TrackBuilder:
         return TrackBuilder(
             chains.track_links, chains.create_belt, chains.ChainBeltGroup, has_own_bodies=True
         )
+    if name in ("compliant", "surface"):
+        from segtrack.bullet.belts import compliant  # With numba, too.
+
+        return TrackBuilder(compliant.track_links, compliant.create_belt, compliant.GROUPS[name])
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]
@@ -147,7 +151,7 @@ def _assemble(
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
         parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
         track_joints = TrackJoints(
-            mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
+            vehicle, mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
         )
         free_joints(client, body, own)
         if not chosen.has_own_bodies:
