@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat
 
 
@@ -70,10 +70,16 @@ class Problem:
     Attributes:
         where: Path of the key in the file, e.g. `tracks.left.grousers.count`.
         message: What is wrong there, e.g. `must be at least 1, got 0`.
+        line: Of the file, from 1; None if it is not known.
     """
 
     where: str
     message: str
+    line: int | None = None
+
+    def below(self, part: str) -> Problem:
+        """The same mistake, its path seen from where `part` is a path to."""
+        return replace(self, where=".".join(filter(None, [part, self.where])))
 
     def __str__(self) -> str:
         """The path and the message."""
@@ -86,7 +92,8 @@ class VehicleFileError(SegtrackError):
     def __init__(self, file: str, problems: Iterable[Problem]) -> None:
         """List every problem of the file, a line each."""
         self.file, self.problems = file, tuple(problems)
-        super().__init__("\n".join(f"{file}: {problem}" for problem in self.problems))
+        places = [file if problem.line is None else f"{file}:{problem.line}" for problem in self.problems]
+        super().__init__("\n".join(map("{}: {}".format, places, self.problems)))
 
 
 class FileAccessError(SegtrackError):

@@ -11,15 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.integrity import check_integrity
-from segtrack.chain.parent_frames import (
-    CompositeBody,
-    NetWrench,
-    VelocityChange,
-    accumulate_reaction,
-    composite_velocity_change,
-    drift_parents,
-    kick_parents,
-)
 from segtrack.chain.running_gear.sprocket_contact import add_sprocket_contacts
 from segtrack.chain.running_gear.wheel_contact import add_wheel_contacts, find_wheel_candidates
 from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
@@ -28,6 +19,15 @@ from segtrack.chain.shoes.sub_step import drift, kick, start_loads
 from segtrack.chain.terrain_contact.candidates import find_contact_candidates
 from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.chain.track_arrays import DriveArrays, TrackArrays
+from segtrack.coupling.parent_frames import (
+    CompositeBody,
+    NetWrench,
+    VelocityChange,
+    accumulate_reaction,
+    composite_velocity_change,
+    drift_parents,
+    kick_parents,
+)
 from segtrack.ground.vectors import compiled
 
 
