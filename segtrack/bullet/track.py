@@ -104,7 +104,7 @@ class BulletTrack(TrackModel):
             NotReadyError: PyBullet finds the contacts.
             DisconnectedError: The client is gone.
         """
-        with connection_required(self._client, f"read the grousers of {self.mounted.name}"):
+        with connection_required(self._client, f"read the grousers of {self.mounted.name}", self._body):
             reading = self.belt.read_grousers()
         return super().read_grousers() if reading is None else reading
 
