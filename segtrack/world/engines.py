@@ -132,8 +132,9 @@ def attach(
 ) -> Robot:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
-    The program calls `robot.before_step()` before each `stepSimulation()`. Solver settings
-    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+    The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
+    `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
+    README hold for are set by `segtrack.configure(client)`.
 
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.
