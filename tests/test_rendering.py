@@ -115,8 +115,7 @@ def test_a_box_covers_the_pixels_that_its_size_and_the_scale_say(native):
     body = free_body(cube, lambda: ((target[0], -3.0, target[2]), (0, 0, 0, 1)))
     seen = Camera(robot, size=(320, 180), bodies=[body]).take()
     red = np.any(seen != alone, axis=2)
-    scale = 320 / (camera._diagonal / 0.72)
-    assert red.sum() == pytest.approx((2 * half * scale) ** 2, rel=0.05)
+    assert red.sum() == pytest.approx((2 * half * camera.scale) ** 2, rel=0.05)
     rows, columns = np.nonzero(red)
     assert (rows.mean(), columns.mean()) == pytest.approx((89.5, 159.5), abs=0.6)
 
@@ -223,3 +222,19 @@ def test_a_folder_is_no_film(native, tmp_path):
     with pytest.raises(FileAccessError) as error:
         Film(tmp_path / "film.mp4", native[1])
     assert str(error.value) == f"cannot write to {tmp_path / 'film.mp4'}: Is a directory"
+
+
+def test_links_of_a_urdf_are_drawn_where_their_joints_are():
+    """The rover's mast and camera, turned by a right angle about the mast's axis in PyBullet."""
+    with World() as world:
+        robot = world.add_vehicle("example_rover", position=(0, 0, 0.5))
+        mast = robot.model.links["mast"]
+        links = vehicle_parts(robot)[:3]
+        before = np.concatenate([link.points() for link in links])
+        world.client.resetJointState(robot.model.body_id, mast, np.pi / 2)
+        after = np.concatenate([link.points() for link in links])
+        axis = np.array(world.client.getLinkState(robot.model.body_id, mast)[4])
+    turned = axis + (before - axis) @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
+    body = len(links[0].mesh.points)
+    np.testing.assert_allclose(after, np.concatenate([before[:body], turned[body:]]), atol=1e-6)
+    assert np.abs(after - before).max() > 0.03
