@@ -19,6 +19,7 @@ from segtrack.bullet.loop_guard import LoopGuard
 from segtrack.bullet.model import BeltReading
 from segtrack.bullet.track import BulletTrack
 from segtrack.description import VehicleDescription
+from segtrack.description.frames import Frame
 from segtrack.engine import Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
@@ -89,6 +90,11 @@ class BulletVehicle(VehicleModel):
         """Pose and velocity of the body frame."""
         self._guard.check()
         return link_motion(self.physics_client_id, self.body_id, -1)
+
+    def link_frame(self, name: str) -> Frame:
+        """Frame of a link of the body's URDF in the world, wherever its joints are."""
+        motion = link_motion(self.physics_client_id, self.body_id, self.links[name])
+        return Frame(motion.rotation, motion.position)
 
     def bodies(self) -> Bodies:
         """All links, and the shoes of link chains."""

@@ -9,22 +9,29 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import solids as geometry
 from segtrack.rendering.mesh import Colour, Mesh, box, coloured, from_file, join, of_solid, prism
+from segtrack.terrain import Mesh as MeshTerrain
 from segtrack.terrain import Terrain
 from segtrack.terrain.floor import FLOOR_DEPTH, FLOOR_REACH
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid
 
 GROUND: Colour = (217, 207, 193)
 SOIL: Colour = (205, 178, 134)
+_DEEP = 100.0
+"""How much farther down floors are drawn than they are [m], so that a cut shows ground to the edge."""
 _ROUND_AXIS = Rotation.from_euler("x", 90, degrees=True).as_matrix()
 """Turns a cylinder about y into one about z."""
 
 
 def ground_mesh(terrains: Iterable[Terrain]) -> Mesh:
-    """Return all surfaces of terrains in the world, closed ones from outside."""
+    """Return all surfaces of terrains in the world, closed ones from outside; their floors reach far down."""
     meshes = []
     for terrain in terrains:
         soft = terrain.soil is not None or getattr(terrain, "soils", None) is not None
-        meshes += [_mesh(solid, SOIL if soft else GROUND) for solid in terrain.solids()]
+        mesh = join(_mesh(solid, SOIL if soft else GROUND) for solid in terrain.solids())
+        if not isinstance(terrain, MeshTerrain):
+            heights = mesh.points[:, 2]
+            heights[heights <= heights.min() + 1e-6] -= _DEEP
+        meshes.append(mesh)
     return join(meshes)
 
 

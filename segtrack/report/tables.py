@@ -183,7 +183,7 @@ def turning_table(cases: tuple[TurningCase, ...]) -> Table:
     return table
 
 
-def segments_vs_chain(result: SegmentsVsChain) -> Table:
+def segments_vs_chain(result: SegmentsVsChain) -> tuple[Table, Table]:
     """Both track models line by line, then why; what is off the reference is red."""
     climbs = result.scenes["chain"].climbs.cases
     agree = sum(line.agree for line in result.lines)
@@ -203,10 +203,7 @@ def segments_vs_chain(result: SegmentsVsChain) -> Table:
         reasons.add_row(str(i), escape(line.why))
         scene = line.scene
     reasons.add_row("", f"The chain is simulated at {result.speed_ratio:.2f} times the segments' speed.")
-    both = Table.grid()
-    both.add_row(numbers)
-    both.add_row(reasons)
-    return both
+    return numbers, reasons
 
 
 def _marked(line: Line, model: Model, value: float | str) -> str:
