@@ -15,7 +15,7 @@ from segtrack.terrain import Terrain
 
 TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
     "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain"),
-    "native": ("compliant", "surface"),
+    "native": ("compliant", "surface", "chain"),
 }
 """By engine, its default first."""
 

@@ -17,7 +17,13 @@ import pybullet
 from segtrack.bullet.belts.joints import free_joints
 from segtrack.bullet.frames import link_mass, link_motion, vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
-from segtrack.chain.advance import KINEMATIC, DriveCommand, advance_tracks, tension_tracks
+from segtrack.chain.advance import (
+    KINEMATIC,
+    MAX_TIME_STEP,
+    DriveCommand,
+    advance_tracks,
+    tension_tracks,
+)
 from segtrack.chain.parent_frames import CompositeBody, ParentFrames
 from segtrack.chain.readings import ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
@@ -31,9 +37,6 @@ from segtrack.geometry.rotation import rotation_of
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.vectors import cross
 from segtrack.terrain import Terrain
-
-MAX_TIME_STEP = 0.01
-"""Largest engine time step with chains; contact candidates are found once per step [s]."""
 
 
 def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:

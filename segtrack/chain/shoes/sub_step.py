@@ -82,13 +82,21 @@ def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: fl
             shoes.angular_velocities_body[i, 1],
             shoes.angular_velocities_body[i, 2],
         ) = sx, sy, sz
-        r = frames.rotations[i]
-        write_rotation(r, shoes.orientations[i])
         for k in range(3):
             shoes.positions[i, k] += duration * shoes.velocities[i, k]
-            frames.positions[i, k] = shoes.positions[i, k]
-            frames.velocities[i, k] = shoes.velocities[i, k]
-            frames.angular_velocities_world[i, k] = r[k, 0] * sx + r[k, 1] * sy + r[k, 2] * sz
+        write_frame(shoes, frames, i)
+
+
+@compiled
+def write_frame(shoes: ChainArrays, frames: Frames, i: int) -> None:
+    """Write the kinematics of shoe i from its state."""
+    r, spin = frames.rotations[i], shoes.angular_velocities_body[i]
+    write_rotation(r, shoes.orientations[i])
+    x, y, z = spin[0], spin[1], spin[2]
+    for k in range(3):
+        frames.positions[i, k] = shoes.positions[i, k]
+        frames.velocities[i, k] = shoes.velocities[i, k]
+        frames.angular_velocities_world[i, k] = r[k, 0] * x + r[k, 1] * y + r[k, 2] * z
 
 
 @compiled
