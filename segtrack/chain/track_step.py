@@ -7,6 +7,8 @@ impulses on each are summed about its track frame's initial origin, for the engi
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,10 @@ from segtrack.chain.shoes.sub_step import drift, kick, start_loads
 from segtrack.chain.terrain_contact.candidates import find_contact_candidates
 from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.chain.track_arrays import DriveArrays, TrackArrays
-from segtrack.ground.vectors import Vector, compiled, scaled
+from segtrack.ground.vectors import Vector, compiled, dot, row, scaled
+
+GAINED_SPEED = 3.0
+"""What a shoe may gain in speed while contact candidates serve [m/s]."""
 
 
 @compiled
@@ -56,7 +61,7 @@ def run_tracks(
     """
     for t in range(len(tracks)):
         drives.mean_torques[t] = 0.0
-        begin_track(tracks[t], sub_step)
+        begin_track(tracks[t], sub_step, count * sub_step)
     for step in range(count):
         for k in range(3):
             net.force[k] = net.torque[k] = 0.0
@@ -76,8 +81,8 @@ def run_tracks(
 
 
 @compiled
-def begin_track(track: TrackArrays, sub_step: float) -> None:
-    """Reset the coupling impulses, take the first half drift, and find contact candidates."""
+def begin_track(track: TrackArrays, sub_step: float, duration: float) -> None:
+    """Reset the coupling impulses, take the first half drift, and find contact candidates for `duration`."""
     parents, coupling = track.parents, track.coupling
     for p in range(len(parents.positions)):
         for k in range(3):
@@ -86,14 +91,20 @@ def begin_track(track: TrackArrays, sub_step: float) -> None:
     drift(track.shoes, track.frames, track.constants, sub_step / 2)
     drift_wheels(track.running_gear, parents, sub_step / 2)
     drift_parents(parents, sub_step / 2)
-    find_candidates(track)
+    find_candidates(track, duration)
 
 
 @compiled
-def find_candidates(track: TrackArrays) -> None:
-    """Find what wheels and terrain may touch before `Wheels.margin` and the terrain's are used up."""
-    find_wheel_candidates(track.running_gear, track.parents, track.frames)
-    find_contact_candidates(track.terrain_contact, track.frames)
+def find_candidates(track: TrackArrays, duration: float) -> None:
+    """Find what wheels and terrain may touch within `duration` [s], in which shoes gain `GAINED_SPEED`."""
+    frames, square = track.frames, 0.0
+    for i in range(len(track.shoes.positions)):
+        v, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
+        reach = track.terrain_contact.margin
+        square = max(square, dot(v, v) + reach * reach * dot(spin, spin))
+    margin = 2 * duration * (math.sqrt(2 * square) + GAINED_SPEED)
+    find_wheel_candidates(track.running_gear, track.parents, frames, margin)
+    find_contact_candidates(track.terrain_contact, frames, margin)
 
 
 @compiled

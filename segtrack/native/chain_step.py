@@ -122,7 +122,7 @@ def advance_chains(
             return
         for t in range(len(tracks)):
             aim_drive(vehicle.drives, state, t)
-            find_candidates(tracks[t])
+            find_candidates(tracks[t], step)
             state.forces[t] = 0.0
         for _ in range(sub_steps):
             for link in range(len(tree.masses)):
