@@ -10,8 +10,10 @@ import typer
 
 import segtrack
 from segtrack import terrain
+from segtrack.demos import Picture
 from segtrack.experiments.chain_history import ChainHistory, ChainRecorder
 from segtrack.files import write_figure
+from segtrack.rendering import Camera
 from segtrack.report.chain_figure import LOADS, draw_shoes
 from segtrack.report.style import new_figure
 
@@ -23,7 +25,8 @@ SAMPLE = 0.1
 
 def main(
     headless: bool = False,
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out/bulldozer"),
+    out: Annotated[Path, typer.Option(help="Folder for the picture of the loads.")] = Path("out/bulldozer"),
+    picture: Picture = None,
 ) -> None:
     """Drive in and out again; without --headless in a window, at the pace of the clock if possible."""
     with segtrack.World(time_step=0.002, gui=not headless) as world:
@@ -38,6 +41,8 @@ def main(
         for sample in range(round(SECONDS / SAMPLE)):
             world.run(SAMPLE, real_time=not headless)
             recorder.sample(world.time)
+            if picture is not None and sample == 60:
+                Camera(robot, world.terrains).save(picture)
             if sample % 10 == 9:
                 x, _, z = robot.state.position
                 reading = robot.tracks["left"].read_chain()

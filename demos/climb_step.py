@@ -8,9 +8,11 @@ import typer
 
 import segtrack
 from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera
 
 
-def main(headless: bool = False) -> None:
+def main(headless: bool = False, picture: Picture = None) -> None:
     """Climb a step; without --headless in a window, at the pace of the clock."""
     with segtrack.World(gui=not headless) as world:
         world.add_terrain(terrain.Step(height=0.24, distance=0.75))
@@ -25,6 +27,8 @@ def main(headless: bool = False) -> None:
                 f"{world.time:5.1f} s  x {state.position[0]:6.3f} m  height {state.position[2]:5.3f} m"
                 f"  pitch {math.degrees(state.pitch):5.1f} deg  slip {robot.tracks['left'].slip:6.3f}"
             )
+            if picture is not None and round(world.time) == 8:
+                Camera(robot, world.terrains).save(picture)
 
 
 if __name__ == "__main__":

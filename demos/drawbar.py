@@ -6,12 +6,15 @@ import typer
 
 import segtrack
 from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera, free_body, mesh
 
 STIFFNESS = 2000.0
 DAMPING = 400.0
+RED = (200, 70, 60)
 
 
-def main(headless: bool = False) -> None:
+def main(headless: bool = False, picture: Picture = None) -> None:
     """Pull against a spring of 2 kN/m and print pull, slip and power."""
     with segtrack.World(gui=not headless) as world:
         world.add_terrain(terrain.Plane())
@@ -32,6 +35,10 @@ def main(headless: bool = False) -> None:
             slip = robot.tracks["left"].slip
             print(f"{world.time:.1f} s  pull {spring():6.1f} N  slip {slip:5.2f}  power {power:5.1f} W")
         print(f"friction x weight = {0.6 * robot.mass * 9.81:.1f} N")
+        if picture is not None:
+            x, y, z = robot.state.position
+            spring = free_body(mesh.box((0.5, 0.006, 0.006), RED), lambda: ((x - 0.5, y, z), (0, 0, 0, 1)))
+            Camera(robot, world.terrains, view="oblique", bodies=[spring]).save(picture)
 
 
 if __name__ == "__main__":

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pybullet
 import typer
 from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
+from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera, free_body, mesh
 
 
-def main(headless: bool = False) -> None:
+def main(headless: bool = False, picture: Picture = None) -> None:
     """Drive a rover with a mast in a curve, next to a ball that segtrack knows nothing of."""
     client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)
     client.setGravity(0, 0, -9.81)
     ground = client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))
     client.changeDynamics(ground, -1, lateralFriction=1.0)
-    client.createMultiBody(
-        1.0, client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1), -1, [0, 1.0, 0.5]
+    ball = client.createMultiBody(
+        1.0, client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1), -1, [0.3, 0.55, 0.5]
     )
 
     segtrack.configure(client)
@@ -28,6 +33,10 @@ def main(headless: bool = False) -> None:
         client.stepSimulation()
     x, y, _ = robot.state.position
     print(f"at ({x:.2f}, {y:.2f}) m, heading {robot.state.yaw:.2f} rad, tracks {', '.join(robot.tracks)}")
+    if picture is not None:
+        pose = partial(client.getBasePositionAndOrientation, ball)
+        bodies = [free_body(mesh.ball(0.1, (200, 70, 60)), pose)]
+        Camera(robot, [terrain.Plane()], view="oblique", bodies=bodies).save(picture)
     client.disconnect()
 
 

@@ -6,9 +6,12 @@ import math
 
 import numpy as np
 import typer
+from PIL import Image
 
 import segtrack
 from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera
 
 X, _ = np.meshgrid(np.linspace(-4, 4, 81), np.linspace(-4, 4, 81), indexing="ij")
 WAVES = 0.05 * (1 - np.cos(2 * math.pi * X / 1.0))
@@ -28,16 +31,32 @@ COURSES = {
 }
 
 
-def main(headless: bool = False, seconds: float = 8.0) -> None:
+COLUMNS, TILE = 4, (200, 112)
+"""Of the picture: tiles in a row, and the size of each [pixels]."""
+
+
+def main(
+    headless: bool = False,
+    seconds: float = 8.0,
+    picture: Picture = None,
+) -> None:
     """Drive over each terrain in turn."""
+    tiles = []
     for name, course in COURSES.items():
         with segtrack.World("fast", gui=not headless) as world:
             world.add_terrain(course)
             robot = world.add_vehicle("quince", flippers={"front_left": 0.6, "front_right": 0.6})
             robot.set_belt_speed(0.3, 0.3)
-            world.run(seconds, real_time=not headless)
+            world.run(0.45 * seconds, real_time=not headless)
+            if picture is not None:
+                tiles.append(Camera(robot, world.terrains, view="oblique", size=TILE).take())
+            world.run(0.55 * seconds, real_time=not headless)
             x, _, z = robot.state.position
             print(f"{name:12s} x {x:5.2f} m  height {z:5.2f} m  {world.real_time_factor:4.1f} x real time")
+    if picture is not None:
+        tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % COLUMNS)
+        rows = [np.hstack(tiles[i : i + COLUMNS]) for i in range(0, len(tiles), COLUMNS)]
+        Image.fromarray(np.vstack(rows)).save(picture, optimize=True)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ import typer
 
 import segtrack
 from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera
 
 SPEED = 0.2
 RAISED = 1.0
 
 
-def main(headless: bool = False) -> None:
+def main(headless: bool = False, picture: Picture = None) -> None:
     """Turn to the left with all flippers raised by 1 rad; without --headless at the pace of the clock."""
     with segtrack.World(engine="native") as world:
         world.add_terrain(terrain.Plane())
@@ -30,6 +32,8 @@ def main(headless: bool = False) -> None:
             slips = "  ".join(f"{name} {robot.tracks[name].slip:5.3f}" for name in ("left", "right"))
             ratio = rate / without_slip
             print(f"{world.time:.0f} s  {rate:5.3f} rad/s, {ratio:5.3f} of no-slip;  slip ratio: {slips}")
+        if picture is not None:
+            Camera(robot, world.terrains, view="top").save(picture)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.envs.actions import Actuators, FlipperGroups, check_belt_speed
 from segtrack.envs.course import Course
-from segtrack.envs.episode import Episode, slip_between, work_and_travel
+from segtrack.envs.episode import Episode, mean_slip, work_and_travel
 from segtrack.envs.episode_world import EpisodeWorld
 from segtrack.envs.observation import ObservationKind, Scan, Sensors
 from segtrack.envs.parameters import check_values, robot_parameters, sample_values
@@ -33,7 +33,6 @@ from segtrack.errors import (
 )
 from segtrack.world import resolve
 
-_WIDTH, _HEIGHT = 640, 368
 _MODES = ("human", "rgb_array")
 _BULLET_PRESET = "coarse"
 
@@ -47,7 +46,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
     episode. What was sampled is in `info["parameters"]`.
 
     Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
-    step) [-], `energy` (work of all belt drives since the start) [J] and `reward_terms`.
+    step, in [-1, 1], as `Track.slip`) [-], `energy` (work of all belt drives since the start) [J]
+    and `reward_terms`.
     The last one of an episode also has its `real_time_factor`, which differs from run to run.
 
     Attributes:
@@ -107,8 +107,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             UnknownNameError: No such task, vehicle, parameter, reward term, engine, track model, preset or
                 mode.
             VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A value that cannot be, an engine that does not run the track model or draws
-                no pictures, or a vehicle without the flippers that the task needs.
+            InvalidValueError: A value that cannot be, an engine that does not run the track model or has
+                no window, or a vehicle without the flippers that the task needs.
             SegtrackError: There is no display for a window.
         """
         if isinstance(task, str):
@@ -118,8 +118,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
         self.engine, self.track_model = resolve(engine, track_model)
-        if render_mode is not None and self.engine != "pybullet":
-            raise InvalidValueError(f"engine for render mode {render_mode!r}", "pybullet", self.engine)
+        if render_mode == "human" and self.engine != "pybullet":
+            raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
         self.task, self.render_mode = task, render_mode
         self.vehicle = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
         if task.needs_flippers and not self.vehicle.flippers:
@@ -226,17 +226,22 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         truncated = episode.steps * self.control_period >= self._time_limit - 1e-9
         if truncated and not terminated:
             episode.outcome = "timeout"
-        slip = slip_between(before, now, float(np.mean(way - travels)))
+        slip = mean_slip(before, now, float(np.mean(way - travels)), self.control_period)
         return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
 
     def render(self) -> Any:
         """A picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
         if self.render_mode != "rgb_array":
             return None
+        from segtrack.rendering import Camera  # With numba, which takes half a second to import.
+
         episode_world = self._open_world("render")
         if self._episode is None:
             raise NotReadyError(f"render {self.task.name}", "it has not been reset")
-        return episode_world.robot.take_picture(_WIDTH, _HEIGHT)
+        if self._episode.camera is None:
+            robot, terrains = episode_world.robot, episode_world.world.terrains
+            self._episode.camera = Camera(robot, terrains, view="oblique")
+        return self._episode.camera.take()
 
     def close(self) -> None:
         """Give back what PyBullet holds; may be called again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from segtrack.envs.course import Course
 from segtrack.envs.parameters import Values
 from segtrack.envs.task import Outcome, TaskState
 from segtrack.robot import Robot
+from segtrack.robot.slip import longitudinal_slip
 
-_MIN_TRAVEL = 1e-4
-"""A belt that moved by less than this stands [m]."""
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.rendering import Camera
 
 
 class Episode:
@@ -30,6 +31,7 @@ class Episode:
         steps: Control steps so far.
         elapsed: Wall time of the simulation so far [s].
         energy: Work of all belt drives so far [J].
+        camera: What takes its pictures, once one has been asked for.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Episode:
         self.outcome: Outcome = "running"
         self.steps = 0
         self.elapsed = self.energy = 0.0
+        self.camera: Camera | None = None
 
     @property
     def over(self) -> bool:
@@ -52,7 +55,7 @@ class Episode:
 
         Args:
             terms: Of the reward, weighted.
-            slip: Of the latest control step [-].
+            slip: Of the latest control step, in [-1, 1] [-].
             control_period: Between two actions [s].
         """
         info = {
@@ -75,9 +78,14 @@ def work_and_travel(robot: Robot) -> tuple[NDArray[np.float64], NDArray[np.float
     return np.array([state.energy for state in states]), np.array([state.travel for state in states])
 
 
-def slip_between(before: TaskState, now: TaskState, travel: float) -> float:
-    """1 - way along the body's forward axis / mean belt travel [m]; 0 while the belts stand."""
-    if abs(travel) < _MIN_TRAVEL:
-        return 0.0
+def mean_slip(before: TaskState, now: TaskState, travel: float, time: float) -> float:
+    """Longitudinal slip of the mean belt over the way along the body's forward axis, in [-1, 1] [-].
+
+    Args:
+        before: At the beginning of a control step.
+        now: At its end.
+        travel: Of the belts meanwhile, their mean [m].
+        time: That the control step took [s].
+    """
     way = np.subtract(now.state.position, before.state.position) @ now.forward
-    return float(1.0 - way / travel)
+    return longitudinal_slip(travel / time, float(way) / time)

@@ -7,8 +7,9 @@ sentences, so that the same mistake always reads the same.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat
 
 
@@ -69,10 +70,16 @@ class Problem:
     Attributes:
         where: Path of the key in the file, e.g. `tracks.left.grousers.count`.
         message: What is wrong there, e.g. `must be at least 1, got 0`.
+        line: Of the file, from 1; None if it is not known.
     """
 
     where: str
     message: str
+    line: int | None = None
+
+    def below(self, part: str) -> Problem:
+        """The same mistake, its path seen from where `part` is a path to."""
+        return replace(self, where=".".join(filter(None, [part, self.where])))
 
     def __str__(self) -> str:
         """The path and the message."""
@@ -85,7 +92,8 @@ class VehicleFileError(SegtrackError):
     def __init__(self, file: str, problems: Iterable[Problem]) -> None:
         """List every problem of the file, a line each."""
         self.file, self.problems = file, tuple(problems)
-        super().__init__("\n".join(f"{file}: {problem}" for problem in self.problems))
+        places = [file if problem.line is None else f"{file}:{problem.line}" for problem in self.problems]
+        super().__init__("\n".join(map("{}: {}".format, places, self.problems)))
 
 
 class FileAccessError(SegtrackError):
@@ -112,6 +120,18 @@ class DisconnectedError(SegtrackError):
     def __init__(self, what: str) -> None:
         """Say what was attempted."""
         super().__init__(f"{what}: the physics client is disconnected")
+
+
+class MissingPyBulletError(SegtrackError, ImportError):
+    """PyBullet is asked for, and not installed."""
+
+    def __init__(self) -> None:
+        """Say what to install, under which Python, and what works without it."""
+        here = ".".join(map(str, sys.version_info[:2]))
+        super().__init__(
+            f"PyBullet is not installed: pip install pybullet, which has wheels for Python 3.10 and 3.11 "
+            f"(this is {here}); engine native works without it"
+        )
 
 
 class NotReadyError(SegtrackError):

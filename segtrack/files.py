@@ -7,12 +7,12 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segtrack.errors import FileAccessError
+from segtrack.errors import FileAccessError, InvalidValueError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +36,32 @@ def check_writable(folder: Path) -> None:
         for path in made:
             with suppress(OSError):
                 path.rmdir()
+
+
+def check_file(what: str, path: Path, suffixes: Iterable[str]) -> None:
+    """See to it, before the work begins, that a file can be written.
+
+    Args:
+        what: Name of the option or argument.
+        path: Of the file.
+        suffixes: Of the kinds that can be written, with their dots.
+
+    Raises:
+        FileAccessError: It is a folder, or its folder cannot be made or written to.
+        InvalidValueError: Its suffix is none of these.
+    """
+    if path.is_dir():
+        raise FileAccessError("write to", path, "is a folder, not a file")
+    if path.suffix.lower() not in suffixes:
+        raise InvalidValueError(what, f"a file of {', '.join(suffixes)}", str(path))
+    check_writable(path.parent)
+
+
+def picture_suffixes() -> tuple[str, ...]:
+    """Suffixes of the kinds of picture that `write_figure` writes."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    return tuple(f".{kind}" for kind in FigureCanvasBase.filetypes)
 
 
 @contextmanager
@@ -91,4 +117,7 @@ def write_figure(path: Path, figure: Figure, dpi: int = 120) -> Path:
 
 
 def _cannot_write(path: Path, error: OSError) -> FileAccessError:
+    in_the_way = next((part for part in (path, *path.parents) if part.is_file()), None)
+    if isinstance(error, FileExistsError | NotADirectoryError) and in_the_way is not None:
+        return FileAccessError("write to", path, f"{in_the_way} is a file, not a folder")
     return FileAccessError("write to", path, error.strerror or str(error))

@@ -17,12 +17,14 @@ LAYERS = (
     {"files", "settling"},
     {"geometry", "terrain"},
     {"ground"},
+    {"coupling"},
     {"chain", "compliant"},
     {"description"},
     {"drive", "engine"},
     {"bullet", "native"},
     {"robot"},
     {"world"},
+    {"rendering"},
     {"segtrack"},  # What `import segtrack` gives.
     {"experiments"},
     {"envs"},
@@ -39,6 +41,7 @@ FORBIDDEN = {
     "geometry": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "terrain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "ground": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
+    "coupling": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "chain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "compliant": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "description": {"pybullet", "pybullet_utils"},
@@ -126,11 +129,11 @@ def test_one_module_knows_the_engines(file):
 
 def test_pybullet_is_imported_once_it_is_chosen():
     program = (
-        "import sys, segtrack, segtrack.cli, segtrack.envs, segtrack.experiments, segtrack.report.video;"
+        "import sys, segtrack, segtrack.cli, segtrack.envs, segtrack.experiments, segtrack.rendering;"
         "assert 'pybullet' not in sys.modules;"
         "segtrack.World().close(); assert 'pybullet' in sys.modules"
     )
-    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_geometry_and_terrain_run_without_an_engine():
@@ -141,7 +144,7 @@ def test_geometry_and_terrain_run_without_an_engine():
         "import segtrack.geometry.seam, segtrack.geometry.pulleys, segtrack.terrain, segtrack.description, "
         "segtrack.drive; assert segtrack.description.load_vehicle('quince').name == 'quince'"
     )
-    assert subprocess.run([sys.executable, "-c", program], cwd="/", timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], cwd="/").returncode == 0
 
 
 def modules():

@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 
 import pybullet
 import pytest
@@ -49,6 +50,10 @@ def changed(name, *changes):
     return data
 
 
+def without_lines(error):
+    return re.sub(r"(?m)^mine.yaml:\d+:", "mine.yaml:", str(error))
+
+
 LEFT = ("tracks", "left")
 PULLEYS = (*LEFT, "path", "pulleys")
 GROUSERS = (*LEFT, "grousers")
@@ -86,8 +91,11 @@ TOP_FIRST = {
     "changes, message",
     [
         # Unknown and missing keys.
-        ([((*LEFT, "colour"), "red")], "tracks.left.colour is not a key that segtrack knows"),
-        ([((*BOX, "width"), 0.1)], "tracks.left.grousers.shape.box.width is not a key that segtrack knows"),
+        ([((*LEFT, "colour"), "red")],
+         "tracks.left.colour is not a key that segtrack knows; there are: mount, path, width, belt, "
+         "grousers, drive, contact, chain, omit_segments"),
+        ([((*BOX, "width"), 0.1)],
+         "tracks.left.grousers.shape.box.width is not a key that segtrack knows; there are: length, height"),
         ([(("body",), {"size": [1, 1, 1]})], "body must have exactly one of mass, urdf, got none"),
         ([(("body",), {"mass": 20.0})], "body must have size with mass and not with urdf"),
         ([(("tracks",), {})], "must have at least one track, on the body or on a flipper"),
@@ -149,7 +157,7 @@ TOP_FIRST = {
          "tracks.left.grousers.count must be a whole number, got 'many'"),
         ([((*BOX, "length"), 0.05)],
          "tracks.left.grousers.shape must be no longer than their pitch of 0.03838 m, got 0.05 m"),
-        ([(GROUSERS, {"count": 41, "pattern": [ROD, THICK_ROD]})],
+        ([(GROUSERS, {"count": 41, "pattern": [ROD, {"box": {"length": 0.005, "height": 0.008}}]})],
          "tracks.left.grousers.count must be a multiple of the 2 shapes in pattern, got 41"),
         ([(GROUSERS, {"count": 40, "pattern": [ROD, THICK_ROD]})],
          "tracks.left.grousers.pattern[1] must be no longer than their pitch of 0.03838 m, got 0.04 m"),
@@ -197,7 +205,7 @@ def test_mistakes_in_a_vehicle_file(tmp_path, changes, message):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(data))
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
-    assert str(error.value) == f"mine.yaml: {message}"
+    assert without_lines(error.value) == f"mine.yaml: {message}"
 
 
 FLIPPER = ("flippers", "front_left")
@@ -229,7 +237,7 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(changed("quince", *changes)))
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
-    assert str(error.value) == f"mine.yaml: {message}"
+    assert without_lines(error.value) == f"mine.yaml: {message}"
 
 
 @pytest.mark.parametrize(
@@ -295,7 +303,7 @@ def test_mistakes_in_a_body_urdf(tmp_path, urdf, parent, message):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(data))
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
-    assert str(error.value) == "mine.yaml: " + message.format(folder=tmp_path)
+    assert without_lines(error.value) == "mine.yaml: " + message.format(folder=tmp_path)
 
 
 INERTIA = "principal moments of inertia of link mast [kg m^2]"
@@ -362,21 +370,19 @@ def test_mistakes_in_a_grousers_mesh(tmp_path, mesh, message):
     (tmp_path / "mine.yaml").write_text(find_vehicle("trapezoidal").read_text())
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
-    where = [f"mine.yaml: tracks.{side}.grousers.shape.mesh.file " for side in ("left", "right")]
-    assert str(error.value).splitlines() == [w + message.format(folder=tmp_path) for w in where]
+    where = "mine.yaml: tracks.left.grousers.shape.mesh.file "
+    assert without_lines(error.value) == where + message.format(folder=tmp_path)
 
 
 @pytest.mark.parametrize(
     "text, kind, message",
     [
         (b"name: [quince", VehicleFileError,
-         "mine.yaml: is not YAML: line 1, column 14: expected ',' or ']', but got '<stream end>'"),
+         "mine.yaml:1: is not YAML: column 14: expected ',' or ']', but got '<stream end>'"),
         (b"name: a: b", VehicleFileError,
-         "mine.yaml: is not YAML: line 1, column 8: mapping values are not allowed here"),
-        (b"name: a\nname: b", VehicleFileError,
-         "mine.yaml: is not YAML: line 2, column 1: the key 'name' is given twice"),
+         "mine.yaml:1: is not YAML: column 8: mapping values are not allowed here"),
         (b"name: !!python/object:os.system x", VehicleFileError,
-         "mine.yaml: is not YAML: line 1, column 7: could not determine a constructor for the tag "
+         "mine.yaml:1: is not YAML: column 7: could not determine a constructor for the tag "
          "'tag:yaml.org,2002:python/object:os.system'"),
         (b"source: 2020-13-45", VehicleFileError, "mine.yaml: is not YAML: month must be in 1..12"),
         (b"[" * 3000, VehicleFileError, "mine.yaml: is not YAML: nested too deeply"),

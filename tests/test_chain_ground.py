@@ -398,6 +398,18 @@ def test_soil_unloads_and_loads_again_along_one_slope(growth):
     assert forces[0, 2] == pytest.approx(modulus * 0.012**soil.sinkage_exponent * area, rel=1e-9)
 
 
+def test_soil_where_a_shoe_comes_down_anew_is_untouched():
+    """It carries as on a first loading, not as in the rut that it left."""
+    scene = Scene(terrain.Plane(soil=SAND))
+    first, _ = scene.hold(plate_at(0.004))
+    scene.hold(plate_at(0.010))
+    scene.hold(plate_at(-0.001))
+    again, _ = scene.hold(plate_at(0.004))
+    modulus = SAND.cohesive_modulus / LENGTH + SAND.frictional_modulus
+    pressure = modulus * 0.004**SAND.sinkage_exponent
+    assert [first[0, 2], again[0, 2]] == pytest.approx([pressure * LENGTH * WIDTH] * 2, rel=1e-9)
+
+
 def test_a_shoe_dropped_on_soil_comes_to_rest_in_its_rut():
     """Deeper than its weight alone would press it."""
     soft = find_soil("snow (US)")

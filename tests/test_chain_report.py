@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 import segtrack.bullet.belts.chains
 import segtrack.cli.climb
-from segtrack.bullet.camera import take_picture
 from segtrack.chain.advance import advance_tracks
 from segtrack.chain.readings import ChainReading
 from segtrack.cli.app import app
@@ -22,6 +21,7 @@ from segtrack.errors import DivergedError, NotReadyError
 from segtrack.experiments.chain_history import COLUMNS, ChainRecorder
 from segtrack.experiments.climb import ClimbInterrupted, ClimbSetup, run_climb
 from segtrack.files import write_csv
+from segtrack.rendering import Camera
 from segtrack.report.chain_figure import draw_chains
 from segtrack.report.chain_outline import shoe_outlines, wheel_outlines
 from segtrack.report.climb_figure import draw_climb
@@ -102,23 +102,12 @@ def test_readings_change_nothing_and_are_read_only():
                     one, two = (robot.tracks["left"].read_chain() for _ in range(2))
                     for field in dataclasses.fields(ChainReading):
                         np.testing.assert_array_equal(getattr(one, field.name), getattr(two, field.name))
-                    robot.take_picture(32, 32)
+                    Camera(robot, size=(64, 64)).take()
             assert world.client.getNumBodies() == bodies
             world.save()
             return robot.state, robot.tracks["left"].model.belt.chain.state.positions.tobytes()
 
     assert state(True) == state(False)
-
-
-def test_pictures_show_the_shoes_while_they_are_taken():
-    with World("fast") as world:
-        robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 0.5))
-        look = robot.model.physics_client_id, robot.state.position, 160, 92
-        without = take_picture(*look)
-        shown = robot.take_picture(160, 92)
-        again = take_picture(*look)
-    np.testing.assert_array_equal(without, again)
-    assert np.mean(np.any(without != shown, axis=2)) > 0.02
 
 
 def test_a_belt_faster_than_its_vehicle_slips_along_its_shoes_and_its_drive_has_the_accounted_power():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.design import Rail, RunningGear
 from segtrack.chain.running_gear.parameters import wheel_contact_parameters
 from segtrack.chain.running_gear.sprocket import Sprocket
@@ -18,6 +17,7 @@ from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.chain.shoes.state import ChainState, state_along
 from segtrack.chain.shoes.sub_step import drift, gather_loads, kick, start_loads
 from segtrack.chain.stability import joint_bounds
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.errors import InvalidValueError
 
 PITCH = 0.0384

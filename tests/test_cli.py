@@ -7,13 +7,18 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from scenes import heed_interrupts
+from typer.testing import CliRunner
 
 import segtrack
 from segtrack.bullet.loader import vehicle_urdf
+from segtrack.cli import app
+from segtrack.files import picture_suffixes
+from segtrack.world import TRACK_MODELS
 
 PROGRAM = str(Path(sys.executable).with_name("segtrack"))
 CLIMB = ["climb", "packbot", "--step", "0.02", "--speed", "0.3", "--preset", "fast"]
@@ -109,80 +114,228 @@ def test_interrupted_climb_keeps_its_trajectory(tmp_path: Path) -> None:
 
 
 KNOWN = ", ".join(segtrack.bundled_vehicles())
-MISTAKES = {
-    "vehicle": (["climb", "qince"], f"segtrack: no vehicle 'qince'; there are: {KNOWN}"),
-    "file": (["validate", "no.yaml"], "segtrack: cannot read no.yaml: no such file"),
-    "syntax": (["validate", "bad.yaml"], "segtrack: bad.yaml: is not YAML: "),
-    "content": (["validate", "empty.yaml"], "segtrack: empty.yaml: "),
-    "step nan": (
-        [*CLIMB, "--step", "nan"],
-        "segtrack: Step.height must be a positive finite number [m], got nan",
-    ),
-    "step negative": (
-        [*CLIMB, "--step", "-0.1"],
-        "segtrack: Step.height must be a positive finite number [m], got -0.1",
-    ),
-    "speed nan": ([*CLIMB, "--speed", "nan"], "segtrack: speed [m/s] must be a finite number, got nan"),
-    "speed zero": ([*CLIMB, "--speed", "0"], "segtrack: speed [m/s] must be greater than 0, got 0.0"),
-    "friction": ([*CLIMB, "--friction", "-1"], "segtrack: friction must be at least 0, got -1.0"),
-    "one wheel": (
-        [*CLIMB, "--track-model", "wheels:1"],
-        "segtrack: track model wheels:N must be at least 2 wheels, got 'wheels:1'",
-    ),
-    "model": (
-        [*CLIMB, "--track-model", "legs"],
-        "segtrack: no track model 'legs'; there are: segments, smooth, wheels:N, plates, chain, compliant, "
-        "surface",
-    ),
-    "engine": ([*CLIMB, "--engine", "steam"], "segtrack: no engine 'steam'; there are: pybullet, native"),
-    "pair": (
-        [*CLIMB, "--engine", "native", "--track-model", "segments"],
-        "segtrack: engine for track model 'segments' must be pybullet, got 'native'",
-    ),
-    "native film": (
-        [*CLIMB, "--track-model", "compliant", "--record", "film.gif"],
-        "segtrack: engine for a film must be pybullet, got 'native'",
-    ),
-    "native window": (
-        [*CLIMB, "--track-model", "compliant", "--gui"],
-        "segtrack: engine for a window must be pybullet, got 'native'",
-    ),
-    "pair of the table": (
-        ["reproduce", "okada-table-4", "--engine", "pybullet", "--track-model", "surface"],
-        "segtrack: engine for track model 'surface' must be native, got 'pybullet'",
-    ),
-    "preset": (
-        [*CLIMB, "--preset", "slow"],
-        "segtrack: no solver preset 'slow'; there are: exact, fast, coarse",
-    ),
-    "flippers": (
-        [*CLIMB, "--flippers", "30"],
-        "segtrack: no front flipper of 'packbot'; there are: none",
-    ),
-    "film": (
-        [*CLIMB, "--record", "film.txt"],
-        "segtrack: record must be a file of .mp4 or .gif, got 'film.txt'",
-    ),
-    "folder": ([*CLIMB, "--out", "bad.yaml/out"], "segtrack: cannot write to bad.yaml/out: Not a directory"),
-    "map": (
-        ["reproduce", "okada-table-4", "--map", "--map-size", "huge"],
-        "segtrack: no map size 'huge'; there are: full, small",
-    ),
-}
+ALL_MODELS = ", ".join(model for models in TRACK_MODELS.values() for model in models)
+REPRODUCE = ("okada-table-2", "speed", "okada-table-4", "turning", "maxxii", "segments-vs-chain")
+WRITES_A_FOLDER = [
+    CLIMB,
+    ["train", "StepClimb"],
+    ["evaluate", "StepClimb"],
+    ["benchmark", "Drive"],
+    ["urdf", "packbot"],
+    *(["reproduce", name] for name in REPRODUCE),
+]
+READS_A_VEHICLE = [
+    ["climb"],
+    ["validate"],
+    ["urdf"],
+    ["draw"],
+    ["train", "StepClimb", "--vehicle"],
+    ["evaluate", "StepClimb", "--vehicle"],
+    ["benchmark", "Drive", "--vehicle"],
+    ["reproduce", "turning", "--vehicle"],
+]
+CHOOSES_A_TRACK_MODEL = [
+    CLIMB,
+    ["evaluate", "StepClimb"],
+    ["reproduce", "okada-table-4"],
+    ["reproduce", "turning"],
+    ["reproduce", "maxxii"],
+]
+CHOOSES_A_PRESET = [CLIMB, ["evaluate", "StepClimb"], ["reproduce", "okada-table-4"]]
+CHOOSES_AN_ENGINE = [*CHOOSES_A_PRESET, ["reproduce", "turning"]]
+COUNTS = [
+    (["train", "StepClimb"], "--steps"),
+    (["train", "StepClimb"], "--workers"),
+    (["evaluate", "StepClimb"], "--episodes"),
+    (["benchmark", "Drive"], "--steps"),
+    (["benchmark", "Drive"], "--rounds"),
+    (["reproduce", "okada-table-2"], "--rounds"),
+    (["reproduce", "speed"], "--rounds"),
+    (["reproduce", "maxxii"], "--rows"),
+]
+SEEDS = [(["train", "StepClimb"], "--seed"), (["evaluate", "StepClimb"], "--seed")]
+TEXT_FOR_A_NUMBER = [
+    *((CLIMB, option) for option in ("--step", "--speed", "--friction", "--flippers", "--rear-flippers")),
+    (["train", "StepClimb"], "--hardest"),
+]
+PICTURES = ", ".join(picture_suffixes())
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_users_mistake_gets_one_clear_error_and_exit_code_2(mistake: str, tmp_path: Path) -> None:
-    arguments, message = MISTAKES[mistake]
+def wrong_paths() -> Iterator[tuple[list[str], str]]:
+    for call in WRITES_A_FOLDER:
+        for path, reason in (
+            ("bad.yaml", "bad.yaml is a file, not a folder"),
+            ("bad.yaml/in", "bad.yaml is a file, not a folder"),
+            ("/proc/here", "No such file or directory"),
+        ):
+            yield [*call, "--out", path], f"cannot write to {path}: {reason}"
+    for call, option, name, suffixes in (
+        (["draw", "quince"], "--out", "x.png", PICTURES),
+        (CLIMB, "--record", "x.gif", ".mp4, .gif"),
+    ):
+        yield [*call, option, "folder"], "cannot write to folder: is a folder, not a file"
+        yield [*call, option, f"folder/{name}"], f"cannot write to folder/{name}: is a folder, not a file"
+        yield [*call, option, "x.bmp"], f"{option} must be a file of {suffixes}, got 'x.bmp'"
+        yield [*call, option, "x"], f"{option} must be a file of {suffixes}, got 'x'"
+        yield (
+            [*call, option, f"bad.yaml/{name}"],
+            "cannot write to bad.yaml: bad.yaml is a file, not a folder",
+        )
+        yield [*call, option, f"/proc/here/{name}"], "cannot write to /proc/here: No such file or directory"
+    for call in READS_A_VEHICLE:
+        yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
+        yield [*call, "folder"], "cannot read folder: is a folder, not a vehicle file"
+        yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
+        yield (
+            [*call, "bad.yaml"],
+            "bad.yaml:1: is not YAML: column 12: expected ',' or ']', but got '<stream end>'",
+        )
+    policy = ["evaluate", "StepClimb", "--policy"]
+    yield [*policy, "no.npz"], "cannot read policy no.npz: No such file or directory"
+    yield [*policy, "folder/"], "cannot read policy folder: Is a directory"
+    yield [*policy, "bad.yaml"], "cannot read policy bad.yaml: not a file of the format 'segtrack policy 1'"
+    for folder in ("folder", "nowhere"):
+        file = f"{folder}/settings.json"
+        reason = f"cannot read training settings {file}: No such file or directory"
+        yield ["train", "StepClimb", "--resume", "--out", folder], reason
+
+
+def wrong_names() -> Iterator[tuple[list[str], str]]:
+    for call in READS_A_VEHICLE:
+        for name in ("qince", ""):
+            yield [*call, name], f"no vehicle {name!r}; there are: {KNOWN}"
+    for call in CHOOSES_A_TRACK_MODEL:
+        yield [*call, "--track-model", "legs"], f"no track model 'legs'; there are: {ALL_MODELS}"
+    bullet = ", ".join(TRACK_MODELS["pybullet"])
+    yield ["urdf", "packbot", "--track-model", "legs"], f"no track model 'legs'; there are: {bullet}"
+    for call in [*CHOOSES_A_TRACK_MODEL, ["urdf", "packbot"]]:
+        for name in ("wheels", "wheels:x", "wheels:1"):
+            expected = f"track model wheels:N must be at least 2 wheels, got {name!r}"
+            yield [*call, "--track-model", name], expected
+    for call in CHOOSES_AN_ENGINE:
+        yield [*call, "--engine", "steam"], "no engine 'steam'; there are: pybullet, native"
+    for call in CHOOSES_A_PRESET:
+        yield [*call, "--preset", "slow"], "no solver preset 'slow'; there are: exact, fast, coarse"
+    for call in (["train"], ["evaluate"], ["benchmark"]):
+        tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
+        yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
+    clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"
+    yield ["evaluate", "StepClimb", "--policy", "clever"], clever
+    yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
+    huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]
+    yield huge, "no map size 'huge'; there are: full, small"
+    yield [*CLIMB, "--flippers", "30"], "no front flipper of 'packbot'; there are: none"
+
+
+def wrong_pairs() -> Iterator[tuple[list[str], str]]:
+    native = [*CLIMB, "--engine", "native", "--track-model", "segments"]
+    yield native, "engine for track model 'segments' must be pybullet, got 'native'"
+    compliant = [*CLIMB, "--track-model", "compliant"]
+    size = "frame-size [pixels] must be width x height, as 640x360, got '640'"
+    yield [*compliant, "--record", "film.gif", "--frame-size", "640"], size
+    yield [*compliant, "--gui"], "engine for a window must be pybullet, got 'native'"
+    table = ["reproduce", "okada-table-4", "--engine", "pybullet", "--track-model", "surface"]
+    yield table, "engine for track model 'surface' must be native, got 'pybullet'"
+
+
+def wrong_numbers() -> Iterator[tuple[list[str], str]]:
+    climb = ["climb", "quince"]
+    for text, got in (("nan", "nan"), ("inf", "inf"), ("-1", "-1.0"), ("0", "0.0")):
+        finite = f"must be a finite number, got {got}"
+        is_finite = text in ("-1", "0")
+        step = f"Step.height must be a positive finite number [m], got {got}"
+        yield [*climb, "--step", text], step
+        positive = f"must be greater than 0, got {got}"
+        yield [*climb, "--speed", text], f"speed [m/s] {positive if is_finite else finite}"
+        speeds = ["reproduce", "turning", "--speeds"]
+        yield [*speeds, text], f"belt speed [m/s] {positive if is_finite else finite}"
+        yield [*speeds, f"0.1,{text}"], f"belt speed [m/s] {positive if is_finite else finite}"
+        between = f"must be from 0.02 to 0.6, got {got}"
+        for call, what in (
+            (["train", "StepClimb", "--hardest"], "hardest [m]"),
+            (["evaluate", "StepClimb", "--levels"], "height [m]"),
+        ):
+            yield [*call, text], f"{what} {between if is_finite else finite}"
+        if text != "0":
+            friction = "must be at least 0, got -1.0" if is_finite else finite
+            yield [*climb, "--friction", text], f"friction {friction}"
+        if not is_finite:
+            yield [*climb, "--flippers", text], f"angle of the front flippers [rad] {finite}"
+            yield [*climb, "--rear-flippers", text], f"angle of the rear flippers [rad] {finite}"
+    for call in (["reproduce", "turning", "--speeds"], ["evaluate", "StepClimb", "--levels"]):
+        for text in ("much", "", "0.1,", "0,1;0,2"):
+            yield [*call, text], f"{call[-1]} must be numbers with commas between them, got {text!r}"
+    yield ["reproduce", "maxxii", "--rows", "271"], "rows must be 1 to 270, got 271"
+    for call in (["train", "StepClimb", "--set"], ["evaluate", "StepClimb", "--set"]):
+        for text, expected in (
+            ("friction", "--set must be NAME=VALUE, got 'friction'"),
+            ("friction=[", "--set friction must be a number, a word, or a range [LOW, HIGH], got '['"),
+            ("friction=nan", "friction must be a finite number, got nan"),
+            ("friction=-1", "friction must be from 0 to 2, got -1.0"),
+            ("friction=red", "friction must be a finite number, got 'red'"),
+            ("friction=", "friction must be a finite number, got None"),
+            ("friction=[1, 0]", "friction must be a range (low, high) with low <= high, got (1, 0)"),
+            ("friction=[0, 1, 2]", "friction must be a number or a range (low, high), got (0, 1, 2)"),
+        ):
+            yield [*call, text], expected
+
+
+def options_refused() -> Iterator[tuple[list[str], str]]:
+    """What the command line itself refuses, by the option that it names."""
+    for call, option in COUNTS:
+        for text in ("-1", "0", "nan", "much", "1.5"):
+            yield [*call, option, text], option
+    for call, option in SEEDS:
+        for text in ("-1", "nan", "much"):
+            yield [*call, option, text], option
+    for call, option in TEXT_FOR_A_NUMBER:
+        for text in ("much", "0,1", ""):
+            yield [*call, option, text], option
+
+
+MISTAKES = [*wrong_paths(), *wrong_names(), *wrong_pairs(), *wrong_numbers()]
+OPTIONS = list(options_refused())
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder with what a call must leave as it is."""
     (tmp_path / "bad.yaml").write_text("body: [1, 2")
     (tmp_path / "empty.yaml").write_text("")
-    done = run(*arguments, folder=tmp_path)
-    assert done.returncode == 2
+    for name in ("x.png", "x.gif"):
+        (tmp_path / "folder" / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    yield
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def refused(call: list[str]) -> str:
+    """What a call that a user got wrong says."""
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 2
+    assert isinstance(done.exception, SystemExit), done.exception
     assert done.stdout == ""
-    said = done.stderr.removesuffix("\n")
-    assert said.startswith(message) if message.endswith(" ") else said == message
-    assert "Traceback" not in said
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.yaml", "empty.yaml"]
+    return done.stderr
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("call, message", MISTAKES, ids=[" ".join(call) for call, _ in MISTAKES])
+def test_users_mistake_gets_one_clear_error_and_leaves_nothing(call: list[str], message: str) -> None:
+    assert refused(call) == f"segtrack: {message}\n"
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("call, option", OPTIONS, ids=[" ".join(call) for call, _ in OPTIONS])
+def test_what_is_no_such_number_is_refused_with_its_option(call: list[str], option: str) -> None:
+    said = refused(call)
+    assert f"Invalid value for '{option}'" in said and "Traceback" not in said
+
+
+def test_an_error_of_the_process_is_one_line_of_its_standard_error(tmp_path: Path) -> None:
+    done = run("climb", "qince", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"segtrack: no vehicle 'qince'; there are: {KNOWN}\n"
 
 
 def test_unknown_option_is_a_users_mistake(tmp_path: Path) -> None:

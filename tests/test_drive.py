@@ -123,6 +123,28 @@ def test_self_locking_drive_holds_when_told_to_stand() -> None:
     assert drive.holding
 
 
+def test_self_locking_motor_on_a_line_holds_from_its_limit_at_that_speed() -> None:
+    """Driven at 0.3 of its top speed it has 70 N; what pushes it back with those is held."""
+    worm = DriveSpec.model_validate({**MOTOR.model_dump(exclude_none=True), "self_locking": True})
+    for force, holds in ((70.0, True), (60.0, False)):
+        drive = DriveController(worm, command=0.5)
+        drive.record_step(travel=0.0, speed=0.3, force=0.0)
+        drive.update_command()
+        assert drive.limit == pytest.approx(70.0)
+        drive.record_step(travel=0.0, speed=-0.01, force=force)
+        drive.update_command()
+        assert drive.holding == holds
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_scaled_drive_is_so_many_times_as_strong_and_as_fast_as_before(factor: float) -> None:
+    for drive in (CONSTANT, MOTOR):
+        scaled = drive.scaled(factor)
+        assert scaled.stall_force == pytest.approx(100.0 * factor)
+        assert scaled.top_speed == pytest.approx(1.0)
+    assert driving_limit(MOTOR.scaled(factor), 0.5) == pytest.approx(50.0 * factor)
+
+
 def test_snapshot_restores_everything_that_changes() -> None:
     drive = DriveController(MOTOR, command=0.7)
     drive.record_step(travel=0.3, speed=0.4, force=50.0)

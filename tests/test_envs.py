@@ -161,7 +161,7 @@ def test_a_list_of_pictures_holds_what_single_ones_show():
         pictures.append(single.render())
     listed = several.render()
     single.close(), several.close()
-    assert [picture.shape for picture in listed] == [(368, 640, 3)] * 3
+    assert [picture.shape for picture in listed] == [(360, 640, 3)] * 3
     assert {picture.dtype for picture in listed} == {np.dtype(np.uint8)}
     np.testing.assert_array_equal(listed, pictures)
     assert not np.array_equal(pictures[0], pictures[2])
@@ -384,7 +384,7 @@ def test_belt_travel_and_way_make_the_slip(climb):
     assert travel == pytest.approx(0.3 * 0.05, rel=0.02)
     assert info["slip"] == pytest.approx(1 - way / travel, abs=0.01)
     climb.reset(seed=0)
-    assert climb.step(STILL)[-1]["slip"] == 0.0
+    assert climb.step(STILL)[-1]["slip"] == pytest.approx(0.0, abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -607,8 +607,8 @@ def test_parameters_that_cannot_be_are_refused(given, kind, message):
         ({"engine": "steam"}, UnknownNameError, "no engine 'steam'; there are: pybullet, native"),
         ({"engine": "native", "track_model": "segments"}, InvalidValueError,
          "engine for track model 'segments' must be pybullet, got 'native'"),
-        ({"track_model": "compliant", "render_mode": "rgb_array"}, InvalidValueError,
-         "engine for render mode 'rgb_array' must be pybullet, got 'native'"),
+        ({"track_model": "compliant", "render_mode": "human"}, InvalidValueError,
+         "engine for render mode 'human' must be pybullet, got 'native'"),
         ({"control_frequency": 50, "preset": "fast", "belt_speed": 2}, InvalidValueError,
          "belt_speed [m/s] must be above 0 and at most 0.5, the slowest drive's, got 2"),
         ({"control_frequency": 0}, InvalidValueError,

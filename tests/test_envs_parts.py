@@ -213,6 +213,20 @@ def test_a_curriculum_stays_where_there_is_too_little_success():
     assert max(stuck) < 0.5
 
 
+@pytest.mark.parametrize("threshold, window, needed", [(0.7, 10, 7), (0.6, 5, 3), (1.0, 3, 3)])
+def test_a_curriculum_rises_from_its_threshold_on(threshold, window, needed):
+    """At so many successes among the last `window` episodes, and not at one fewer."""
+    for successes in (needed - 1, needed):
+        outcomes = iter([True] * successes + [False] * (window - successes))
+        fake = Fake(lambda height, outcomes=outcomes: next(outcomes))
+        env = Curriculum(fake, 0.1, 0.5, step=0.1, threshold=threshold, window=window)
+        for _ in range(window):
+            assert env.level == 0.2
+            env.reset(options={"height": 0.15})
+            env.step(np.zeros(1))
+        assert env.level == pytest.approx(0.3 if successes == needed else 0.2)
+
+
 @pytest.mark.parametrize("given, first", [(0.35, 0.35), (9.0, 0.5), (0.0, 0.1)])
 def test_a_curriculum_begins_where_it_is_told(given, first):
     assert Curriculum(Fake(lambda height: True), 0.1, 0.5, step=0.1, level=given).level == first
@@ -405,7 +419,7 @@ def test_belt_forces_and_speeds_are_those_of_a_sides_tracks(climb):
     ],
 )
 def test_an_action_turns_the_flippers_that_it_names_tips_up(flippers, action, turned):
-    """At 1 they turn at their fastest, 1 rad/s; the tip of a raised one is higher."""
+    """At 1 they turn at their fastest, 1 rad/s. A raised one's centre of mass is above its hinge."""
     with environment(flippers=flippers) as env:
         env.reset(seed=0)
         robot = robot_of(env)
@@ -415,11 +429,16 @@ def test_an_action_turns_the_flippers_that_it_names_tips_up(flippers, action, tu
         # While it falls freely, nothing but the motors turns them.
         angles = env.sensors.part(observation, "flipper_angle")
         speeds = env.sensors.part(observation, "flipper_speed")
-        highest = robot.bounds()[1][2] - robot.state.position[2]
+        client, model = env._episode_world.world.client, robot.model
+        links = [flipper._joint for flipper in model.flippers]
+        poses = [client.getLinkState(model.body_id, n, computeForwardKinematics=1) for n in links]
+        body = model.body_motion().rotation
+    arms = np.array([np.subtract(pose[0], pose[4]) for pose in poses]) @ body
     assert tuple(robot.flippers) == ("front_left", "front_right", "rear_left", "rear_right")
     np.testing.assert_allclose(angles, 0.4 * np.array(turned), atol=0.02)
     np.testing.assert_allclose(speeds, turned, atol=0.05)
-    assert highest > 0.1
+    rises = arms[:, 2] / np.hypot(arms[:, 0], arms[:, 2])
+    np.testing.assert_allclose(rises, np.sin(angles), atol=0.01)
 
 
 def test_dict_and_flat_hold_the_same_values():

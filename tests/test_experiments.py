@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments.climb import ClimbSetup, run_climb
-from segtrack.experiments.climb.attempt import _real_time_factors, _slip
+from segtrack.experiments.climb.attempt import _Attempt, _real_time_factors, _slip
 from segtrack.experiments.okada.band import STIFFNESSES, TIME_STEPS, run_band
 from segtrack.experiments.okada.published import (
     TABLE_2_RATIOS,
@@ -25,6 +28,8 @@ from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.speed import measure_speed
 from segtrack.experiments.trajectory import BeltHistory, Trajectory
 from segtrack.files import check_writable, replacing
+from segtrack.robot import RobotState
+from segtrack.terrain import Step
 
 
 @pytest.mark.parametrize(
@@ -47,6 +52,26 @@ def test_a_robot_that_falls_over_backwards_has_tipped_over() -> None:
     assert result.outcome == "tipped over"
     assert result.max_pitch > math.pi / 2
     assert not result.success
+
+
+@pytest.mark.parametrize(
+    ("x", "z", "pitch_deg", "outcome"),
+    [(0.16, 0.21, 19.0, "climbed"), (0.16, 0.21, -19.0, "climbed"), (0.14, 0.21, 0.0, None),
+     (0.16, 0.19, 0.0, None), (0.16, 0.21, 21.0, None), (0.16, 0.21, -21.0, None)],
+)  # fmt: skip
+def test_a_step_is_climbed_past_its_edge_above_it_and_level(
+    x: float, z: float, pitch_deg: float, outcome: str | None
+) -> None:
+    """A body frame's origin at (x, z) before a step of 0.2 m at x = 0; past it means by 0.15 m."""
+    pitch, still = math.radians(pitch_deg), (0.0, 0.0, 0.0)
+    upright = (0.0, -math.sin(pitch / 2), 0.0, math.cos(pitch / 2))
+    state = RobotState((x, 0.0, z), upright, still, still, roll=0.0, pitch=pitch, yaw=0.0)
+    attempt: Any = SimpleNamespace(
+        step=Step(height=0.2, distance=0.0), world=SimpleNamespace(time=1.0), time_limit=2.0
+    )
+    assert _Attempt._outcome(attempt, state) == outcome
+    attempt.world.time = 2.0
+    assert _Attempt._outcome(attempt, state) == (outcome or "stuck")
 
 
 def trajectory(way: float, travel: float, samples: int = 40) -> Trajectory:
@@ -145,7 +170,12 @@ def test_parallel_work_keeps_its_order_and_passes_errors_on() -> None:
         run_parallel(double, [1.0, -1.0], workers=2)
 
 
-def test_nothing_half_written_is_left(tmp_path: Path) -> None:
+def full_disk(source: Path, target: Path) -> None:
+    """Instead of `Path.replace`."""
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_nothing_half_written_is_left_nor_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "deep" / "file.txt"
     check_writable(target.parent)
     assert not target.parent.exists()
@@ -156,6 +186,11 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
     with replacing(target) as temporary:
         temporary.write_text("whole")
     assert target.read_text() == "whole"
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full_disk)
+        with pytest.raises(FileAccessError), replacing(target) as temporary:
+            temporary.write_text("new")
+    assert [path.read_text() for path in target.parent.iterdir()] == ["whole"]
     with pytest.raises(FileAccessError) as caught:
         check_writable(target / "below")
     assert str(caught.value) == f"cannot write to {target / 'below'}: Not a directory"

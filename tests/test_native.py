@@ -612,6 +612,16 @@ def test_bad_input_gets_one_clear_error(make, error, message):
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize(
+    ("belt", "ground", "slip"),
+    [(0.2, 0.1, 0.5), (-0.2, -0.1, 0.5), (0.2, 0.0, 1.0), (-0.2, 0.0, 1.0), (-0.2, -0.2, 0.0)],
+)
+def test_slip_is_what_a_belt_travels_in_vain_forward_and_in_reverse(belt, ground, slip):
+    _, robot = plane(settled=False)
+    robot.model.state.speeds[0], robot.model.state.velocity[0] = belt, (ground, 0.0, 0.0)
+    assert robot.tracks["left"].slip == pytest.approx(slip, abs=1e-9)
+
+
 def test_stiff_contacts_ask_for_short_steps():
     stiff = vary("packbot", contact={"stiffness": 1e8, "damping": 10.0})
     with pytest.raises(InvalidValueError) as error:
@@ -628,9 +638,10 @@ def test_stiff_contacts_ask_for_short_steps():
 @pytest.mark.parametrize(
     "name", [*VehicleState._fields[:4], "joint_speeds", "joint_angles", "speeds", "travels"]
 )
-def test_a_state_that_is_not_finite_stops_the_run(name, bad):
+@pytest.mark.parametrize("component", [0, -1])
+def test_a_single_component_that_is_not_finite_stops_the_run(name, component, bad):
     world, robot = plane(settled=False)
-    getattr(robot.model.state, name)[0, 0] = bad
+    getattr(robot.model.state, name)[0, component] = bad
     with pytest.raises(DivergedError) as error:
         world.run(0.1)
     assert str(error.value).startswith("simulation diverged: quince at t = ")

@@ -212,7 +212,7 @@ def workers() -> set[Any]:
 
 def test_without_ray_a_hint_says_what_to_install() -> None:
     program = "import sys; sys.modules['ray'] = None; import segtrack.envs.ray_vector"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     hint = 'RayVectorEnv needs the extra "ray" (pip install ".[ray]")'
     reason = "import of ray halted; None in sys.modules"
     assert run.stderr.splitlines()[-1] == f"segtrack.errors.SegtrackError: {hint}: {reason}"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from segtrack.description import load_vehicle
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
@@ -36,29 +38,74 @@ def test_first_line_climbs_and_writes_its_picture(tmp_path: Path) -> None:
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".json", ".png"}
 
 
-def test_quick_start_runs(capfd: pytest.CaptureFixture[str]) -> None:
-    code = next(text for language, text in BLOCKS if language == "python")
-    exec(compile(code, "README.md", "exec"), {})
-    assert "(" in capfd.readouterr().out
+def example(heading: str, language: str = "python") -> str:
+    """The first block of code under a heading of the README."""
+    section = README.split(f"\n## {heading}\n")[1]
+    return next(
+        text for found, text in re.findall(r"```(\w*)\n(.*?)```", section, re.DOTALL) if found == language
+    )
 
 
-def test_plug_in_quick_start_compiles() -> None:
-    code = [text for language, text in BLOCKS if language == "python"][1]
+def test_climb_runs_without_pybullet(tmp_path: Path) -> None:
+    """It is on top of the step, and its left grousers carry part of the weight."""
+    code = example("A climb, in Python")
+    code += "import sys; assert 'pybullet' not in sys.modules; print(robot.mass * 9.81)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    x, _, z, *_, weight = [float(number) for number in re.findall(r"-?\d+\.\d*(?:e-?\d+)?", done.stdout)]
+    loads = done.stdout[done.stdout.index("[") : done.stdout.index("]")].strip("[").split()
+    assert x > 0.75
+    assert z > 0.24
+    assert 0 < sum(float(load) for load in loads) < weight
+
+
+def test_plug_in_example_compiles() -> None:
+    code = example("Inside your own PyBullet program")
     compile(code, "README.md", "exec")
     assert "robot.before_step()" in code
 
 
-def test_native_example_runs_without_pybullet() -> None:
-    """It prints a turn to the left by less than 2 v / B, and loads that are part of the weight."""
-    code = next(text for _, text in BLOCKS if 'engine="native"' in text)
-    code += "import sys; assert 'pybullet' not in sys.modules; print(robot.mass * 9.81)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    yaw, *loads, weight = [float(number) for number in done.stdout.replace("[", "").replace("]", "").split()]
-    assert 0 < yaw < 2.0 * 2 * 0.2 / 0.2
-    assert 0 < sum(loads) < weight
+def test_operator_example_turns_left(capsys: pytest.CaptureFixture[str]) -> None:
+    """By less than the twist asks for; here without keeping to the clock."""
+    code = example("For operators: real time")
+    assert "real_time=True" in code
+    exec(compile(code.replace("real_time=True", "real_time=False"), "README.md", "exec"), {})
+    yaw, overruns = capsys.readouterr().out.split()
+    assert 0 < float(yaw) < 0.2 * 2.0
+    assert overruns == "0"
 
 
-TEXTS = [ROOT / "README.md", *sorted(ROOT.glob("segtrack/**/README.md")), ROOT / "envs" / "README.md"]
+def test_learning_example_steps() -> None:
+    names: dict[str, object] = {}
+    exec(compile(example("For researchers: learning"), "README.md", "exec"), names)
+    assert names["terminated"] is False
+
+
+@pytest.mark.slow
+def test_chain_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(example("For engineers: loads, soil, and what was measured"), "README.md", "exec"), {})
+    tension, pressure, sinkage, _ = [float(text) for text in capsys.readouterr().out.splitlines()[-1].split()]
+    assert tension > 0
+    assert pressure > 0
+    assert 0 < sinkage < 0.1
+
+
+def test_vehicle_of_the_readme_is_valid(tmp_path: Path) -> None:
+    file = tmp_path / "rover.yaml"
+    file.write_text(example("Your own vehicle", "yaml"), encoding="utf-8")
+    assert load_vehicle(file).name == "rover"
+
+
+def test_front_door_is_short() -> None:
+    assert len(README.splitlines()) <= 250
+
+
+TEXTS = [
+    ROOT / "README.md",
+    *sorted(ROOT.glob("segtrack/**/README.md")),
+    ROOT / "envs" / "README.md",
+    ROOT / "demos" / "README.md",
+]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=[str(text.relative_to(ROOT)) for text in TEXTS])
@@ -72,7 +119,22 @@ def test_links_lead_somewhere(text: Path) -> None:
             assert heading in [re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings], link
 
 
-@pytest.mark.parametrize("demo", sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py")))
+DEMOS = sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py"))
+
+
+def test_gallery_shows_every_demo_by_the_command_that_made_its_picture() -> None:
+    rows = re.findall(r"^\| !\[.*", (ROOT / "demos" / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    command = r"`python -m segtrack\.demos\.(\w+) --headless --picture demos/(pictures/\1\.png)`"
+    shown = {}
+    for row in rows:
+        demo, picture = re.search(command, row).groups()
+        assert f"]({picture})" in row and f"**{demo}**" in row
+        shown[demo] = (ROOT / "demos" / picture).stat().st_size
+    assert sorted(shown) == DEMOS
+    assert max(shown.values()) < 150_000
+
+
+@pytest.mark.parametrize("demo", DEMOS)
 def test_demo_runs_headless(demo: str) -> None:
     command = [sys.executable, "-m", f"segtrack.demos.{demo}", "--headless"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

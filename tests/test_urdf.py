@@ -12,7 +12,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.bullet.loader import load, vehicle_urdf
 from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.load import parse_vehicle
+from segtrack.description.file.load import parse_vehicle
 from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.rotation import rotation_of
 

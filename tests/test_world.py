@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from segtrack.errors import (
     InvalidValueError,
     UnknownNameError,
 )
-from segtrack.world import resolve
+from segtrack.world import pacing, resolve
 
 SCENE = """
 import segtrack
@@ -184,19 +183,65 @@ def test_diverged_robot_stops_the_world_with_its_name() -> None:
             world.run(0.1)
 
 
-def test_paced_run_keeps_pace_with_the_clock() -> None:
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("component", [0, 1, 2])
+def test_a_single_component_that_is_not_finite_stops_the_world(component: int, bad: float) -> None:
+    velocity = [0.0, 0.0, 0.0]
+    velocity[component] = bad
+    with segtrack.World() as world:
+        robot = world.add_vehicle("conveyor")
+        robot.model.check_speed(0.0)
+        world.client.resetBaseVelocity(robot.model.body_id, velocity)
+        with pytest.raises(DivergedError) as error:
+            robot.model.check_speed(0.0)
+    assert str(error.value) == "simulation diverged: conveyor at t = 0.0000 s: its state is not finite"
+
+
+class Clock:
+    """In place of the `time` module: it stands but for its sleep."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 0.0, list[float]()
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that worlds are paced by."""
+    clock = Clock()
+    monkeypatch.setattr(pacing, "time", clock)
+    return clock
+
+
+def test_paced_run_waits_for_the_clock(clock: Clock) -> None:
     with segtrack.World("fast") as world:
-        world.run(0.0)
-        began = time.perf_counter()
         world.run(0.5, real_time=True)
-        assert time.perf_counter() - began >= 0.495
-        assert world.real_time_factor <= 1.01
+        assert (clock.now, world.real_time_factor) == (pytest.approx(0.5), pytest.approx(1.0))
+        assert max(clock.slept) < 0.02
+        assert world.overruns == 0
 
 
-def test_late_steps_are_counted_and_not_caught_up() -> None:
+def test_late_steps_are_counted_and_not_caught_up(clock: Clock) -> None:
+    """Each takes 50 ms too long; those after them come one time step apart."""
     with segtrack.World("fast") as world:
-        world.run(0.02, real_time=True, on_step=lambda: time.sleep(0.05))
-        assert world.overruns == 5
+        lateness = iter([0.05 + world.time_step] * 3)
+        world.run(10 * world.time_step, real_time=True, on_step=lambda: clock.sleep(next(lateness, 0.0)))
+        assert world.overruns == 3
+        assert clock.slept[-1] == pytest.approx(world.time_step)
+        assert clock.now == pytest.approx(3 * (0.05 + world.time_step) + 7 * world.time_step)
+
+
+def test_steps_that_are_hardly_late_are_caught_up(clock: Clock) -> None:
+    with segtrack.World("fast") as world:
+        lateness = iter([0.01])
+        world.run(0.1, real_time=True, on_step=lambda: clock.sleep(next(lateness, 0.0)))
+        assert (clock.now, world.overruns) == (pytest.approx(0.1), 0)
 
 
 def test_plug_in_drives_a_vehicle_in_somebody_elses_loop() -> None:
@@ -256,9 +301,9 @@ def test_drive_commands_a_twist_about_the_gauge() -> None:
     world, robot = on_plane("packbot")
     with world:
         robot.drive(linear=0.2, angular=0.4)
-        half_gauge = 0.2225
-        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge)
-        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge)
+        half_gauge, efficiency = 0.2225, 0.764
+        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge / efficiency)
+        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge / efficiency)
         assert not math.isnan(robot.energy)
 
 

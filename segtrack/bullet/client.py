@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from inspect import isbuiltin
 from typing import Any, Literal
 
 import pybullet
@@ -81,6 +83,22 @@ def client_id(client: Any, what: str) -> int:
     if not pybullet.isConnected(physicsClientId=number):
         raise DisconnectedError(what)
     return int(number)
+
+
+class _BoundClient:
+    """The module `pybullet`, its functions for one client."""
+
+    def __init__(self, number: int) -> None:
+        self._client = number
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(pybullet, name)
+        return partial(found, physicsClientId=self._client) if isbuiltin(found) else found
+
+
+def bound_client(number: int) -> Any:
+    """A client by its id, as a `BulletClient` offers it, but it stays connected."""
+    return _BoundClient(number)
 
 
 @contextmanager

@@ -27,7 +27,10 @@ def link_motion(client: int, body: int, link: int) -> FrameMotion:
                 center, inertial, *_frame_in_inertial(client, body)
             )
         else:
-            state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
+            # Without forward kinematics the pose is that before the last step.
+            state = pybullet.getLinkState(
+                body, link, computeLinkVelocity=1, computeForwardKinematics=1, physicsClientId=client
+            )
             center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]
     rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
     return FrameMotion(

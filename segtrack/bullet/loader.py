@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
@@ -18,30 +17,36 @@ from segtrack.bullet.belts.joints import FREE, MAX_JOINTS, free_joints, set_cont
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
-from segtrack.description.urdf_links import parent_link
+from segtrack.description.segments_check import segments_problems
+from segtrack.description.urdf.mounting import parent_link
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.engine import wheel_count
+from segtrack.errors import (
+    FileAccessError,
+    InvalidValueError,
+    SegtrackError,
+    UnknownNameError,
+    VehicleFileError,
+)
 
 _MODELS = {
     "segments": TrackBuilder(segments.track_links, segments.create_belt, JointBeltGroup),
     "smooth": TrackBuilder(smooth.track_links, smooth.create_belt, JointBeltGroup),
     "plates": TrackBuilder(plates.track_links, plates.create_belt, JointBeltGroup, has_own_bodies=True),
 }
-_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain")
+_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
 def track_model(name: str) -> TrackBuilder:
-    """A track model: segments, smooth, wheels:N, plates or chain.
+    """A track model: segments, smooth, wheels:N, plates, chain, compliant or surface.
 
     Raises:
         UnknownNameError: There is none of that name.
         InvalidValueError: Fewer than two wheels, more than PyBullet can have, or no number of them.
     """
     if name == "wheels" or name.startswith("wheels:"):
-        count = int(name[7:]) if re.fullmatch("wheels:[0-9]{1,4000}", name) else 0
-        if count < 2:
-            raise InvalidValueError("track model wheels:N", "at least 2 wheels", name)
+        count = wheel_count(name)
         if count > MAX_JOINTS:
             raise InvalidValueError("track model wheels:N", f"at most {MAX_JOINTS} wheels", name)
         return TrackBuilder(partial(wheels.track_links, count=count), wheels.create_belt, JointBeltGroup)
@@ -51,14 +56,24 @@ def track_model(name: str) -> TrackBuilder:
         return TrackBuilder(
             chains.track_links, chains.create_belt, chains.ChainBeltGroup, has_own_bodies=True
         )
+    if name in ("compliant", "surface"):
+        from segtrack.bullet.belts import compliant  # With numba, too.
+
+        return TrackBuilder(compliant.track_links, compliant.create_belt, compliant.GROUPS[name])
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]
 
 
 def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
-    """The URDF of a vehicle with tracks of one model."""
+    """The URDF of a vehicle with tracks of one model.
+
+    Raises:
+        VehicleFileError: Its belts cannot be built of segments.
+    """
     chosen = track_model(model)
+    if model == "segments" and (problems := segments_problems(vehicle)):
+        raise VehicleFileError(f"{vehicle.name} with tracks of segments", problems)
     links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
     return build_urdf(vehicle.without_belts() if chosen.has_own_bodies else vehicle, links)
 
@@ -84,6 +99,7 @@ def load(
 
     Raises:
         InvalidValueError: It has more joints than PyBullet can have, or a link's inertia is no body's.
+        VehicleFileError: Its belts cannot be built of segments.
         FileAccessError: PyBullet refuses the body's URDF.
     """
     chosen = track_model(model)
@@ -134,7 +150,7 @@ def _assemble(
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
         parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
         track_joints = TrackJoints(
-            mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
+            vehicle, mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
         )
         free_joints(client, body, own)
         if not chosen.has_own_bodies:

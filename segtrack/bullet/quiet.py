@@ -1,4 +1,4 @@
-"""PyBullet's greetings, kept off the standard streams: its import and each connection print a line from C."""
+"""PyBullet's remarks, kept off the standard streams: its import and each connection print a line from C."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-GREETINGS = (b"pybullet build time", b"argv[0]=")
-"""How the lines begin that are left out: the first on standard error, the second on standard output."""
+from segtrack.errors import MissingPyBulletError
+
+GREETINGS = (
+    b"pybullet build time",
+    b"argv[0]=",
+    b"b3Warning[examples/SharedMemory/PhysicsServerCommandProcessor.cpp,14335]:",
+    b"Unexpected collision shape type in PhysicsServerCommandProcessor::extractCollisionShapes",
+)
+"""How the lines begin that are left out: of the import, of a connection, and of a heightfield's shape."""
 
 
 @contextmanager
@@ -27,9 +34,18 @@ def without_greetings() -> Iterator[None]:
 
 
 def import_pybullet() -> None:
-    """Import PyBullet without its greeting; what goes wrong is raised as ever."""
-    with without_greetings():
-        importlib.import_module("pybullet")
+    """Import PyBullet without its greeting; whatever else goes wrong is raised as ever.
+
+    Raises:
+        MissingPyBulletError: It is not installed.
+    """
+    try:
+        with without_greetings():
+            importlib.import_module("pybullet")
+    except ModuleNotFoundError as error:
+        if error.name != "pybullet":
+            raise
+        raise MissingPyBulletError from None
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from segtrack.engine import BeltState, FrameMotion, TrackModel
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainReading
+    from segtrack.compliant.reading import GrouserReading
 
 
 class BulletTrack(TrackModel):
@@ -91,6 +92,17 @@ class BulletTrack(TrackModel):
         with connection_required(self._client, f"read the chain of {self.mounted.name}"):
             reading = self.belt.read_chain()
         return super().read_chain() if reading is None else reading
+
+    def read_grousers(self) -> GrouserReading:
+        """Per-grouser load, slip and sinkage, after the latest step.
+
+        Raises:
+            NotReadyError: PyBullet finds the contacts.
+            DisconnectedError: The client is gone.
+        """
+        with connection_required(self._client, f"read the grousers of {self.mounted.name}"):
+            reading = self.belt.read_grousers()
+        return super().read_grousers() if reading is None else reading
 
     def reset_to_mount(self) -> None:
         """Reset the belt's own bodies, if it has any, to their mount pose, at rest."""

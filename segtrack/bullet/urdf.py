@@ -18,9 +18,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from segtrack.description.links import read_inertial, read_tensor
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf_links import link_masses, parent_link
+from segtrack.description.urdf.mounting import parent_link
+from segtrack.description.urdf.reading import link_masses, read_inertial, read_tensor
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink

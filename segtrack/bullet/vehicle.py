@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pybullet
-from numpy.typing import NDArray
 
 from segtrack.bullet.belts.chain_view import ChainView
-from segtrack.bullet.camera import take_picture
 from segtrack.bullet.client import client_id, connection_required
 from segtrack.bullet.flipper import BulletFlipper
 from segtrack.bullet.frames import link_mass, link_motion, place_base
@@ -209,16 +206,6 @@ class BulletVehicle(VehicleModel):
         fastest = max(map(abs, speeds))
         if fastest >= _MAX_SPEED:
             raise DivergedError(self.description.name, time, f"its speed is {fastest:.3g} m/s")
-
-    def shoes_visible(self) -> AbstractContextManager[None]:
-        """Show what is no body of PyBullet's, shoes of link chains, while a picture is taken."""
-        return self._view.shoes_visible()
-
-    def take_picture(self, width: int, height: int) -> NDArray[np.uint8]:
-        """The vehicle as a camera to its right sees it, red, green and blue (height, width, 3)."""
-        with self.shoes_visible():
-            target = self.body_motion().position.tolist()
-            return take_picture(self.physics_client_id, target, width, height)
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Tell belts that PyBullet does not move, a link chain's, what ground there is."""

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.integrity import FAILURES
-from segtrack.chain.parent_frames import CompositeBody, NetWrench, ParentFrames, drift_parents
 from segtrack.chain.track import TrackChain
 from segtrack.chain.track_arrays import DriveArrays
 from segtrack.chain.track_step import run_tracks
+from segtrack.coupling.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.pack import pack_ground
 
-KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
-"""A vehicle whose links move at the velocities that they have, and take no force."""
 MAX_TIME_STEP = 0.01
 """Largest engine time step with chains; contact candidates are found once per step [s]."""
 _TENSIONING_DAMPING_RATE = 150.0

@@ -8,15 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.parent_frames import ParentFrames
 from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.shoes.bushings import add_bushings
 from segtrack.chain.shoes.loads import Frames, allocate_work_arrays, joint_tension
 from segtrack.chain.shoes.state import ChainState
 from segtrack.chain.shoes.sub_step import drift, start_loads
-from segtrack.chain.terrain_contact.arrays import TerrainContact, allocate_contact_arrays
+from segtrack.chain.terrain_contact.arrays import (
+    ShoeContactLoads,
+    TerrainContact,
+    allocate_contact_arrays,
+)
 from segtrack.chain.terrain_contact.candidates import find_contact_candidates
 from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
+from segtrack.coupling.parent_frames import ParentFrames
+from segtrack.ground.history import NONE, greatest_sinkage
+from segtrack.ground.tread import Footing
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +33,12 @@ class ChainReading:
     travel, a shoe's x axis points there, y to the left and z outwards.
 
     A shoe stands on the corners of two faces, its plate's outer one and its grouser's tip. Each corner
-    has a sinkage of its own, and carries the soil's pressure p = (k_c / b + k_phi) z^n over its part of
-    the face; b is the smaller side of that face: of the plate, or of the tip. `sinkage` and `pressure`
-    sum this up: they are not the z and the p of one footing.
+    has a sinkage z of its own, and carries the soil's pressure p = (k_c / b + k_phi) z^n over its part of
+    its face, with b the smaller side of that face. `footing` names the face of the deepest corner, and
+    `sinkage`, `footing_pressure` and `footing_width` are its z, p and b: what the soil's formula gives for
+    z and b is p, where the shoe rests and z is `footing_max_sinkage`. Below that soil unloads by Wong's
+    repetitive loading, and a shoe that moves is damped besides. `pressure` is that of a whole shoe,
+    whichever faces carry it.
 
     Attributes:
         positions: Shoes' centres of mass in the world (n, 3) [m].
@@ -41,6 +50,13 @@ class ChainReading:
             or grouser carries it (n,) [Pa].
         sinkage: Depth of each shoe's deepest corner in the ground, which is the grouser tip's if there is
             one, or of an edge in the shoe; on rigid ground it is elastic (n,) [m].
+        footing: Face of that corner: `grouser`, its tip; `plate`; `edge`, of the ground; or empty (n,).
+        footing_width: Smaller side b of that face, 0 without one (n,) [m].
+        footing_length: Its larger side (n,) [m].
+        footing_pressure: Normal force on that corner over its part of the face (n,) [Pa].
+        footing_bed_stiffness: Pressure over sinkage of that corner on rigid ground, which no soil's slope
+            exceeds (n,) [N/m^3].
+        footing_max_sinkage: Greatest sinkage of that corner in soil since it touched (n,) [m].
         slip_velocity: Velocity over the ground of the middle of each shoe's outermost face, along the
             shoe and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
             vehicle slips along its shoes' x axes.
@@ -57,6 +73,12 @@ class ChainReading:
     ground_force: NDArray[np.float64]
     pressure: NDArray[np.float64]
     sinkage: NDArray[np.float64]
+    footing: NDArray[np.str_]
+    footing_width: NDArray[np.float64]
+    footing_length: NDArray[np.float64]
+    footing_pressure: NDArray[np.float64]
+    footing_bed_stiffness: NDArray[np.float64]
+    footing_max_sinkage: NDArray[np.float64]
     slip_velocity: NDArray[np.float64]
     wheels: NDArray[np.float64]
     drive_torque: float
@@ -100,6 +122,9 @@ def read_track(
     find_contact_candidates(found, frames)
     add_terrain_contacts(found, frames, loads, 0.0)
     force = shoe_loads.normal_forces
+    footings = _footings(design, shoe_loads)
+    points = shoe_loads.deepest_points + np.arange(chain.count) * found.treads.contact_points.shape[1]
+    deepest = shoe_loads.deepest_points != NONE
     wheels, slides = running_gear.wheels, running_gear.state.slide_positions
     centers = wheels.positions + wheels.slide_directions * slides[:, None]
     rotations, origins = parents.rotations[wheels.parents], parents.positions[wheels.parents]
@@ -114,6 +139,18 @@ def read_track(
         ground_force=force,
         pressure=force / _areas(design),
         sinkage=shoe_loads.sinkages,
+        footing=np.array([footing.face for footing in footings]),
+        footing_width=np.array([footing.width for footing in footings]),
+        footing_length=np.array([footing.length for footing in footings]),
+        footing_pressure=shoe_loads.pressures,
+        footing_bed_stiffness=np.where(
+            deepest,
+            contact.parameters.stiffness / found.treads.areas[found.treads.kinds, shoe_loads.deepest_points],
+            0.0,
+        ),
+        footing_max_sinkage=np.array(
+            [greatest_sinkage(found.history, p) if on else 0.0 for p, on in zip(points, deepest, strict=True)]
+        ),
         slip_velocity=_slip_velocity(design, frames, force > 0),
         wheels=origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers),
         drive_torque=torque,
@@ -125,6 +162,16 @@ def read_track(
 def _areas(design: TrackDesign) -> NDArray[np.float64]:
     """Plate length times width of each shoe (n,) [m^2]."""
     return np.array([tread.length * tread.width for tread in design.treads])[design.kinds]
+
+
+def _footings(design: TrackDesign, loads: ShoeContactLoads) -> list[Footing]:
+    """The face of each shoe's deepest corner (n,)."""
+    faces = [tread.footings for tread in design.treads]
+    footings = []
+    for kind, point, depth in zip(design.kinds, loads.deepest_points, loads.sinkages, strict=True):
+        other = Footing("edge" if depth > 0 else "", 0.0, 0.0)
+        footings.append(other if point == NONE else faces[kind][point])
+    return footings
 
 
 def _slip_velocity(design: TrackDesign, frames: Frames, touching: NDArray[np.bool_]) -> NDArray[np.float64]:

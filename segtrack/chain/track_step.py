@@ -13,15 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.integrity import check_integrity
-from segtrack.chain.parent_frames import (
-    CompositeBody,
-    NetWrench,
-    VelocityChange,
-    accumulate_reaction,
-    composite_velocity_change,
-    drift_parents,
-    kick_parents,
-)
 from segtrack.chain.running_gear.sprocket_contact import add_sprocket_contacts
 from segtrack.chain.running_gear.wheel_contact import add_wheel_contacts, find_wheel_candidates
 from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
@@ -30,6 +21,15 @@ from segtrack.chain.shoes.sub_step import drift, kick, start_loads
 from segtrack.chain.terrain_contact.candidates import find_contact_candidates
 from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.chain.track_arrays import DriveArrays, TrackArrays
+from segtrack.coupling.parent_frames import (
+    CompositeBody,
+    NetWrench,
+    VelocityChange,
+    accumulate_reaction,
+    composite_velocity_change,
+    drift_parents,
+    kick_parents,
+)
 from segtrack.ground.vectors import Vector, compiled, dot, row, scaled
 
 GAINED_SPEED = 3.0
@@ -102,7 +102,7 @@ def find_candidates(track: TrackArrays, duration: float) -> None:
         v, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
         reach = track.terrain_contact.margin
         square = max(square, dot(v, v) + reach * reach * dot(spin, spin))
-    margin = 2 * duration * (math.sqrt(2 * square) + GAINED_SPEED)
+    margin = duration * (2 * math.sqrt(2 * square) + GAINED_SPEED)
     find_wheel_candidates(track.running_gear, track.parents, frames, margin)
     find_contact_candidates(track.terrain_contact, frames, margin)
 

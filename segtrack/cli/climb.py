@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,7 +35,10 @@ from segtrack.experiments.climb import (
     run_climb,
 )
 from segtrack.experiments.grouser_history import GrouserRecorder
-from segtrack.files import write_csv, write_figure, write_json
+from segtrack.files import check_file, write_csv, write_figure, write_json
+
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.rendering import Film
 
 
 @command
@@ -62,6 +67,9 @@ def climb(
     record: Annotated[
         Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)
     ] = None,
+    view: Annotated[str, typer.Option(help="The film's: side, top or oblique.")] = "side",
+    frame_rate: Annotated[float, typer.Option(help="The film's [1/s].")] = 25.0,
+    frame_size: Annotated[str, typer.Option(help="The film's width and height [pixels].")] = "640x360",
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -71,6 +79,8 @@ def climb(
     from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 
+    if record is not None:
+        check_file("--record", record, (".mp4", ".gif"))
     setup = ClimbSetup(
         vehicle=vehicle,
         step=step,
@@ -82,13 +92,13 @@ def climb(
         preset=preset,
         friction=friction,
     )
-    if record is not None and setup.resolved[0] != "pybullet":
-        raise InvalidValueError("engine for a film", "pybullet", setup.resolved[0])
+    size = _pixels(frame_size)
+    film = None if record is None else partial(_open_film, record, view, frame_rate, size)
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
     ended: ClimbInterrupted | ClimbDivergedError | None = None
     recorder = GrouserRecorder() if setup.resolved[1] in grouser_history.TRACK_MODELS else None
     try:
-        result = _run(setup, gui, record, recorder)
+        result = _run(setup, gui, film, recorder)
     except (ClimbInterrupted, ClimbDivergedError) as error:
         result, ended = error.result, error
     columns = result.trajectory.columns()
@@ -115,21 +125,47 @@ def climb(
         raise ended
 
 
-def _run(setup: ClimbSetup, gui: bool, record: Path | None, recorder: GrouserRecorder | None) -> ClimbResult:
+def _run(
+    setup: ClimbSetup,
+    gui: bool,
+    open_film: Callable[[ClimbProgress], Film] | None,
+    recorder: GrouserRecorder | None,
+) -> ClimbResult:
     """Drive, with a progress bar, and a film or readings of grousers if there are to be any."""
+    film: Film | None = None
     with ExitStack() as stack:
-        film = None
-        if record is not None:
-            from segtrack.report.video import Film
-
-            film = stack.enter_context(Film(record))
-        advance = stack.enter_context(progress("climbing", 1.0))
+        advance = stack.enter_context(
+            progress("climbing" if open_film is None else "climbing and filming", 1.0)
+        )
 
         def observe(now: ClimbProgress) -> None:
+            nonlocal film
             advance(now.time / now.time_limit)
             if recorder is not None:
                 recorder.sample(now.time, now.robot)
+            if film is None and open_film is not None:
+                film = stack.enter_context(open_film(now))
             if film is not None:
-                film.take(now.time, now.robot)
+                film.take(now.time)
 
         return run_climb(setup, gui=gui, observer=observe)
+
+
+def _open_film(path: Path, view: str, frame_rate: float, size: tuple[int, int], now: ClimbProgress) -> Film:
+    """Begin a film of a climb."""
+    from segtrack.rendering import Film
+
+    terrains = now.world.terrains
+    return Film(path, now.robot, terrains, view=view, frame_rate=frame_rate, size=size)  # type: ignore[arg-type]
+
+
+def _pixels(size: str) -> tuple[int, int]:
+    """Width and height of `640x360` and the like [pixels].
+
+    Raises:
+        InvalidValueError: It is something else.
+    """
+    width, _, height = size.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise InvalidValueError("frame-size [pixels]", "width x height, as 640x360", size)
+    return int(width), int(height)

@@ -17,6 +17,7 @@ from segtrack.cli.output import (
     results_folder,
     say_written,
     show,
+    words,
 )
 from segtrack.experiments import segments_vs_chain, speed
 from segtrack.experiments.okada import band, step_map, table_2, table_4
@@ -67,6 +68,27 @@ def quince_speed(
     ]
     show(tables.speed_table(result), result.summary(), as_json)
     say_written(*written)
+
+
+@reproduce.command("films")
+@command
+def film_costs(
+    rounds: Annotated[int, typer.Option(help="How often each climb takes its turn.", min=1)] = 3,
+    view: Annotated[str, typer.Option(help="The films': side, top or oblique.")] = "side",
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """What a film of a climb costs beside the climb, in both engines."""
+    from segtrack.experiments import film_cost
+    from segtrack.report import tables
+
+    folder = results_folder(out, "films")
+    with counting("climbing", rounds * len(film_cost.CLIMBS)) as done:
+        costs = film_cost.measure_films(rounds, view, done)  # type: ignore[arg-type]
+    summary = {"climbs": [cost.record() for cost in costs]}
+    written = write_json(folder / "films.json", summary)
+    show(tables.film_table(costs), summary, as_json)
+    say_written(written)
 
 
 @reproduce.command("okada-table-4")
@@ -164,7 +186,10 @@ def turning_rates(
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Turning rates against a closed form, and against planar friction under each track model's own loads."""
+    """Turning rates against a closed form, and against planar friction under each track model's own loads.
+
+    On the spot they are the vehicle's steering_efficiency, which vehicle files may have.
+    """
     from segtrack.report import tables, turning_figure
 
     folder = results_folder(out, "turning")
@@ -177,6 +202,10 @@ def turning_rates(
         write_figure(folder / "turning.png", turning_figure.draw_turning(cases)),
     ]
     show(tables.turning_table(cases), summary, as_json)
+    for case in cases if vehicle is not None else ():
+        if case.steering_efficiency is not None:
+            how = f"{case.vehicle}, {case.rig.track_model}, belts at {case.steered.belts[1]:g} m/s"
+            words().print(f"{how}: steering_efficiency: {case.steering_efficiency}", highlight=False)
     say_written(*written)
 
 

@@ -10,8 +10,9 @@ import typer
 
 from segtrack.cli.output import JsonFlag, command, say_written, show, words
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.files import check_writable, write_figure, write_text
-from segtrack.world import World
+from segtrack.description.links import vehicle_links
+from segtrack.description.segments_check import segments_problems
+from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
 
@@ -36,12 +37,14 @@ def vehicles(as_json: JsonFlag = False) -> None:
 
 @command
 def validate(file: VehicleFile) -> None:
-    """Check a vehicle file; every mistake is listed."""
+    """Check a vehicle file; every mistake is listed, and what segments cannot build."""
     vehicle = load_vehicle(file)
     tracks = len(list(vehicle.mounted_tracks()))
     words().print(
         f"{vehicle.name}: valid, {tracks} tracks, {len(vehicle.flippers)} flippers", highlight=False
     )
+    for problem in segments_problems(vehicle):
+        words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
 
 
 @command
@@ -83,7 +86,6 @@ def draw(
 
     vehicle = load_vehicle(file)
     picture = out if out is not None else Path("out") / f"{vehicle.name}.png"
-    check_writable(picture.parent)
-    with World() as world:
-        mass = world.add_vehicle(vehicle).mass
+    check_file("--out", picture, picture_suffixes())
+    mass = sum(link.mass for link in vehicle_links(vehicle).masses)
     say_written(write_figure(picture, draw_vehicle(vehicle, mass)))

@@ -8,15 +8,22 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays, section_pose
 from segtrack.compliant.candidates import Candidates
 from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
-from segtrack.ground.history import MAX_EDGES, NONE, ContactHistory, find_edge_slot, forget_lost_edges
+from segtrack.ground.history import (
+    MAX_EDGES,
+    NONE,
+    ContactHistory,
+    find_edge_slot,
+    forget_lost_edges,
+    greatest_sinkage,
+)
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
 from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, scaled, sum_of
 
-REPORT = 14
+REPORT = 15
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
-depth, pressure, belt and section."""
+depth, pressure, belt and section; and of points, greatest sinkage in soil."""
 
 
 @compiled
@@ -146,6 +153,8 @@ def add_belt_contacts(
                 report_contact(
                     report, part * points + p, point, push, along, here, depth, pressure, belt, part
                 )
+                if len(report) > 0:
+                    report[part * points + p, 14] = greatest_sinkage(history, part * points + p)
         if candidates.edge_counts[part] > 0:
             edge_force, edge_torque = add_edges(
                 ground,

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.compliant.belt import BeltDesign
+
 
 @dataclass(frozen=True, eq=False)
 class GrouserReading:
@@ -19,8 +21,14 @@ class GrouserReading:
         tangential_force: Friction, on the belt, in the world (n, 3) [N].
         slip_velocity: Velocity over the ground in the world (n, 3) [m/s].
         sinkage: Depth of the point in the ground, which on rigid ground is elastic (n,) [m].
-        pressure: Normal force over the area that the point stands for: a grouser's tip or the
-            belt's face, whose smaller side is, in soil, the b of pressure-sinkage (n,) [Pa].
+        pressure: Normal force over the area that the point stands for, of its footing: the tip of its
+            grouser, or the belt's face; 0 at an edge of the ground (n,) [Pa].
+        footing_width: Smaller side of that face, in soil the b of p = (k_c / b + k_phi) z^n, which is
+            `pressure` of `sinkage` at rest where that is `max_sinkage` (n,) [m].
+        footing_length: Its larger side (n,) [m].
+        bed_stiffness: Pressure over sinkage on rigid ground, which no soil's slope exceeds (n,) [N/m^3].
+        max_sinkage: Greatest sinkage in soil since the point touched; below it soil unloads by Wong's
+            repetitive loading (n,) [m].
         grouser_count: How many grousers the belt has.
     """
 
@@ -31,6 +39,10 @@ class GrouserReading:
     slip_velocity: NDArray[np.float64]
     sinkage: NDArray[np.float64]
     pressure: NDArray[np.float64]
+    footing_width: NDArray[np.float64]
+    footing_length: NDArray[np.float64]
+    bed_stiffness: NDArray[np.float64]
+    max_sinkage: NDArray[np.float64]
     grouser_count: int
 
     def __post_init__(self) -> None:
@@ -41,24 +53,31 @@ class GrouserReading:
                 value.setflags(write=False)
 
     @classmethod
-    def from_report(cls, rows: NDArray[np.float64], first: int, count: int) -> GrouserReading:
+    def from_report(cls, rows: NDArray[np.float64], belt: BeltDesign, first: int) -> GrouserReading:
         """Read a belt's rows of a contact report.
 
         Args:
             rows: Of the belt (n, `belt_contact.REPORT`).
+            belt: The belt.
             first: Index of the belt's first section.
-            count: How many grousers it has, which are its first sections.
         """
         own = rows[:, 13].astype(np.intp) - first
+        sides = np.array([section.sides[0] for section in belt.sections])
+        areas = np.array([section.areas.sum() for section in belt.sections])
+        kinds = belt.kinds[own]
         return cls(
             points=rows[:, :3].copy(),
-            grousers=np.where(own < count, own, -1),
+            grousers=np.where(own < belt.grouser_count, own, -1),
             normal_force=rows[:, 3].copy(),
             tangential_force=rows[:, 4:7].copy(),
             slip_velocity=rows[:, 7:10].copy(),
             sinkage=rows[:, 10].copy(),
             pressure=rows[:, 11].copy(),
-            grouser_count=count,
+            footing_width=sides[kinds],
+            footing_length=(areas / sides)[kinds],
+            bed_stiffness=belt.law.stiffness * belt.lengths[own] / areas[kinds],
+            max_sinkage=rows[:, 14].copy(),
+            grouser_count=belt.grouser_count,
         )
 
     @property

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from inspect import isfunction
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from segtrack.errors import Problem
 
@@ -15,6 +19,21 @@ Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(strict=True, ge=1)]
 Vector = tuple[Number, Number, Number]
+
+
+def _in_radians(angle: float) -> float:
+    if abs(angle) > 2 * math.pi:
+        raise ValueError(f"must be in radians, {in_radians(angle)}")
+    return angle
+
+
+def in_radians(angle: float) -> str:
+    """What to write instead of an angle that looks like degrees."""
+    return f"got {angle:g}, which in degrees would be {math.radians(angle):.4g} rad"
+
+
+Angle = Annotated[Number, AfterValidator(_in_radians)]
+"""At most a turn [rad]."""
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
@@ -29,6 +48,10 @@ def _resolve(file: str, info: ValidationInfo) -> str:
 ExistingFile = Annotated[str, Field(strict=True), AfterValidator(_resolve)]
 
 
+class UnknownPartError(Exception):
+    """A check asks for what is itself wrong in the file, or missing."""
+
+
 class MistakesError(ValueError):
     """What a part's keys get wrong together, each with its path from that part."""
 
@@ -38,10 +61,66 @@ class MistakesError(ValueError):
         super().__init__("; ".join(map(str, self.problems)))
 
 
+Checks = Iterator[Problem]
+Check = TypeVar("Check", bound=Callable[[Any], Checks])
+_CHECKS: set[Any] = set()
+
+
+def check(method: Check) -> Check:
+    """Mark a method of a `Spec` that yields what its keys get wrong together, each with its path from there.
+
+    It may raise `UnknownPartError`: then something that it needs is wrong, and has been said.
+    """
+    _CHECKS.add(method)
+    return method
+
+
 class Spec(BaseModel):
-    """A part of a vehicle file."""
+    """A part of a vehicle file.
+
+    One with mistakes has no instance; to run its checks on what is right of it, `known_parts` makes one
+    that lacks the rest, and raises `UnknownPartError` where that is asked for.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    _checks: ClassVar[tuple[Callable[[Any], Checks], ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Collect the part's checks, in the order in which they are written."""
+        cls._checks = tuple(value for value in vars(cls).values() if isfunction(value) and value in _CHECKS)
+
+    def own_problems(self) -> list[Problem]:
+        """What the part's keys get wrong together, as far as they are known."""
+        problems = []
+        for method in self._checks:
+            with suppress(UnknownPartError):
+                for problem in method(self):
+                    problems.append(problem)
+        return problems
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Spec:
+        problems = self.own_problems()
+        if problems:
+            raise MistakesError(problems)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise `UnknownPartError` for a key that is wrong in the file."""
+            if name in type(self).model_fields:
+                raise UnknownPartError(name)
+            return super().__getattr__(name)
+
+
+def known(part: Spec, path: str, otherwise: Any) -> Any:
+    """The value at a path of attributes, or what a check can do with if that is wrong in the file."""
+    try:
+        return attrgetter(path)(part)
+    except UnknownPartError:
+        return otherwise
 
 
 def not_zero(value: float) -> float:
@@ -55,13 +134,21 @@ def not_zero(value: float) -> float:
     return value
 
 
-def exactly_one(spec: Spec, names: tuple[str, ...]) -> Any:
+def exactly_one(spec: Spec, names: tuple[str, ...]) -> Checks:
+    """The mistake of giving none or several of `names`, if it is one."""
+    given = [name for name in names if getattr(spec, name) is not None]
+    if len(given) != 1:
+        message = f"must have exactly one of {', '.join(names)}, got {', '.join(given) or 'none'}"
+        yield Problem("", message)
+
+
+def given_one(spec: Spec, names: tuple[str, ...]) -> Any:
     """The one of `names` that the part gives.
 
     Raises:
-        ValueError: None or several of them are given (pydantic reports it with its path).
+        UnknownPartError: None or several of them are given.
     """
-    given = [name for name in names if getattr(spec, name) is not None]
+    given = [value for name in names if (value := getattr(spec, name)) is not None]
     if len(given) != 1:
-        raise ValueError(f"must have exactly one of {', '.join(names)}, got {', '.join(given) or 'none'}")
-    return getattr(spec, given[0])
+        raise UnknownPartError(names)
+    return given[0]

@@ -6,9 +6,20 @@ import math
 from functools import cached_property
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from segtrack.description.base import MistakesError, Number, Positive, Spec, exactly_one, not_zero
+from segtrack.description.base import (
+    Angle,
+    Checks,
+    Number,
+    Positive,
+    Spec,
+    UnknownPartError,
+    check,
+    exactly_one,
+    given_one,
+    not_zero,
+)
 from segtrack.errors import InvalidValueError, Problem
 from segtrack.geometry.path import BeltPath, chain_segments
 from segtrack.geometry.pulleys import Pulley, wrap_belt
@@ -37,7 +48,7 @@ class ArcSpec(Spec):
 
     radius: Positive
     """Of the belt's outer face [m]."""
-    turn: Annotated[Number, AfterValidator(not_zero)]
+    turn: Annotated[Angle, AfterValidator(not_zero)]
     """Turn about +y [rad]; negative bends inwards."""
 
 
@@ -47,10 +58,9 @@ class SegmentSpec(Spec):
     line: LineSpec | None = None
     arc: ArcSpec | None = None
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> SegmentSpec:
-        exactly_one(self, ("line", "arc"))
-        return self
+    @check
+    def _one_kind(self) -> Checks:
+        yield from exactly_one(self, ("line", "arc"))
 
 
 class PathSpec(Spec):
@@ -62,29 +72,39 @@ class PathSpec(Spec):
     """Pieces in the order in which a belt that drives forward passes them: backward along the ground."""
     start: tuple[Number, Number] = (0.0, 0.0)
     """First point (x, z) of explicit segments [m]."""
-    heading: Number = math.pi
+    heading: Angle = math.pi
     """Direction of travel at `start`, about +y [rad]; pi runs backward along the ground."""
 
-    @model_validator(mode="after")
-    def _closes(self) -> PathSpec:
-        exactly_one(self, ("pulleys", "segments"))
+    @check
+    def _one_way(self) -> Checks:
+        yield from exactly_one(self, ("pulleys", "segments"))
+
+    @check
+    def _no_start_of_pulleys(self) -> Checks:
         if self.pulleys is not None and {"start", "heading"} & self.model_fields_set:
-            raise ValueError("must not have start or heading beside pulleys")
+            yield Problem("", "must not have start or heading beside pulleys")
+
+    @check
+    def _closes(self) -> Checks:
         try:
-            _ = self.belt_path
+            self._build()
         except InvalidValueError as error:
-            where = "pulleys" if self.pulleys is not None else "segments"
-            raise MistakesError([Problem(where, error.complaint)]) from None
-        return self
+            yield Problem("pulleys" if self.pulleys is not None else "segments", error.complaint)
 
     @cached_property
     def belt_path(self) -> BeltPath:
         """The path as geometry."""
+        try:
+            return self._build()
+        except InvalidValueError:
+            raise UnknownPartError("belt_path") from None
+
+    def _build(self) -> BeltPath:
+        given = given_one(self, ("pulleys", "segments"))
         if self.pulleys is not None:
             return wrap_belt([Pulley(p.x, p.z, p.radius) for p in self.pulleys])
-        assert self.segments is not None
-        pieces = [
-            (s.line.length, None) if s.line is not None else (s.arc.radius, s.arc.turn)  # type: ignore[union-attr]
-            for s in self.segments
-        ]
+        pieces = []
+        for segment in given:
+            piece = given_one(segment, ("line", "arc"))
+            pieces.append((piece.length, None) if isinstance(piece, LineSpec) else (piece.radius, piece.turn))
         return BeltPath(chain_segments(self.start, self.heading, pieces))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from segtrack.description.base import (
-    MistakesError,
+    Checks,
     Name,
     NonNegative,
     Number,
     Positive,
     Spec,
+    check,
 )
 from segtrack.errors import Problem
 
@@ -138,13 +139,12 @@ class ChainSpec(Spec):
     sub_step: Positive | None = None
     """Sub-step of its integration [s]; the largest that is stable if not given."""
 
-    @model_validator(mode="after")
-    def _one_of_each(self) -> ChainSpec:
-        problems = [
-            Problem(other, f"must be left out where {one} is given")
-            for one, other in (("drum", "sprocket"), ("road_wheels", "even_rollers"))
-            if getattr(self, one) is not None and getattr(self, other) is not None
-        ]
-        if problems:
-            raise MistakesError(problems)
-        return self
+    @check
+    def _drum_or_sprocket(self) -> Checks:
+        if self.drum is not None and self.sprocket is not None:
+            yield Problem("sprocket", "must be left out where drum is given")
+
+    @check
+    def _road_wheels_or_rollers(self) -> Checks:
+        if self.road_wheels is not None and self.even_rollers is not None:
+            yield Problem("even_rollers", "must be left out where road_wheels is given")

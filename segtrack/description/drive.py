@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import model_validator
-
-from segtrack.description.base import NonNegative, Positive, Spec, exactly_one
+from segtrack.description.base import Checks, NonNegative, Positive, Spec, check, exactly_one, given_one
+from segtrack.errors import Problem
 
 
 class SprocketDrive(Spec):
@@ -33,12 +32,15 @@ class DriveSpec(Spec):
     self_locking: bool = False
     """An overloaded drive holds the belt (worm gear) and is not driven back."""
 
-    @model_validator(mode="after")
-    def _one_law(self) -> DriveSpec:
-        exactly_one(self, ("max_force", "sprocket"))
+    @check
+    def _one_law(self) -> Checks:
+        yield from exactly_one(self, ("max_force", "sprocket"))
+
+    @check
+    def _force_with_speed(self) -> Checks:
+        given_one(self, ("max_force", "sprocket"))
         if (self.max_force is None) != (self.max_speed is None):
-            raise ValueError("must have max_speed with max_force and not with sprocket")
-        return self
+            yield Problem("", "must have max_speed with max_force and not with sprocket")
 
     @property
     def stall_force(self) -> float:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from segtrack.description.base import (
+    Checks,
     Count,
     ExistingFile,
-    MistakesError,
     NonNegative,
     Positive,
     Spec,
+    UnknownPartError,
+    check,
     exactly_one,
+    given_one,
 )
 from segtrack.description.mesh_file import convex_corners
 from segtrack.errors import InvalidValueError, Problem
@@ -46,15 +49,19 @@ class TrapezoidShape(Spec):
     base: Positive
     """Length along the belt at the belt [m]."""
     top: Positive
-    """Length along the belt at the tip [m]."""
+    """Length along the belt at the tip [m], no more than at the base; an undercut grouser is a mesh."""
     height: Positive
     """Above the belt [m]."""
+
+    @check
+    def _tapers(self) -> Checks:
+        if self.top > self.base:
+            yield Problem("top", f"must be no longer than the base of {self.base:g} m, got {self.top:g} m")
 
     @property
     def extent(self) -> tuple[float, float]:
         """Smallest and largest coordinate along the belt, from the footprint [m]."""
-        length = max(self.base, self.top)
-        return -length / 2, length / 2
+        return -self.base / 2, self.base / 2
 
     def solid(self, width: float, crown: float) -> tuple[Solid, float]:
         """Its solid, and the height of the solid's origin above the belt [m]."""
@@ -90,22 +97,24 @@ class MeshShape(Spec):
     scale: Positive = 1.0
     """Metres per unit of the file."""
 
-    @model_validator(mode="after")
-    def _stands(self) -> MeshShape:
+    @check
+    def _stands(self) -> Checks:
         try:
-            height = self.height
+            convex_corners(self.file)
         except InvalidValueError as error:
-            raise MistakesError([Problem("file", error.complaint)]) from None
-        if height <= 0:
-            raise MistakesError(
-                [Problem("file", f"must rise above the belt at z = 0, got a highest z of {height:g} m")]
-            )
-        return self
+            yield Problem("file", error.complaint)
+        if self.height <= 0:
+            message = f"must rise above the belt at z = 0, got a highest z of {self.height:g} m"
+            yield Problem("file", message)
 
     @cached_property
     def hull(self) -> Hull:
         """Its convex hull, in the footprint frame [m]."""
-        return Hull(tuple(map(tuple, (convex_corners(self.file) * self.scale).tolist())))
+        try:
+            corners = convex_corners(self.file)
+        except InvalidValueError:
+            raise UnknownPartError("file") from None
+        return Hull(tuple(map(tuple, (corners * self.scale).tolist())))
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -123,6 +132,9 @@ class MeshShape(Spec):
         return self.hull, 0.0
 
 
+_SHAPES = ("box", "trapezoid", "cylinder", "mesh")
+
+
 class GrouserShape(Spec):
     """The shape of a grouser."""
 
@@ -136,27 +148,29 @@ class GrouserShape(Spec):
     """How much the middle of a box's or trapezoid's tip stands above its ends [m]. Makes its
     contact with a flat unique, in the middle; 0 for a flat tip. Others have none."""
 
-    @model_validator(mode="after")
-    def _one_kind(self) -> GrouserShape:
-        kind = exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
-        problems = []
-        if self.mesh is not None and self.width is not None:
-            problems.append(Problem("width", f"must be left out on a mesh, got {self.width!r}"))
-        if self.box is None and self.trapezoid is None:
+    @check
+    def _one_kind(self) -> Checks:
+        yield from exactly_one(self, _SHAPES)
+
+    @check
+    def _mesh_has_its_width(self) -> Checks:
+        if isinstance(self.kind, MeshShape) and self.width is not None:
+            yield Problem("width", f"must be left out on a mesh, got {self.width!r}")
+
+    @check
+    def _crown_of_a_flat_tip(self) -> Checks:
+        if isinstance(self.kind, MeshShape | CylinderShape):
             if "crown" in self.model_fields_set:
-                name = "mesh" if self.mesh is not None else "cylinder"
-                problems.append(Problem("crown", f"must be left out on a {name}, got {self.crown!r}"))
-        elif self.crown >= kind.height:
-            height = f"the grouser's height of {kind.height:g} m"
-            problems.append(Problem("crown", f"must be less than {height}, got {self.crown!r}"))
-        if problems:
-            raise MistakesError(problems)
-        return self
+                name = "mesh" if isinstance(self.kind, MeshShape) else "cylinder"
+                yield Problem("crown", f"must be left out on a {name}, got {self.crown!r}")
+        elif self.crown >= self.kind.height:
+            height = f"the grouser's height of {self.kind.height:g} m"
+            yield Problem("crown", f"must be less than {height}, got {self.crown!r}")
 
     @property
     def kind(self) -> BoxShape | TrapezoidShape | CylinderShape | MeshShape:
         """The one shape that is given."""
-        return exactly_one(self, ("box", "trapezoid", "cylinder", "mesh"))
+        return given_one(self, _SHAPES)
 
 
 class Grousers(Spec):
@@ -169,18 +183,24 @@ class Grousers(Spec):
     pattern: tuple[GrouserShape, ...] | None = Field(default=None, min_length=2)
     """Shapes that follow each other in turn."""
 
-    @model_validator(mode="after")
-    def _whole_patterns(self) -> Grousers:
-        exactly_one(self, ("shape", "pattern"))
+    @check
+    def _shape_or_pattern(self) -> Checks:
+        yield from exactly_one(self, ("shape", "pattern"))
+
+    @check
+    def _whole_patterns(self) -> Checks:
         if self.count % len(self.shapes):
             multiple = f"must be a multiple of the {len(self.shapes)} shapes in pattern, got {self.count}"
-            raise MistakesError([Problem("count", multiple)])
-        return self
+            yield Problem("count", multiple)
 
     @property
     def shapes(self) -> tuple[GrouserShape, ...]:
-        """The shapes in turn; one if all are alike."""
-        return self.pattern if self.pattern is not None else (self.shape,)  # type: ignore[return-value]
+        """The shapes in turn, up to where they repeat; one if all are alike."""
+        given = given_one(self, ("shape", "pattern"))
+        if not isinstance(given, tuple):
+            return (given,)
+        lengths = (n for n in range(1, len(given) + 1) if len(given) % n == 0)
+        return given[: next(n for n in lengths if given == given[:n] * (len(given) // n))]
 
     @property
     def height(self) -> float:

@@ -10,13 +10,12 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame, link_frames, read_vector
+from segtrack.description.frames import Frame
 from segtrack.description.placement import place_tracks
+from segtrack.description.urdf.reading import link_frames, read_inertial
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.geometry.mass import MassProperties, uniform_belt
-from segtrack.geometry.rotation import rotation_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,24 +73,3 @@ def body_mass(vehicle: VehicleDescription) -> MassProperties:
         frame = frames[str(link.get("name"))]
         total = total + read_inertial(link).transformed(frame.rotation, frame.origin)
     return total
-
-
-def read_inertial(link: ElementTree.Element) -> MassProperties:
-    """Weigh a link of a URDF, in its frame; zero if the file gives none."""
-    element = link.find("inertial")
-    if element is None:
-        return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-    origin, mass = element.find("origin"), element.find("mass")
-    rotation = rotation_of(read_vector(origin, "rpy"))
-    value = float(mass.get("value", 0)) if mass is not None else 0.0
-    return MassProperties.of(value, read_vector(origin, "xyz"), rotation @ read_tensor(element) @ rotation.T)
-
-
-def read_tensor(inertial: ElementTree.Element | None) -> NDArray[np.float64]:
-    """Inertia tensor (3, 3) about the centre of mass, in the inertial's axes [kg m^2]; 0 if not given."""
-    tensor = inertial.find("inertia") if inertial is not None else None
-    xx, xy, xz, yy, yz, zz = (
-        float(tensor.get(key, 0)) if tensor is not None else 0.0
-        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    )
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

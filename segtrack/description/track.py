@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 
-from pydantic import model_validator
-
-from segtrack.description.base import MistakesError, Name, NonNegative, Positive, Spec, Vector
+from segtrack.description.base import (
+    Angle,
+    Checks,
+    Name,
+    NonNegative,
+    Positive,
+    Spec,
+    Vector,
+    check,
+    known,
+)
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.chain import ChainSpec
 from segtrack.description.drive import DriveSpec
@@ -25,7 +33,7 @@ class Mount(Spec):
     """Link that carries it: `body`, or a link of the body's URDF."""
     xyz: Vector = (0.0, 0.0, 0.0)
     """Origin in the parent's frame [m]."""
-    rpy: Vector = (0.0, 0.0, 0.0)
+    rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw in the parent's frame [rad]."""
 
     @property
@@ -60,13 +68,15 @@ class ContactSpec(Spec):
     damping: NonNegative | None = None
     """Of each contact point [N s/m]; needed with stiffness."""
 
-    @model_validator(mode="after")
-    def _both_or_none(self) -> ContactSpec:
+    @check
+    def _both_or_none(self) -> Checks:
         if (self.stiffness is None) != (self.damping is None):
-            raise ValueError("must have both stiffness and damping, or neither")
+            yield Problem("", "must have both stiffness and damping, or neither")
+
+    @check
+    def _friction_in_both_directions(self) -> Checks:
         if self.lateral_friction is not None and self.friction == 0:
-            raise ValueError("must have friction above 0 with lateral_friction")
-        return self
+            yield Problem("", "must have friction above 0 with lateral_friction")
 
     @property
     def lateral_ratio(self) -> float:
@@ -93,9 +103,8 @@ class TrackSpec(Spec):
     omit_segments: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""
 
-    @model_validator(mode="after")
-    def _fits(self) -> TrackSpec:
-        problems = []
+    @check
+    def _belt_bends(self) -> Checks:
         smallest = min(
             (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0),
             default=math.inf,
@@ -103,27 +112,29 @@ class TrackSpec(Spec):
         if self.belt.thickness >= smallest:
             radius = f"{smallest:g} m of its path's tightest outward arc"
             message = f"must be less than the radius of {radius}, got {self.belt.thickness:g} m"
-            problems.append(Problem("belt.thickness", message))
+            yield Problem("belt.thickness", message)
+
+    @check
+    def _grousers_apart(self) -> Checks:
         shapes = self.grousers.shapes if self.grousers is not None else ()
+        alike = self.grousers is not None and self.grousers.shape is not None
         for i, shape in enumerate(shapes):
-            rear, front = shape.kind.extent
+            rear, front = known(shape, "kind.extent", (0.0, 0.0))
             if front - rear > self.pitch:
-                where = "grousers.shape" if len(shapes) == 1 else f"grousers.pattern[{i}]"
+                where = "grousers.shape" if alike else f"grousers.pattern[{i}]"
                 lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
-                problems.append(Problem(where, f"must be no longer than {lengths}"))
+                yield Problem(where, f"must be no longer than {lengths}")
+
+    @check
+    def _omits_what_can_be(self) -> Checks:
         names = self.belt_path.names
         for i, name in enumerate(self.omit_segments):
             if name not in names:
-                problems.append(
-                    Problem(f"omit_segments[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}")
+                yield Problem(
+                    f"omit_segments[{i}]", f"has no segment {name!r}; there are: {', '.join(names)}"
                 )
             elif name == names[self.belt_path.ground]:
-                problems.append(
-                    Problem(f"omit_segments[{i}]", f"must not be {name}, which the drive acts on")
-                )
-        if problems:
-            raise MistakesError(problems)
-        return self
+                yield Problem(f"omit_segments[{i}]", f"must not be {name}, which the drive acts on")
 
     @property
     def belt_path(self) -> BeltPath:

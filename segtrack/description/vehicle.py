@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from segtrack.description.base import (
+    Checks,
     ExistingFile,
-    MistakesError,
     Name,
     Number,
     Positive,
     Spec,
     Vector,
+    check,
     exactly_one,
+    given_one,
+    in_radians,
+    known,
 )
 from segtrack.description.chain import ChainSpec
-from segtrack.description.frames import Frame, link_frames
+from segtrack.description.frames import Frame
 from segtrack.description.track import Mount, TrackSpec
-from segtrack.description.urdf_links import Mounting, link_problems, parent_link, reflected_mass_problems
+from segtrack.description.urdf.mounting import Mounting, link_problems, parent_link, reflected_mass_problems
+from segtrack.description.urdf.reading import link_frames
 from segtrack.errors import Problem
 
 
@@ -41,14 +47,20 @@ class Body(Spec):
     fixed: bool = False
     """Bolted to the world: a conveyor."""
 
-    @model_validator(mode="after")
-    def _numbers_or_urdf(self) -> Body:
-        exactly_one(self, ("mass", "urdf"))
+    @check
+    def _numbers_or_urdf(self) -> Checks:
+        yield from exactly_one(self, ("mass", "urdf"))
+
+    @check
+    def _mass_with_size(self) -> Checks:
+        given_one(self, ("mass", "urdf"))
         if (self.mass is None) != (self.size is None):
-            raise ValueError("must have size with mass and not with urdf")
+            yield Problem("", "must have size with mass and not with urdf")
+
+    @check
+    def _no_center_of_a_urdf(self) -> Checks:
         if self.urdf is not None and "center_of_mass" in self.model_fields_set:
-            raise ValueError("must not have center_of_mass beside urdf")
-        return self
+            yield Problem("", "must not have center_of_mass beside urdf")
 
     def mounted(self, mount: Mount) -> Frame:
         """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
@@ -62,6 +74,10 @@ class Body(Spec):
         robot = ElementTree.parse(self.urdf).getroot()
         frames = link_frames(robot)
         return {"body": frames[parent_link(robot, "body")]} | frames
+
+
+_TURN, _FULL_TURN_DEG = 2 * math.pi, 360
+"""A flipper without stops has limits of more than a turn; those that look like degrees are whole numbers."""
 
 
 class FlipperSpec(Spec):
@@ -84,22 +100,30 @@ class FlipperSpec(Spec):
     """[rad/s]"""
     tracks: Annotated[dict[Name, TrackSpec], Field(min_length=1)]
 
-    @model_validator(mode="after")
-    def _ordered(self) -> FlipperSpec:
-        problems = [
-            Problem(
-                f"tracks.{name}.mount.parent", f"must be left out on a flipper, got {track.mount.parent!r}"
-            )
-            for name, track in self.tracks.items()
-            if track.mount.parent != "body"
-        ]
+    @check
+    def _tracks_on_it(self) -> Checks:
+        for name, track in self.tracks.items():
+            parent = known(track, "mount.parent", "body")
+            if parent != "body":
+                yield Problem(f"tracks.{name}.mount.parent", f"must be left out on a flipper, got {parent!r}")
+
+    @check
+    def _limits_rise(self) -> Checks:
         if self.limits[0] >= self.limits[1]:
-            problems.append(Problem("limits", f"must rise, got {list(self.limits)}"))
-        reflected = {f"tracks.{name}": track.drive.reflected_mass for name, track in self.tracks.items()}
-        problems += reflected_mass_problems("the flipper", self.mass, reflected)
-        if problems:
-            raise MistakesError(problems)
-        return self
+            yield Problem("limits", f"must rise, got {list(self.limits)}")
+
+    @check
+    def _limits_in_radians(self) -> Checks:
+        for i, limit in enumerate(self.limits):
+            if limit % 1 == 0 and _TURN < abs(limit) <= _FULL_TURN_DEG:
+                yield Problem(f"limits[{i}]", f"must be in radians, {in_radians(limit)}")
+
+    @check
+    def _outweighs_its_drives(self) -> Checks:
+        reflected = {
+            f"tracks.{name}": known(track, "drive.reflected_mass", 0.0) for name, track in self.tracks.items()
+        }
+        yield from reflected_mass_problems("the flipper", self.mass, reflected)
 
     @property
     def raise_axis(self) -> int:
@@ -144,30 +168,38 @@ class VehicleDescription(Spec):
     flippers: dict[Name, FlipperSpec] = {}
     chain: ChainSpec = ChainSpec()
     """Of all tracks that give none of their own, for the track model `chain`."""
+    steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
+    """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
+    `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
 
-    @model_validator(mode="after")
-    def _has_tracks(self) -> VehicleDescription:
+    @check
+    def _has_tracks(self) -> Checks:
         if not self.tracks and not self.flippers:
-            raise ValueError("must have at least one track, on the body or on a flipper")
-        names = [*self.tracks, *(f"{name}_{own}" for name, f in self.flippers.items() for own in f.tracks)]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"has two tracks named {twice[0]} (a flipper's track is named flipper_track)")
-        body = self.body
-        problems = link_problems(body.urdf, body.mass, body.fixed, self._mountings())
-        if problems:
-            raise MistakesError(problems)
-        return self
+            yield Problem("", "must have at least one track, on the body or on a flipper")
 
-    def _mountings(self) -> dict[str, Mounting]:
-        on_body = {
-            f"tracks.{name}": Mounting(track.mount.parent, track.drive.reflected_mass)
-            for name, track in self.tracks.items()
+    @check
+    def _names_differ(self) -> Checks:
+        names = [*self.tracks]
+        for name, flipper in self.flippers.items():
+            names += [f"{name}_{own}" for own in known(flipper, "tracks", {})]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield Problem("", f"has two tracks named {name} (a flipper's track is named flipper_track)")
+
+    @check
+    def _links_carry(self) -> Checks:
+        mass, fixed = known(self.body, "mass", None), known(self.body, "fixed", True)
+        mountings = {
+            f"tracks.{name}": Mounting(
+                known(track, "mount.parent", "body"), known(track, "drive.reflected_mass", 0.0)
+            )
+            for name, track in known(self, "tracks", {}).items()
+        } | {
+            f"flippers.{name}": Mounting(
+                known(flipper, "mount.parent", "body"), tracks=tuple(known(flipper, "tracks", {}))
+            )
+            for name, flipper in known(self, "flippers", {}).items()
         }
-        return on_body | {
-            f"flippers.{name}": Mounting(flipper.mount.parent, tracks=tuple(flipper.tracks))
-            for name, flipper in self.flippers.items()
-        }
+        yield from link_problems(self.body.urdf, mass, fixed, mountings)
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
         """All tracks: those on the body first, then the flippers' in the order of the file.

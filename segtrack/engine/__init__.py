@@ -8,6 +8,7 @@ within their limits. All vectors are in the world, z upwards, unless said otherw
 from segtrack.engine.engine import Engine, EngineName
 from segtrack.engine.models import FlipperModel, TrackModel, VehicleModel
 from segtrack.engine.state import BeltState, FlipperState, FrameMotion
+from segtrack.engine.wheels import wheel_count
 from segtrack.settling import Bodies
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "FrameMotion",
     "TrackModel",
     "VehicleModel",
+    "wheel_count",
 ]

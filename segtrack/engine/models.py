@@ -6,9 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
 from segtrack.engine.state import BeltState, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
@@ -167,18 +164,6 @@ class VehicleModel(ABC):
             force: In the world (3,) [N]; zero ends it.
             point: Where it acts, fixed in the world (3,) [m].
         """
-
-    def take_picture(self, width: int, height: int) -> NDArray[np.uint8]:
-        """The vehicle as a camera to its right sees it, red, green and blue (height, width, 3).
-
-        Args:
-            width: Of the picture [pixels].
-            height: Of the picture [pixels].
-
-        Raises:
-            NotReadyError: The engine draws nothing.
-        """
-        raise NotReadyError(f"take a picture of {self.description.name}", "its engine draws nothing")
 
     def before_step(self) -> None:
         """Prepare for the next step, in a loop that belongs to somebody else.

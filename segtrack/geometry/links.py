@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.geometry.grousers import Footprint
 from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Arc, BeltPath, Line
 from segtrack.geometry.rotation import rotation_about_y
-from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
+from segtrack.geometry.solids import Box, Cylinder, Placed, Solid, turn_and_move
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class SegmentLink:
     mass: float
     inertia: tuple[float, float, float]
     shapes: tuple[Placed, ...]
+
+    @property
+    def outlines(self) -> list[NDArray[np.float64]]:
+        """Its shapes at home, seen along y: corners (n, 2) each, in (x, z) of the track frame [m]."""
+        return [turn_and_move(shape.outline, (self.x, self.z), self.heading) for shape in self.shapes]
 
     @property
     def own_properties(self) -> MassProperties:

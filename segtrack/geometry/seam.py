@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.geometry.grousers import Footprint
-from segtrack.geometry.path import BeltPath, normal_of
+from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.path import BeltPath, Line, normal_of, tangent_of
 
 _PHASES = 33
 
@@ -87,6 +88,36 @@ def seam_error(path: BeltPath, footprints: Sequence[Footprint], period: float, h
     lengths = np.array([path.segments[f.segment].length for f in footprints])
     beyond = float(np.max(np.abs(along - lengths / 2) - lengths / 2))
     return SeamError(max(beyond + period / 2, 0.0), footprint, tip)
+
+
+def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, height: float) -> float:
+    """How far straight links get beyond the plane that the exact belt stands on, at most [m].
+
+    A line that leaves the ground line's neighbour, an arc that turns by theta, runs on straight for
+    up to half a period, and is below the ground once that is more than r tan(theta / 2), where the
+    two lines meet (tips: r of the tip). It lifts its end of the vehicle and pushes it on by
+    cos theta of the belt's travel only, as long as it carries.
+
+    Args:
+        path: The belt.
+        links: Its links.
+        period: Travel after which they are set back [m].
+        height: Of the highest grouser above the belt [m].
+
+    Returns:
+        The dip, 0 if there is none. Arcs have none: they turn within their circles.
+    """
+    ground = path.segments[path.ground]
+    down = normal_of(ground.heading_at(np.zeros(1)))[0]
+    if not isinstance(ground, Line) or down[1] >= 0:
+        down = np.array([0.0, -1.0])
+    plane = float(np.max(path.outline() @ down)) + height
+    lowest = plane
+    for link in links:
+        if link.joint == "slider":
+            along = abs(float(tangent_of(link.heading) @ down)) * period / 2
+            lowest = max(lowest, along + max(float(np.max(outline @ down)) for outline in link.outlines))
+    return lowest - plane
 
 
 def _farthest(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import ConvexHull
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,26 @@ class Placed:
     x: float = 0.0
     z: float = 0.0
     heading: float = 0.0
+
+    @property
+    def outline(self) -> NDArray[np.float64]:
+        """The solid seen along y: corners (n, 2) in (x, z) of the track or link [m]."""
+        match self.solid:
+            case Box((length, _, height)):
+                corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (length / 2, height / 2)
+            case Cylinder(radius):
+                angles = np.linspace(0, 2 * math.pi, 37)
+                corners = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+            case Hull(vertices):
+                points = np.asarray(vertices)[:, [0, 2]]
+                corners = points[ConvexHull(points).vertices]
+        return turn_and_move(corners, (self.x, self.z), self.heading)
+
+
+def turn_and_move(points: NDArray[np.float64], origin: ArrayLike, heading: float) -> NDArray[np.float64]:
+    """Turn points (n, 2) by `heading` about +y [rad] and move them to `origin` (2,) [m]."""
+    cos, sin = math.cos(heading), math.sin(heading)
+    return points @ np.array([[cos, -sin], [sin, cos]]) + np.asarray(origin, dtype=float)
 
 
 def prism(base: float, top: float, height: float, width: float, crown: float) -> Hull:

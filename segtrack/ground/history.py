@@ -50,6 +50,16 @@ class ContactHistory(NamedTuple):
         )
 
 
+@compiled
+def greatest_sinkage(history: ContactHistory, point_index: int) -> float:
+    """Return the greatest sinkage of a point in what it touches, since it touched [m]."""
+    first, greatest = point_index * MAX_SOLIDS_PER_POINT, 0.0
+    for slot in range(first, first + MAX_SOLIDS_PER_POINT):
+        if history.solid_ids[slot] != NONE:
+            greatest = max(greatest, history.sinkages[slot])
+    return greatest
+
+
 def allocate_contact_history(points: int, parts: int, vehicles: tuple[int, ...] = ()) -> ContactHistory:
     """Return the memory of parts that touch nothing yet.
 

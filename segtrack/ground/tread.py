@@ -104,12 +104,17 @@ class Tread:
         return np.repeat([beside, self.grouser.top * self.width / 4], 4)
 
     @property
+    def footings(self) -> tuple[Footing, ...]:
+        """The face to which each contact point belongs (k,)."""
+        plate = Footing("plate", *sorted((self.length, self.width)))
+        if self.grouser is None:
+            return (plate,) * 4
+        return (plate,) * 4 + (Footing("grouser", *sorted((self.grouser.top, self.width))),) * 4
+
+    @property
     def sides(self) -> NDArray[np.float64]:
         """The smaller side of the face to which each contact point belongs (k,) [m]."""
-        plate = min(self.length, self.width)
-        if self.grouser is None:
-            return np.full(4, plate)
-        return np.repeat([plate, min(self.grouser.top, self.width)], 4)
+        return np.array([footing.width for footing in self.footings])
 
     @property
     def pieces(self) -> NDArray[np.float64]:
@@ -141,6 +146,20 @@ class Tread:
             *sides,
         ]
         return np.array([plate, grouser], dtype=float)
+
+
+class Footing(NamedTuple):
+    """A face that presses into soil.
+
+    Attributes:
+        face: `grouser`, whose tip it is, or `plate`; in readings also `edge`, of the ground, and empty.
+        width: Its smaller side, the b of Bekker's pressure-sinkage formula [m].
+        length: Its larger side [m].
+    """
+
+    face: str
+    width: float
+    length: float
 
 
 class Treads(NamedTuple):

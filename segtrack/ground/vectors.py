@@ -11,6 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.compile_notice import announce_compilation
+
 Vector = tuple[float, float, float]
 
 _options: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
@@ -43,7 +45,9 @@ def remove_stale_kernels(sources: Iterable[Path]) -> None:
 
 
 _PACKAGE = Path(__file__).parent.parent
-remove_stale_kernels(_PACKAGE / name for name in ("ground", "chain", "compliant", "native", "drive.py"))
+_COMPILED = ("ground", "coupling", "chain", "compliant", "native", "drive.py")
+remove_stale_kernels(_PACKAGE / name for name in _COMPILED)
+announce_compilation()
 
 
 @compiled

@@ -145,7 +145,5 @@ class BeltVehicle(NativeVehicle):
     def read_grousers(self, track: int) -> GrouserReading:
         """Contacts of one track with the ground."""
         rows = self.read_contacts()
-        belt, spec = self.belts[track], self.tracks[track].mounted.spec
-        count = spec.grousers.count if belt.riding and spec.grousers is not None else 0
         first = int(self.arrays.belts.section_starts[track])
-        return GrouserReading.from_report(rows[rows[:, 12] == track], first, count)
+        return GrouserReading.from_report(rows[rows[:, 12] == track], self.belts[track], first)

@@ -25,7 +25,7 @@ from segtrack.chain.integrity import check_integrity
 from segtrack.chain.shoes.sub_step import write_frame
 from segtrack.chain.track_arrays import TrackArrays
 from segtrack.chain.track_step import drift_track, find_candidates, load_track
-from segtrack.compliant.candidates import Candidates
+from segtrack.compliant.candidates import MARGIN, Candidates
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, add, axis, compiled, cross, dot, inlined, row
@@ -37,7 +37,6 @@ from segtrack.native.step import (
     ABSURD_SPEED,
     CROWDED,
     DONE,
-    MARGIN,
     NOT_FINITE,
     TOO_FAST,
     aim_drive,
@@ -109,7 +108,7 @@ def advance_chains(
     outcome[0] = DONE
     tree, hull, sub_step = vehicle.tree, vehicle.hull, step / sub_steps
     state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
-    report, center = work.matrix[0, :0, :], row(tree.centers, 0)
+    report, center = work.matrix[0, :0], row(tree.centers, 0)
     move_links(tree, state, work)
     for t in range(len(tracks)):
         _place_parents(tracks[t], work, tree.belt_links[t], t)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.advance import MAX_TIME_STEP, check_track, tension_tracks
-from segtrack.chain.parent_frames import ParentFrames
 from segtrack.chain.readings import ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
+from segtrack.coupling.parent_frames import ParentFrames
 from segtrack.description import VehicleDescription
 from segtrack.description.chain_layout import track_design
 from segtrack.description.links import vehicle_links

@@ -12,11 +12,11 @@ from scipy.spatial import ConvexHull
 
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.frames import Frame, link_frames, read_vector
+from segtrack.description.frames import Frame
 from segtrack.description.links import Links
 from segtrack.description.mesh_file import convex_corners
+from segtrack.description.urdf.reading import link_frames, read_vector
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.geometry.path import Arc
 from segtrack.ground.parameters import contact_parameters
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
@@ -42,7 +42,8 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
     tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
     hull = hull_arrays(vehicle, float(tree.masses.sum()))
     reach = _reach(links, belts, hull)
-    return VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, _tip_speed(belts))
+    tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
+    return VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed)
 
 
 def tree_arrays(
@@ -87,25 +88,15 @@ def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
     return np.array(table, dtype=float)
 
 
-def _tip_speed(belts: tuple[BeltDesign, ...]) -> float:
-    """Largest speed of a belt's part over its vehicle, per belt speed: that of a tip around an arc [-]."""
-    bends = [1 / s.radius for belt in belts for s in belt.path.segments if isinstance(s, Arc)]
-    boxes = [section.box for belt in belts for section in belt.sections]
-    sizes = [float(np.sum(np.abs(box[[0, 2]]) + box[[3, 5]])) for box in boxes]
-    return float(1 + max(bends, default=0.0) * max(sizes, default=0.0))
-
-
 def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:
     """Farthest of any part from the root's centre of mass, flippers at any angle [m]."""
     center, farthest = links.masses[0].center, [0.0]
     farthest += np.linalg.norm(hull.points - center, axis=1).tolist()
     for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
-        boxes = np.array([section.box for section in belt.sections])
         outline = belt.path.outline()
-        tall = np.linalg.norm(np.abs(boxes[:, :3]) + boxes[:, 3:], axis=1).max()
         own = np.linalg.norm(frame.plane_points(outline) - (center if link == 0 else 0.0), axis=1).max()
         pivot = 0.0 if link == 0 else np.linalg.norm(links.pivots[link - 1].origin - center)
-        farthest.append(float(own + tall + pivot))
+        farthest.append(float(own + belt.overhang + pivot))
     return max(farthest)
 
 

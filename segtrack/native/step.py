@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from segtrack import drive
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import Candidates, find_section_candidates
+from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, add, axis, compiled, inlined, row
@@ -34,8 +34,6 @@ from segtrack.native.state import VehicleState
 from segtrack.native.tree import TreeArrays, TreeWork
 from segtrack.native.views import candidates_view, history_view, vehicle_view
 
-MARGIN = 0.01
-"""Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
 ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
@@ -98,7 +96,7 @@ def advance(
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
     outcome[0] = DONE
-    report = work.matrix[0, :0, :]
+    report = work.matrix[0, :0]
     for i in range(len(done)):
         state, history, near = (
             vehicle_view(states, i),

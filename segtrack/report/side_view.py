@@ -9,15 +9,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.path import Arc, BeltPath, normal_of
-from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
+from segtrack.geometry.outline import inner_outline, outer_outline
+from segtrack.geometry.solids import Placed, turn_and_move
 
 Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grouser", "wheel"]
 
@@ -98,35 +96,16 @@ def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]
     profiles = []
     for shape in shapes:
         solid, lift = shape.kind.solid(shape.width or spec.width, shape.crown)
-        profiles.append(_profile(solid) + (0.0, lift))
+        profiles.append(Placed(solid, z=lift).outline)
     outlines = []
     for footprint in place_grousers(path, spec.grousers.count, len(shapes)):
         at = footprint.coordinate + travel
         if path.names[int(path.segment_of(at))] in spec.omit_segments:
             continue
         heading = float(path.heading(at)[0])
-        outlines.append(_put(profiles[footprint.index % len(profiles)], path.point(at)[0], heading))
+        profile = profiles[footprint.index % len(profiles)]
+        outlines.append(turn_and_move(profile, path.point(at)[0], heading))
     return outlines
-
-
-def inner_outline(path: BeltPath, thickness: float) -> NDArray[np.float64]:
-    """The belt's inner face (n, 2) in the track plane [m]."""
-    along = _stations(path)
-    return path.point(along) - thickness * normal_of(path.heading(along))
-
-
-def outer_outline(path: BeltPath) -> NDArray[np.float64]:
-    """The belt's outer face (n, 2) in the track plane [m], station by station as `inner_outline`."""
-    return path.point(_stations(path))
-
-
-def _stations(path: BeltPath) -> NDArray[np.float64]:
-    """Belt coordinates at which an outline is drawn: the ends of lines, arcs every 3 degrees."""
-    pieces = []
-    for start, segment in zip(path.starts, path.segments, strict=False):
-        count = 2 + int(abs(segment.turn) / math.radians(3)) if isinstance(segment, Arc) else 2
-        pieces.append(start + np.linspace(0, segment.length * (1 - 1e-9), count))
-    return np.concatenate(pieces)
 
 
 def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
@@ -144,35 +123,5 @@ def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
         from segtrack.bullet.loader import track_model  # With PyBullet, whose model it is.
 
         links = track_model(model).track_links(spec)
-        plane += [("wheel", outline) for link in links for outline in _link_outlines(link)]
+        plane += [("wheel", outline) for link in links for outline in link.outlines]
     return [Polygon(role, track.frame.plane_points(points)[:, [0, 2]], y) for role, points in plane]
-
-
-def _link_outlines(link: SegmentLink) -> list[NDArray[np.float64]]:
-    """A link's shapes at home, in the track plane [m]."""
-    return [
-        _put(
-            _put(_profile(placed.solid), (placed.x, placed.z), placed.heading), (link.x, link.z), link.heading
-        )
-        for placed in link.shapes
-        if isinstance(placed, Placed)
-    ]
-
-
-def _profile(solid: Solid) -> NDArray[np.float64]:
-    """A solid's outline (n, 2) in the x-z plane of its own frame [m]."""
-    match solid:
-        case Box((length, _, height)):
-            return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (length / 2, height / 2)
-        case Cylinder(radius):
-            angles = np.linspace(0, 2 * math.pi, 37)
-            return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        case _:
-            points = np.asarray(solid.vertices)[:, [0, 2]]
-            return points[ConvexHull(points).vertices]
-
-
-def _put(points: NDArray[np.float64], origin: object, heading: float) -> NDArray[np.float64]:
-    """Turn points (n, 2) by `heading` about +y [rad] and move them to `origin` (2,) [m]."""
-    cos, sin = math.cos(heading), math.sin(heading)
-    return points @ np.array([[cos, -sin], [sin, cos]]) + np.asarray(origin, dtype=float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from segtrack.description import VehicleDescription
 from segtrack.experiments.climb import ClimbResult
+from segtrack.experiments.film_cost import FilmCost
 from segtrack.experiments.okada.band import BandRow
 from segtrack.experiments.okada.published import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4
 from segtrack.experiments.okada.step_map import Table4Map
@@ -18,6 +20,7 @@ from segtrack.experiments.okada.table_4 import Table4
 from segtrack.experiments.segments_vs_chain import Line, Model, SegmentsVsChain
 from segtrack.experiments.speed import SpeedTable
 from segtrack.experiments.steady_turns.turning import TurningCase
+from segtrack.rendering import FRAME_RATE
 
 
 def climb_table(result: ClimbResult) -> Table:
@@ -86,6 +89,22 @@ def speed_table(result: SpeedTable) -> Table:
             )
         table.add_section()
     table.add_row("20 ms of the native engine", "compliant", f"{result.python_fraction:.1%} Python", "", "")
+    return table
+
+
+def film_table(costs: Sequence[FilmCost]) -> Table:
+    """What films of climbs cost."""
+    title = f"Climbs without and with a film of {FRAME_RATE:g} frames a second"
+    table = Table("climb", "without [s]", "with [s]", "ratio", "ms a frame", title=title)
+    for cost in costs:
+        engine, track_model = cost.setup.resolved
+        table.add_row(
+            f"{cost.setup.vehicle}, {track_model}, {engine}",
+            f"{statistics.median(cost.without):.2f}",
+            f"{statistics.median(cost.filmed):.2f}",
+            f"{cost.ratio:.2f}",
+            f"{1e3 * cost.frame_time:.1f}",
+        )
     return table
 
 

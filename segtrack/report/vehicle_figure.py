@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
+from segtrack.description.segments_check import segments_dip
 from segtrack.description.track import TrackSpec
+from segtrack.geometry.outline import inner_outline
 from segtrack.geometry.path import Arc, normal_of
-from segtrack.report.side_view import Role, grouser_outlines, inner_outline, side_view
+from segtrack.report.side_view import Role, grouser_outlines, side_view
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
 
 _WIDTH = 13.0
@@ -186,11 +188,15 @@ def _facts(spec: TrackSpec) -> Sequence[str]:
     if spec.grousers is not None:
         heights = ", ".join(dict.fromkeys(f"{shape.kind.height:g}" for shape in spec.grousers.shapes))
         grousers = f"{spec.grousers.count} grousers, {heights} m high, every {spec.pitch * 1000:.3g} mm"
-    return (
+    facts = [
         first,
         f"{pulleys}; {grousers}",
         f"drive {drive.stall_force:.4g} N, {drive.top_speed:.3g} m/s; friction {spec.contact.friction:g}",
-    )
+    ]
+    dip = segments_dip(spec)
+    if dip > 0:
+        facts.append(f"not for track model segments: they would run {dip * 1e3:.2g} mm into the ground")
+    return facts
 
 
 def _measure(axes: Axes, start: tuple[float, float], end: tuple[float, float], where: str) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segtrack.description import VehicleDescription
 from segtrack.engine import VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
@@ -74,7 +71,12 @@ class Robot:
             track.set_speed(speeds[track.side])
 
     def drive(self, linear: float, angular: float) -> None:
-        """Command a twist as if no belt slipped sideways.
+        """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
+
+        e is the description's `steering_efficiency`. At 1 belts are taken never to slip sideways, and a
+        vehicle turns too slowly. Measured for how the vehicle turns (track model, flippers, friction of
+        the ground, lateral friction), the twist is met on flat ground; nothing is fed back. Where a belt
+        is clipped to its drive's top speed, the twist is not met.
 
         Args:
             linear: Forward [m/s].
@@ -84,7 +86,8 @@ class Robot:
             InvalidValueError: A command is not a finite number.
         """
         linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
-        self.set_belt_speed(linear - angular * self._gauge("left"), linear - angular * self._gauge("right"))
+        turning = angular / self.description.steering_efficiency
+        self.set_belt_speed(linear - turning * self._gauge("left"), linear - turning * self._gauge("right"))
 
     def set_flippers(self, **angles: float) -> None:
         """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.
@@ -139,18 +142,6 @@ class Robot:
             InvalidValueError: Not so many finite numbers, or a quaternion of zeros.
         """
         self.model.place(*check_pose(position, orientation))
-
-    def take_picture(self, width: int, height: int) -> NDArray[np.uint8]:
-        """The robot as a camera to its right sees it, red, green and blue (height, width, 3).
-
-        Args:
-            width: Of the picture [pixels].
-            height: Of the picture [pixels].
-
-        Raises:
-            NotReadyError: The engine draws nothing.
-        """
-        return self.model.take_picture(width, height)
 
     def before_step(self) -> None:
         """Prepare for the next step of somebody else's loop; see `segtrack.attach`.

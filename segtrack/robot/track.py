@@ -9,13 +9,11 @@ from segtrack.engine import BeltState, TrackModel
 from segtrack.errors import InvalidValueError, finite
 from segtrack.geometry.rotation import rotation_of
 from segtrack.robot.checks import clip
+from segtrack.robot.slip import longitudinal_slip
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainReading
-
-_MIN_SPEED = 1e-6
-"""A belt slower than this stands [m/s]."""
 
 
 class Track:
@@ -89,9 +87,12 @@ class Track:
 
     @property
     def slip(self) -> float:
-        """Longitudinal slip 1 - v_ground / v_belt [-]; 0 while the belt stands."""
-        speed = self.speed
-        return 1.0 - self.ground_speed / speed if abs(speed) > _MIN_SPEED else 0.0
+        """Longitudinal slip in [-1, 1] [-], see `longitudinal_slip`: positive driving, negative braking.
+
+        1: the belt turns and the vehicle stands; 0: no slip, or all at rest; -1: the vehicle slides
+        over a belt that is locked.
+        """
+        return longitudinal_slip(self.speed, self.ground_speed)
 
     @property
     def has_chain(self) -> bool:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import Engine, EngineName
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.engine import Engine, EngineName, wheel_count
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.robot.checks import check_flippers, check_pose
-from segtrack.terrain import Terrain
+from segtrack.terrain import Terrain, from_pybullet
 
 TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
-    "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain"),
+    "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface"),
     "native": ("compliant", "surface", "chain"),
 }
 """By engine, its default first."""
+DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
+"""What runs where neither engine nor track model is named: PyBullet where it is installed."""
+_FASTER: dict[str, EngineName] = {"compliant": "native", "surface": "native"}
+"""The engine to take for a track model that more than one engine runs."""
+_OWN_CONTACTS = ("chain", "compliant", "surface")
+"""Track models whose tracks find their contacts with described terrain by themselves."""
 
 
 def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
@@ -25,18 +33,28 @@ def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
 
     Args:
         engine: None for the one that runs the track model.
-        track_model: None for the engine's default; with neither, PyBullet's segments.
+        track_model: None for the engine's default; with neither, that of `DEFAULT_ENGINE`.
 
     Raises:
         UnknownNameError: No such engine, or no such track model.
-        InvalidValueError: The engine does not run the track model.
+        InvalidValueError: The engine does not run the track model, or it is one of too few wheels.
+        MissingPyBulletError: It takes PyBullet, which is not installed.
     """
+    chosen, model = _choose(engine, track_model)
+    if chosen == "pybullet" != DEFAULT_ENGINE:
+        import_module("segtrack.bullet")  # Says what to install.
+    return chosen, model
+
+
+def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
     if engine is not None and engine not in TRACK_MODELS:
         raise UnknownNameError("engine", engine, TRACK_MODELS)
     if track_model is None:
-        chosen: EngineName = "pybullet" if engine is None else engine
+        chosen = engine or DEFAULT_ENGINE
         return chosen, TRACK_MODELS[chosen][0]
     kind = "wheels:N" if track_model.partition(":")[0] == "wheels" else track_model
+    if kind == "wheels:N":
+        wheel_count(track_model)
     runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
     if not runs_it:
         known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
@@ -44,25 +62,29 @@ def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
         raise UnknownNameError("track model", track_model, names)
     if engine is not None and engine not in runs_it:
         raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
-    return (runs_it[0] if engine is None else engine), track_model
+    first = DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]
+    return engine or _FASTER.get(track_model, first), track_model
 
 
 def open_engine(
-    name: EngineName,
+    name: EngineName | None,
     preset: str | None,
     time_step: float | None,
     gravity: float,
     gui: bool,
     client: Any,
 ) -> Engine:
-    """Open a world of an engine.
+    """Open a world of an engine: of `DEFAULT_ENGINE` if none is named, of PyBullet for a window or a client.
 
     Raises:
         UnknownNameError: No such engine, or no such preset.
+        MissingPyBulletError: It takes PyBullet, which is not installed.
         InvalidValueError: A window or a client for an engine that is not PyBullet, or a time step that is
             not positive and finite.
         SegtrackError: There is no display for a window.
     """
+    if name is None:
+        name = "pybullet" if gui or client is not None else DEFAULT_ENGINE
     if name == "pybullet":
         from segtrack.bullet.engine import BulletEngine
 
@@ -89,6 +111,7 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
         The time step [s].
 
     Raises:
+        MissingPyBulletError: PyBullet is not installed.
         UnknownNameError: No such preset.
         InvalidValueError: A time step that is not positive and finite.
         DisconnectedError: The client is not connected.
@@ -106,7 +129,7 @@ def attach(
     position: Sequence[float] = (0.0, 0.0, 0.0),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     flippers: Mapping[str, float] | None = None,
-    terrain: Sequence[Terrain] = (),
+    terrain: Sequence[Terrain] | None = None,
 ) -> Robot:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
@@ -116,28 +139,39 @@ def attach(
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.
         vehicle: Bundled name, path of a vehicle file, or a description.
-        track_model: How tracks are built: segments, smooth, wheels:N, plates or chain.
+        track_model: How tracks are built: segments, smooth, wheels:N, plates, chain, compliant or surface.
         position: Body frame in the world (3,) [m].
         orientation: Body frame in the world, quaternion (x, y, z, w).
         flippers: Angles to start at, by name [rad]; 0 if not given.
-        terrain: What shoes of a link chain stand on; PyBullet's own bodies they do not touch.
+        terrain: What tracks of the models chain, compliant and surface stand on, which find their contacts
+            by themselves; what PyBullet's static bodies are now if not given (`terrain.from_pybullet`, so
+            load these before). Bodies that move they do not touch. The others touch whatever PyBullet has.
 
     Returns:
         The robot.
 
     Raises:
+        MissingPyBulletError: PyBullet is not installed.
         DisconnectedError: The client is not connected.
         UnknownNameError: No such vehicle, track model or flipper.
         VehicleFileError: The vehicle file has mistakes.
-        InvalidValueError: Not a client, or a number that is not finite.
+        InvalidValueError: Not a client, a number that is not finite, or no ground for tracks that find their
+            contacts by themselves: no static body, or one that cannot be described.
     """
-    from segtrack.bullet.client import client_id
+    from segtrack.bullet.client import bound_client, client_id
+    from segtrack.bullet.quiet import without_greetings
     from segtrack.bullet.vehicle import BulletVehicle
 
     resolve("pybullet", track_model)
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     number = client_id(client, f"attach {description.name}")
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
+    if terrain is None and track_model in _OWN_CONTACTS:
+        with without_greetings():  # PyBullet's remark that it lists no heightfield.
+            terrain = from_pybullet(bound_client(number))
+        if not terrain:
+            expected = "given, or in the PyBullet program as static bodies before `attach`"
+            raise InvalidValueError(f"terrain for track model {track_model!r}", expected, Phrase("none"))
     model = BulletVehicle(number, description, track_model, *pose, angles)
-    model.update_terrain(terrain)
+    model.update_terrain(terrain or ())
     return Robot(model, track_model)

@@ -40,7 +40,7 @@ class World:
         self,
         preset: str | None = None,
         *,
-        engine: EngineName = "pybullet",
+        engine: EngineName | None = None,
         time_step: float | None = None,
         gravity: float = 9.81,
         gui: bool = False,
@@ -52,7 +52,7 @@ class World:
         Args:
             preset: The engine's solver settings, its default if not given; PyBullet's are `exact` (1 ms,
                 the default), `fast` (4 ms) and `coarse` (10 ms).
-            engine: `pybullet`, or `native` for segtrack's own.
+            engine: `pybullet`, or `native` for segtrack's own; if not given PyBullet where it is installed.
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
             gui: Show PyBullet's window.
@@ -62,6 +62,7 @@ class World:
 
         Raises:
             UnknownNameError: No such engine or preset.
+            MissingPyBulletError: It takes PyBullet, which is not installed.
             InvalidValueError: A time step that is not positive and finite, or a window or client for an
                 engine that is not PyBullet.
             SegtrackError: There is no display for a window.

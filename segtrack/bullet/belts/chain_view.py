@@ -1,8 +1,7 @@
-"""Shoes to look at: bodies without mass or collision, for windows and pictures alone.
+"""Shoes to look at: bodies without mass or collision, for PyBullet's window alone.
 
-A link chain is no part of PyBullet's world. Where somebody looks, each shoe gets a body that has
-nothing but a shape to see, and is put where the shoe is. For a picture they come and go again, so
-that saved states, which hold the number of bodies, never notice; a window keeps them.
+A link chain is no part of PyBullet's world. Where there is a window, each shoe gets a body that has
+nothing but a shape to see, and is put where the shoe is.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ class ChainView:
         """Begin with nothing to see; a window gets its bodies at once."""
         self._client = client
         self._chains = [belt.chain for belt in belts if belt.chain is not None]
-        self._shapes: list[list[int]] = []
         self._bodies: list[int] = []
         self._next = 0.0
         self._windowed = pybullet.getConnectionInfo(client)["connectionMethod"] == pybullet.GUI
@@ -47,21 +45,6 @@ class ChainView:
             self._next = time.monotonic() + _INTERVAL
 
     @contextmanager
-    def shoes_visible(self) -> Iterator[None]:
-        """Let the shoes be seen for as long as a picture is taken."""
-        if self._windowed:
-            self._move()
-            yield
-            return
-        self._show()
-        try:
-            yield
-        finally:
-            # Backwards: so do PyBullet's lists of the other bodies keep their order.
-            while self._bodies:
-                pybullet.removeBody(self._bodies.pop(), physicsClientId=self._client)
-
-    @contextmanager
     def _undrawn(self) -> Iterator[None]:
         """Keep a window from drawing between each body and the next, which takes it seconds."""
         visualizer, drawing = pybullet.configureDebugVisualizer, pybullet.COV_ENABLE_RENDERING
@@ -70,9 +53,8 @@ class ChainView:
         visualizer(drawing, 1, physicsClientId=self._client)
 
     def _show(self) -> None:
-        if not self._shapes:
-            self._shapes = [[self._shape(tread) for tread in chain.design.treads] for chain in self._chains]
-        for chain, shapes in zip(self._chains, self._shapes, strict=True):
+        for chain in self._chains:
+            shapes = [self._shape(tread) for tread in chain.design.treads]
             poses = zip(chain.state.positions.tolist(), chain.state.orientations.tolist(), strict=True)
             for kind, (position, orientation) in zip(chain.design.kinds, poses, strict=True):
                 self._bodies.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearArrays, Teeth
 from segtrack.chain.running_gear.wheel_kinematics import (
     ContactWrench,
@@ -16,6 +15,7 @@ from segtrack.chain.running_gear.wheel_kinematics import (
 )
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Vector
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import arm, axis, compiled, dot, inlined, row
 
 

@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearArrays, Wheels
 from segtrack.chain.running_gear.parameters import WheelContactParameters
 from segtrack.chain.running_gear.wheel_kinematics import (
@@ -25,6 +24,7 @@ from segtrack.chain.running_gear.wheel_kinematics import (
 )
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import add, arm, axis, compiled, cross, dot, inlined, row, sum_of
 
 Pair = tuple[float, float]

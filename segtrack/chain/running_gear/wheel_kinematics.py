@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearState, WheelLoads, Wheels
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import add, cross, dot, inlined, row
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.history import ContactHistory, allocate_contact_history
+from segtrack.ground.history import NONE, ContactHistory, allocate_contact_history
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.tread import Treads
@@ -19,14 +19,16 @@ class ShoeContactLoads(NamedTuple):
     Attributes:
         normal_forces: Sum of the normal forces on each shoe (n,) [N].
         shear_forces: Sum of the forces along the surfaces in the world (n, 3) [N].
-        sinkages: Depth of each shoe's deepest contact point (n,) [m].
-        pressures: Largest of each shoe's contact points, force over the point's area (n,) [Pa].
+        sinkages: Depth of each shoe's deepest contact point, or of an edge in it (n,) [m].
+        pressures: At that contact point, force over the point's area (n,) [Pa].
+        deepest_points: Which of the shoe's contact points it is; `NONE` for an edge, or no contact (n,).
     """
 
     normal_forces: NDArray[np.float64]
     shear_forces: NDArray[np.float64]
     sinkages: NDArray[np.float64]
     pressures: NDArray[np.float64]
+    deepest_points: NDArray[np.intp]
 
 
 class ContactCandidates(NamedTuple):
@@ -77,7 +79,9 @@ def allocate_contact_arrays(ground: Ground, treads: Treads) -> tuple[ShoeContact
     """Work arrays for the loads and the candidates, with nothing near yet."""
     n = len(treads.kinds)
     return (
-        ShoeContactLoads(np.zeros(n), np.zeros((n, 3)), np.zeros(n), np.zeros(n)),
+        ShoeContactLoads(
+            np.zeros(n), np.zeros((n, 3)), np.zeros(n), np.zeros(n), np.full(n, NONE, dtype=np.intp)
+        ),
         ContactCandidates(
             np.zeros((n, len(ground.bounds)), dtype=np.intp),
             np.zeros(n, dtype=np.intp),

@@ -27,6 +27,7 @@ def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, 
     kinds, points = treads.kinds, treads.contact_points
     for i in range(len(kinds)):
         report.normal_forces[i], report.sinkages[i], report.pressures[i] = 0.0, 0.0, 0.0
+        report.deepest_points[i] = NONE
         report.shear_forces[i, 0], report.shear_forces[i, 1], report.shear_forces[i, 2] = 0.0, 0.0, 0.0
         near = candidates.solid_counts[i]
         if near == 0:
@@ -56,8 +57,8 @@ def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, 
             total, drag = sum_of(total, force), sum_of(drag, along)
             torque = sum_of(torque, cross(lever, force))
             report.normal_forces[i] += push
-            report.sinkages[i] = max(report.sinkages[i], depth)
-            report.pressures[i] = max(report.pressures[i], pressure)
+            if depth > report.sinkages[i]:
+                report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, pressure, p
         add(loads.forces, i, total, 1.0)
         add(loads.torques, i, torque, 1.0)
         add(report.shear_forces, i, drag, 1.0)
@@ -103,7 +104,8 @@ def _add_edges(contact: TerrainContact, frames: Frames, loads: Loads, step: floa
                 add(loads.torques, i, cross(lever, force), 1.0)
                 add(report.shear_forces, i, along, 1.0)
                 report.normal_forces[i] += push
-                report.sinkages[i] = max(report.sinkages[i], depth)
+                if depth > report.sinkages[i]:
+                    report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, 0.0, NONE
     forget_lost_edges(history, i * MAX_EDGES, MAX_EDGES, touched)
 
 

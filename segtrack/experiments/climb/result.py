@@ -36,8 +36,8 @@ class ClimbResult:
         max_pitch: Largest pitch, nose up [rad].
         final_position: Of the body frame (3,) [m]; the step's face is at x = 0.
         slip: 1 - way / belt travel while driving [-]. The way is what the body frame moves along
-            its own forward axis (as in `Track.slip`, summed up), the belt travel is the mean
-            over the tracks.
+            its own forward axis, the belt travel is the mean over the tracks. Of a whole drive, so it
+            keeps the one ratio of publications, and has none of `Track.slip`'s bounds.
         energy: Work of all belt drives [J].
         trajectory: Sampled at 50 Hz.
         chains: The same of link chains, seldom enough for `chain_history.ROWS`; None for other tracks.

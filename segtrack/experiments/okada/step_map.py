@@ -20,7 +20,7 @@ from segtrack.experiments.okada.published import TABLE_4
 from segtrack.experiments.okada.table_4 import VEHICLE, case_setup, climbs
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.variants import with_center_of_mass, with_contact
-from segtrack.world import resolve
+from segtrack.world import World, resolve
 
 CONTACT_MASS = 1.0
 """Mass that a contact point is damped critically for [kg]: 33 kg on some thirty points."""
@@ -150,6 +150,7 @@ def run_map(
     engine, track_model = resolve(engine, track_model)
     if preset is None and engine == "pybullet":
         preset = "fast"
+    World(preset, engine=engine).close()  # Refuses a preset before there are processes.
     chosen: dict[str, Any] = {"preset": preset, "engine": engine, "track_model": track_model}
     setups = [setup for point in _points(grid) for setup in _setups(*point, chosen)]
     results = run_parallel(climbs, setups, workers=workers, on_done=on_done)

@@ -13,7 +13,7 @@ from segtrack.errors import DivergedError
 from segtrack.experiments.climb import ClimbResult, ClimbSetup, run_climb
 from segtrack.experiments.okada.published import TABLE_4, TABLE_4_FRICTION, TABLE_4_SPEED, PublishedClimb
 from segtrack.experiments.parallel import run_parallel
-from segtrack.world import resolve
+from segtrack.world import World, resolve
 
 VEHICLE = "quince"
 
@@ -126,6 +126,7 @@ def run_table_4(
     """
     engine, track_model = resolve(engine, track_model)
     chosen: dict[str, Any] = {"preset": preset, "engine": engine, "track_model": track_model}
+    World(preset, engine=engine).close()  # Refuses a preset before there are processes.
     setups = [case_setup(line, **chosen) for line in published]
     climbs = run_parallel(run_climb, setups, workers=workers, on_done=on_done)
     return Table4(engine, track_model, tuple(map(Case, published, climbs)))

@@ -98,7 +98,8 @@ class Motion:
 
     Attributes:
         yaw_rate: To the left positive [rad/s].
-        slip: Of the left and of the right tracks, 1 - v_ground / v_belt (2,) [-].
+        slip: Of the left and of the right tracks, 1 - v_ground / v_belt as published, without the
+            bounds of `Track.slip` (2,) [-].
         creep: Velocity of the centre of mass down the slope [m/s]; 0 on flat ground.
     """
 

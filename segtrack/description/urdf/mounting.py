@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from segtrack.description.urdf_check import root_links, urdf_mistakes
+from segtrack.description.urdf.check import root_links, urdf_mistakes
+from segtrack.description.urdf.reading import link_masses
 from segtrack.errors import Problem
 
 _TRACK_LINKS = "(?:line|arc|wheel)_[0-9]+|sprocket|supports"
@@ -32,15 +33,6 @@ class Mounting(NamedTuple):
 def parent_link(robot: ElementTree.Element, parent: str) -> str:
     """The link that a mount's `parent` means: `body` is the root link unless a link has that name."""
     return root_links(robot)[0] if parent == "body" and "body" not in link_masses(robot) else parent
-
-
-def link_masses(robot: ElementTree.Element) -> dict[str, float]:
-    """Mass of each link [kg], by its name; 0 where the file gives none."""
-    masses = {}
-    for link in robot.iterfind("link"):
-        mass = link.find("inertial/mass")
-        masses[str(link.get("name"))] = float(mass.get("value", "0")) if mass is not None else 0.0
-    return masses
 
 
 def link_problems(

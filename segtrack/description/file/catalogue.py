@@ -34,7 +34,7 @@ def find_vehicle(vehicle: str | Path) -> Path:
     path = Path(vehicle).expanduser()
     if os.path.isfile(path):  # Path.is_file raises for a name that is too long for a file's.
         return path.resolve()
-    if os.path.isdir(path) and len(path.parts) > 1:
+    if str(vehicle) and os.path.isdir(path):
         raise FileAccessError("read", path, "is a folder, not a vehicle file")
     if path.suffix in {".yaml", ".yml"} or len(path.parts) > 1:
         raise FileAccessError("read", path, "no such file")

@@ -1,0 +1,1 @@
+"""The vehicle file: where it is, its YAML, and the checks with every mistake of it."""

@@ -1,0 +1,39 @@
+"""Whether belts can be built of segments: rigid links that run on straight past their ends."""
+
+from __future__ import annotations
+
+from segtrack.description.track import TrackSpec
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import Problem
+from segtrack.geometry.seam import ground_dip
+
+_MAX_DIP = 1e-4
+"""Largest dip below the ground that counts as none [m]: that of a grouser's crown."""
+
+
+def segments_dip(track: TrackSpec) -> float:
+    """How far straight segments of a track would run into flat ground [m]; 0 if they do not."""
+    if track.grousers is None:
+        return 0.0
+    dip = ground_dip(track.belt_path, track.segment_links(), track.period, track.grousers.height)
+    return dip if dip > _MAX_DIP else 0.0
+
+
+def segments_problems(vehicle: VehicleDescription) -> list[Problem]:
+    """What keeps belts of a vehicle from the track model `segments`; other track models drive them."""
+    tracks = [(f"tracks.{name}", track) for name, track in vehicle.tracks.items()]
+    for name, flipper in vehicle.flippers.items():
+        tracks += [(f"flippers.{name}.tracks.{own}", track) for own, track in flipper.tracks.items()]
+    problems = []
+    for where, track in tracks:
+        dip = segments_dip(track)
+        if dip > 0:
+            got = f"{dip * 1e3:.2g} mm with a belt that repeats every {track.period * 1e3:.3g} mm"
+            problems.append(
+                Problem(
+                    f"{where}.grousers",
+                    f"must not let straight segments run into the ground, got {got}: take more grousers, "
+                    "fewer shapes in pattern or larger pulleys, or another track model",
+                )
+            )
+    return problems

@@ -1,0 +1,149 @@
+"""A running simulation as a film, frame by frame into ffmpeg."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any
+
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from segtrack.errors import FileAccessError, InvalidValueError, finite
+from segtrack.files import check_writable
+from segtrack.rendering.camera import SIZE, Camera, View
+from segtrack.rendering.vehicle import Part
+from segtrack.robot import Robot
+from segtrack.terrain import Terrain
+
+FRAME_RATE = 25.0
+"""Frames a second."""
+MAX_FRAME_RATE = 1000.0
+_INK = (30, 34, 38)
+_CODECS: dict[str, dict[str, Any]] = {
+    ".mp4": {"codec": "libx264", "output_params": ["-preset", "veryfast", "-crf", "20"]},
+    ".gif": {
+        "codec": "gif",
+        "pix_fmt_out": "pal8",
+        "output_params": [
+            "-filter_complex",
+            "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1",
+        ],
+    },
+}
+"""What ffmpeg is told for each kind of file; nothing that holds more than a few frames."""
+
+
+class Film:
+    """A film of a robot as a `Camera` sees it, with the time and the body's attitude written on it.
+
+    It is written straight to its file. Whatever ends the program, the file plays up to there: once this
+    process is gone, ffmpeg sees the end of its input and finishes it.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        robot: Robot,
+        terrains: Iterable[Terrain] = (),
+        *,
+        view: View = "side",
+        frame_rate: float = FRAME_RATE,
+        size: tuple[int, int] = SIZE,
+        bodies: Iterable[Part] = (),
+    ) -> None:
+        """Begin a film; the file appears with its first frame, and takes the place of an older one.
+
+        Args:
+            path: File to write, .mp4 or .gif.
+            robot: The robot, in any engine.
+            terrains: What ground to show, `World.terrains`.
+            view: `side`, `top` or `oblique`; see `Camera`.
+            frame_rate: Frames a second of simulated time, which is the film's, too.
+            size: Width and height, even [pixels].
+            bodies: What else to show; see `free_body`.
+
+        Raises:
+            InvalidValueError: Another kind of file, or a frame rate or size that cannot be.
+            UnknownNameError: No such view.
+            FileAccessError: The file cannot be written.
+        """
+        self.path = Path(path)
+        if self.path.suffix.lower() not in _CODECS:
+            raise InvalidValueError("record", f"a file of {' or '.join(_CODECS)}", str(path))
+        if not 0 < finite("frame rate [1/s]", frame_rate) <= MAX_FRAME_RATE:
+            raise InvalidValueError("frame rate [1/s]", f"above 0, up to {MAX_FRAME_RATE:g}", frame_rate)
+        self._camera = Camera(robot, terrains, view=view, size=size, bodies=bodies)
+        check_writable(self.path.parent)
+        if self.path.is_dir():
+            raise FileAccessError("write to", self.path, os.strerror(errno.EISDIR))
+        self._frame_rate, self._frames = frame_rate, 0
+        self._begin: float | None = None
+        self._text_size = max(11, size[1] // 24)
+        self._font = ImageFont.load_default(self._text_size)
+        self._writer: Generator[None, bytes, None] | None = None
+
+    def __enter__(self) -> Film:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file, which plays up to the error or Ctrl-C that ended the block."""
+        self.close()
+
+    def take(self, time: float) -> None:
+        """Take the frames that are due at a time [s]; where several are, they show the same.
+
+        Raises:
+            FileAccessError: The file cannot be written.
+        """
+        self._begin = time if self._begin is None else self._begin
+        due = math.floor((time - self._begin) * self._frame_rate + 1e-6) + 1 - self._frames
+        if due <= 0:
+            return
+        frame = self._label(self._camera.take(), time).tobytes()
+        try:
+            if self._writer is None:
+                self._writer = self._open()
+            for _ in range(due):
+                self._writer.send(frame)
+                self._frames += 1
+        except OSError as error:
+            raise FileAccessError("write to", self.path, str(error).partition("\n")[0]) from None
+
+    def close(self) -> None:
+        """Finish the file; may be called again."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _open(self) -> Generator[None, bytes, None]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        writer: Generator[None, bytes, None] = imageio_ffmpeg.write_frames(
+            str(self.path),
+            self._camera.size,
+            fps=self._frame_rate,
+            quality=None,
+            macro_block_size=2,
+            ffmpeg_log_level="error",
+            **_CODECS[self.path.suffix.lower()],
+        )
+        next(writer)
+        return writer
+
+    def _label(self, picture: NDArray[np.uint8], time: float) -> NDArray[np.uint8]:
+        """Write what is seen on a picture."""
+        image = Image.fromarray(picture)
+        robot, margin = self._camera.robot, self._text_size // 2
+        turned = ("yaw", robot.state.yaw) if self._camera.view == "top" else ("pitch", robot.state.pitch)
+        words = f"{robot.name}   {time:.2f} s   {turned[0]} {round(math.degrees(turned[1]), 1) + 0.0:.1f} deg"
+        draw = ImageDraw.Draw(image)
+        draw.text((margin, margin), words, _INK, self._font)
+        below = margin, image.height - margin
+        draw.text(below, f"squares {self._camera.square:g} m", _INK, self._font, anchor="ld")
+        return np.asarray(image)

@@ -1,0 +1,69 @@
+"""Terrain as a triangle mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from segtrack.geometry import solids as geometry
+from segtrack.rendering.mesh import Colour, Mesh, box, coloured, from_file, join, of_solid, prism
+from segtrack.terrain import Terrain
+from segtrack.terrain.floor import FLOOR_DEPTH, FLOOR_REACH
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid
+
+GROUND: Colour = (217, 207, 193)
+SOIL: Colour = (205, 178, 134)
+_ROUND_AXIS = Rotation.from_euler("x", 90, degrees=True).as_matrix()
+"""Turns a cylinder about y into one about z."""
+
+
+def ground_mesh(terrains: Iterable[Terrain]) -> Mesh:
+    """Return all surfaces of terrains in the world, closed ones from outside."""
+    meshes = []
+    for terrain in terrains:
+        soft = terrain.soil is not None or getattr(terrain, "soils", None) is not None
+        meshes += [_mesh(solid, SOIL if soft else GROUND) for solid in terrain.solids()]
+    return join(meshes)
+
+
+def _mesh(solid: Solid, colour: Colour) -> Mesh:
+    match solid:
+        case Box(center, half_extents, quaternion):
+            return box(half_extents, colour).moved(Rotation.from_quat(quaternion).as_matrix(), center)
+        case HalfSpace(z):
+            half = (FLOOR_REACH, FLOOR_REACH, FLOOR_DEPTH / 2)
+            return box(half, colour).moved(np.eye(3), (0.0, 0.0, z - FLOOR_DEPTH / 2))
+        case Cylinder(center, radius, length, quaternion):
+            turn = Rotation.from_quat(quaternion).as_matrix() @ _ROUND_AXIS
+            return of_solid(geometry.Cylinder(radius, length), colour).moved(turn, center)
+        case Prism(outline, width):
+            return prism(outline, -width / 2, width / 2, colour)
+        case HeightGrid():
+            return _grid(solid, colour)
+        case _:
+            surface = from_file(str(solid.file), (solid.scale,) * 3, colour)
+            turn = Rotation.from_quat(solid.quaternion_mesh_to_world).as_matrix()
+            return surface.moved(turn, solid.position_in_world)
+
+
+def _grid(grid: HeightGrid, colour: Colour) -> Mesh:
+    """A heightfield, closed below so that it can be cut."""
+    nx, ny = grid.heights.shape
+    x = grid.center_in_world[0] + grid.cell * (np.arange(nx) - (nx - 1) / 2)
+    y = grid.center_in_world[1] + grid.cell * (np.arange(ny) - (ny - 1) / 2)
+    top = np.stack([*np.meshgrid(x, y, indexing="ij"), grid.heights], axis=-1).reshape(-1, 3)
+    bottom = top.copy()
+    bottom[:, 2] = grid.heights.min() - FLOOR_DEPTH
+    index = np.arange(nx * ny).reshape(nx, ny)
+    a, b, c, d = index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]
+    upper = [(a, b, d), (b, c, d)]
+    rim = np.concatenate([index[:-1, 0], index[-1, :-1], index[:0:-1, -1], index[0, :0:-1]])
+    after, below = np.roll(rim, -1), nx * ny
+    faces = [np.stack([corner.ravel() for corner in three], axis=1) for three in upper]
+    faces.append(np.stack([rim, rim + below, after + below], axis=1))
+    faces.append(np.stack([rim, after + below, after], axis=1))
+    low = index[[0, 0, -1, -1], [0, -1, -1, 0]] + below
+    faces.append(np.array([low[[0, 1, 2]], low[[0, 2, 3]]]))
+    return coloured(np.concatenate([top, bottom]), np.concatenate(faces), colour)

@@ -1,0 +1,73 @@
+"""Pressure of belts on soil, worked out by hand from what their readings say of sinkage and footing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import segtrack
+from segtrack import terrain
+
+Array = NDArray[np.float64]
+SOILS = ["dry sand", "LETE sand"]
+"""Without numbers for unloading, and with them."""
+
+
+def pressure_by_hand(soil: terrain.Soil, b: Array, sinkage: Array, greatest: Array, bed: Array) -> Array:
+    """Bekker's pressure at the greatest sinkage, less what Wong's repetitive loading takes off since.
+
+    Neither is steeper than rigid ground.
+    """
+    n = max(1.0, soil.sinkage_exponent)
+    modulus = soil.cohesive_modulus / b + soil.frictional_modulus
+    secant = np.minimum(modulus * greatest ** (soil.sinkage_exponent - 1), bed / n)
+    unloading = np.maximum(soil.unloading_stiffness + soil.unloading_growth * greatest, n * secant)
+    return np.maximum(secant * greatest - np.minimum(unloading, bed) * (greatest - sinkage), 0.0)
+
+
+@pytest.mark.parametrize("name", SOILS)
+def test_pressure_of_a_chain_is_that_of_its_footing(name: str) -> None:
+    soil = terrain.find_soil(name)
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Plane(soil=soil))
+        robot = world.add_vehicle("packbot", track_model="chain")
+        world.settle()
+        track = robot.tracks["left"]
+        reading, spec = track.read_chain(), track.spec
+    on = reading.sinkage > 0
+    assert 8 < on.sum() < len(on) / 2
+    assert set(reading.footing[on]) == {"grouser"} and set(reading.footing[~on]) == {""}
+    np.testing.assert_allclose(reading.footing_width[on], spec.grousers.shape.box.length)
+    np.testing.assert_allclose(reading.footing_length[on], spec.width)
+    assert np.all(reading.footing_width[~on] == 0) and np.all(reading.footing_pressure[~on] == 0)
+    by_hand = pressure_by_hand(
+        soil,
+        reading.footing_width[on],
+        reading.sinkage[on],
+        reading.footing_max_sinkage[on],
+        reading.footing_bed_stiffness[on],
+    )
+    np.testing.assert_allclose(reading.footing_pressure[on], by_hand, rtol=2e-3)
+
+
+@pytest.mark.parametrize("name", SOILS)
+def test_pressure_of_a_compliant_belt_is_that_of_its_footing(name: str) -> None:
+    soil = terrain.find_soil(name)
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane(soil=soil))
+        robot = world.add_vehicle("packbot")
+        world.settle(1e-5)
+        track = robot.tracks["left"]
+        reading, spec = track.read_grousers(), track.spec
+    on_tips = (reading.grousers >= 0) & (reading.sinkage > 0.9 * reading.sinkage.max())
+    assert on_tips.sum() > 20
+    np.testing.assert_allclose(reading.footing_width[on_tips], spec.grousers.shape.box.length)
+    np.testing.assert_allclose(reading.footing_length, spec.width)
+    on_face = reading.grousers < 0
+    beside = (spec.pitch - spec.grousers.shape.box.length) / 2
+    np.testing.assert_allclose(reading.footing_width[on_face], beside)
+    by_hand = pressure_by_hand(
+        soil, reading.footing_width, reading.sinkage, reading.max_sinkage, reading.bed_stiffness
+    )
+    np.testing.assert_allclose(reading.pressure, by_hand, rtol=2e-3)
