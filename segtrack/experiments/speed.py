@@ -138,7 +138,7 @@ def _set_out(world: World, scene: str, track_model: str) -> Robot:
 @contextmanager
 def _kernel_time() -> Iterator[list[float]]:
     """Time that the native engine's kernel takes within the block [s], in a list of one."""
-    from segtrack.native import vehicle
+    from segtrack.native import belt_vehicle as vehicle
 
     spent, kernel = [0.0], vehicle.advance
 

@@ -32,10 +32,31 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
         links: Of it.
         belts: Of it, in the order of its tracks.
     """
+    arrays = pack_belts(belts)
+    tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
+    hull = hull_arrays(vehicle, float(tree.masses.sum()))
+    reach = _reach(links, belts, hull)
+    tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
+    return VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed)
+
+
+def tree_arrays(
+    vehicle: VehicleDescription,
+    links: Links,
+    belt_masses: NDArray[np.float64],
+    spin_momenta: NDArray[np.float64],
+) -> TreeArrays:
+    """Lay the links and joints of a vehicle out.
+
+    Args:
+        vehicle: The vehicle.
+        links: Of it.
+        belt_masses: That move with each belt (T,) [kg].
+        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
+    """
     flippers = tuple(vehicle.flippers.values())
     count = len(flippers)
-    arrays = pack_belts(belts)
-    tree = TreeArrays(
+    return TreeArrays(
         fixed=vehicle.body.fixed,
         masses=np.array([mass.mass for mass in links.masses]),
         centers=np.array([mass.center for mass in links.masses]),
@@ -49,15 +70,16 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
         belt_links=np.array(links.track_links, dtype=np.intp),
         belt_origins=np.array([frame.origin for frame in links.track_frames]),
         belt_rotations=np.array([frame.rotation for frame in links.track_frames]),
-        belt_masses=arrays.masses,
-        spin_momenta=arrays.spin_momenta,
+        belt_masses=belt_masses,
+        spin_momenta=spin_momenta,
     )
+
+
+def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
+    """Return stall force [N], top speed [m/s], torque-speed line or not, self-locking or not (T, 4)."""
     drives = [track.spec.drive for track in vehicle.mounted_tracks()]
     table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking) for d in drives]
-    hull = _hull_arrays(vehicle, float(tree.masses.sum()))
-    reach = _reach(links, belts, hull)
-    tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
-    return VehicleArrays(tree, arrays, hull, np.array(table, dtype=float), reach, tip_speed)
+    return np.array(table, dtype=float)
 
 
 def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:
@@ -72,7 +94,8 @@ def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> flo
     return max(farthest)
 
 
-def _hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
+def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
+    """Lay out where the body of a vehicle of a mass [kg] touches the ground."""
     solids = (
         [_box_points(np.array(vehicle.body.size))] if vehicle.body.size is not None else _collisions(vehicle)
     )
