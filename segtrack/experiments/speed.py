@@ -1,7 +1,7 @@
 """How fast is Quince simulated where it is hard: on the 240 mm step, and turning on the spot?
 
-Engines and track models take turns, round by round, so that what else the machine does hits all of them alike;
-ratios of their medians travel between machines.
+Engines and track models take turns, round by round, so that what else the machine does hits all of them
+alike; ratios of their medians travel between machines.
 """
 
 from __future__ import annotations
