@@ -128,7 +128,7 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
     summary = table.summary()
     for scene in ("climb", "turn"):
         models = summary["scenes"][scene]
-        assert list(models) == ["segments", "compliant", "surface"]
+        assert list(models) == ["segments", "compliant", "surface", "compliant in PyBullet"]
         for model in models.values():
             ratio = model["real_time_factor"] / models["segments"]["real_time_factor"]
             assert model["over_segments"] == pytest.approx(ratio)
