@@ -3,6 +3,8 @@
 `pytest --hypothesis-profile=thorough` looks further.
 """
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +16,26 @@ from segtrack.envs import Environment
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("steady")
+
+
+COMPILE = """
+import sys, segtrack
+from segtrack import terrain
+with segtrack.World(engine=sys.argv[1]) as world:
+    world.add_terrain(terrain.Plane())
+    world.add_vehicle("quince", track_model=sys.argv[2])
+    world.step()
+    world.settle(max_time=0.01)
+"""
+COMPILED = (("native", "compliant"), ("pybullet", "chain"))
+"""Engines and track models that have kernels of their own."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compile all kernels, side by side, before workers would each do so for themselves."""
+    compilers = [subprocess.Popen([sys.executable, "-c", COMPILE, *names]) for names in COMPILED]
+    assert [compiler.wait() for compiler in compilers] == [0] * len(COMPILED)
 
 
 @pytest.fixture(scope="module")
