@@ -15,6 +15,7 @@ from segtrack.envs import Environment
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.register_profile("brief", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("steady")
 
 

@@ -16,7 +16,7 @@ import random
 import re
 import resource
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -33,6 +33,8 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parent.parent
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PARTS = SETTINGS["tool"]["mutation"]["parts"]
+OPTIONS = ["-o", "addopts=", "-m", "not slow", "-s", "-p", "no:cacheprovider", "-p", "no:terminal"]
+OPTIONS.append("--hypothesis-profile=brief")
 
 
 class Mutant(NamedTuple):
@@ -71,30 +73,6 @@ def find_mutants(paths: list[str]) -> list[Mutant]:
     return mutants
 
 
-def run_pytest(tests: list[str], *options: str) -> int:
-    """Pytest's exit code; nothing is shown."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    quick = ["-n", "0", "-x", "-q", "--disable-warnings", "-p", "no:cacheprovider"]
-    return int(pytest.main([*quick, *options, *(str(ROOT / test) for test in tests)]))
-
-
-def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> int:
-    """Pytest's exit code with the mistake in place of its file, within a processor time [s]."""
-    code, before = (
-        compile(text, str(mutant.file), "exec", dont_inherit=True)
-        for text in (mutant.source(), mutant.file.read_text(encoding="utf-8"))
-    )
-    if list(import_time_code(code)) == list(import_time_code(before)):
-        replace_functions(mutant.file, code)
-    else:
-        import_instead(mutant.file, code)
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used + limit) + 1, resource.RLIM_INFINITY))
-    return run_pytest(tests)
-
-
 def import_time_code(code: CodeType) -> Iterator[tuple[Any, ...]]:
     """What runs while a module is imported: its own code, and that of the classes in it."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
@@ -121,8 +99,8 @@ def replace_functions(file: Path, module: CodeType) -> None:
             function.__code__ = codes.get(name, function.__code__)
 
 
-def import_instead(file: Path, code: CodeType) -> None:
-    """Import the project anew, a mutant in place of a file."""
+def import_anew(file: Path, code: CodeType) -> None:
+    """Forget the project's modules; when they are imported again, a mutant takes the place of a file."""
     load = SourceFileLoader.get_code
 
     def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
@@ -134,24 +112,60 @@ def import_instead(file: Path, code: CodeType) -> None:
             del sys.modules[name]
 
 
-def start(function: Callable[..., int], *arguments: Any) -> int:
-    """Id of a process that exits with a function's result."""
-    process = os.fork()
-    if process == 0:
-        code = 1
-        try:
-            code = function(*arguments)
-        finally:
-            os._exit(code)
-    return process
+class MutantLoop:
+    """In place of pytest's loop over tests: for each mutant a process in which they run until one fails."""
 
+    def __init__(self, mutants: list[Mutant], tests: list[str], jobs: int) -> None:
+        self.mutants, self.tests, self.jobs = mutants, tests, jobs
+        self.survivors: list[Mutant] = []
 
-def import_tests(tests: list[str]) -> None:
-    """Import once what all processes need."""
-    streams = os.dup(1), os.dup(2)
-    run_pytest(tests, "--collect-only")
-    os.dup2(streams[0], 1)
-    os.dup2(streams[1], 2)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Test all mutants."""
+        _, status, used = os.wait4(self.start(session, None), 0)
+        assert status == 0, "the tests fail without a mistake"
+        limit, running, waiting = 10 * used.ru_utime, dict[int, Mutant](), list(self.mutants)
+        while waiting or running:
+            while waiting and len(running) < self.jobs:
+                mutant = waiting.pop()
+                running[self.start(session, mutant, limit)] = mutant
+            process, status = os.wait()
+            mutant = running.pop(process)
+            if status == 0:
+                self.survivors.append(mutant)
+                typer.echo(str(mutant))
+        return True
+
+    def start(self, session: pytest.Session, mutant: Mutant | None, limit: float = 3600.0) -> int:
+        """Id of a process that ends with 0 if all tests pass."""
+        process = os.fork()
+        if process == 0:
+            failed = True
+            try:
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, 1)
+                os.dup2(null, 2)
+                used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+                resource.setrlimit(resource.RLIMIT_CPU, (int(used + limit) + 1, resource.RLIM_INFINITY))
+                failed = self.fails(session, mutant)
+            finally:
+                os._exit(failed)
+        return process
+
+    def fails(self, session: pytest.Session, mutant: Mutant | None) -> bool:
+        """Whether a test fails, with a mistake in place."""
+        if mutant is not None:
+            file, text = mutant.file, mutant.file.read_text(encoding="utf-8")
+            code = compile(mutant.source(), str(file), "exec", dont_inherit=True)
+            before = compile(text, str(file), "exec", dont_inherit=True)
+            if list(import_time_code(code)) != list(import_time_code(before)):
+                import_anew(file, code)
+                return pytest.main([*OPTIONS, "-x", *self.tests]) != 0
+            replace_functions(file, code)
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                return True
+        return False
 
 
 def main(
@@ -162,26 +176,12 @@ def main(
 ) -> None:
     """Print the mutants that a part's tests do not catch, and the share that they do."""
     os.environ["NUMBA_DISABLE_JIT"] = "1"
-    tests = PARTS[part]["tests"]
+    tests = [str(ROOT / test) for test in PARTS[part]["tests"]]
     mutants = find_mutants(PARTS[part]["files"])
     tried = min(sample or len(mutants), len(mutants))
-    chosen = random.Random(seed).sample(mutants, tried)
-    import_tests(tests)
-    _, status, used = os.wait4(start(run_pytest, tests), 0)
-    assert status == 0, "the tests fail without a mistake"
-    limit = 10 * used.ru_utime
-    running: dict[int, Mutant] = {}
-    survivors = []
-    while chosen or running:
-        while chosen and len(running) < jobs:
-            mutant = chosen.pop()
-            running[start(run_mutant, mutant, tests, limit)] = mutant
-        process, status = os.wait()
-        mutant = running.pop(process)
-        if status == 0:
-            survivors.append(mutant)
-            typer.echo(str(mutant))
-    caught = tried - len(survivors)
+    loop = MutantLoop(random.Random(seed).sample(mutants, tried), tests, jobs)
+    assert pytest.main([*OPTIONS, *tests], plugins=[loop]) == 0
+    caught = tried - len(loop.survivors)
     low, high = binomtest(caught, tried).proportion_ci(method="wilson")
     typer.echo(f"{part}: {caught} of {tried} mutants caught, {caught / tried:.1%}", nl=False)
     typer.echo(f" (Wilson 95 %: {low:.1%} to {high:.1%}); there are {len(mutants)}")
