@@ -34,7 +34,8 @@ def test_interval_is_wilsons(successes: int, episodes: int) -> None:
 
 
 def test_evaluation_is_the_same_again_and_orders_by_policy_and_level() -> None:
-    setup = EvaluationSetup("GapCross", policies=("scripted", "random"), episodes=2, levels=(0.2, 0.3))
+    policies = ("scripted", "random")
+    setup = EvaluationSetup("GapCross", policies, episodes=2, levels=(0.2, 0.3), engine="native")
     first, again = evaluate(setup), evaluate(setup)
     assert first.results == again.results
     assert [(r.policy, r.level) for r in first.results] == [
