@@ -103,7 +103,7 @@ def test_front_door_is_short() -> None:
 TEXTS = [
     ROOT / "README.md",
     *sorted(ROOT.glob("segtrack/**/README.md")),
-    ROOT / "envs" / "README.md",
+    *(ROOT / folder / "README.md" for folder in ("envs", "demos")),
     ROOT / "demos" / "README.md",
 ]
 
