@@ -243,8 +243,8 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     size = "frame-size [pixels] must be width x height, as 640x360, got '640'"
     yield [*compliant, "--record", "film.gif", "--frame-size", "640"], size
     yield [*compliant, "--gui"], "engine for a window must be pybullet, got 'native'"
-    table = ["reproduce", "okada-table-4", "--engine", "pybullet", "--track-model", "surface"]
-    yield table, "engine for track model 'surface' must be native, got 'pybullet'"
+    table = ["reproduce", "okada-table-4", "--engine", "native", "--track-model", "plates"]
+    yield table, "engine for track model 'plates' must be pybullet, got 'native'"
 
 
 def wrong_numbers() -> Iterator[tuple[list[str], str]]:

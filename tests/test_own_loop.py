@@ -115,7 +115,7 @@ def test_no_world_of_its_own_is_alarmed():
 @pytest.fixture(scope="module", params=MODELS)
 def removed(request):
     """A robot that has taken a step, and whose client has been reset."""
-    client = BulletClient(pybullet.DIRECT)
+    client = on_a_plane()
     robot = attach(client, request.param)
     robot.before_step()
     client.stepSimulation()
@@ -150,7 +150,7 @@ def test_a_robot_of_a_simulation_that_was_reset_says_so(removed, next_use, what)
 
 def test_after_a_reset_a_robot_may_be_attached_anew(removed):
     client = removed.model.physics_client_id
-    robot = attach(client)
+    robot = attach(client, "smooth")
     pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
     for _ in range(10):
         robot.before_step()
