@@ -58,7 +58,9 @@ def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
     runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
     if not runs_it:
         known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
-        raise UnknownNameError("track model", track_model, [name for models in known for name in models])
+        raise UnknownNameError(
+            "track model", track_model, dict.fromkeys(name for models in known for name in models)
+        )
     if engine is not None and engine not in runs_it:
         raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
     return engine or _FASTER.get(track_model, runs_it[0]), track_model
