@@ -557,7 +557,7 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
         ),
         (
             {"sub_step": 1e-3},
-            "chain.sub_step", "above 0 and at most 4.6e-05 s, for its stiffness and damping, got 0.001",
+            "chain.sub_step", "above 0 and at most 7.21e-05 s, for its stiffness and damping, got 0.001",
         ),
         (
             {"shoes": {"thickness": 0.5}},

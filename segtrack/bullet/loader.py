@@ -18,7 +18,6 @@ from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.segments_check import segments_problems
-from segtrack.description.track import TrackSpec
 from segtrack.description.urdf.mounting import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.engine import wheel_count
@@ -76,7 +75,7 @@ def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     if model == "segments" and (problems := segments_problems(vehicle)):
         raise VehicleFileError(f"{vehicle.name} with tracks of segments", problems)
     links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
-    return build_urdf(_without_belts(vehicle) if chosen.has_own_bodies else vehicle, links)
+    return build_urdf(vehicle.without_belts() if chosen.has_own_bodies else vehicle, links)
 
 
 def load(
@@ -165,17 +164,6 @@ def _assemble(
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
     belts = tuple(tracks)
     return LoadedVehicle(vehicle, body, belts, chosen.create_belt_group(client, body, belts), flippers, links)
-
-
-def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:
-    """The vehicle with belts of no mass, for a model whose belts are bodies of their own."""
-
-    def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
-        belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
-        return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
-
-    flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in vehicle.flippers.items()}
-    return vehicle.model_copy(update={"tracks": bare(vehicle.tracks), "flippers": flippers})
 
 
 def _ignore_each_other(client: int, bodies: Sequence[int]) -> None:

@@ -20,13 +20,14 @@ joins the three to a track:
 
 The links that wheels sit on, as parts of one rigid vehicle, are in `segtrack.coupling.parent_frames`.
 
-One step of the engine is `advance.advance_tracks`. It calls `track_step.run_tracks`, which runs:
+One step of PyBullet is `advance.advance_tracks`. It calls `track_step.run_tracks`, which runs the stages
+below; the native engine runs 2 and 4 with the vehicle's own equations instead of 3 (`native/chain_step.py`):
 
 1. `track_step.begin_track`, once: half a drift of shoes (`shoes/sub_step.py`), wheels
    (`running_gear/wheel_dynamics.py`) and parent frames (`coupling/parent_frames.py`), then the search
    for contact candidates of wheels (`running_gear/wheel_contact.py`) and of terrain
    (`terrain_contact/candidates.py`).
-2. Each sub-step, for all tracks, `track_step.load_track`:
+2. Each sub-step, for all tracks, `track_step.load_track`, and what it does to the parent links:
    a. the shoes' weight: `start_loads` (`shoes/sub_step.py`)
    b. the tensioners: `start_wheel_loads` (`running_gear/wheel_dynamics.py`)
    c. the joints: `add_bushings` (`shoes/bushings.py`)

@@ -215,5 +215,15 @@ class VehicleDescription(Spec):
                 y = float((pivot @ track.mount.frame).origin[1])
                 yield MountedTrack(f"{flipper_name}_{name}", self._filled(track), flipper_name, y)
 
+    def without_belts(self) -> VehicleDescription:
+        """The vehicle with belts of no mass, for track models whose belts are bodies of their own."""
+
+        def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
+            belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
+            return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
+
+        flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in self.flippers.items()}
+        return self.model_copy(update={"tracks": bare(self.tracks), "flippers": flippers})
+
     def _filled(self, track: TrackSpec) -> TrackSpec:
         return track if track.chain is not None else track.model_copy(update={"chain": self.chain})

@@ -17,7 +17,7 @@ from segtrack.terrain import Terrain, from_pybullet
 
 TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
     "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface"),
-    "native": ("compliant", "surface"),
+    "native": ("compliant", "surface", "chain"),
 }
 """By engine, its default first."""
 DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
@@ -58,12 +58,12 @@ def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
     runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
     if not runs_it:
         known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
-        raise UnknownNameError(
-            "track model", track_model, dict.fromkeys(name for models in known for name in models)
-        )
+        names = dict.fromkeys(name for models in known for name in models)
+        raise UnknownNameError("track model", track_model, names)
     if engine is not None and engine not in runs_it:
         raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
-    return engine or _FASTER.get(track_model, runs_it[0]), track_model
+    default = DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]
+    return engine or _FASTER.get(track_model, default), track_model
 
 
 def open_engine(
@@ -133,8 +133,9 @@ def attach(
 ) -> Robot:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
-    The program calls `robot.before_step()` before each `stepSimulation()`. Solver settings
-    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+    The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
+    `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
+    README hold for are set by `segtrack.configure(client)`.
 
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.

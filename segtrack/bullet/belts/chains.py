@@ -16,7 +16,7 @@ from segtrack.bullet.belts.joints import free_joints
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
-from segtrack.chain.advance import DriveCommand, advance_tracks, tension_tracks
+from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks
 from segtrack.chain.readings import ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
@@ -29,9 +29,6 @@ from segtrack.geometry.links import SegmentLink
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.vectors import cross
 from segtrack.terrain import Terrain
-
-MAX_TIME_STEP = 0.01
-"""Largest engine time step with chains; contact candidates are found once per step [s]."""
 
 
 def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:

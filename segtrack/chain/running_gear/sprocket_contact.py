@@ -147,7 +147,7 @@ def _tooth_contact(
     return wrench
 
 
-@compiled
+@inlined
 def _tooth_force(teeth: Teeth, depth: float, normal: Vector, velocity: Vector) -> Vector:
     """Force of a tooth on a bushing [N], given the bushing's relative velocity (Omar 2014, 34-35).
 
@@ -172,7 +172,7 @@ def _tooth_force(teeth: Teeth, depth: float, normal: Vector, velocity: Vector) -
     )
 
 
-@compiled
+@inlined
 def _side_contact(
     teeth: Teeth,
     wheel: WheelKinematics,

@@ -114,6 +114,12 @@ def apply_contact_force(
     """
     add(loads.forces, i, force, 1.0)
     add(loads.torques, i, cross(lever, force), 1.0)
+    return add_to_wrench(wrench, out, force)
+
+
+@inlined
+def add_to_wrench(wrench: ContactWrench, out: Vector, force: Vector) -> ContactWrench:
+    """Add a force [N] that acts on a shoe, `out` from the wheel centre [m], to a wheel's contact wrench."""
     total, moment, own = wrench.force, wrench.moment, cross(out, force)
     return ContactWrench(
         (total[0] + force[0], total[1] + force[1], total[2] + force[2]),
