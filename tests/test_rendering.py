@@ -257,3 +257,11 @@ def test_no_rounds_measure_nothing():
     with pytest.raises(InvalidValueError) as error:
         measure_films(rounds=0)
     assert str(error.value) == "rounds must be at least 1, got 0"
+
+
+def test_the_scale_does_not_depend_on_how_a_robot_stands():
+    with World(engine="native") as world:
+        robot = world.add_vehicle("quince", position=(0, 0, 1))
+        scale = Camera(robot, view="top").scale
+        robot.reset_base_pose((0, 0, 1), (0.1, 0.2, 0.5, 0.8))
+        assert Camera(robot, view="top").scale == pytest.approx(scale)
