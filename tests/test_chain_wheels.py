@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.design import Rail, RunningGear
 from segtrack.chain.running_gear.parameters import wheel_contact_parameters
 from segtrack.chain.running_gear.sprocket import Sprocket
 from segtrack.chain.running_gear.sprocket_contact import add_sprocket_contacts
-from segtrack.chain.running_gear.wheel_bounds import rolling_bounds, wheel_bounds
+from segtrack.chain.running_gear.wheel_bounds import Splits, contact_splits, rolling_bounds
 from segtrack.chain.running_gear.wheel_contact import add_wheel_contacts, find_wheel_candidates
 from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
 from segtrack.chain.running_gear.wheels import Tensioner, Wheel
@@ -18,6 +17,7 @@ from segtrack.chain.shoes.model import Bushing, Chain, Shoe
 from segtrack.chain.shoes.state import ChainState, state_along
 from segtrack.chain.shoes.sub_step import drift, gather_loads, kick, start_loads
 from segtrack.chain.stability import joint_bounds
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.errors import InvalidValueError
 
 PITCH = 0.0384
@@ -392,7 +392,7 @@ def test_bounds_are_above_what_a_link_feels():
     running_gear = drum(ELASTIC)
     rig = Rig(running_gear, link_at(0.0, 0.0699))
     force = rig.forces()[0, 2] / 2
-    bound, _ = rolling_bounds(running_gear, SHOE, force)
+    bound, _ = rolling_bounds(running_gear, SHOE, force, Splits(1.0, 1.0, 1.0))
     felt = np.zeros((3, 3))
     for k in range(3):
         for sign in (-1, 1):
@@ -404,20 +404,37 @@ def test_bounds_are_above_what_a_link_feels():
             felt[:, k] -= sign * rig.forces()[0] / 2e-8
     assert felt[2, 2] == pytest.approx(2 * 1.5 * 1e8 * math.sqrt(1e-4), rel=1e-4)
     for case in bound:
-        assert np.linalg.eigvalsh(case / 2)[-1] >= np.linalg.eigvalsh((felt + felt.T) / 2)[-1]
+        assert np.linalg.eigvalsh(case)[-1] >= np.linalg.eigvalsh((felt + felt.T) / 2)[-1]
         assert np.linalg.eigvalsh(case)[0] > -1e-9 * np.linalg.eigvalsh(case)[-1]
 
 
 def test_bounds_cover_teeth_and_every_wheel():
     teeth = sprocket()
     idler = Wheel.flanged(0.3, 0.0, 0.06, 1e-4, 0.025, 0.005, TENSIONER)
-    stiffness, damping = rolling_bounds(driven_by(teeth, idler), SHOE, 100.0)
+    stiffness, damping = rolling_bounds(driven_by(teeth, idler), SHOE, 100.0, Splits(1.0, 1.0, 2.0))
     assert (
         stiffness.shape == damping.shape == (3, 6, 6) == (3, *joint_bounds(Chain(3, SHOE, BUSHING))[0].shape)
     )
-    assert damping[2, 0, 0] == pytest.approx(2 * (2 * (20.0 + 2 * 0.1 * 100.0 / 0.1) + 20.0))
-    rows = wheel_bounds(driven_by(teeth, idler), SHOE, 100.0)
-    np.testing.assert_allclose(rows[:, 0], (1e-4, 0.3))
+    drag = 2 * 0.1 * 100.0 / 0.1  # On one surface along the chain, on two across it.
+    assert damping[2, 0, 0] == pytest.approx(2 * (2 * 20.0 + drag))
+    assert damping[2, 1, 1] == pytest.approx(2 * (2 * drag + 20.0))
+
+
+def test_a_split_leaves_wheels_what_they_bear():
+    """Of a contact's energy 1 / around goes to shoes; turn and slide of the idler bear exactly the rest."""
+    idler = Wheel.flanged(0.3, 0.0, 0.06, 1e-4, 0.025, 0.005, TENSIONER)
+    gear, h, force = driven_by(sprocket(), idler), 3e-5, 100.0
+    splits = contact_splits(gear, SHOE, force, h)
+    count = 2 * (math.ceil(math.pi / (2 * math.atan(PITCH / 2 / 0.06))) + 1)
+    normal, around = LAW.linearized_stiffness(force), LAW.tangential_stiffness
+    square = idler.max_radius**2
+    turning = h * count * square * (2 * LAW.damping + h * around) / (4 * idler.inertia)
+    free = 4 * TENSIONER.mass - 2 * h * TENSIONER.damping - h**2 * TENSIONER.stiffness
+    sliding = h * count * (2 * LAW.damping + h * max(normal, around)) / free
+    assert 0 < sliding < sliding + turning < 1
+    assert 1 / splits.normal == pytest.approx(1 - sliding)
+    assert 1 / splits.around == pytest.approx(1 - sliding - turning)
+    assert math.isinf(contact_splits(gear, SHOE, force, 1e-2).around)
 
 
 # Bad input

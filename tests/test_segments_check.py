@@ -16,7 +16,7 @@ from segtrack import terrain
 from segtrack.bullet import loader
 from segtrack.cli import app
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.load import parse_vehicle
+from segtrack.description.file.load import parse_vehicle
 from segtrack.description.segments_check import segments_dip, segments_problems
 from segtrack.errors import VehicleFileError
 from segtrack.files import write_text

@@ -329,7 +329,7 @@ def test_flat_triangles_do_not_catch_what_slides_over_them(client, tmp_path, kin
 def test_floor_may_be_a_half_space(client):
     class Water(Terrain):
         def solids(self):
-            return (HalfSpace(0.25),)
+            return (HalfSpace((0.0, 0.0, 0.25)),)
 
         def x_breaks(self):
             return ()

@@ -301,9 +301,9 @@ def test_drive_commands_a_twist_about_the_gauge() -> None:
     world, robot = on_plane("packbot")
     with world:
         robot.drive(linear=0.2, angular=0.4)
-        half_gauge = 0.2225
-        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge)
-        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge)
+        half_gauge, efficiency = 0.2225, 0.764
+        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge / efficiency)
+        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge / efficiency)
         assert not math.isnan(robot.energy)
 
 
@@ -354,6 +354,8 @@ def test_flipper_commands_are_taken_together_or_not_at_all() -> None:
         ("native", None, ("native", "compliant")),
         ("native", "surface", ("native", "surface")),
         ("pybullet", "chain", ("pybullet", "chain")),
+        ("native", "chain", ("native", "chain")),
+        (None, "chain", ("pybullet", "chain")),
     ],
 )
 def test_what_is_left_open_is_chosen(engine: EngineName, track_model: str, chosen: tuple[str, str]) -> None:
@@ -383,7 +385,7 @@ def test_what_is_left_open_is_chosen(engine: EngineName, track_model: str, chose
             "no track model 'rails'; there are: segments, smooth, wheels:N, plates, chain, compliant, "
             "surface",
         ),
-        ("native", "rails", UnknownNameError, "no track model 'rails'; there are: compliant, surface"),
+        ("native", "rails", UnknownNameError, "no track model 'rails'; there are: compliant, surface, chain"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

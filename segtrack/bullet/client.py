@@ -7,13 +7,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from inspect import isbuiltin
 from typing import Any, Literal
 
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.quiet import without_greetings
-from segtrack.errors import DisconnectedError, InvalidValueError, SegtrackError, UnknownNameError, finite
+from segtrack.errors import (
+    DisconnectedError,
+    InvalidValueError,
+    RemovedError,
+    SegtrackError,
+    UnknownNameError,
+    finite,
+)
 
 PresetName = Literal["exact", "fast", "coarse"]
 
@@ -83,18 +92,48 @@ def client_id(client: Any, what: str) -> int:
     return int(number)
 
 
+class _BoundClient:
+    """The module `pybullet`, its functions for one client."""
+
+    def __init__(self, number: int) -> None:
+        self._client = number
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(pybullet, name)
+        return partial(found, physicsClientId=self._client) if isbuiltin(found) else found
+
+
+def bound_client(number: int) -> Any:
+    """A client by its id, as a `BulletClient` offers it, but it stays connected."""
+    return _BoundClient(number)
+
+
 @contextmanager
-def connection_required(client: int, what: str) -> Iterator[None]:
-    """Turn a PyBullet error into `DisconnectedError` if the client is gone.
+def connection_required(client: int, what: str, body: int) -> Iterator[None]:
+    """Turn a PyBullet error into `DisconnectedError` or `RemovedError` if the client or a body is gone.
 
     Raises:
-        DisconnectedError: It is not connected.
+        DisconnectedError: The client is not connected.
+        RemovedError: It has no such body.
     """
     try:
         yield
     except pybullet.error:
-        client_id(client, what)
+        require_body(client, what, body)
         raise
+
+
+def require_body(client: int, what: str, body: int) -> None:
+    """Refuse to go on if the client or a body is gone.
+
+    Raises:
+        DisconnectedError: The client is not connected.
+        RemovedError: It has no such body.
+    """
+    client_id(client, what)
+    count = pybullet.getNumBodies(physicsClientId=client)
+    if body not in (pybullet.getBodyUniqueId(i, physicsClientId=client) for i in range(count)):
+        raise RemovedError(what)
 
 
 def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:

@@ -18,8 +18,9 @@ def link_motion(client: int, body: int, link: int) -> FrameMotion:
 
     Raises:
         DisconnectedError: The client is gone.
+        RemovedError: The body is gone.
     """
-    with connection_required(client, "read a link"):
+    with connection_required(client, "read a link", body):
         if link == -1:
             center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
             velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
@@ -27,7 +28,10 @@ def link_motion(client: int, body: int, link: int) -> FrameMotion:
                 center, inertial, *_frame_in_inertial(client, body)
             )
         else:
-            state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
+            # Without forward kinematics the pose is that before the last step.
+            state = pybullet.getLinkState(
+                body, link, computeLinkVelocity=1, computeForwardKinematics=1, physicsClientId=client
+            )
             center, (position, orientation), (velocity, angular) = state[0], state[4:6], state[6:8]
     rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
     return FrameMotion(

@@ -18,7 +18,6 @@ from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
 from segtrack.description.segments_check import segments_problems
-from segtrack.description.track import TrackSpec
 from segtrack.description.urdf.mounting import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.engine import wheel_count
@@ -35,12 +34,12 @@ _MODELS = {
     "smooth": TrackBuilder(smooth.track_links, smooth.create_belt, JointBeltGroup),
     "plates": TrackBuilder(plates.track_links, plates.create_belt, JointBeltGroup, has_own_bodies=True),
 }
-_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain")
+_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
 def track_model(name: str) -> TrackBuilder:
-    """A track model: segments, smooth, wheels:N, plates or chain.
+    """A track model: segments, smooth, wheels:N, plates, chain, compliant or surface.
 
     Raises:
         UnknownNameError: There is none of that name.
@@ -57,6 +56,10 @@ def track_model(name: str) -> TrackBuilder:
         return TrackBuilder(
             chains.track_links, chains.create_belt, chains.ChainBeltGroup, has_own_bodies=True
         )
+    if name in ("compliant", "surface"):
+        from segtrack.bullet.belts import compliant  # With numba, too.
+
+        return TrackBuilder(compliant.track_links, compliant.create_belt, compliant.GROUPS[name])
     if name not in _MODELS:
         raise UnknownNameError("track model", name, _MODEL_NAMES)
     return _MODELS[name]
@@ -72,7 +75,7 @@ def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     if model == "segments" and (problems := segments_problems(vehicle)):
         raise VehicleFileError(f"{vehicle.name} with tracks of segments", problems)
     links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
-    return build_urdf(_without_belts(vehicle) if chosen.has_own_bodies else vehicle, links)
+    return build_urdf(vehicle.without_belts() if chosen.has_own_bodies else vehicle, links)
 
 
 def load(
@@ -147,7 +150,7 @@ def _assemble(
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
         parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
         track_joints = TrackJoints(
-            mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
+            vehicle, mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
         )
         free_joints(client, body, own)
         if not chosen.has_own_bodies:
@@ -161,17 +164,6 @@ def _assemble(
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
     belts = tuple(tracks)
     return LoadedVehicle(vehicle, body, belts, chosen.create_belt_group(client, body, belts), flippers, links)
-
-
-def _without_belts(vehicle: VehicleDescription) -> VehicleDescription:
-    """The vehicle with belts of no mass, for a model whose belts are bodies of their own."""
-
-    def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
-        belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
-        return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
-
-    flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in vehicle.flippers.items()}
-    return vehicle.model_copy(update={"tracks": bare(vehicle.tracks), "flippers": flippers})
 
 
 def _ignore_each_other(client: int, bodies: Sequence[int]) -> None:

@@ -19,6 +19,7 @@ from segtrack.terrain import Terrain
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.readings import ChainReading
     from segtrack.chain.track import TrackChain
+    from segtrack.compliant.reading import GrouserReading
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class TrackJoints:
     """A track's joints in a loaded vehicle.
 
     Attributes:
+        vehicle: The vehicle.
         mounted: The track as the vehicle file has it.
         body: PyBullet's unique id of the vehicle.
         parent_link: Index of the link that the track is mounted on; -1 is the root.
@@ -34,6 +36,7 @@ class TrackJoints:
         ratios: Joint coordinate per belt travel of each.
     """
 
+    vehicle: VehicleDescription
     mounted: MountedTrack
     body: int
     parent_link: int
@@ -106,6 +109,10 @@ class Belt(ABC):
 
     def read_chain(self) -> ChainReading | None:
         """Per-shoe tension, contact and slip; None if it is not a link chain."""
+        return None
+
+    def read_grousers(self) -> GrouserReading | None:
+        """Per-grouser load, slip and sinkage; None if PyBullet finds the contacts."""
         return None
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""PyBullet's greetings, kept off the standard streams: its import and each connection print a line from C."""
+"""PyBullet's remarks, kept off the standard streams: its import and each connection print a line from C."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from contextlib import ExitStack, contextmanager
 
 from segtrack.errors import MissingPyBulletError
 
-GREETINGS = (b"pybullet build time", b"argv[0]=")
-"""How the lines begin that are left out: the first on standard error, the second on standard output."""
+GREETINGS = (
+    b"pybullet build time",
+    b"argv[0]=",
+    b"b3Warning[examples/SharedMemory/PhysicsServerCommandProcessor.cpp,14335]:",
+    b"Unexpected collision shape type in PhysicsServerCommandProcessor::extractCollisionShapes",
+)
+"""How the lines begin that are left out: of the import, of a connection, and of a heightfield's shape."""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import pybullet
 from numpy.typing import NDArray
 from pybullet_utils.bullet_client import BulletClient
 
+from segtrack.bullet.frames import vector
 from segtrack.errors import FileAccessError
 from segtrack.terrain import Terrain
 from segtrack.terrain.solids import (
@@ -17,6 +18,7 @@ from segtrack.terrain.solids import (
     Cylinder,
     HalfSpace,
     HeightGrid,
+    Hull,
     Prism,
     Quaternion,
     Solid,
@@ -97,9 +99,13 @@ def _create_shape(client: BulletClient, solid: Solid) -> _Shape:
         case Box(center_in_world, half_extents, quaternion):
             box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half_extents)
             return _Shape(box, center_in_world, quaternion)
-        case HalfSpace(z):
-            plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=(0.0, 0.0, 1.0))
-            return _Shape(plane, (0.0, 0.0, z))
+        case HalfSpace(point, normal):
+            plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=normal)
+            return _Shape(plane, point)
+        case Hull(points):
+            middle = points.mean(axis=0)
+            hull = client.createCollisionShape(pybullet.GEOM_MESH, vertices=(points - middle).tolist())
+            return _Shape(hull, vector(middle))
         case Cylinder(center_in_world, radius, length, quaternion):
             cylinder = client.createCollisionShape(pybullet.GEOM_CYLINDER, radius=radius, height=length)
             return _Shape(cylinder, center_in_world, quaternion)

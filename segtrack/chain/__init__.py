@@ -16,16 +16,18 @@ joins the three to a track:
 - `design`: what a track consists of; `stability`: the largest sub-step that it bears
 - `track`: a track's state, to save, restore and assemble; `track_arrays`: the same, as kernels see it
 - `advance`: all tracks of a vehicle through a step of the physics engine
-- `parent_frames`: the links that wheels sit on, as parts of one rigid vehicle
 - `readings`: what an engineer looks at
 
-One step of the engine is `advance.advance_tracks`. It calls `track_step.run_tracks`, which runs:
+The links that wheels sit on, as parts of one rigid vehicle, are in `segtrack.coupling.parent_frames`.
+
+One step of PyBullet is `advance.advance_tracks`. It calls `track_step.run_tracks`, which runs the stages
+below; the native engine runs 2 and 4 with the vehicle's own equations instead of 3 (`native/chain_step.py`):
 
 1. `track_step.begin_track`, once: half a drift of shoes (`shoes/sub_step.py`), wheels
-   (`running_gear/wheel_dynamics.py`) and parent frames (`parent_frames.py`), then the search for
-   contact candidates of wheels (`running_gear/wheel_contact.py`) and of terrain
+   (`running_gear/wheel_dynamics.py`) and parent frames (`coupling/parent_frames.py`), then the search
+   for contact candidates of wheels (`running_gear/wheel_contact.py`) and of terrain
    (`terrain_contact/candidates.py`).
-2. Each sub-step, for all tracks, `track_step.load_track`:
+2. Each sub-step, for all tracks, `track_step.load_track`, and what it does to the parent links:
    a. the shoes' weight: `start_loads` (`shoes/sub_step.py`)
    b. the tensioners: `start_wheel_loads` (`running_gear/wheel_dynamics.py`)
    c. the joints: `add_bushings` (`shoes/bushings.py`)
@@ -34,9 +36,9 @@ One step of the engine is `advance.advance_tracks`. It calls `track_step.run_tra
    f. shoes on terrain: `add_terrain_contacts` (`terrain_contact/shoe_contact.py`)
    g. velocities of the shoes: `kick` (`shoes/sub_step.py`)
    h. speeds of the wheels, and the drive: `kick_wheels` (`running_gear/wheel_dynamics.py`)
-   i. the reaction on the parent links: `accumulate_reaction` (`parent_frames.py`)
-3. After it the vehicle's recoil, `composite_velocity_change` (`parent_frames.py`), and for all tracks
-   `track_step.move_track`: velocities of the parent links, then a drift of shoes, wheels and parent
-   frames; a whole one, but for half a one after the last sub-step.
+   i. the reaction on the parent links: `accumulate_reaction` (`coupling/parent_frames.py`)
+3. After it the vehicle's recoil, `composite_velocity_change` (`coupling/parent_frames.py`), and for
+   all tracks `track_step.move_track`: velocities of the parent links, then a drift of shoes, wheels and
+   parent frames; a whole one, but for half a one after the last sub-step.
 4. `integrity.check_integrity`, once: whether a shoe or a joint has failed.
 """

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.integrity import FAILURES
-from segtrack.chain.parent_frames import CompositeBody, NetWrench, ParentFrames, drift_parents
 from segtrack.chain.track import TrackChain
 from segtrack.chain.track_arrays import DriveArrays
 from segtrack.chain.track_step import run_tracks
+from segtrack.coupling.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.pack import pack_ground
 
-KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
-"""A vehicle whose links move at the velocities that they have, and take no force."""
+MAX_TIME_STEP = 0.01
+"""Largest engine time step with chains; contact candidates are found once per step [s]."""
 _TENSIONING_DAMPING_RATE = 150.0
 """Damping towards rest while chains are tensioned [1/s]."""
 _TENSIONING_STEP = 2e-3
@@ -140,14 +140,18 @@ def advance_tracks(
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
         track.state.time += duration if damping_rate == 0 else 0.0
         track.torque = float(drives.mean_torques[t])
-        _check(track, *failures[t].tolist())
+        check_track(track, *failures[t].tolist())
         coupling = zip(*track_arrays.coupling, strict=True)
         wrenches.append([MeanWrench(p.copy(), i / duration, a / duration) for p, i, a in coupling])
     return wrenches
 
 
-def _check(track: TrackChain, shoe: int, reason: int) -> None:
-    """Refuse to go on with a track of which a shoe has failed (-1: none), or the idler."""
+def check_track(track: TrackChain, shoe: int, reason: int) -> None:
+    """Refuse to go on with a track of which a shoe has failed (-1: none), or the idler.
+
+    Raises:
+        DivergedError: One has.
+    """
     if shoe >= 0:
         raise DivergedError(f"shoe {shoe} of {track.design.name}", track.state.time, FAILURES[reason])
     slide = float(np.abs(track.wheels.slide_positions).max())

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.running_gear.design import RunningGear
-from segtrack.chain.running_gear.wheel_bounds import rolling_bounds, wheel_bounds
+from segtrack.chain.running_gear.wheel_bounds import contact_splits, rolling_bounds
 from segtrack.chain.shoes.model import Chain
-from segtrack.chain.stability import MARGIN, joint_bounds, max_stable_sub_step
+from segtrack.chain.stability import MARGIN, is_stable, joint_bounds, max_stable_sub_step
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.tread import Tread, ground_bounds
+
+_BISECTIONS = 30
+"""Halvings in the search for the largest sub-step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +66,29 @@ class TrackDesign:
     @cached_property
     def max_sub_step(self) -> float:
         """The largest sub-step at which shoes, wheels and tensioners are stable [s]; see `stability`."""
-        shoe = self.chain.shoe
         joints = joint_bounds(self.chain)
+        low, high = 0.0, max_stable_sub_step(self._masses, *joints)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._bears(middle, joints) else (low, middle)
+        return MARGIN * low
+
+    @property
+    def _masses(self) -> NDArray[np.float64]:
+        """Mass and moments of inertia of a shoe (6,)."""
+        shoe = self.chain.shoe
+        return np.array([shoe.mass] * 3 + list(shoe.inertia))
+
+    def _bears(self, sub_step: float, joints: tuple[NDArray[np.float64], NDArray[np.float64]]) -> bool:
+        """Whether a sub-step [s] is stable, given the bounds of the joints."""
+        gear, shoe, force = self.running_gear, self.chain.shoe, self.max_contact_force
+        splits = contact_splits(gear, shoe, force, sub_step)
+        if math.isinf(splits.around):
+            return False
+        rolling = zip(*rolling_bounds(gear, shoe, force, splits), strict=True)
         grounds = [ground_bounds(tread, self.shoe_contact) for tread in self.treads]
-        rolling = rolling_bounds(self.running_gear, shoe, self.max_contact_force)
-        mass = np.array([shoe.mass] * 3 + list(shoe.inertia))
-        steps = [
-            max_stable_sub_step(mass, joints[0] + ground[0] + stiffness, joints[1] + ground[1] + damping)
+        return all(
+            is_stable(sub_step, self._masses, joints[0] + k + ground[0], joints[1] + c + ground[1])
+            for k, c in rolling
             for ground in grounds
-            for stiffness, damping in zip(*rolling, strict=True)
-        ]
-        for inertia, damping, stiffness in wheel_bounds(self.running_gear, shoe, self.max_contact_force):
-            # 4 m - 2 h c - h^2 k > 0
-            steps.append(4 * inertia / (damping + math.sqrt(damping**2 + 4 * inertia * stiffness)))
-        return MARGIN * min(steps)
+        )

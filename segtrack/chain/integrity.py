@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from segtrack.chain.shoes.sub_step import drift
 from segtrack.chain.track_arrays import TrackArrays
 from segtrack.ground.vectors import arm, axis, compiled, row
 
@@ -18,9 +17,11 @@ FAILURES = (
 
 @compiled
 def check_integrity(track: TrackArrays) -> tuple[int, int]:
-    """Index of the first shoe that has failed, or -1, and the reason's index in `FAILURES`."""
+    """Index of the first shoe that has failed, or -1, and the reason's index in `FAILURES`.
+
+    The frames are those of the state, as a drift leaves them.
+    """
     shoes, joints, frames, constants = track.shoes, track.joints, track.frames, track.constants
-    drift(shoes, frames, constants, 0.0)
     for i in range(len(shoes.positions)):
         x, y, z = row(frames.positions, i)
         if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):

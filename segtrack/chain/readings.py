@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.parent_frames import ParentFrames
 from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.shoes.bushings import add_bushings
 from segtrack.chain.shoes.loads import Frames, allocate_work_arrays, joint_tension
@@ -21,6 +20,7 @@ from segtrack.chain.terrain_contact.arrays import (
 )
 from segtrack.chain.terrain_contact.candidates import find_contact_candidates
 from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
+from segtrack.coupling.parent_frames import ParentFrames
 from segtrack.ground.history import NONE, greatest_sinkage
 from segtrack.ground.tread import Footing
 

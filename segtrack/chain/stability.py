@@ -31,7 +31,7 @@ def joint_bounds(chain: Chain) -> tuple[NDArray[np.float64], NDArray[np.float64]
         Stiffness (6, 6) [N/m, N, N m/rad] and damping (6, 6) [N s/m, N s, N m s/rad].
     """
     bushing, stops = chain.bushing, chain.bushing.back_bend < math.pi
-    about_pin = bushing.pin_damping + stops * bushing.conical_damping
+    about_pin = bushing.pin_damping + stops * bushing.stop_damping
     stiffness = np.diag(
         [0, 0, 0, bushing.conical_stiffness, stops * bushing.stop_stiffness, bushing.conical_stiffness]
     )
@@ -55,6 +55,17 @@ def max_stable_sub_step(
     stiffness, damping = stiffness / np.outer(root, root), damping / np.outer(root, root)
     companion = np.block([[damping / 2, stiffness / 4], [np.eye(size), np.zeros((size, size))]])
     return 1 / float(np.linalg.eigvals(companion).real.max())
+
+
+def is_stable(
+    sub_step: float,
+    masses: NDArray[np.float64],
+    stiffness: NDArray[np.float64],
+    damping: NDArray[np.float64],
+) -> bool:
+    """Whether a body of `masses` (k,) is stable at a sub-step [s] under bounds (k, k)."""
+    left = 4 * np.diag(masses) - 2 * sub_step * damping - sub_step**2 * stiffness
+    return bool(np.linalg.eigvalsh(left / np.sqrt(np.outer(masses, masses)))[0] > 0)
 
 
 def max_sub_step(chain: Chain) -> float:

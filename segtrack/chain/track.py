@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.chain.readings import ChainReading, read_track
 from segtrack.chain.running_gear.arrays import RunningGearState
 from segtrack.chain.shoes.loads import allocate_work_arrays
@@ -17,6 +16,7 @@ from segtrack.chain.shoes.state import ChainState, state_along
 from segtrack.chain.stability import check_sub_step
 from segtrack.chain.terrain_contact.arrays import allocate_terrain_contact
 from segtrack.chain.track_arrays import TrackArrays
+from segtrack.coupling.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.tread import pack_treads

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Joints
 from segtrack.chain.shoes.state import ChainArrays
 from segtrack.chain.terrain_contact.arrays import TerrainContact
+from segtrack.coupling.parent_frames import CouplingImpulses, ParentFrames, Reaction
 
 
 class TrackArrays(NamedTuple):

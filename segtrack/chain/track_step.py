@@ -7,19 +7,12 @@ impulses on each are summed about its track frame's initial origin, for the engi
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.integrity import check_integrity
-from segtrack.chain.parent_frames import (
-    CompositeBody,
-    NetWrench,
-    VelocityChange,
-    accumulate_reaction,
-    composite_velocity_change,
-    drift_parents,
-    kick_parents,
-)
 from segtrack.chain.running_gear.sprocket_contact import add_sprocket_contacts
 from segtrack.chain.running_gear.wheel_contact import add_wheel_contacts, find_wheel_candidates
 from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
@@ -28,7 +21,19 @@ from segtrack.chain.shoes.sub_step import drift, kick, start_loads
 from segtrack.chain.terrain_contact.candidates import find_contact_candidates
 from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.chain.track_arrays import DriveArrays, TrackArrays
-from segtrack.ground.vectors import compiled
+from segtrack.coupling.parent_frames import (
+    CompositeBody,
+    NetWrench,
+    VelocityChange,
+    accumulate_reaction,
+    composite_velocity_change,
+    drift_parents,
+    kick_parents,
+)
+from segtrack.ground.vectors import Vector, compiled, dot, row, scaled
+
+GAINED_SPEED = 3.0
+"""What a shoe may gain in speed while contact candidates serve [m/s]."""
 
 
 @compiled
@@ -56,14 +61,17 @@ def run_tracks(
     """
     for t in range(len(tracks)):
         drives.mean_torques[t] = 0.0
-        begin_track(tracks[t], sub_step)
+        begin_track(tracks[t], sub_step, count * sub_step)
     for step in range(count):
         for k in range(3):
             net.force[k] = net.torque[k] = 0.0
         for t in range(len(tracks)):
             target, limit = drives.target_speeds[t], drives.torque_limits[t]
-            torque = load_track(tracks[t], vehicle, net, target, limit, sub_step, velocity_decay)
+            torque = load_track(tracks[t], vehicle.gravity, target, limit, sub_step, velocity_decay)
             drives.mean_torques[t] += torque / count
+            accumulate_reaction(
+                tracks[t].parents, tracks[t].reaction, vehicle, tracks[t].coupling, net, sub_step
+            )
         change = composite_velocity_change(vehicle, net, sub_step)
         duration = sub_step if step + 1 < count else sub_step / 2
         for t in range(len(tracks)):
@@ -73,8 +81,8 @@ def run_tracks(
 
 
 @compiled
-def begin_track(track: TrackArrays, sub_step: float) -> None:
-    """Reset the coupling impulses, take the first half drift, and find contact candidates."""
+def begin_track(track: TrackArrays, sub_step: float, duration: float) -> None:
+    """Reset the coupling impulses, take the first half drift, and find contact candidates for `duration`."""
     parents, coupling = track.parents, track.coupling
     for p in range(len(parents.positions)):
         for k in range(3):
@@ -83,26 +91,36 @@ def begin_track(track: TrackArrays, sub_step: float) -> None:
     drift(track.shoes, track.frames, track.constants, sub_step / 2)
     drift_wheels(track.running_gear, parents, sub_step / 2)
     drift_parents(parents, sub_step / 2)
-    find_wheel_candidates(track.running_gear, parents, track.frames)
-    find_contact_candidates(track.terrain_contact, track.frames)
+    find_candidates(track, duration)
+
+
+@compiled
+def find_candidates(track: TrackArrays, duration: float) -> None:
+    """Find what wheels and terrain may touch within `duration` [s], in which shoes gain `GAINED_SPEED`."""
+    frames, square = track.frames, 0.0
+    for i in range(len(track.shoes.positions)):
+        v, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
+        reach = track.terrain_contact.margin
+        square = max(square, dot(v, v) + reach * reach * dot(spin, spin))
+    margin = duration * (2 * math.sqrt(2 * square) + GAINED_SPEED)
+    find_wheel_candidates(track.running_gear, track.parents, frames, margin)
+    find_contact_candidates(track.terrain_contact, frames, margin)
 
 
 @compiled
 def load_track(
     track: TrackArrays,
-    vehicle: CompositeBody,
-    net: NetWrench,
+    gravity: Vector,
     target: float,
     limit: float,
     sub_step: float,
     velocity_decay: float,
 ) -> float:
-    """Find all loads on shoes and wheels, change their velocities, and accumulate the reaction.
+    """Find all loads on shoes, wheels and parent links, and change the velocities of shoes and wheels.
 
     Args:
         track: A track of the vehicle.
-        vehicle: All links as one rigid body.
-        net: Added to: the track's load on the vehicle.
+        gravity: In the world [m/s^2].
         target: Speed of the driven wheel relative to its parent link [rad/s].
         limit: Largest torque of the drive [N m].
         sub_step: [s]
@@ -113,17 +131,14 @@ def load_track(
     """
     parents, reaction, gear = track.parents, track.reaction, track.running_gear
     frames, loads, constants = track.frames, track.loads, track.constants
-    mass, g = constants.mass, vehicle.gravity
-    start_loads(loads, (mass * g[0], mass * g[1], mass * g[2]))
+    start_loads(loads, scaled(gravity, constants.mass))
     start_wheel_loads(gear, parents, reaction)
     add_bushings(track.joints, frames, loads, constants)
     add_wheel_contacts(gear, parents, frames, loads, reaction, sub_step)
     add_sprocket_contacts(gear, parents, frames, loads, reaction, constants)
     add_terrain_contacts(track.terrain_contact, frames, loads, sub_step)
     kick(track.shoes, frames, loads, constants, sub_step, velocity_decay)
-    torque = kick_wheels(gear, parents, reaction, target, limit, sub_step, velocity_decay)
-    accumulate_reaction(parents, reaction, vehicle, track.coupling, net, sub_step)
-    return torque
+    return kick_wheels(gear, parents, reaction, target, limit, sub_step, velocity_decay)
 
 
 @compiled
@@ -144,6 +159,12 @@ def move_track(
         duration: Time of the drift [s].
     """
     kick_parents(track.parents, vehicle, change, velocity_decay)
+    drift_track(track, duration)
+    drift_parents(track.parents, duration)
+
+
+@compiled
+def drift_track(track: TrackArrays, duration: float) -> None:
+    """Move shoes and wheels for `duration` [s] without loads."""
     drift(track.shoes, track.frames, track.constants, duration)
     drift_wheels(track.running_gear, track.parents, duration)
-    drift_parents(track.parents, duration)

@@ -17,6 +17,7 @@ from segtrack.cli.output import (
     results_folder,
     say_written,
     show,
+    words,
 )
 from segtrack.experiments import segments_vs_chain, speed
 from segtrack.experiments.okada import band, step_map, table_2, table_4
@@ -59,7 +60,7 @@ def quince_speed(
     from segtrack.report import table_figures, tables
 
     folder = results_folder(out, "speed")
-    with counting("driving", rounds * len(speed.SCENES) * len(speed.TRACK_MODELS)) as done:
+    with counting("driving", rounds * len(speed.SCENES) * len(speed.RACERS)) as done:
         result = speed.measure_speed(rounds, done)
     written = [
         write_json(folder / "speed.json", result.summary()),
@@ -185,7 +186,10 @@ def turning_rates(
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Turning rates against a closed form, and against planar friction under each track model's own loads."""
+    """Turning rates against a closed form, and against planar friction under each track model's own loads.
+
+    On the spot they are the vehicle's steering_efficiency, which vehicle files may have.
+    """
     from segtrack.report import tables, turning_figure
 
     folder = results_folder(out, "turning")
@@ -198,6 +202,10 @@ def turning_rates(
         write_figure(folder / "turning.png", turning_figure.draw_turning(cases)),
     ]
     show(tables.turning_table(cases), summary, as_json)
+    for case in cases if vehicle is not None else ():
+        if case.steering_efficiency is not None:
+            how = f"{case.vehicle}, {case.rig.track_model}, belts at {case.steered.belts[1]:g} m/s"
+            words().print(f"{how}: steering_efficiency: {case.steering_efficiency}", highlight=False)
     say_written(*written)
 
 

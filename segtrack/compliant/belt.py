@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.section import Section
-from segtrack.geometry.path import Arc, BeltPath
+from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.vectors import compiled
 
@@ -31,6 +31,7 @@ class BeltDesign:
         lengths: Of belt that each section stands for (n,) [m].
         sections: Kinds of sections.
         riding: Whether sections move with the belt's travel.
+        grouser_count: How many of the sections, the first ones, are grousers.
         law: Contact parameters of a metre of belt: stiffness [N/m^2] and damping [N s/m^2].
         moving_mass: Belt, and inertia of the drive as it feels it [kg].
     """
@@ -42,6 +43,7 @@ class BeltDesign:
     lengths: NDArray[np.float64]
     sections: tuple[Section, ...]
     riding: bool
+    grouser_count: int
     law: ContactParameters
     moving_mass: float
 
@@ -52,6 +54,37 @@ class BeltDesign:
         after = np.roll(points, -1, axis=0)
         area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2
         return float(2 * self.moving_mass * area / self.path.perimeter)
+
+    @property
+    def tip_speed(self) -> float:
+        """Largest speed of a part over the vehicle, per belt speed: that of a tip around an arc [-]."""
+        bend = max((1 / s.radius for s in self.path.segments if isinstance(s, Arc)), default=0.0)
+        boxes = np.array([section.box for section in self.sections])
+        return float(1 + bend * np.max(np.sum(np.abs(boxes[:, [0, 2]]) + boxes[:, [3, 5]], axis=1)))
+
+    @property
+    def overhang(self) -> float:
+        """Farthest of any section's part from its place on the path [m]."""
+        boxes = np.array([section.box for section in self.sections])
+        return float(np.linalg.norm(np.abs(boxes[:, :3]) + boxes[:, 3:], axis=1).max())
+
+    @property
+    def reach(self) -> float:
+        """Farthest of any part from the track frame's origin [m]."""
+        return float(np.linalg.norm(self.path.outline(), axis=1).max()) + self.overhang
+
+    def points(self, travel: float) -> NDArray[np.float64]:
+        """Contact points of all sections in the track frame (n, 3) [m], at a belt travel [m]."""
+        at = self.coordinates + self.riding * travel
+        places, headings = self.path.point(at), self.path.heading(at)
+        found = []
+        for kind, section in enumerate(self.sections):
+            mine = self.kinds == kind
+            x, z = tangent_of(headings[mine])[:, None], normal_of(headings[mine])[:, None]
+            plane = places[mine][:, None] + x * section.points[:, :1] + z * section.points[:, 2:]
+            across = np.broadcast_to(section.points[:, 1], plane.shape[:2])
+            found.append(np.stack([plane[..., 0], across, plane[..., 1]], axis=-1).reshape(-1, 3))
+        return np.concatenate(found)
 
 
 class BeltArrays(NamedTuple):
@@ -79,6 +112,8 @@ class BeltArrays(NamedTuple):
         laws: `ContactParameters` of a metre of each belt (T, 6).
         masses: That move with each belt (T,) [kg].
         spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
+        reaches: Farthest of any part from the track frames' origins (T,) [m].
+        tip_speeds: Largest speeds of any part over the vehicle, per belt speed (T,) [-].
     """
 
     section_starts: NDArray[np.intp]
@@ -102,6 +137,8 @@ class BeltArrays(NamedTuple):
     laws: NDArray[np.float64]
     masses: NDArray[np.float64]
     spin_momenta: NDArray[np.float64]
+    reaches: NDArray[np.float64]
+    tip_speeds: NDArray[np.float64]
 
 
 def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
@@ -147,6 +184,8 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         laws=np.array([belt.law for belt in belts], dtype=float).reshape(-1, len(ContactParameters._fields)),
         masses=np.array([belt.moving_mass for belt in belts]),
         spin_momenta=np.array([belt.spin_momentum for belt in belts]),
+        reaches=np.array([belt.reach for belt in belts]),
+        tip_speeds=np.array([belt.tip_speed for belt in belts]),
     )
 
 

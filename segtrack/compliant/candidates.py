@@ -13,6 +13,9 @@ from segtrack.ground.history import MAX_EDGES, ContactHistory, forget_contacts, 
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, compiled
 
+MARGIN = 0.01
+"""Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
+
 
 class Candidates(NamedTuple):
     """What each of P parts of a vehicle may touch before it is looked for again.

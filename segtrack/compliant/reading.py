@@ -53,16 +53,13 @@ class GrouserReading:
                 value.setflags(write=False)
 
     @classmethod
-    def from_report(
-        cls, rows: NDArray[np.float64], belt: BeltDesign, first: int, count: int
-    ) -> GrouserReading:
+    def from_report(cls, rows: NDArray[np.float64], belt: BeltDesign, first: int) -> GrouserReading:
         """Read a belt's rows of a contact report.
 
         Args:
             rows: Of the belt (n, `belt_contact.REPORT`).
             belt: The belt.
             first: Index of the belt's first section.
-            count: How many grousers it has, which are its first sections.
         """
         own = rows[:, 13].astype(np.intp) - first
         sides = np.array([section.sides[0] for section in belt.sections])
@@ -70,7 +67,7 @@ class GrouserReading:
         kinds = belt.kinds[own]
         return cls(
             points=rows[:, :3].copy(),
-            grousers=np.where(own < count, own, -1),
+            grousers=np.where(own < belt.grouser_count, own, -1),
             normal_force=rows[:, 3].copy(),
             tangential_force=rows[:, 4:7].copy(),
             slip_velocity=rows[:, 7:10].copy(),
@@ -80,7 +77,7 @@ class GrouserReading:
             footing_length=(areas / sides)[kinds],
             bed_stiffness=belt.law.stiffness * belt.lengths[own] / areas[kinds],
             max_sinkage=rows[:, 14].copy(),
-            grouser_count=count,
+            grouser_count=belt.grouser_count,
         )
 
     @property

@@ -69,7 +69,7 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
         kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
         faces = tuple(face_section(length, length, spec.width, _inside(path)) for length in kinds.tolist())
         return BeltDesign(
-            track.name, path, coordinates, index, lengths, faces, not smooth, law, spec.moving_mass
+            track.name, path, coordinates, index, lengths, faces, not smooth, 0, law, spec.moving_mass
         )
     shapes, pitch = spec.grousers.shapes, spec.pitch
     sections = [_grouser(shape, spec.width) for shape in shapes]
@@ -87,6 +87,7 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
         np.repeat([pitch, pitch / 2, pitch / 2], len(homes)),
         tuple(sections),
         True,
+        len(homes),
         law,
         spec.moving_mass,
     )

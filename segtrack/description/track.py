@@ -117,10 +117,11 @@ class TrackSpec(Spec):
     @check
     def _grousers_apart(self) -> Checks:
         shapes = self.grousers.shapes if self.grousers is not None else ()
+        alike = self.grousers is not None and self.grousers.shape is not None
         for i, shape in enumerate(shapes):
             rear, front = known(shape, "kind.extent", (0.0, 0.0))
             if front - rear > self.pitch:
-                where = "grousers.shape" if self.grousers.shape is not None else f"grousers.pattern[{i}]"
+                where = "grousers.shape" if alike else f"grousers.pattern[{i}]"
                 lengths = f"their pitch of {self.pitch:.4g} m, got {front - rear:.4g} m"
                 yield Problem(where, f"must be no longer than {lengths}")
 

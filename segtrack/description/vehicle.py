@@ -168,6 +168,9 @@ class VehicleDescription(Spec):
     flippers: dict[Name, FlipperSpec] = {}
     chain: ChainSpec = ChainSpec()
     """Of all tracks that give none of their own, for the track model `chain`."""
+    steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
+    """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
+    `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
 
     @check
     def _has_tracks(self) -> Checks:
@@ -211,6 +214,16 @@ class VehicleDescription(Spec):
             for name, track in flipper.tracks.items():
                 y = float((pivot @ track.mount.frame).origin[1])
                 yield MountedTrack(f"{flipper_name}_{name}", self._filled(track), flipper_name, y)
+
+    def without_belts(self) -> VehicleDescription:
+        """The vehicle with belts of no mass, for track models whose belts are bodies of their own."""
+
+        def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
+            belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
+            return {name: track.model_copy(update={"belt": belts[name]}) for name, track in tracks.items()}
+
+        flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in self.flippers.items()}
+        return self.model_copy(update={"tracks": bare(self.tracks), "flippers": flippers})
 
     def _filled(self, track: TrackSpec) -> TrackSpec:
         return track if track.chain is not None else track.model_copy(update={"chain": self.chain})

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.vectors import write_rotation
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid, TriangleMesh
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid, TriangleMesh
 
 SIDES = 128
 """Flat pieces of which a cylinder's mantle consists; their corners lie on the true circle."""
@@ -44,13 +45,34 @@ def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
         case Prism(outline, width):
             ring = np.array([(x, -width / 2, z) for x, z in outline])
             return (_drawn_out(ring, np.array([0, width, 0])),)
-        case HalfSpace(z):
-            bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, z])
-            return (Polyhedron(np.array([[0, 0, 1, z]]), np.zeros((0, 6)), bounds),)
+        case HalfSpace(point, normal):
+            top = point[2] if normal == (0.0, 0.0, 1.0) else math.inf
+            bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, top])
+            return (Polyhedron(np.array([[*normal, np.dot(normal, point)]]), np.zeros((0, 6)), bounds),)
+        case Hull(points):
+            return (_hull(points),)
         case TriangleMesh() as mesh:
             return tuple(_mesh_pieces(mesh))
         case HeightGrid():
             raise AssertionError("a grid is no convex solid")
+
+
+def _hull(points: NDArray[np.float64]) -> Polyhedron:
+    """The convex hull of points (n, 3) in the world [m]."""
+    hull = ConvexHull(points)
+    faces = hull.equations
+    planes = np.unique(np.round(np.column_stack([faces[:, :3], -faces[:, 3]]), 7), axis=0)
+    edges = [
+        points[np.delete(triangle, k)].ravel()
+        for face, (triangle, neighbours) in enumerate(zip(hull.simplices, hull.neighbors, strict=True))
+        for k, other in enumerate(neighbours)
+        if face < other and np.linalg.norm(np.cross(faces[face, :3], faces[other, :3])) > _FLAT
+    ]
+    return Polyhedron(
+        planes[np.argsort(-planes[:, 2], kind="stable")],
+        np.array(edges),
+        np.concatenate([points.min(axis=0), points.max(axis=0)]),
+    )
 
 
 def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:

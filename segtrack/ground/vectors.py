@@ -45,7 +45,8 @@ def remove_stale_kernels(sources: Iterable[Path]) -> None:
 
 
 _PACKAGE = Path(__file__).parent.parent
-remove_stale_kernels(_PACKAGE / name for name in ("ground", "chain", "compliant", "native", "drive.py"))
+_COMPILED = ("ground", "coupling", "chain", "compliant", "native", "drive.py")
+remove_stale_kernels(_PACKAGE / name for name in _COMPILED)
 announce_compilation()
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
-from segtrack.native.vehicle import NativeVehicle, SavedVehicle
+from segtrack.native import belt_vehicle, chain_vehicle
+from segtrack.native.vehicle import NativeVehicle
 from segtrack.terrain import Terrain
 
 PRESETS = {"exact": 0.001, "fast": 0.002}
@@ -31,7 +33,7 @@ class SavedState:
     """
 
     steps: int
-    vehicles: tuple[SavedVehicle, ...]
+    vehicles: tuple[Any, ...]
     terrains: tuple[Terrain, ...]
 
 
@@ -120,9 +122,16 @@ class NativeEngine(Engine):
 
         Raises:
             UnknownNameError: No such track model.
-            InvalidValueError: The time step is too long for its contacts.
+            InvalidValueError: The time step is too long for it, or its body's joints would have to move.
         """
-        vehicle = NativeVehicle(description, track_model, self.time_step, flippers)
+        vehicle: NativeVehicle
+        if track_model in belt_vehicle.TRACK_MODELS:
+            vehicle = belt_vehicle.BeltVehicle(description, track_model, self.time_step, flippers)
+        elif track_model == chain_vehicle.TRACK_MODEL:
+            vehicle = chain_vehicle.ChainVehicle(description, self.time_step, flippers)
+        else:
+            known = (*belt_vehicle.TRACK_MODELS, chain_vehicle.TRACK_MODEL)
+            raise UnknownNameError("track model of the engine native", track_model, known)
         vehicle.check_ground(self._ground)
         vehicle.set_ground(self._ground)
         vehicle.place(position, orientation)

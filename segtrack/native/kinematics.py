@@ -103,6 +103,12 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
 @inlined
 def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, decay: float) -> None:
     """Change velocities, then places, of root, joints and belts."""
+    _move_belts(tree, state, work, step)
+    move_tree(tree, state, work, step, decay)
+
+
+@inlined
+def _move_belts(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     change = work.rates[1]
     for t in range(len(tree.belt_links)):
         link, mass = tree.belt_links[t], tree.belt_masses[t]
@@ -126,6 +132,12 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, dec
         state.energies[t] += state.forces[t] * step * (state.speeds[t] + gained / 2)
         state.speeds[t] += gained
         state.travels[t] += step * state.speeds[t]
+
+
+@inlined
+def move_tree(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float, decay: float) -> None:
+    """Change velocities, then places, of root and joints."""
+    change = work.rates[1]
     for j in range(len(tree.max_torques)):
         state.joint_speeds[j] = decay * state.joint_speeds[j] + work.speed_changes[j]
         state.joint_angles[j] += step * state.joint_speeds[j]

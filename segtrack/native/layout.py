@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +10,9 @@ from scipy.spatial import ConvexHull
 
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.frames import Frame
 from segtrack.description.links import Links
-from segtrack.description.mesh_file import convex_corners
-from segtrack.description.urdf.reading import link_frames, read_vector
+from segtrack.description.urdf.shapes import body_shapes
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.geometry.path import Arc
 from segtrack.ground.parameters import contact_parameters
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
@@ -27,8 +22,6 @@ HULL_FRICTION = 0.5
 """Of the body against ground of friction 1 [-]; PyBullet's default."""
 _HULL_SPACING, _HULL_INTERVALS = 0.15, 4
 """Of contact points along a side of a box: at most so far apart [m], but no more than so many."""
-_ROUND = 16
-"""Corners around a cylinder or a sphere."""
 
 
 def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...]) -> VehicleArrays:
@@ -39,10 +32,31 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
         links: Of it.
         belts: Of it, in the order of its tracks.
     """
+    arrays = pack_belts(belts)
+    tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
+    hull = hull_arrays(vehicle, float(tree.masses.sum()))
+    reach = _reach(links, belts, hull)
+    tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
+    return VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed)
+
+
+def tree_arrays(
+    vehicle: VehicleDescription,
+    links: Links,
+    belt_masses: NDArray[np.float64],
+    spin_momenta: NDArray[np.float64],
+) -> TreeArrays:
+    """Lay the links and joints of a vehicle out.
+
+    Args:
+        vehicle: The vehicle.
+        links: Of it.
+        belt_masses: That move with each belt (T,) [kg].
+        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
+    """
     flippers = tuple(vehicle.flippers.values())
     count = len(flippers)
-    arrays = pack_belts(belts)
-    tree = TreeArrays(
+    return TreeArrays(
         fixed=vehicle.body.fixed,
         masses=np.array([mass.mass for mass in links.masses]),
         centers=np.array([mass.center for mass in links.masses]),
@@ -56,22 +70,16 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
         belt_links=np.array(links.track_links, dtype=np.intp),
         belt_origins=np.array([frame.origin for frame in links.track_frames]),
         belt_rotations=np.array([frame.rotation for frame in links.track_frames]),
-        belt_masses=arrays.masses,
-        spin_momenta=arrays.spin_momenta,
+        belt_masses=belt_masses,
+        spin_momenta=spin_momenta,
     )
+
+
+def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
+    """Return stall force [N], top speed [m/s], torque-speed line or not, self-locking or not (T, 4)."""
     drives = [track.spec.drive for track in vehicle.mounted_tracks()]
     table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking) for d in drives]
-    hull = _hull_arrays(vehicle, float(tree.masses.sum()))
-    reach = _reach(links, belts, hull)
-    return VehicleArrays(tree, arrays, hull, np.array(table, dtype=float), reach, _tip_speed(belts))
-
-
-def _tip_speed(belts: tuple[BeltDesign, ...]) -> float:
-    """Largest speed of a belt's part over its vehicle, per belt speed: that of a tip around an arc [-]."""
-    bends = [1 / s.radius for belt in belts for s in belt.path.segments if isinstance(s, Arc)]
-    boxes = [section.box for belt in belts for section in belt.sections]
-    sizes = [float(np.sum(np.abs(box[[0, 2]]) + box[[3, 5]])) for box in boxes]
-    return float(1 + max(bends, default=0.0) * max(sizes, default=0.0))
+    return np.array(table, dtype=float)
 
 
 def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:
@@ -79,16 +87,15 @@ def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> flo
     center, farthest = links.masses[0].center, [0.0]
     farthest += np.linalg.norm(hull.points - center, axis=1).tolist()
     for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
-        boxes = np.array([section.box for section in belt.sections])
         outline = belt.path.outline()
-        tall = np.linalg.norm(np.abs(boxes[:, :3]) + boxes[:, 3:], axis=1).max()
         own = np.linalg.norm(frame.plane_points(outline) - (center if link == 0 else 0.0), axis=1).max()
         pivot = 0.0 if link == 0 else np.linalg.norm(links.pivots[link - 1].origin - center)
-        farthest.append(float(own + tall + pivot))
+        farthest.append(float(own + belt.overhang + pivot))
     return max(farthest)
 
 
-def _hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
+def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
+    """Lay out where the body of a vehicle of a mass [kg] touches the ground."""
     solids = (
         [_box_points(np.array(vehicle.body.size))] if vehicle.body.size is not None else _collisions(vehicle)
     )
@@ -133,39 +140,7 @@ def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
 def _collisions(vehicle: VehicleDescription) -> list[NDArray[np.float64]]:
     """Points of each collision shape of a body's URDF, in the body frame (n, 3) [m]."""
     assert vehicle.body.urdf is not None
-    file = Path(vehicle.body.urdf)
-    robot = ElementTree.parse(file).getroot()
-    frames, solids = link_frames(robot), []
-    for link in robot.iterfind("link"):
-        for collision in link.iterfind("collision"):
-            shape = next(iter(collision.find("geometry") or ()), None)
-            if shape is None:
-                continue
-            origin = collision.find("origin")
-            frame = Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
-            solids.append((frames[str(link.get("name"))] @ frame).points(_shape_points(shape, file.parent)))
-    return solids
-
-
-def _shape_points(shape: ElementTree.Element, folder: Path) -> NDArray[np.float64]:
-    def number(key: str) -> float:
-        return float(shape.get(key, "0"))
-
-    turns = 2 * np.pi * np.arange(_ROUND) / _ROUND
-    ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
-    match shape.tag:
-        case "box":
-            return _box_points(np.array(read_vector(shape, "size")))
-        case "cylinder":
-            half = np.array([0, 0, number("length") / 2])
-            return np.concatenate([number("radius") * ring - half, number("radius") * ring + half])
-        case "sphere" | "capsule":
-            tilts = np.linspace(-np.pi / 2, np.pi / 2, _ROUND // 2 + 1)
-            ball = [ring * np.cos(tilt) + (0, 0, np.sin(tilt)) for tilt in tilts]
-            half = np.array([0, 0, number("length") / 2])
-            points = number("radius") * np.unique(np.round(np.concatenate(ball), 12), axis=0)
-            return np.concatenate([points - half, points + half]) if half[2] > 0 else points
-        case _:
-            scale = shape.get("scale", "1").split()
-            file = folder / str(shape.get("filename")).removeprefix("package://")
-            return convex_corners(str(file)) * np.array([float(s) for s in scale])
+    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
+    sizes = [shape.box_size for shape in shapes]
+    own = [s.corners() if size is None else _box_points(size) for s, size in zip(shapes, sizes, strict=True)]
+    return [shape.frame.points(points) for shape, points in zip(shapes, own, strict=True)]

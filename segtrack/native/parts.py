@@ -9,6 +9,10 @@ from segtrack.description.vehicle import FlipperSpec, MountedTrack
 from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
 
 if TYPE_CHECKING:
+    from segtrack.chain.design import TrackDesign
+    from segtrack.chain.readings import ChainReading
+    from segtrack.native.belt_vehicle import BeltVehicle
+    from segtrack.native.chain_vehicle import ChainVehicle
     from segtrack.native.vehicle import NativeVehicle
 
 
@@ -49,11 +53,37 @@ class NativeTrack(TrackModel):
 
     def parent_motion(self) -> FrameMotion:
         """Pose and velocity of the link that the track is mounted on."""
-        return self._vehicle.link_motion(int(self._vehicle.arrays.tree.belt_links[self._index]))
+        return self._vehicle.link_motion(int(self._vehicle.tree.belt_links[self._index]))
+
+
+class BeltTrack(NativeTrack):
+    """A track whose belt is one travel."""
+
+    _vehicle: BeltVehicle
 
     def read_grousers(self) -> GrouserReading:
         """Contacts with the ground now."""
         return self._vehicle.read_grousers(self._index)
+
+
+class ChainTrack(NativeTrack):
+    """A track whose belt is a link chain."""
+
+    _vehicle: ChainVehicle
+
+    @property
+    def has_chain(self) -> bool:
+        """Whether the belt is a link chain."""
+        return True
+
+    @property
+    def chain_design(self) -> TrackDesign:
+        """What the link chain is made of."""
+        return self._vehicle.chains[self._index].design
+
+    def read_chain(self) -> ChainReading:
+        """Per-shoe tension, contact and slip, after the latest step."""
+        return self._vehicle.read_chain(self._index)
 
 
 class NativeFlipper(FlipperModel):
@@ -86,4 +116,4 @@ class NativeFlipper(FlipperModel):
         state, j = self._vehicle.state, self._index
         state.joint_angles[0, j], state.joint_speeds[0, j], state.joint_torques[0, j] = angle, 0.0, 0.0
         self.set_angle(angle)
-        self._vehicle.forget_contacts()
+        self._vehicle.reset_belts()

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from segtrack import drive
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import Candidates, find_section_candidates
+from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
 from segtrack.ground.history import ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, add, axis, compiled, inlined, row
@@ -34,8 +34,6 @@ from segtrack.native.state import VehicleState
 from segtrack.native.tree import TreeArrays, TreeWork
 from segtrack.native.views import candidates_view, history_view, vehicle_view
 
-MARGIN = 0.01
-"""Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
 ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
@@ -119,7 +117,7 @@ def advance(
             solve_velocities(vehicle.tree, state, work, step, decay)
             move(vehicle.tree, state, work, step, decay)
             done[i] += 1
-            fastest = largest_speed(vehicle, state)
+            fastest = largest_speed(vehicle.reach, vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
             if not fastest < ABSURD_SPEED:
                 outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, i
@@ -225,26 +223,33 @@ def gather_forces(
 def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find what each drive aims at, and whether its belt follows or gets its largest force."""
     for t in range(len(vehicle.drives)):
-        stall, top, line, locking = vehicle.drives[t]
-        target, limit, holding = next_target(
-            state.commands[t],
-            state.speeds[t],
-            state.forces[t],
-            state.limits[t],
-            state.holding[t] == 1.0,
-            stall * state.drive_factors[t],
-            top,
-            line == 1.0,
-            locking == 1.0,
-        )
-        state.targets[t], state.limits[t], state.holding[t] = target, limit, 1.0 if holding else 0.0
+        target, limit = aim_drive(vehicle.drives, state, t)
         needed = vehicle.tree.belt_masses[t] * (target - state.speeds[t]) / step - work.pulls[t]
         work.following[t] = 1.0 if abs(needed) <= limit else 0.0
         work.drive_forces[t] = min(max(needed, -limit), limit)
 
 
 @compiled
-def largest_speed(vehicle: VehicleArrays, state: VehicleState) -> float:
+def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int) -> tuple[float, float]:
+    """Find what the drive of belt `t` aims at [m/s], and with which force at most [N]; noted in the state."""
+    stall, top, line, locking = drives[t]
+    target, limit, holding = next_target(
+        state.commands[t],
+        state.speeds[t],
+        state.forces[t],
+        state.limits[t],
+        state.holding[t] == 1.0,
+        stall * state.drive_factors[t],
+        top,
+        line == 1.0,
+        locking == 1.0,
+    )
+    state.targets[t], state.limits[t], state.holding[t] = target, limit, 1.0 if holding else 0.0
+    return target, limit
+
+
+@compiled
+def largest_speed(reach: float, tip_speed: float, state: VehicleState) -> float:
     """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
     linear = turning = rate = belt = lost = 0.0
     for k in range(3):
@@ -258,5 +263,5 @@ def largest_speed(vehicle: VehicleArrays, state: VehicleState) -> float:
         belt = max(belt, abs(state.speeds[t]))
         lost += 0.0 * (state.speeds[t] + state.travels[t])
     # Zero times what is not finite is not a number.
-    fastest = math.sqrt(linear) + vehicle.reach * (math.sqrt(turning) + rate) + vehicle.tip_speed * belt
+    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + tip_speed * belt
     return fastest + lost

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import solids as geometry
-from segtrack.rendering.mesh import Colour, Mesh, box, coloured, from_file, join, of_solid, prism
+from segtrack.rendering.mesh import Colour, Mesh, box, coloured, convex, from_file, join, of_solid, prism
 from segtrack.terrain import Mesh as MeshTerrain
 from segtrack.terrain import Terrain
 from segtrack.terrain.floor import FLOOR_DEPTH, FLOOR_REACH
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid
 
 GROUND: Colour = (217, 207, 193)
 SOIL: Colour = (205, 178, 134)
@@ -39,9 +39,12 @@ def _mesh(solid: Solid, colour: Colour) -> Mesh:
     match solid:
         case Box(center, half_extents, quaternion):
             return box(half_extents, colour).moved(Rotation.from_quat(quaternion).as_matrix(), center)
-        case HalfSpace(z):
+        case HalfSpace(point, normal):
             half = (FLOOR_REACH, FLOOR_REACH, FLOOR_DEPTH / 2)
-            return box(half, colour).moved(np.eye(3), (0.0, 0.0, z - FLOOR_DEPTH / 2))
+            turn = Rotation.align_vectors([normal], [(0.0, 0.0, 1.0)])[0].as_matrix()
+            return box(half, colour).moved(turn, point - turn @ (0.0, 0.0, FLOOR_DEPTH / 2))
+        case Hull(points):
+            return convex(points, colour)
         case Cylinder(center, radius, length, quaternion):
             turn = Rotation.from_quat(quaternion).as_matrix() @ _ROUND_AXIS
             return of_solid(geometry.Cylinder(radius, length), colour).moved(turn, center)

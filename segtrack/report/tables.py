@@ -76,16 +76,16 @@ def band_table(rows: Sequence[BandRow]) -> Table:
 
 def speed_table(result: SpeedTable) -> Table:
     """Real-time factors of Quince on the step and turning, and their ratios over segments."""
-    title = "Quince, 1 ms, one core: real-time factor"
+    title = "Quince, grousers at 1 ms, one core: real-time factor"
     table = Table("scene", "track model", "median", "slowest round", "over segments", title=title)
-    for scene, models in result.factors.items():
-        for model, rounds in models.items():
+    for scene, racers in result.factors.items():
+        for racer, rounds in racers.items():
             table.add_row(
                 {"climb": "onto a 240 mm step", "turn": "turning on the spot"}[scene],
-                model,
-                f"{result.median(scene, model):.2f}",
+                racer,
+                f"{result.median(scene, racer):.2f}",
                 f"{min(rounds):.2f}",
-                f"{result.ratio(scene, model):.1f}",
+                f"{result.ratio(scene, racer):.1f}",
             )
         table.add_section()
     table.add_row("20 ms of the native engine", "compliant", f"{result.python_fraction:.1%} Python", "", "")

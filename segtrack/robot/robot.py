@@ -71,7 +71,12 @@ class Robot:
             track.set_speed(speeds[track.side])
 
     def drive(self, linear: float, angular: float) -> None:
-        """Command a twist as if no belt slipped sideways.
+        """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
+
+        e is the description's `steering_efficiency`. At 1 belts are taken never to slip sideways, and a
+        vehicle turns too slowly. Measured for how the vehicle turns (track model, flippers, friction of
+        the ground, lateral friction), the twist is met on flat ground; nothing is fed back. Where a belt
+        is clipped to its drive's top speed, the twist is not met.
 
         Args:
             linear: Forward [m/s].
@@ -81,7 +86,8 @@ class Robot:
             InvalidValueError: A command is not a finite number.
         """
         linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
-        self.set_belt_speed(linear - angular * self._gauge("left"), linear - angular * self._gauge("right"))
+        turning = angular / self.description.steering_efficiency
+        self.set_belt_speed(linear - turning * self._gauge("left"), linear - turning * self._gauge("right"))
 
     def set_flippers(self, **angles: float) -> None:
         """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.

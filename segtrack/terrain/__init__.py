@@ -7,6 +7,7 @@ obstacle begins; lengths run along x, widths along y.
 
 from segtrack.terrain.base import Terrain
 from segtrack.terrain.boxes import Boxes, GroundBox
+from segtrack.terrain.from_pybullet import from_pybullet
 from segtrack.terrain.gap import Gap
 from segtrack.terrain.half_round import HalfRound
 from segtrack.terrain.heightfield import Heightfield
@@ -17,6 +18,7 @@ from segtrack.terrain.ramp import Ramp
 from segtrack.terrain.ridge import Ridge
 from segtrack.terrain.soil import Soil, find_soil, published_soils
 from segtrack.terrain.stairs import Stairs
+from segtrack.terrain.static_body import StaticBody
 from segtrack.terrain.step import Step
 from segtrack.terrain.step_field import StepField
 from segtrack.terrain.trapezoid import TrapezoidBarrier, TrapezoidDitch
@@ -35,6 +37,7 @@ __all__ = [
     "Ridge",
     "Soil",
     "Stairs",
+    "StaticBody",
     "Step",
     "StepField",
     "Terrain",
@@ -42,6 +45,7 @@ __all__ = [
     "TrapezoidDitch",
     "Waves",
     "find_soil",
+    "from_pybullet",
     "published_soils",
     "profile",
 ]

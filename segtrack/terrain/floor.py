@@ -27,7 +27,7 @@ ROOT_DEPTH = 0.05
 def floor() -> tuple[Solid, ...]:
     """Return flat ground at z = 0; the one place that decides how it is built.
 
-    A plane (`HalfSpace(0.0)`) would be cheaper, but Bullet keeps a single
+    A plane (`HalfSpace()`) would be cheaper, but Bullet keeps a single
     contact point for a flat grouser on a plane, always at the same corner,
     which a box makes four.
     """

@@ -36,13 +36,15 @@ class Box:
 
 @dataclass(frozen=True)
 class HalfSpace:
-    """Everything below a horizontal plane.
+    """Everything on one side of a plane.
 
     Attributes:
-        z: Height of the plane [m].
+        point_in_world: A point of the plane [m].
+        normal: Unit vector out of the ground.
     """
 
-    z: float = 0.0
+    point_in_world: Vector = (0.0, 0.0, 0.0)
+    normal: Vector = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,17 @@ class Prism:
 
     outline: tuple[tuple[float, float], ...]
     width: float
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """The convex hull of points.
+
+    Attributes:
+        points: In the world (n, 3), not all in one plane [m].
+    """
+
+    points: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,4 +125,4 @@ class TriangleMesh:
     quaternion_mesh_to_world: Quaternion
 
 
-Solid: TypeAlias = Box | HalfSpace | Cylinder | Prism | HeightGrid | TriangleMesh
+Solid: TypeAlias = Box | HalfSpace | Cylinder | Prism | Hull | HeightGrid | TriangleMesh

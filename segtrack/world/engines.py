@@ -10,18 +10,22 @@ from typing import Any
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import Engine, EngineName, wheel_count
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.robot.checks import check_flippers, check_pose
-from segtrack.terrain import Terrain
+from segtrack.terrain import Terrain, from_pybullet
 
 TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
-    "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain"),
-    "native": ("compliant", "surface"),
+    "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface"),
+    "native": ("compliant", "surface", "chain"),
 }
 """By engine, its default first."""
 DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
 """What runs where neither engine nor track model is named: PyBullet where it is installed."""
+_FASTER: dict[str, EngineName] = {"compliant": "native", "surface": "native"}
+"""The engine to take for a track model that more than one engine runs."""
+_OWN_CONTACTS = ("chain", "compliant", "surface")
+"""Track models whose tracks find their contacts with described terrain by themselves."""
 
 
 def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
@@ -54,10 +58,12 @@ def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
     runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
     if not runs_it:
         known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
-        raise UnknownNameError("track model", track_model, [name for models in known for name in models])
+        names = dict.fromkeys(name for models in known for name in models)
+        raise UnknownNameError("track model", track_model, names)
     if engine is not None and engine not in runs_it:
         raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
-    return engine or (DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]), track_model
+    default = DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]
+    return engine or _FASTER.get(track_model, default), track_model
 
 
 def open_engine(
@@ -123,21 +129,24 @@ def attach(
     position: Sequence[float] = (0.0, 0.0, 0.0),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     flippers: Mapping[str, float] | None = None,
-    terrain: Sequence[Terrain] = (),
+    terrain: Sequence[Terrain] | None = None,
 ) -> Robot:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
-    The program calls `robot.before_step()` before each `stepSimulation()`. Solver settings
-    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+    The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
+    `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
+    README hold for are set by `segtrack.configure(client)`.
 
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.
         vehicle: Bundled name, path of a vehicle file, or a description.
-        track_model: How tracks are built: segments, smooth, wheels:N, plates or chain.
+        track_model: How tracks are built: segments, smooth, wheels:N, plates, chain, compliant or surface.
         position: Body frame in the world (3,) [m].
         orientation: Body frame in the world, quaternion (x, y, z, w).
         flippers: Angles to start at, by name [rad]; 0 if not given.
-        terrain: What shoes of a link chain stand on; PyBullet's own bodies they do not touch.
+        terrain: What tracks of the models chain, compliant and surface stand on, which find their contacts
+            by themselves; what PyBullet's static bodies are now if not given (`terrain.from_pybullet`, so
+            load these before). Bodies that move they do not touch. The others touch whatever PyBullet has.
 
     Returns:
         The robot.
@@ -147,15 +156,23 @@ def attach(
         DisconnectedError: The client is not connected.
         UnknownNameError: No such vehicle, track model or flipper.
         VehicleFileError: The vehicle file has mistakes.
-        InvalidValueError: Not a client, or a number that is not finite.
+        InvalidValueError: Not a client, a number that is not finite, or no ground for tracks that find their
+            contacts by themselves: no static body, or one that cannot be described.
     """
-    from segtrack.bullet.client import client_id
+    from segtrack.bullet.client import bound_client, client_id
+    from segtrack.bullet.quiet import without_greetings
     from segtrack.bullet.vehicle import BulletVehicle
 
     resolve("pybullet", track_model)
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     number = client_id(client, f"attach {description.name}")
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
+    if terrain is None and track_model in _OWN_CONTACTS:
+        with without_greetings():  # PyBullet's remark that it lists no heightfield.
+            terrain = from_pybullet(bound_client(number))
+        if not terrain:
+            expected = "given, or in the PyBullet program as static bodies before `attach`"
+            raise InvalidValueError(f"terrain for track model {track_model!r}", expected, Phrase("none"))
     model = BulletVehicle(number, description, track_model, *pose, angles)
-    model.update_terrain(terrain)
+    model.update_terrain(terrain or ())
     return Robot(model, track_model)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearArrays, Teeth
 from segtrack.chain.running_gear.wheel_kinematics import (
     ContactWrench,
@@ -16,6 +15,7 @@ from segtrack.chain.running_gear.wheel_kinematics import (
 )
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Constants, Vector
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import arm, axis, compiled, dot, inlined, row
 
 
@@ -147,7 +147,7 @@ def _tooth_contact(
     return wrench
 
 
-@compiled
+@inlined
 def _tooth_force(teeth: Teeth, depth: float, normal: Vector, velocity: Vector) -> Vector:
     """Force of a tooth on a bushing [N], given the bushing's relative velocity (Omar 2014, 34-35).
 
@@ -172,7 +172,7 @@ def _tooth_force(teeth: Teeth, depth: float, normal: Vector, velocity: Vector) -
     )
 
 
-@compiled
+@inlined
 def _side_contact(
     teeth: Teeth,
     wheel: WheelKinematics,

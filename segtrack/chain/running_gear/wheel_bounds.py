@@ -1,27 +1,47 @@
 """Bounds of the stiffness and damping between wheels and shoes, for that on sub-steps; see `stability`.
 
-A contact's strain is the difference of the shoe's and the wheel's displacement at it, so its energy is
-at most twice that of each of them alone against a wall. Every contact is taken to be as stiff in
-all directions as in its stiffest. The largest eigenvalue of a shoe's stiffness over its mass is
-convex in the place of a contact on the rail, hence largest with the contact at one of its ends.
+A contact's strain is the difference of the shoe's displacement u and the wheel's w at it, so that its
+energy is at most that of a split f u^2 + g w^2 with 1 / f + 1 / g = 1. A wheel gets as much as it bears
+at a sub-step, and shoes the rest: on heavy wheels they feel little more than on a wall, f = 1. For a wheel
+that turns and slides the sum has three terms.
+Every rail's contact is taken to be as stiff in all directions as in its stiffest. The largest eigenvalue of a
+shoe's stiffness over its mass is convex in the place of a contact on the rail, hence largest with the
+contact at one of its ends.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.running_gear.design import RunningGear
+from segtrack.chain.running_gear.wheels import Wheel
 from segtrack.chain.shoes.model import Shoe, Vector
 
 MAX_TOOTH_SURFACES = 2
 """Surfaces of a gap that act in one direction at once: two flanks, or the bottom and a part of both."""
 
 
+class Splits(NamedTuple):
+    """How much stiffer contacts are for shoes than on a wall, since wheels give way [-].
+
+    Attributes:
+        around: Of rails, along them; infinite if a wheel does not bear the sub-step.
+        normal: Of rails, along their normals, in which turning wheels do not give way.
+        teeth: Of bushings on the driven wheel's teeth.
+    """
+
+    around: float
+    normal: float
+    teeth: float
+
+
 def rolling_bounds(
-    running_gear: RunningGear, shoe: Shoe, max_force: float
+    running_gear: RunningGear, shoe: Shoe, max_force: float, splits: Splits
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bounds of wheels' contacts with one shoe, over its displacement and its rotation in its own frame.
 
@@ -29,66 +49,99 @@ def rolling_bounds(
         running_gear: Wheels of the track.
         shoe: Shoe of the chain.
         max_force: Normal force at any one contact [N].
+        splits: See `contact_splits`.
 
     Returns:
         Stiffness (m, 6, 6) [N/m, N, N m/rad] and damping (m, 6, 6) [N s/m, N s, N m s/rad], of which
         one or the other acts: rails touched at their rear or at their front ends, and teeth.
     """
-    rail, contact = running_gear.rail, running_gear.contact
-    stiff = max(contact.linearized_stiffness(max_force), contact.tangential_stiffness)
-    wheels_at_once = _wheels_at_once(running_gear, shoe.pitch)
-    cases = []
+    rail, stiff = running_gear.rail, _rail_stiffness(running_gear, max_force)
+    # Where a rail touches, it is tangential to its wheel.
+    factors = _wheels_at_once(running_gear, shoe.pitch) * np.array([splits.around, 1.0, splits.normal])
+    cases: list[tuple[list[Vector], NDArray[np.float64], NDArray[np.float64]]] = []
     for x, _, z in (shoe.bushing_position, shoe.pin_position):
         points = [(x, y, z - rail.inset) for y in rail.stations]
-        cases.append((points, wheels_at_once * stiff, wheels_at_once * contact.damping))
+        cases.append((points, factors * stiff, factors * running_gear.contact.damping))
     sprocket = running_gear.sprocket
     if sprocket is not None:
         x, _, z = shoe.bushing_position
-        drag = sprocket.damping + 2 * sprocket.friction * max_force / sprocket.slip_speed
         points = [(x, y, z) for y in sprocket.rows]
-        stiff = MAX_TOOTH_SURFACES * sprocket.stiffness + sprocket.side_stiffness
-        cases.append((points, stiff, MAX_TOOTH_SURFACES * drag + sprocket.damping))
-    shapes = [sum(_motion(point).T @ _motion(point) for point in points) for points, *_ in cases]
-    stiffness = [2 * stiff * shape for (_, stiff, _), shape in zip(cases, shapes, strict=True)]
-    damping = [2 * drag * shape for (*_, drag), shape in zip(cases, shapes, strict=True)]
-    return np.array(stiffness), np.array(damping)
+        # Friction acts across a normal: in the wheel's plane, in any direction, on one of two surfaces.
+        drag = 2 * sprocket.friction * max_force / sprocket.slip_speed
+        stiff, along = MAX_TOOTH_SURFACES * sprocket.stiffness, MAX_TOOTH_SURFACES * sprocket.damping + drag
+        across = sprocket.damping + MAX_TOOTH_SURFACES * drag
+        stiffness = splits.teeth * np.array([stiff, sprocket.side_stiffness, stiff])
+        cases.append((points, stiffness, splits.teeth * np.array([along, across, along])))
+    bounds = [
+        [sum(_motion(point).T @ np.diag(law) @ _motion(point) for point in points) for law in laws]
+        for points, *laws in cases
+    ]
+    return np.array([own[0] for own in bounds]), np.array([own[1] for own in bounds])
 
 
-def wheel_bounds(running_gear: RunningGear, shoe: Shoe, max_force: float) -> NDArray[np.float64]:
-    """Bounds of shoes' contacts with each wheel, over its rotation and its slide.
+def contact_splits(running_gear: RunningGear, shoe: Shoe, max_force: float, sub_step: float) -> Splits:
+    """How contacts' energy has to be split so that every wheel bears a sub-step [s].
 
-    A sub-step h is stable for each row (m, c, k) where 4 m - 2 h c - h^2 k is positive. Shoes are
-    taken to lie around half of each wheel. The driven wheel is left out where it turns, since a
-    drive that holds its speed makes no difference to its stability.
+    A wheel with the stiffness k and damping c of all its contacts bears it with a factor g on
+    them while 4 m - 2 h g c - h^2 g k is positive. A driven wheel that its drive holds bears anything;
+    one that is free and too light for that shares evenly with the shoes.
 
     Args:
         running_gear: Wheels of the track.
         shoe: Shoe of the chain.
         max_force: Normal force at any one contact [N].
-
-    Returns:
-        Inertia, damping and stiffness (k, 3): of every turning wheel [kg m^2, N m s/rad, N m/rad] and
-        then of every sliding one [kg, N s/m, N/m].
+        sub_step: [s]
     """
-    contact, sprocket = running_gear.contact, running_gear.sprocket
-    turns, slides = [], []
+    around = normal = teeth = 1.0
     for w, wheel in enumerate(running_gear.wheels):
-        shoes = math.ceil(math.pi * min(radius for _, radius in wheel.profile) / shoe.pitch) + 1
-        if w == running_gear.driven and sprocket is not None:
-            contacts, damping = 2 * shoes * len(sprocket.rows), MAX_TOOTH_SURFACES * sprocket.damping
-            stiffness = MAX_TOOTH_SURFACES * sprocket.stiffness
+        taken = [0.0, 0.0]
+        for way, (mass, own, contacts) in enumerate(_wheel_masses(running_gear, w, shoe, max_force)):
+            spare = 4 * mass - 2 * sub_step * own[1] - sub_step**2 * own[0]
+            needed = 2 * sub_step * contacts[1] + sub_step**2 * contacts[0]
+            taken[way] = needed / spare if spare > 0 else math.inf
+        both, sliding = (1 / (1 - share) if share < 1 else math.inf for share in (sum(taken), taken[1]))
+        if w == running_gear.driven and wheel.tensioner is None:
+            both = min(both, 2.0)
+        if w == running_gear.driven and running_gear.sprocket is not None:
+            teeth = both
         else:
-            contacts, damping = 2 * shoes * len(running_gear.rail.stations), contact.damping
-            stiffness = max(contact.linearized_stiffness(max_force), contact.tangential_stiffness)
-        square = wheel.max_radius**2
-        if w != running_gear.driven:
-            shear = contacts * contact.tangential_stiffness * square
-            turns.append((wheel.inertia, contacts * damping * square, shear))
-        if wheel.tensioner is not None:
-            own = wheel.tensioner
-            damping, stiffness = own.damping + contacts * damping, own.stiffness + contacts * stiffness
-            slides.append((own.mass, damping, stiffness))
-    return np.array([*turns, *slides]).reshape(-1, 3)
+            around, normal = max(around, both), max(normal, sliding)
+    return Splits(around, normal, teeth)
+
+
+def _wheel_masses(
+    running_gear: RunningGear, w: int, shoe: Shoe, max_force: float
+) -> Iterator[tuple[float, tuple[float, float], tuple[float, float]]]:
+    """Ways in which wheel w gives way: turning, then sliding.
+
+    Yields:
+        Inertia [kg m^2] or mass [kg]; stiffness and damping of its own; those of all its contacts.
+    """
+    wheel, contact, sprocket = running_gear.wheels[w], running_gear.contact, running_gear.sprocket
+    shoes = _shoes_at_once(wheel, shoe.pitch)
+    stiff = _rail_stiffness(running_gear, max_force)
+    around, damping = contact.tangential_stiffness, contact.damping
+    count = shoes * len(running_gear.rail.stations)
+    if w == running_gear.driven and sprocket is not None:
+        count, around = shoes * len(sprocket.rows), MAX_TOOTH_SURFACES * sprocket.stiffness
+        stiff, damping = around, MAX_TOOTH_SURFACES * sprocket.damping
+    square = wheel.max_radius**2
+    yield wheel.inertia, (0.0, 0.0), (count * around * square, count * damping * square)
+    if wheel.tensioner is not None:
+        own = wheel.tensioner
+        yield own.mass, (own.stiffness, own.damping), (count * stiff, count * damping)
+
+
+def _rail_stiffness(running_gear: RunningGear, max_force: float) -> float:
+    """Stiffness of a rail's contact in its stiffest direction under a normal force [N/m]."""
+    contact = running_gear.contact
+    return max(contact.linearized_stiffness(max_force), contact.tangential_stiffness)
+
+
+def _shoes_at_once(wheel: Wheel, pitch: float) -> int:
+    """How many shoes can touch a wheel: those around half of it, or two where they would turn too sharply."""
+    turn = 2 * math.atan(pitch / 2 / min(radius for _, radius in wheel.profile))
+    return 2 if turn > math.pi / 2 else math.ceil(math.pi / turn) + 1
 
 
 def _motion(point: Vector) -> NDArray[np.float64]:

@@ -12,35 +12,37 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearArrays, Wheels
 from segtrack.chain.running_gear.parameters import WheelContactParameters
 from segtrack.chain.running_gear.wheel_kinematics import (
     ContactWrench,
     WheelKinematics,
-    apply_contact_force,
+    add_to_wrench,
     apply_reaction_to_wheel,
     relative_velocity_at,
     wheel_kinematics,
 )
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
-from segtrack.ground.vectors import arm, axis, compiled, cross, dot, inlined, row
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
+from segtrack.ground.vectors import add, arm, axis, compiled, cross, dot, inlined, row, sum_of
 
 Pair = tuple[float, float]
 """Components around the axle and across."""
 
 
 @compiled
-def find_wheel_candidates(running_gear: RunningGearArrays, parents: ParentFrames, frames: Frames) -> None:
-    """List the shoes that can touch each wheel until one of their points has moved by `Wheels.margin`.
+def find_wheel_candidates(
+    running_gear: RunningGearArrays, parents: ParentFrames, frames: Frames, most: float = math.inf
+) -> None:
+    """List the shoes that can touch each wheel until a point has moved by `Wheels.margin`, or by `most` [m].
 
     Shear displacements on shoes that are far away are forgotten.
     """
     wheels, state, candidates = running_gear.wheels, running_gear.state, running_gear.candidates
     for w in range(len(candidates.counts)):
         wheel = wheel_kinematics(parents, wheels, state, w)
-        reach, o = wheels.reaches[w] + wheels.margin, wheel.position
+        reach, o = wheels.reaches[w] + min(wheels.margin, most), wheel.position
         candidates.counts[w] = 0
         for i in range(candidates.shoes.shape[1]):
             p = row(frames.positions, i)
@@ -108,8 +110,11 @@ def _is_out_of_reach(away: Vector, side: Vector, axle: Vector, reach: float, lat
             to the reach.
     """
     offset, straight = dot(away, axle), dot(side, axle)
+    square = dot(away, away) - offset * offset
+    if square <= reach * reach:
+        return False
     farthest = reach + lateral * math.sqrt(max(0.0, 1 - straight * straight))
-    return dot(away, away) - offset * offset > farthest * farthest
+    return square > farthest * farthest
 
 
 @inlined
@@ -130,12 +135,13 @@ def _rail_contacts(
     side, axle, law, radius = axis(frames.rotations, i, 1), wheel.axle, wheels.contact, wheels.radii[w]
     skew = dot(span, axle)
     flat = span[0] - skew * axle[0], span[1] - skew * axle[1], span[2] - skew * axle[2]
-    square_length = dot(flat, flat)
+    square_length, ahead, beside = dot(flat, flat), dot(away, flat) + dot(begin, flat), dot(side, flat)
+    per_length = 1 / square_length if square_length > 0 else 0.0
+    total, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for s in range(len(wheels.stations)):
         y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]
-        fraction = -(dot(away, flat) + dot(first, flat))
-        fraction = min(max(fraction / square_length, 0.0), 1.0) if square_length > 0 else 0.0
+        fraction = min(max(-(ahead + y * beside) * per_length, 0.0), 1.0)
         lever = (
             first[0] + fraction * span[0],
             first[1] + fraction * span[1],
@@ -144,14 +150,15 @@ def _rail_contacts(
         out = away[0] + lever[0], away[1] + lever[1], away[2] + lever[2]
         offset = dot(out, axle)
         square = dot(out, out) - offset * offset
-        depth, slope = -1.0, 0.0
+        depth, slope, far = -1.0, 0.0, 0.0
         if 0 < square < radius * radius:
-            depth, slope = _profile_depth(wheels.profile_pieces, w, offset, math.sqrt(square))
+            far = 1 / math.sqrt(square)
+            depth, slope = _profile_depth(wheels.profile_pieces, w, offset, square * far)
         if depth <= 0:
             shear[w, i, s, 0] = shear[w, i, s, 1] = 0.0
             continue
 
-        steep, far = 1 / math.sqrt(1 + slope * slope), 1 / math.sqrt(square)
+        steep = 1 / math.sqrt(1 + slope * slope) if slope != 0.0 else 1.0
         depth *= steep
         radial = (
             far * (out[0] - offset * axle[0]),
@@ -177,7 +184,10 @@ def _rail_contacts(
             normal_force * normal[1] + friction[0] * around[1] + friction[1] * across[1],
             normal_force * normal[2] + friction[0] * around[2] + friction[1] * across[2],
         )
-        wrench = apply_contact_force(loads, i, lever, out, force, wrench)
+        total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
+        wrench = add_to_wrench(wrench, out, force)
+    add(loads.forces, i, total, 1.0)
+    add(loads.torques, i, torque, 1.0)
     return wrench
 
 

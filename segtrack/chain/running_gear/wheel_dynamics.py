@@ -8,9 +8,9 @@ tensioner.
 
 from __future__ import annotations
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearArrays
 from segtrack.chain.running_gear.wheel_kinematics import wheel_kinematics
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import axis, compiled, cross, dot, row
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from segtrack.chain.parent_frames import ParentFrames, Reaction
 from segtrack.chain.running_gear.arrays import RunningGearState, WheelLoads, Wheels
 from segtrack.chain.shoes.loads import Frames, Loads
 from segtrack.chain.shoes.model import Vector
+from segtrack.coupling.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import add, cross, dot, inlined, row
 
 
@@ -114,6 +114,12 @@ def apply_contact_force(
     """
     add(loads.forces, i, force, 1.0)
     add(loads.torques, i, cross(lever, force), 1.0)
+    return add_to_wrench(wrench, out, force)
+
+
+@inlined
+def add_to_wrench(wrench: ContactWrench, out: Vector, force: Vector) -> ContactWrench:
+    """Add a force [N] that acts on a shoe, `out` from the wheel centre [m], to a wheel's contact wrench."""
     total, moment, own = wrench.force, wrench.moment, cross(out, force)
     return ContactWrench(
         (total[0] + force[0], total[1] + force[1], total[2] + force[2]),

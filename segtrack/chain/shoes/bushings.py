@@ -70,7 +70,9 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
                 ),
             )
             beyond = -math.atan2(down, ahead) - constants.back_bend
-            stop = max(0.0, constants.stop_stiffness * beyond - ct * dot(relative, gradient))
+            stop = max(
+                0.0, constants.stop_stiffness * beyond - constants.stop_damping * dot(relative, gradient)
+            )
             add(loads.torques, i, gradient, -stop)
             add(loads.torques, j, gradient, stop)
 

@@ -69,7 +69,8 @@ class Bushing:
         conical_damping: Against turning the pin out of the bushing's axis [N m s/rad].
         pin_damping: About the pin, which is free otherwise [N m s/rad].
         back_bend: Angle by which a joint bends backwards before the shoes meet [rad], pi: they never do.
-        stop_stiffness: Between shoes that have met [N m/rad]; `conical_damping` acts there too.
+        stop_stiffness: Between shoes that have met [N m/rad].
+        stop_damping: Between shoes that have met [N m s/rad].
 
     Raises:
         InvalidValueError: A value is negative, the stiffness is zero, or the angle is not in (0, pi].
@@ -82,6 +83,7 @@ class Bushing:
     pin_damping: float = 0.0
     back_bend: float = math.pi
     stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values' signs."""
@@ -133,6 +135,7 @@ class Constants(NamedTuple):
     pin_damping: float
     back_bend: float
     stop_stiffness: float
+    stop_damping: float
 
 
 class Joints(NamedTuple):
@@ -203,6 +206,7 @@ class Chain:
             pin_damping=bushing.pin_damping,
             back_bend=bushing.back_bend,
             stop_stiffness=bushing.stop_stiffness,
+            stop_damping=bushing.stop_damping,
         )
 
     @cached_property

@@ -45,6 +45,7 @@ def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: fl
     whole error in each step: E <- E + (1 - |E|) E, with 1 - |E| = (1 - |E|^2) / 2 near 1.
     """
     ix, iy, iz = constants.inertia
+    per_x, per_y, per_z = 1 / ix, 1 / iy, 1 / iz
     for i in range(len(shoes.positions)):
         px, py, pz = (
             ix * shoes.angular_velocities_body[i, 0],
@@ -54,19 +55,19 @@ def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: fl
         x, y, z, w = shoes.orientations[i]
         quarter = duration / 4
 
-        a = quarter / ix * px
+        a = quarter * per_x * px
         py, pz = _turn(py, pz, a)
         x, y, z, w = x + a * w, y + a * z, z - a * y, w - a * x
-        b = quarter / iy * py
+        b = quarter * per_y * py
         pz, px = _turn(pz, px, b)
         x, y, z, w = x - b * z, y + b * w, z + b * x, w - b * y
-        c = 2 * quarter / iz * pz
+        c = 2 * quarter * per_z * pz
         px, py = _turn(px, py, c)
         x, y, z, w = x + c * y, y - c * x, z + c * w, w - c * z
-        d = quarter / iy * py
+        d = quarter * per_y * py
         pz, px = _turn(pz, px, d)
         x, y, z, w = x - d * z, y + d * w, z + d * x, w - d * y
-        e = quarter / ix * px
+        e = quarter * per_x * px
         py, pz = _turn(py, pz, e)
         x, y, z, w = x + e * w, y + e * z, z - e * y, w - e * x
 
@@ -76,19 +77,27 @@ def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: fl
         shoes.orientations[i, 1] = y * scale
         shoes.orientations[i, 2] = z * scale
         shoes.orientations[i, 3] = w * scale
-        sx, sy, sz = px / ix, py / iy, pz / iz
+        sx, sy, sz = px * per_x, py * per_y, pz * per_z
         (
             shoes.angular_velocities_body[i, 0],
             shoes.angular_velocities_body[i, 1],
             shoes.angular_velocities_body[i, 2],
         ) = sx, sy, sz
-        r = frames.rotations[i]
-        write_rotation(r, shoes.orientations[i])
         for k in range(3):
             shoes.positions[i, k] += duration * shoes.velocities[i, k]
-            frames.positions[i, k] = shoes.positions[i, k]
-            frames.velocities[i, k] = shoes.velocities[i, k]
-            frames.angular_velocities_world[i, k] = r[k, 0] * sx + r[k, 1] * sy + r[k, 2] * sz
+        write_frame(shoes, frames, i)
+
+
+@compiled
+def write_frame(shoes: ChainArrays, frames: Frames, i: int) -> None:
+    """Write the kinematics of shoe i from its state."""
+    r, spin = frames.rotations[i], shoes.angular_velocities_body[i]
+    write_rotation(r, shoes.orientations[i])
+    x, y, z = spin[0], spin[1], spin[2]
+    for k in range(3):
+        frames.positions[i, k] = shoes.positions[i, k]
+        frames.velocities[i, k] = shoes.velocities[i, k]
+        frames.angular_velocities_world[i, k] = r[k, 0] * x + r[k, 1] * y + r[k, 2] * z
 
 
 @compiled

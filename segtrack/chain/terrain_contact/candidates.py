@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from segtrack.chain.shoes.loads import Frames
 from segtrack.chain.terrain_contact.arrays import TerrainContact
 from segtrack.ground.broadphase import box_in_world, list_candidates
@@ -10,13 +12,13 @@ from segtrack.ground.vectors import compiled
 
 
 @compiled
-def find_contact_candidates(contact: TerrainContact, frames: Frames) -> None:
-    """List the solids and edges that lie within the contact's margin of each shoe's box.
+def find_contact_candidates(contact: TerrainContact, frames: Frames, most: float = math.inf) -> None:
+    """List the solids and edges that lie within the contact's margin, or `most` [m], of each shoe's box.
 
     The list serves as long as no shoe moves further than the margin. Shoes with nothing near
     forget their contacts.
     """
-    ground, treads, margin = contact.ground, contact.treads, contact.margin
+    ground, treads, margin = contact.ground, contact.treads, min(contact.margin, most)
     candidates, history = contact.candidates, contact.history
     points = treads.contact_points.shape[1]
     for i in range(len(treads.kinds)):

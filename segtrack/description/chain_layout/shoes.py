@@ -29,13 +29,15 @@ def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
     given, width = layout.chain.bushing, layout.spec.width
     conical_stiffness = given.conical_stiffness or given.stiffness * width**2 / 12
     inertia = min(shoe.inertia[0], shoe.inertia[2])
+    stop_stiffness = given.stiffness * layout.thickness**2
     return Bushing(
         stiffness=given.stiffness,
         damping=damping_of(given.damping_ratio, given.stiffness, shoe.mass / 2),
         conical_stiffness=conical_stiffness,
         conical_damping=damping_of(given.damping_ratio, conical_stiffness, inertia / 2),
         back_bend=given.back_bend,
-        stop_stiffness=given.stiffness * layout.thickness**2,
+        stop_stiffness=stop_stiffness,
+        stop_damping=damping_of(given.damping_ratio, stop_stiffness, shoe.inertia[1] / 2),
     )
 
 

@@ -56,6 +56,12 @@ class TurningCase:
     steered: Steered
     uniform: float | None
 
+    @property
+    def steering_efficiency(self) -> float | None:
+        """What a vehicle file has as such; None where it is not measured: not on the spot, or no turn."""
+        efficiency = round(self.steered.over_no_slip, 3)
+        return efficiency if self.uniform is not None and 0 < efficiency <= 1 else None
+
     def record(self) -> dict[str, object]:
         """Everything as plain values with the names that JSON has."""
         steered = self.steered
@@ -67,6 +73,7 @@ class TurningCase:
             "belt_speeds": list(steered.belts),
             "yaw_rate": steered.measured.yaw_rate,
             "over_no_slip": steered.over_no_slip,
+            "steering_efficiency": self.steering_efficiency,
             "uniform_pressure_over_no_slip": self.uniform,
             "planar_friction_over_no_slip": steered.expected.yaw_rate / steered.no_slip_rate,
             "over_planar_friction": steered.over_expected,

@@ -1,4 +1,4 @@
-"""The links that a track's wheels sit on, as parts of one rigid vehicle, and the chain's loads on them."""
+"""The links that carry a track, as parts of one rigid vehicle, and the track's loads on them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.shoes.model import Vector
-from segtrack.ground.vectors import compiled, cross, offset, row
+from segtrack.ground.vectors import Vector, compiled, cross, offset, row
 
 
 class ParentFrames(NamedTuple):
-    """Track frames on the P parent links of a track's wheels at an instant; kernels move them in place.
+    """Track frames on P parent links at an instant; kernels move them in place.
 
-    Each parent link has the frame that coincides with the track frame while the vehicle's joints
-    stand at zero.
+    Parent links of one track's wheels each have the frame that coincides with the track frame while the
+    vehicle's joints stand at zero; belts that are one travel have one parent link each.
 
     Attributes:
         positions: Origins in the world (P, 3) [m].
@@ -31,7 +30,7 @@ class ParentFrames(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """Load of a chain and its wheels on P parent links at an instant.
+    """Load of tracks on P parent links at an instant.
 
     Attributes:
         forces: In the world (P, 3) [N].
@@ -43,7 +42,7 @@ class Reaction(NamedTuple):
 
 
 class CouplingImpulses(NamedTuple):
-    """Impulses of a chain on its P parent links since the beginning of the engine's step.
+    """Impulses of tracks on P parent links since the beginning of the engine's step.
 
     Attributes:
         points: Origins of the track frames at that beginning, in the world (P, 3) [m].
@@ -70,6 +69,10 @@ class CompositeBody(NamedTuple):
     inverse_mass: float
     inverse_inertia: NDArray[np.float64]
     gravity: Vector
+
+
+KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
+"""A vehicle whose links move at the velocities that they have, and take no force."""
 
 
 class NetWrench(NamedTuple):
@@ -105,10 +108,10 @@ def accumulate_reaction(
     net: NetWrench,
     duration: float,
 ) -> None:
-    """Add one track's reaction to its coupling impulses and to the vehicle's net wrench.
+    """Add a reaction to its coupling impulses and to the vehicle's net wrench.
 
     Args:
-        parents: Parent links of the track.
+        parents: Parent links.
         reaction: Load on them.
         vehicle: Body of which they are parts.
         coupling: Added to: the reaction times `duration`.

@@ -1,0 +1,180 @@
+"""Belts that are one travel along a path, whose grousers touch the ground by themselves.
+
+Such a belt is no part of PyBullet's world, but for its mass, which is in the link that carries it: it goes
+through sub-steps of its own before each of PyBullet's steps (`parent_links`, `segtrack.compliant.beside`). It
+touches the terrain as it is described; the vehicle's body touches it as PyBullet has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.bullet.belts.parent_links import ParentLinks, allocate_frames, next_step
+from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
+from segtrack.compliant.reading import GrouserReading
+from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
+from segtrack.coupling.links import FrameMounts, add_mean_wrenches, place_frames
+from segtrack.coupling.parent_frames import ParentFrames
+from segtrack.description.belt_stability import MARGIN, longest_steps, whole_vehicle
+from segtrack.description.compliant_layout import belt_designs
+from segtrack.description.links import vehicle_links
+from segtrack.description.track import TrackSpec
+from segtrack.errors import DivergedError
+from segtrack.geometry.links import SegmentLink
+from segtrack.ground.pack import pack_ground
+from segtrack.terrain import Terrain
+
+MAX_TIME_STEP = 0.01
+"""Largest engine time step with compliant belts [s]."""
+MAX_SUB_STEP = 0.001
+"""Largest step of the belts [s]; that of the native engine's preset `exact`."""
+
+
+def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
+    """None: PyBullet does not collide these belts."""
+    return ()
+
+
+def create_belt(client: int, track: TrackJoints) -> CompliantBelt:
+    """Take a loaded track; its belt is made with those of the whole vehicle."""
+    return CompliantBelt(track)
+
+
+class CompliantBelt(Belt):
+    """One of the belts of a group."""
+
+    _group: CompliantBeltGroup
+    _index: int
+
+    def __init__(self, track: TrackJoints) -> None:
+        """Wait for the group."""
+        self.track_joints = track
+
+    def join(self, group: CompliantBeltGroup, index: int) -> None:
+        """Be the belt with an index in a group."""
+        self._group, self._index = group, index
+
+    @property
+    def segment_phases(self) -> list[float]:
+        """The travel [m]: the belt has no segments."""
+        return [float(self._group.belts.motion.travels[self._index])]
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """Contact points in the world (n, 3) [m]."""
+        group, frames = self._group, self._group.read_frames()
+        points = group.belts.designs[self._index].points(self.segment_phases[0])
+        return np.asarray(points @ frames.rotations[self._index].T + frames.positions[self._index])
+
+    def read_grousers(self) -> GrouserReading:
+        """Contacts with the ground now."""
+        return self._group.belts.read(self._group.read_frames(), self._index)
+
+    def set_motor_command(self, speed: float, limit: float) -> None:
+        """Command the drive: a target speed of the belt [m/s] and a force limit [N]."""
+        motion = self._group.belts.motion
+        motion.targets[self._index], motion.limits[self._index] = speed, limit
+
+    def roll_back(self, phase: float) -> float:
+        """Nothing: a belt that rides its path goes round and round."""
+        return phase
+
+    def reset_to_mount(self) -> None:
+        """Bring the belt to rest on its link; its contacts are forgotten."""
+        self._group.belts.place(self._index)
+
+    def set_friction(self, friction: float) -> None:
+        """Set the track's friction along it against terrain of friction 1; that across keeps its ratio."""
+        self._group.belts.motion.frictions[self._index] = friction
+
+    def snapshot(self) -> SavedBelt:
+        """Travel, speed and contacts."""
+        return self._group.belts.save(self._index)
+
+    def restore(self, snapshot: SavedBelt) -> None:
+        """Go back to a snapshot, with the vehicle where it was."""
+        self._group.belts.restore(self._index, snapshot)
+
+
+class CompliantBeltGroup(BeltGroup):
+    """All the compliant belts of a vehicle.
+
+    Attributes:
+        belts: What moves.
+    """
+
+    belts: VehicleBelts
+
+    def __init__(self, client: int, body: int, belts: tuple[CompliantBelt, ...], smooth: bool) -> None:
+        """Lay the belts out on their links.
+
+        Args:
+            client: PyBullet's id of the client.
+            body: PyBullet's id of the vehicle.
+            belts: Of its tracks.
+            smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
+        """
+        self._client = client
+        self._links = ParentLinks(client, body)
+        mounts = [self._links.mount((b.track_joints.parent_link,), b.spec.mount) for b in belts]
+        self._mounts = FrameMounts(*(np.concatenate([m[i] for m in mounts]) for i in range(3)))
+        self._frames = allocate_frames(len(belts))
+        self._wrenches = np.zeros((len(self._links.masses.masses), 6))
+        vehicle = belts[0].track_joints.vehicle
+        self._name, links = vehicle.name, vehicle_links(vehicle)
+        designs = belt_designs(vehicle, whole_vehicle(links).mass, smooth)
+        longest = longest_steps(links, designs, vehicle.body.fixed)
+        # A flipper that its servo does not hold feels contacts once a step of PyBullet's.
+        self._longest = min(MAX_TIME_STEP, longest.joint / MARGIN)
+        self.belts = VehicleBelts(designs, min(MAX_SUB_STEP, longest.vehicle))
+        for i, belt in enumerate(belts):
+            belt.join(self, i)
+        self._time = 0.0
+
+    def read(self) -> list[BeltReading]:
+        """The belts, in the order of the tracks."""
+        travels, speeds, forces, *_ = self.belts.motion
+        return list(map(BeltReading, travels.tolist(), speeds.tolist(), forces.tolist()))
+
+    def read_frames(self) -> ParentFrames:
+        """The track frames, now."""
+        place_frames(self._links.read(), self._mounts, self._frames)
+        return self._frames
+
+    def advance(self, damping_rate: float) -> None:
+        """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle.
+
+        Args:
+            damping_rate: Rate at which velocities decay besides [1/s].
+
+        Raises:
+            DivergedError: A force is not finite.
+            InvalidValueError: PyBullet's time step is too long.
+        """
+        duration, gravity = next_step(self._client, self._longest, f"compliant belts of {self._name}")
+        motions, wrenches = self._links.read(), self._wrenches
+        place_frames(motions, self._mounts, self._frames)
+        vehicle = self._links.compose(motions, gravity)
+        coupling = self.belts.advance(self._frames, vehicle, duration, damping_rate)
+        wrenches[:] = 0.0
+        add_mean_wrenches(motions, self._mounts, coupling, duration, wrenches)
+        self._time += duration if damping_rate == 0 else 0.0
+        if not np.isfinite(wrenches).all():
+            raise DivergedError(self._name, self._time, "its state is not finite")
+        self._links.apply(motions, wrenches)
+
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+        """Let the belts stand on these terrains."""
+        self._links.weigh()
+        self.belts.set_ground(pack_ground(terrains))
+
+
+GROUPS = {
+    "compliant": partial(CompliantBeltGroup, smooth=False),
+    "surface": partial(CompliantBeltGroup, smooth=True),
+}
+"""By track model."""

@@ -1,0 +1,154 @@
+"""A vehicle's links in PyBullet, for belts that are integrated beside it.
+
+Before each of PyBullet's steps such belts take the motion of the links that carry them, and go through
+sub-steps of their own, in which these move as parts of one rigid vehicle. The mean of what the belts did
+to them is applied as a force for that step, so that momentum is kept to rounding (`segtrack.coupling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pybullet
+from numpy.typing import NDArray
+
+from segtrack.bullet.frames import vector
+from segtrack.chain.stability import rounded_down
+from segtrack.coupling.links import LINK_STATE, FrameMounts, LinkMasses, compose_links, place_frames
+from segtrack.coupling.parent_frames import KINEMATIC, CompositeBody, ParentFrames
+from segtrack.description.track import Mount
+from segtrack.errors import InvalidValueError
+from segtrack.geometry.rotation import rotation_of
+
+
+class EngineStep(NamedTuple):
+    """What PyBullet's next step will be.
+
+    Attributes:
+        duration: [s]
+        gravity: In the world [m/s^2].
+    """
+
+    duration: float
+    gravity: tuple[float, float, float]
+
+
+def next_step(client: int, longest: float, belts: str) -> EngineStep:
+    """Read PyBullet's time step and gravity.
+
+    Args:
+        client: PyBullet's id of the client.
+        longest: Step that is allowed [s].
+        belts: What the belts are, for the message.
+
+    Raises:
+        InvalidValueError: The time step is too long.
+    """
+    engine = pybullet.getPhysicsEngineParameters(physicsClientId=client)
+    if engine["fixedTimeStep"] > longest:
+        expected = f"at most {rounded_down(longest):.3g} with {belts}"
+        raise InvalidValueError("time_step [s]", expected, engine["fixedTimeStep"])
+    x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
+    return EngineStep(engine["fixedTimeStep"], (x, y, z))
+
+
+class ParentLinks:
+    """All links of a loaded vehicle; arrays about them have a row for each, the root's first.
+
+    Attributes:
+        masses: What they weigh.
+    """
+
+    def __init__(self, client: int, body: int) -> None:
+        """Weigh the links."""
+        self._client, self._body = client, body
+        self._joints = list(range(pybullet.getNumJoints(body, physicsClientId=client)))
+        self._rotation, self._center, self._inverse = np.zeros((3, 3)), np.zeros(3), np.zeros((3, 3))
+        self.weigh()
+
+    def weigh(self) -> None:
+        """Read the links' masses; what is changed of them later counts when they are read again."""
+        info = [
+            pybullet.getDynamicsInfo(self._body, link, physicsClientId=self._client)
+            for link in (-1, *self._joints)
+        ]
+        self.masses = LinkMasses(np.array([i[0] for i in info]), np.array([i[2] for i in info], dtype=float))
+
+    def read(self) -> NDArray[np.float64]:
+        """Motion of all links now (L, `LINK_STATE`)."""
+        client, body = self._client, self._body
+        center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
+        velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
+        numbers = [*center, *inertial, *velocity, *angular]
+        if self._joints:
+            # Without forward kinematics the poses are those before the last step.
+            states = pybullet.getLinkStates(
+                body,
+                self._joints,
+                computeLinkVelocity=1,
+                computeForwardKinematics=1,
+                physicsClientId=client,
+            )
+            for state in states:
+                numbers += (*state[0], *state[1], *state[6], *state[7])
+        return np.array(numbers).reshape(-1, LINK_STATE)
+
+    def compose(self, motions: NDArray[np.float64], gravity: tuple[float, float, float]) -> CompositeBody:
+        """All links together, as if no joint moved; one whose root has no mass is fixed to the world."""
+        if self.masses.masses[0] == 0:
+            return KINEMATIC._replace(gravity=gravity)
+        inverse = compose_links(motions, self.masses, self._rotation, self._center, self._inverse)
+        return CompositeBody(self._center, inverse, self._inverse, gravity)
+
+    def mount(self, links: Sequence[int], mount: Mount) -> FrameMounts:
+        """The track frame on each of some links, which coincide where the vehicle is loaded: joints at 0.
+
+        Args:
+            links: PyBullet's link indices; the track is mounted on the first.
+            mount: Of the track on it.
+        """
+        motions = self.read()
+        rows = np.array(links, dtype=np.intp) + 1
+        turns = [
+            np.array(pybullet.getMatrixFromQuaternion(m[3:7].tolist())).reshape(3, 3) for m in motions[rows]
+        ]
+        info = pybullet.getDynamicsInfo(self._body, links[0], physicsClientId=self._client)
+        position, orientation = pybullet.invertTransform(info[3], info[4])
+        first = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
+        own = first @ rotation_of(mount.rpy), first @ np.array(mount.xyz) + position
+        rotation, origin = turns[0] @ own[0], turns[0] @ own[1] + motions[rows[0], :3]
+        return FrameMounts(
+            rows,
+            np.array([turn.T @ (origin - m[:3]) for turn, m in zip(turns, motions[rows], strict=True)]),
+            np.array([turn.T @ rotation for turn in turns]),
+        )
+
+    def apply(self, motions: NDArray[np.float64], wrenches: NDArray[np.float64]) -> None:
+        """Apply a force [N] and a torque about its centre of mass [N m] to each link (L, 6), for a step."""
+        for row in np.flatnonzero(wrenches.any(axis=1)).tolist():
+            force, torque, center = wrenches[row, :3], wrenches[row, 3:], motions[row, :3]
+            pybullet.applyExternalForce(
+                self._body,
+                row - 1,
+                vector(force),
+                vector(center),
+                pybullet.WORLD_FRAME,
+                physicsClientId=self._client,
+            )
+            pybullet.applyExternalTorque(
+                self._body, row - 1, vector(torque), pybullet.WORLD_FRAME, physicsClientId=self._client
+            )
+
+
+def allocate_frames(count: int) -> ParentFrames:
+    """Room for P frames."""
+    return ParentFrames(np.zeros((count, 3)), np.zeros((count, 3, 3)), *np.zeros((2, count, 3)))
+
+
+def frames_on(motions: NDArray[np.float64], mounts: FrameMounts) -> ParentFrames:
+    """Where frames on moving links are, and how they move."""
+    frames = allocate_frames(len(mounts.links))
+    place_frames(motions, mounts, frames)
+    return frames

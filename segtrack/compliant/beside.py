@@ -1,0 +1,336 @@
+"""Compliant belts beside an engine that moves their vehicle: sub-steps of its own, compiled.
+
+Within a step of the engine the links that carry belts move as parts of one rigid vehicle, which gives way
+to contact forces and gravity (`coupling.parent_frames`). Each belt's parent frame is its track frame.
+
+Semi-implicit Euler, read as leapfrog, holds velocities half a step before positions, and belts live in
+that staggered time (see `chain.advance`). Were the parent frames put where the engine has them at each
+step's beginning, a contact whose period is below two of the engine's steps would get mean forces of
+the wrong sign. So the frames go on from where they were, with the engine's velocities, and a constant
+velocity besides makes up for `RECOVERY` of what they are off. For a mass on a spring, theta = frequency
+[rad/s] x step, that is stable for all theta with a damping ratio of 0.2, where a fresh start is unstable
+from theta = pi.
+
+A sub-step, in order:
+
+1. where something may have moved by more than `MARGIN`, find what is near (`candidates`);
+2. for each belt what the ground does to it (`belt_contact`), and its speed: the drive's target if that
+   takes no more than its limit, otherwise under the limit, implicitly in contacts that stick;
+3. velocities and places of the parent frames.
+
+A belt carries angular momentum about its axle. What it gains of that, relative to its link and with the
+link's turning, the link loses.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.belt import BeltArrays
+from segtrack.compliant.belt_contact import add_belt_contacts
+from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
+from segtrack.coupling.parent_frames import (
+    CompositeBody,
+    CouplingImpulses,
+    NetWrench,
+    ParentFrames,
+    Reaction,
+    accumulate_reaction,
+    composite_velocity_change,
+    drift_parents,
+    kick_parents,
+)
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector, axis, compiled, cross, dot, offset, row, scaled, sum_of
+from segtrack.ground.vectors import add as add_to_row
+
+DONE, CROWDED = 0, 1
+"""How a call ended: all sub-steps taken; more is near one section than there is room for."""
+RECOVERY = 0.5
+"""Fraction of what parent frames are off those of the engine that a step makes up for [-]."""
+
+
+class BeltMotion(NamedTuple):
+    """State of T belts, and what their drives are told; kernels change it in place.
+
+    Attributes:
+        travels: Since the start (T,) [m].
+        speeds: (T,) [m/s].
+        forces: Mean force of the drives along the belts' travel in the engine's last step (T,) [N].
+        axle_rates: Turning of the parent frames about the axles in the last sub-step (T,) [rad/s].
+        targets: Speeds at which the drives aim (T,) [m/s].
+        limits: Force limits of the drives (T,) [N].
+        frictions: Of the tracks (T,) [-].
+        slack: How far any part may move before candidates are looked for again (1,) [m].
+    """
+
+    travels: NDArray[np.float64]
+    speeds: NDArray[np.float64]
+    forces: NDArray[np.float64]
+    axle_rates: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    limits: NDArray[np.float64]
+    frictions: NDArray[np.float64]
+    slack: NDArray[np.float64]
+
+
+class Beside(NamedTuple):
+    """Work arrays of a vehicle's belts.
+
+    Attributes:
+        parents: Track frames, which go on within the engine's step.
+        reaction: Load of the belts on them.
+        coupling: What they did to them in the engine's step.
+        net: Load on the vehicle.
+        axes: Of a section (3, 3).
+        outcome: Sub-steps taken, how the call ended, and the largest numbers of solids and edges near
+            one section (4,).
+    """
+
+    parents: ParentFrames
+    reaction: Reaction
+    coupling: CouplingImpulses
+    net: NetWrench
+    axes: NDArray[np.float64]
+    outcome: NDArray[np.intp]
+
+
+@compiled
+def begin_step(
+    belts: BeltArrays, motion: BeltMotion, work: Beside, parents: ParentFrames, step: float, sub_step: float
+) -> None:
+    """Take the engine's velocities of the parent frames over, and begin to count sub-steps anew.
+
+    Args:
+        belts: The vehicle's.
+        motion: Of the belts; what is near is looked for again where a frame was put elsewhere.
+        work: Parent frames at the end of the last step, half a step before those of the engine.
+        parents: Those of the engine.
+        step: Of the engine [s].
+        sub_step: [s]
+    """
+    for t in range(len(parents.positions)):
+        own, turned = work.parents.rotations[t], (0.0, 0.0, 0.0)
+        velocity, turning = row(parents.velocities, t), row(parents.angular_velocities_world, t)
+        x, y, z = offset(parents.positions, t, work.parents.positions[t])
+        ahead = step / 2
+        away = (x - ahead * velocity[0], y - ahead * velocity[1], z - ahead * velocity[2])
+        for k in range(3):
+            turned = sum_of(turned, cross((own[0, k], own[1, k], own[2, k]), axis(parents.rotations, t, k)))
+        turned = (
+            turned[0] / 2 - ahead * turning[0],
+            turned[1] / 2 - ahead * turning[1],
+            turned[2] / 2 - ahead * turning[2],
+        )
+        jumped = math.sqrt(dot(away, away)) + belts.reaches[t] * math.sqrt(dot(turned, turned))
+        if not jumped < MARGIN:
+            motion.slack[0], away, turned = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            for k in range(3):
+                work.parents.positions[t, k] = parents.positions[t, k] - ahead * velocity[k]
+                for j in range(3):
+                    own[k, j] = parents.rotations[t, k, j]
+        for k in range(3):
+            work.coupling.impulses[t, k] = work.coupling.angular_impulses[t, k] = 0.0
+            work.parents.velocities[t, k] = velocity[k] + RECOVERY / step * away[k]
+            work.parents.angular_velocities_world[t, k] = turning[k] + RECOVERY / step * turned[k]
+        motion.forces[t] = 0.0
+    drift_parents(work.parents, sub_step / 2)
+    for t in range(len(parents.positions)):
+        for k in range(3):
+            work.coupling.points[t, k] = work.parents.positions[t, k]
+    work.outcome[0] = 0
+
+
+@compiled
+def run_belts(
+    ground: Ground,
+    belts: BeltArrays,
+    motion: BeltMotion,
+    candidates: Candidates,
+    history: ContactHistory,
+    work: Beside,
+    vehicle: CompositeBody,
+    report: NDArray[np.float64],
+    sub_step: float,
+    count: int,
+    velocity_decay: float,
+) -> None:
+    """Take all belts of a vehicle through sub-steps until `count` have been taken since `begin_step`.
+
+    Args:
+        ground: The ground.
+        belts: The vehicle's.
+        motion: Changed in place.
+        candidates: What is near, kept from call to call.
+        history: Memory of the contacts, changed in place.
+        work: Parent frames and what is done to them; the outcome is filled in.
+        vehicle: All links as one rigid body.
+        report: Without rows.
+        sub_step: [s]
+        count: Number of sub-steps.
+        velocity_decay: Fraction of the vehicle's velocity that damping leaves in a sub-step; 1 without.
+    """
+    parents, net, outcome = work.parents, work.net, work.outcome
+    outcome[1] = DONE
+    while outcome[0] < count:
+        if motion.slack[0] <= 0.0:
+            solids, edges = find_candidates(ground, belts, motion, candidates, history, work)
+            if solids > candidates.solids.shape[1] or edges > candidates.edges.shape[1]:
+                outcome[1], outcome[2], outcome[3] = CROWDED, solids, edges
+                return
+            motion.slack[0] = MARGIN
+        for k in range(3):
+            net.force[k] = net.torque[k] = 0.0
+        for t in range(len(belts.perimeters)):
+            force, torque, pull, touching = touch_belt(
+                ground, belts, t, motion, candidates, history, parents, report, sub_step
+            )
+            grip = touching * sub_step * (belts.laws[t, 4] + sub_step * belts.laws[t, 3])
+            carried = drive_belt(belts, t, motion, parents, pull, grip, sub_step, count)
+            for k in range(3):
+                work.reaction.forces[t, k], work.reaction.torques[t, k] = force[k], torque[k]
+            add_to_row(work.reaction.torques, t, carried, -1.0)
+        accumulate_reaction(parents, work.reaction, vehicle, work.coupling, net, sub_step)
+        change = composite_velocity_change(vehicle, net, sub_step)
+        kick_parents(parents, vehicle, change, velocity_decay)
+        outcome[0] += 1
+        drift_parents(parents, sub_step if outcome[0] < count else sub_step / 2)
+        motion.slack[0] -= sub_step * largest_speed(belts, motion, parents)
+
+
+@compiled
+def touch_belt(
+    ground: Ground,
+    belts: BeltArrays,
+    t: int,
+    motion: BeltMotion,
+    candidates: Candidates,
+    history: ContactHistory,
+    parents: ParentFrames,
+    report: NDArray[np.float64],
+    sub_step: float,
+) -> tuple[Vector, Vector, float, float]:
+    """What the ground does to belt t, about its track frame's origin; see `add_belt_contacts`."""
+    origin = row(parents.positions, t)
+    return add_belt_contacts(
+        ground,
+        belts,
+        t,
+        motion.frictions[t],
+        origin,
+        axis(parents.rotations, t, 0),
+        axis(parents.rotations, t, 1),
+        axis(parents.rotations, t, 2),
+        origin,
+        row(parents.velocities, t),
+        row(parents.angular_velocities_world, t),
+        motion.travels[t],
+        motion.speeds[t],
+        candidates,
+        history,
+        report,
+        sub_step,
+    )
+
+
+@compiled
+def drive_belt(
+    belts: BeltArrays,
+    t: int,
+    motion: BeltMotion,
+    parents: ParentFrames,
+    pull: float,
+    grip: float,
+    sub_step: float,
+    count: int,
+) -> Vector:
+    """Advance speed and travel of belt t.
+
+    Args:
+        belts: The vehicle's.
+        t: Which of them.
+        motion: Changed in place.
+        parents: Track frames.
+        pull: Of the ground along its travel [N].
+        grip: Mass that contacts add for being taken implicitly [kg].
+        sub_step: [s]
+        count: Number of sub-steps in the engine's step.
+
+    Returns:
+        Torque that its angular momentum takes from its link, in the world [N m].
+    """
+    stored, mass = belts.spin_momenta[t], belts.masses[t]
+    axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
+    rate = dot(axle, turning)
+    carried, motion.axle_rates[t] = stored * (rate - motion.axle_rates[t]), rate
+    limit, wanted = motion.limits[t], motion.targets[t] - motion.speeds[t]
+    needed = (mass * wanted + carried) / sub_step - pull
+    force = min(max(needed, -limit), limit)
+    gained = wanted
+    if force != needed:
+        gained = (sub_step * (force + pull) - carried) / (mass + grip)
+    swept = cross(turning, scaled(axle, stored * motion.speeds[t]))
+    motion.forces[t] += force / count
+    motion.speeds[t] += gained
+    motion.travels[t] += sub_step * motion.speeds[t]
+    return sum_of(swept, scaled(axle, stored * gained / sub_step))
+
+
+@compiled
+def find_candidates(
+    ground: Ground,
+    belts: BeltArrays,
+    motion: BeltMotion,
+    candidates: Candidates,
+    history: ContactHistory,
+    work: Beside,
+) -> tuple[int, int]:
+    """List what is near each section; the largest numbers of solids and edges near one."""
+    solids, edges = 0, 0
+    for t in range(len(belts.perimeters)):
+        a, b = find_section_candidates(
+            ground,
+            belts,
+            t,
+            work.parents.positions[t],
+            work.parents.rotations[t],
+            motion.travels[t],
+            MARGIN,
+            candidates,
+            history,
+            work.axes,
+        )
+        solids, edges = max(solids, a), max(edges, b)
+    return solids, edges
+
+
+@compiled
+def largest_speed(belts: BeltArrays, motion: BeltMotion, parents: ParentFrames) -> float:
+    """Bound on the speed of any part of any belt [m/s]."""
+    fastest = 0.0
+    for t in range(len(belts.perimeters)):
+        velocity, turning = row(parents.velocities, t), row(parents.angular_velocities_world, t)
+        own = math.sqrt(dot(velocity, velocity)) + belts.reaches[t] * math.sqrt(dot(turning, turning))
+        fastest = max(fastest, own + belts.tip_speeds[t] * abs(motion.speeds[t]))
+    return fastest
+
+
+@compiled
+def read_belts(
+    ground: Ground,
+    belts: BeltArrays,
+    motion: BeltMotion,
+    candidates: Candidates,
+    history: ContactHistory,
+    work: Beside,
+    report: NDArray[np.float64],
+) -> None:
+    """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
+    find_candidates(ground, belts, motion, candidates, history, work)
+    for t in range(len(belts.perimeters)):
+        touch_belt(ground, belts, t, motion, candidates, history, work.parents, report, 0.0)

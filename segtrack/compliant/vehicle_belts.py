@@ -1,0 +1,192 @@
+"""All compliant belts of a vehicle that somebody else's engine moves: to advance, read, save and restore."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.belt import BeltDesign, pack_belts
+from segtrack.compliant.belt_contact import REPORT
+from segtrack.compliant.beside import CROWDED, BeltMotion, Beside, begin_step, read_belts, run_belts
+from segtrack.compliant.candidates import Candidates, allocate_candidates
+from segtrack.compliant.reading import GrouserReading
+from segtrack.coupling.parent_frames import (
+    CompositeBody,
+    CouplingImpulses,
+    NetWrench,
+    ParentFrames,
+    Reaction,
+)
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
+from segtrack.ground.history import allocate_contact_history as allocate_history
+from segtrack.ground.pack import Ground, pack_ground
+
+_SOLIDS, _EDGES = 8, 16
+"""Room for what is near one section, at first."""
+
+
+@dataclass(frozen=True)
+class SavedBelt:
+    """Everything of one belt that changes, but for what its drive is told.
+
+    Attributes:
+        motion: Travel [m], speed [m/s], drive force [N] and turning about the axle [rad/s] (4,).
+        position: Of its parent frame at the end of the last step, in the world (3,) [m].
+        rotation: Of that frame to the world (3, 3).
+        history: Memory of its contacts.
+    """
+
+    motion: NDArray[np.float64]
+    position: NDArray[np.float64]
+    rotation: NDArray[np.float64]
+    history: ContactHistory
+
+
+class VehicleBelts:
+    """The T belts of a vehicle, on their ground.
+
+    Attributes:
+        designs: Of the belts.
+        arrays: The belts as kernels read them.
+        motion: State of the belts; what drives are told is written there.
+        max_sub_step: Largest sub-step [s].
+    """
+
+    def __init__(self, designs: Sequence[BeltDesign], max_sub_step: float) -> None:
+        """Begin at rest, on no ground."""
+        self.designs, self.max_sub_step = tuple(designs), max_sub_step
+        self.arrays = pack_belts(self.designs)
+        count = len(self.designs)
+        self.motion = BeltMotion(**{name: np.zeros(count) for name in BeltMotion._fields})._replace(
+            slack=np.zeros(1)
+        )
+        self.motion.frictions[:] = self.arrays.laws[:, 0]
+        self._points = self.arrays.points.shape[1]
+        self._history = allocate_history(self._points * len(self.arrays.kinds), len(self.arrays.kinds))
+        self._work = Beside(
+            ParentFrames(np.full((count, 3), math.inf), np.zeros((count, 3, 3)), *np.zeros((2, count, 3))),
+            Reaction(*np.zeros((2, count, 3))),
+            CouplingImpulses(*np.zeros((3, count, 3))),
+            NetWrench(*np.zeros((2, 3))),
+            np.zeros((3, 3)),
+            np.zeros(4, dtype=np.intp),
+        )
+        self._candidates = self._allocate(_SOLIDS, _EDGES)
+        self._report = np.zeros((0, REPORT))
+        self._ground = pack_ground(())
+
+    def set_ground(self, ground: Ground) -> None:
+        """Stand on other ground; contacts are forgotten.
+
+        Raises:
+            InvalidValueError: Soil under belts whose faces stand still.
+        """
+        if len(ground.soils) and not all(belt.riding for belt in self.designs):
+            got = Phrase("soil, which remembers where it was pressed")
+            raise InvalidValueError("ground of track model 'surface'", "rigid", got)
+        self._ground = ground
+        self._history.solid_ids[:] = self._history.edge_ids[:] = NONE
+        self._look_again()
+
+    def advance(
+        self, parents: ParentFrames, vehicle: CompositeBody, duration: float, damping_rate: float = 0.0
+    ) -> CouplingImpulses:
+        """Take all belts through a step of the engine that moves the vehicle.
+
+        Belts live in the engine's staggered time, from half a step before the time of the parent frames
+        to half a step after, as chains do (`chain.advance.advance_tracks`).
+
+        Args:
+            parents: Track frames at the step's beginning.
+            vehicle: All links as one rigid body.
+            duration: Step [s].
+            damping_rate: Rate at which velocities decay besides [1/s].
+
+        Returns:
+            Impulses of the belts on the parent frames; overwritten by the next call.
+        """
+        count = max(1, math.ceil(duration / self.max_sub_step * (1 - 1e-9)))
+        sub_step = duration / count
+        begin_step(self.arrays, self.motion, self._work, parents, duration, sub_step)
+        while True:
+            run_belts(
+                self._ground,
+                self.arrays,
+                self.motion,
+                self._candidates,
+                self._history,
+                self._work,
+                vehicle,
+                self._report,
+                sub_step,
+                count,
+                math.exp(-damping_rate * sub_step),
+            )
+            _, outcome, solids, edges = self._work.outcome.tolist()
+            if outcome != CROWDED:
+                return self._work.coupling
+            room = self._candidates
+            self._candidates = self._allocate(
+                max(2 * solids, room.solids.shape[1]), max(2 * edges, room.edges.shape[1])
+            )
+
+    def place(self, belt: int) -> None:
+        """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
+        self.motion.speeds[belt] = self.motion.forces[belt] = self.motion.axle_rates[belt] = 0.0
+        self._work.parents.positions[belt] = math.inf
+        history = self._history_of(belt)
+        history.solid_ids[:] = history.edge_ids[:] = NONE
+        self._look_again()
+
+    def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
+        """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
+        report = np.zeros((self._points * len(self.arrays.kinds) + 2 * len(self._history.edge_ids), REPORT))
+        work = self._work._replace(parents=parents)
+        near = self._allocate(len(self._ground.bounds), len(self._ground.edges))
+        read_belts(self._ground, self.arrays, self.motion, near, self._history.copy(), work, report)
+        design, first = self.designs[belt], int(self.arrays.section_starts[belt])
+        rows = report[(report[:, 3] > 0) & (report[:, 12] == belt)]
+        return GrouserReading.from_report(rows, design, first)
+
+    def save(self, belt: int) -> SavedBelt:
+        """Everything of one belt that changes."""
+        motion = np.array([values[belt] for values in self.motion[:4]])
+        position, rotation = (array[belt].copy() for array in self._work.parents[:2])
+        return SavedBelt(motion, position, rotation, self._history_of(belt).copy())
+
+    def restore(self, belt: int, saved: SavedBelt) -> None:
+        """Go back to a saved state of one belt, on the same ground."""
+        for values, value in zip(self.motion[:4], saved.motion, strict=True):
+            values[belt] = value
+        parents = self._work.parents
+        parents.positions[belt], parents.rotations[belt] = saved.position, saved.rotation
+        for array, contents in zip(self._history_of(belt), saved.history, strict=True):
+            array[...] = contents
+        self._look_again()
+
+    def _history_of(self, belt: int) -> ContactHistory:
+        """The part of the memory that is of one belt, as views."""
+        first, last = self.arrays.section_starts[belt : belt + 2].tolist()
+        points = slice(*(self._points * MAX_SOLIDS_PER_POINT * end for end in (first, last)))
+        edges = slice(MAX_EDGES * first, MAX_EDGES * last)
+        return ContactHistory(
+            self._history.solid_ids[points],
+            self._history.shear_displacements[points],
+            self._history.sinkages[points],
+            self._history.edge_ids[edges],
+            self._history.edge_shear_displacements[edges],
+        )
+
+    def _look_again(self) -> None:
+        """Let what is near be looked for anew before the next sub-step."""
+        self.motion.slack[0] = 0.0
+
+    def _allocate(self, solids: int, edges: int) -> Candidates:
+        sections, belts = len(self.arrays.kinds), len(self.designs)
+        many = allocate_candidates(1, sections, max(belts, 1), solids, edges)
+        return Candidates(*(array[0] for array in many))

@@ -1,0 +1,149 @@
+"""A vehicle whose belts are one travel each: track models `compliant` and `surface`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.stability import rounded_down
+from segtrack.compliant.belt_contact import REPORT
+from segtrack.compliant.candidates import Candidates, allocate_candidates
+from segtrack.compliant.reading import GrouserReading
+from segtrack.description import VehicleDescription
+from segtrack.description.compliant_layout import belt_designs
+from segtrack.description.links import vehicle_links
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.ground.history import MAX_SOLIDS_PER_POINT, ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector
+from segtrack.native.layout import vehicle_arrays
+from segtrack.native.outline import outer_points
+from segtrack.native.parts import BeltTrack
+from segtrack.native.stability import longest_step
+from segtrack.native.state import VehicleState
+from segtrack.native.step import advance, find_candidates, gather_forces
+from segtrack.native.vehicle import NativeVehicle
+
+TRACK_MODELS = ("compliant", "surface")
+
+
+@dataclass(frozen=True)
+class SavedBeltVehicle:
+    """Everything of a vehicle that changes, with arrays of its own."""
+
+    state: VehicleState
+    history: ContactHistory
+
+
+class BeltVehicle(NativeVehicle):
+    """A vehicle with belts that are one travel each.
+
+    Attributes:
+        arrays: What kernels read.
+        belts: Its belts, in the order of its tracks.
+    """
+
+    track_type = BeltTrack
+
+    def __init__(
+        self,
+        description: VehicleDescription,
+        track_model: str,
+        time_step: float,
+        flippers: Mapping[str, float],
+    ) -> None:
+        """Lay a vehicle out, its body frame at the origin.
+
+        Args:
+            description: What to build.
+            track_model: `compliant` or `surface`.
+            time_step: Of the engine [s].
+            flippers: Angle of every flipper [rad].
+
+        Raises:
+            InvalidValueError: The time step is too long for its contacts.
+        """
+        links = vehicle_links(description)
+        self._mass = sum(mass.mass for mass in links.masses)
+        self.belts = belt_designs(description, self._mass, track_model == "surface")
+        self.arrays = vehicle_arrays(description, links, self.belts)
+        longest = longest_step(self.arrays, links, self.belts)
+        if time_step > longest:
+            shown = rounded_down(longest)
+            expected = f"at most {shown:.3g} for the contact stiffness of {description.name}"
+            raise InvalidValueError("time_step [s]", expected, time_step)
+        tree, belts, hull, _, reach, tip_speed = self.arrays
+        parts = len(belts.kinds), belts.points.shape[1]
+        super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts)
+        points = self._history.solid_ids.shape[1] // MAX_SOLIDS_PER_POINT
+        self._rows = points + 2 * self._history.edge_ids.shape[1]
+        self._place_flippers(flippers)
+
+    @property
+    def mass(self) -> float:
+        """Mass of all its links [kg]."""
+        return self._mass
+
+    def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
+        advance(
+            self.arrays,
+            self._ground,
+            self.state,
+            self._history,
+            self._candidates,
+            self._work,
+            self._done,
+            self._outcome,
+            gravity,
+            time_step,
+            count,
+            decay,
+        )
+
+    def check_ground(self, ground: Ground) -> None:
+        """Refuse ground that the track model cannot be on.
+
+        Raises:
+            InvalidValueError: Soil under belts whose faces stand still.
+        """
+        if self.track_model == "surface" and len(ground.soils):
+            got = Phrase("soil, which remembers where it was pressed")
+            raise InvalidValueError("ground of track model 'surface'", "rigid", got)
+
+    def _outer_points(self) -> NDArray[np.float64]:
+        return outer_points(self.arrays, self.belts, self._view, self._work)
+
+    def save(self) -> SavedBeltVehicle:
+        """Return everything that changes."""
+        return SavedBeltVehicle(self.state.copy(), self._history.copy())
+
+    def restore(self, saved: SavedBeltVehicle) -> None:
+        """Go back to a saved state on the same ground."""
+        for mine, values in zip((*self.state, *self._history), (*saved.state, *saved.history), strict=True):
+            mine[...] = values
+        self.forget_candidates()
+
+    def read_contacts(self) -> NDArray[np.float64]:
+        """Contacts with the ground where the vehicle is now (n, `REPORT`); nothing is changed.
+
+        Contacts are found anew, with what they remember, and not sheared: a step of no duration.
+        """
+        report = np.zeros((self._rows, REPORT))
+        memory = ContactHistory(*(array[0].copy() for array in self._history))
+        room = len(self._ground.bounds), len(self._ground.edges)
+        near = Candidates(
+            *(array[0] for array in allocate_candidates(1, self._parts, len(self.belts) + 1, *room))
+        )
+        self.place_links()
+        find_candidates(self.arrays, self._ground, self._view, memory, near, self._work)
+        gather_forces(self.arrays, self._ground, self._view, memory, near, self._work, report, 0.0)
+        return report[report[:, 3] > 0]
+
+    def read_grousers(self, track: int) -> GrouserReading:
+        """Contacts of one track with the ground."""
+        rows = self.read_contacts()
+        first = int(self.arrays.belts.section_starts[track])
+        return GrouserReading.from_report(rows[rows[:, 12] == track], self.belts[track], first)

@@ -1,0 +1,199 @@
+"""The steps of a vehicle on link chains, compiled: shoes, wheels and links go on together.
+
+A step of the engine is divided into sub-steps that shoes bear. Before them hull, shoes and wheels look for
+what is near, and each drive for what it aims at; in a sub-step, in order:
+
+1. loads on shoes, wheels and the links that carry them, and new velocities of shoes and wheels
+   (`chain.track_step.load_track`);
+2. forces of the ground on the hull (`hull`), and the user's push;
+3. equations of root and joints (`dynamics.gather_inertia`), their velocity changes, servos and stops
+   included (`dynamics.solve_velocities`), and their places with the new velocities (`kinematics`);
+4. places of shoes and wheels with theirs (`chain.track_step.drift_track`).
+
+All forces belong to one instant, so that what a chain does to its links is what these do to the chain:
+momentum is kept to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.integrity import check_integrity
+from segtrack.chain.shoes.sub_step import write_frame
+from segtrack.chain.track_arrays import TrackArrays
+from segtrack.chain.track_step import drift_track, find_candidates, load_track
+from segtrack.compliant.candidates import MARGIN, Candidates
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector, add, axis, compiled, cross, dot, inlined, row
+from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
+from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.kinematics import move_links, move_tree, write
+from segtrack.native.state import VehicleState
+from segtrack.native.step import (
+    ABSURD_SPEED,
+    CROWDED,
+    DONE,
+    NOT_FINITE,
+    TOO_FAST,
+    aim_drive,
+    largest_speed,
+)
+from segtrack.native.tree import TreeArrays, TreeWork
+from segtrack.native.views import candidates_view, history_view, vehicle_view
+
+FAILED = 4
+"""How a call ended: a chain has failed."""
+
+
+class ChainVehicleArrays(NamedTuple):
+    """A vehicle on link chains as kernels read it.
+
+    Attributes:
+        tree: Links and joints, and the track frames on them; its belts have no mass.
+        hull: Where the body touches the ground.
+        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, and whether
+            the drive is self-locking, of each track (T, 4).
+        pitch_radii: Belt travel per angle of the driven wheels (T,) [m/rad].
+        reach: Farthest of any part from the root's centre of mass [m].
+    """
+
+    tree: TreeArrays
+    hull: HullArrays
+    drives: NDArray[np.float64]
+    pitch_radii: NDArray[np.float64]
+    reach: float
+
+
+@compiled
+def advance_chains(
+    vehicle: ChainVehicleArrays,
+    ground: Ground,
+    states: VehicleState,
+    histories: ContactHistory,
+    nearby: Candidates,
+    work: TreeWork,
+    tracks: tuple[TrackArrays, ...],
+    failures: NDArray[np.intp],
+    done: NDArray[np.intp],
+    outcome: NDArray[np.intp],
+    gravity: Vector,
+    step: float,
+    sub_steps: int,
+    count: int,
+    decay: float,
+) -> None:
+    """Take a vehicle through steps until it has taken `count` of them.
+
+    Args:
+        vehicle: The vehicle.
+        ground: On which its hull is; each track has its own.
+        states: Of one vehicle, changed in place.
+        histories: Memory of the hull's contacts, changed in place.
+        nearby: What is near the hull.
+        work: Room.
+        tracks: Its chains, changed in place.
+        failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
+        done: Steps that it has taken (1,), changed in place.
+        outcome: Filled as in `step.advance` (4,).
+        gravity: In the world [m/s^2].
+        step: Duration of a step [s].
+        sub_steps: Into which it is divided.
+        count: Of steps.
+        decay: Fraction of velocities that damping leaves in a sub-step; 1 without.
+    """
+    outcome[0] = DONE
+    tree, hull, sub_step = vehicle.tree, vehicle.hull, step / sub_steps
+    state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
+    report, center = work.matrix[0, :0], row(tree.centers, 0)
+    move_links(tree, state, work)
+    for t in range(len(tracks)):
+        _place_parents(tracks[t], work, tree.belt_links[t], t)
+        _write_frames(tracks[t])
+    while done[0] < count:
+        margin = MARGIN + step * largest_speed(vehicle.reach, 0.0, state)
+        solids, edges = find_hull_candidates(ground, hull, center, work, margin, near, history, 0, 0)
+        if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+            outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, 0, solids, edges
+            return
+        for t in range(len(tracks)):
+            aim_drive(vehicle.drives, state, t)
+            find_candidates(tracks[t], step)
+            state.forces[t] = 0.0
+        for _ in range(sub_steps):
+            for link in range(len(tree.masses)):
+                write(work.forces, link, (0.0, 0.0, 0.0))
+                write(work.torques, link, (0.0, 0.0, 0.0))
+            for t in range(len(tracks)):
+                radius = vehicle.pitch_radii[t]
+                target, limit = state.targets[t] / radius, state.limits[t] * radius
+                torque = load_track(tracks[t], gravity, target, limit, sub_step, decay)
+                state.forces[t] += torque / radius / sub_steps
+                _add_reaction(tracks[t], work, tree.belt_links[t])
+            add_hull_contacts(ground, hull, center, work, near, history, 0, 0, report, len(tracks), sub_step)
+            push = row(state.push, 0)
+            if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
+                add_force_at(work, 0, push, row(state.push, 1))
+            gather_inertia(tree, state, work, gravity, sub_step)
+            solve_velocities(tree, state, work, sub_step, decay)
+            move_tree(tree, state, work, sub_step, decay)
+            move_links(tree, state, work)
+            for t in range(len(tracks)):
+                _place_parents(tracks[t], work, tree.belt_links[t], t)
+                travel = _drift(tracks[t], sub_step) * vehicle.pitch_radii[t]
+                state.travels[t] += travel
+                state.speeds[t] = travel / sub_step
+        done[0] += 1
+        for t in range(len(tracks)):
+            state.energies[t] += state.forces[t] * step * state.speeds[t]
+            failures[t, 0], failures[t, 1] = check_integrity(tracks[t])
+            if failures[t, 0] >= 0:
+                outcome[0] = FAILED
+        fastest = largest_speed(vehicle.reach, 0.0, state)
+        if not fastest < ABSURD_SPEED:
+            outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, 0
+        if outcome[0] != DONE:
+            return
+
+
+@compiled
+def _write_frames(track: TrackArrays) -> None:
+    """Write the kinematics of all shoes from their state."""
+    for i in range(len(track.shoes.positions)):
+        write_frame(track.shoes, track.frames, i)
+
+
+@inlined
+def _place_parents(track: TrackArrays, work: TreeWork, link: int, t: int) -> None:
+    """Let all parent frames of track t move with its link: no joint of a URDF moves."""
+    parents, center = track.parents, row(work.centers, link)
+    origin, spin = row(work.belt_origins, t), row(work.angular_velocities, link)
+    lever = origin[0] - center[0], origin[1] - center[1], origin[2] - center[2]
+    turning = cross(spin, lever)
+    for p in range(len(parents.positions)):
+        write(parents.positions, p, origin)
+        write(parents.angular_velocities_world, p, spin)
+        for i in range(3):
+            parents.velocities[p, i] = work.velocities[link, i] + turning[i]
+            for k in range(3):
+                parents.rotations[p, i, k] = work.belt_rotations[t, i, k]
+
+
+@inlined
+def _add_reaction(track: TrackArrays, work: TreeWork, link: int) -> None:
+    """Add what a track does to its parent frames to the loads on their link."""
+    for p in range(len(track.parents.positions)):
+        add_force_at(work, link, row(track.reaction.forces, p), row(track.parents.positions, p))
+        add(work.torques, link, row(track.reaction.torques, p), 1.0)
+
+
+@inlined
+def _drift(track: TrackArrays, duration: float) -> float:
+    """Move shoes and wheels for `duration` [s]; returns what the driven wheel turns by on its link [rad]."""
+    driven, state = track.running_gear.teeth.wheel, track.running_gear.state
+    drift_track(track, duration)
+    spin = row(track.parents.angular_velocities_world, 0)
+    return duration * (state.speeds[driven] - dot(spin, axis(track.parents.rotations, 0, 1)))

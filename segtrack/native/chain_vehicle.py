@@ -1,0 +1,196 @@
+"""A vehicle whose belts are link chains: track model `chain`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.advance import MAX_TIME_STEP, check_track, tension_tracks
+from segtrack.chain.readings import ChainReading
+from segtrack.chain.shoes.measures import kinetic_energy
+from segtrack.chain.track import TrackChain, TrackSnapshot
+from segtrack.coupling.parent_frames import ParentFrames
+from segtrack.description import VehicleDescription
+from segtrack.description.chain_layout import track_design
+from segtrack.description.links import vehicle_links
+from segtrack.description.vehicle import MountedTrack
+from segtrack.engine import Bodies
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.ground.history import ContactHistory
+from segtrack.ground.pack import Ground
+from segtrack.ground.vectors import Vector
+from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
+from segtrack.native.layout import drive_table, hull_arrays, tree_arrays
+from segtrack.native.parts import ChainTrack
+from segtrack.native.state import VehicleState
+from segtrack.native.vehicle import NativeVehicle
+
+TRACK_MODEL = "chain"
+
+
+@dataclass(frozen=True)
+class SavedChainVehicle:
+    """Everything of a vehicle that changes, with arrays of its own."""
+
+    state: VehicleState
+    history: ContactHistory
+    chains: tuple[TrackSnapshot, ...]
+
+
+class ChainVehicle(NativeVehicle):
+    """A vehicle with link chains.
+
+    Attributes:
+        arrays: What kernels read, besides the chains.
+        chains: Its chains, in the order of its tracks.
+    """
+
+    track_type = ChainTrack
+
+    def __init__(
+        self, description: VehicleDescription, time_step: float, flippers: Mapping[str, float]
+    ) -> None:
+        """Lay a vehicle out, its body frame at the origin.
+
+        Args:
+            description: What to build.
+            time_step: Of the engine [s].
+            flippers: Angle of every flipper [rad].
+
+        Raises:
+            InvalidValueError: The time step is too long, a chain cannot be closed or does not fit around its
+                wheels, or it hangs on joints of the body's URDF, which are held here.
+        """
+        if time_step > MAX_TIME_STEP:
+            raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g} with link chains", time_step)
+        mounted = tuple(description.mounted_tracks())
+        for track in mounted:
+            _refuse_suspension(description, track)
+        designs = [track_design(track.name, track.spec) for track in mounted]
+        links = vehicle_links(description.without_belts())
+        tree = tree_arrays(description, links, *np.zeros((2, len(mounted))))
+        shoes = sum(design.chain.mass for design in designs)
+        self._mass = sum(mass.mass for mass in links.masses) + shoes
+        hull = hull_arrays(description, self._mass)
+        reach = float(np.linalg.norm(hull.points - tree.centers[0], axis=1).max(initial=0.0))
+        radii = np.array([design.pitch_radius for design in designs])
+        self.arrays = ChainVehicleArrays(tree, hull, drive_table(description), radii, reach)
+        super().__init__(description, TRACK_MODEL, tree, hull, reach, 0.0, 0, 0)
+        self._work.following[:] = 1.0
+        self._designs = designs
+        self.chains = tuple(
+            TrackChain(design, self._parent_frames(t), track.spec.chain.sub_step)
+            for t, (design, track) in enumerate(zip(designs, mounted, strict=True))
+            if track.spec.chain is not None
+        )
+        tension_tracks(self.chains)
+        self._failures = np.zeros((len(mounted), 2), dtype=np.intp)
+        self._place_flippers(flippers)
+
+    @property
+    def mass(self) -> float:
+        """Mass of all its links and shoes [kg]."""
+        return self._mass
+
+    def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
+        longest = min(chain.max_sub_step for chain in self.chains)
+        sub_steps = math.ceil(time_step / longest * (1 - 1e-9))
+        for chain, friction in zip(self.chains, self.state.frictions[0].tolist(), strict=True):
+            chain.set_friction(friction)
+        advance_chains(
+            self.arrays,
+            self._ground,
+            self.state,
+            self._history,
+            self._candidates,
+            self._work,
+            tuple(chain.arrays for chain in self.chains),
+            self._failures,
+            self._done,
+            self._outcome,
+            gravity,
+            time_step,
+            sub_steps,
+            count,
+            decay ** (1 / sub_steps),
+        )
+
+    def _check_belts(self, time: float) -> None:
+        for t, chain in enumerate(self.chains):
+            chain.state.time = time
+            chain.torque = float(self.state.forces[0, t]) * chain.design.pitch_radius
+            check_track(chain, *self._failures[t].tolist())
+
+    def set_ground(self, ground: Ground) -> None:
+        """Stand on other ground; contacts are forgotten."""
+        super().set_ground(ground)
+        for chain in self.chains:
+            chain.set_ground(ground)
+
+    def reset_belts(self) -> None:
+        """Assemble the chains where their links are, at rest, touching nothing yet."""
+        super().reset_belts()
+        for t, chain in enumerate(self.chains):
+            chain.assemble(self._parent_frames(t))
+
+    def _parent_frames(self, track: int) -> ParentFrames:
+        """Track frame on its link, as often as the chain has parent links: no joint of a URDF moves."""
+        self.place_links()
+        work, link = self._work, self.tree.belt_links[track]
+        count = 1 + len(self._designs[track].parent_link_names)
+        origin, spin = work.belt_origins[track], work.angular_velocities[link]
+        velocity = work.velocities[link] + np.cross(spin, origin - work.centers[link])
+        rotations = np.tile(work.belt_rotations[track], (count, 1, 1))
+        origins, velocities, spins = (np.tile(row, (count, 1)) for row in (origin, velocity, spin))
+        return ParentFrames(origins, rotations, velocities, spins)
+
+    def bodies(self) -> Bodies:
+        """All links and shoes."""
+        links = super().bodies()
+        states = [(chain.design.chain, chain.state) for chain in self.chains]
+        masses = [np.full(chain.count, chain.shoe.mass) for chain, _ in states]
+        return Bodies(
+            np.concatenate([links.masses, *masses]),
+            np.concatenate([links.positions, *(state.positions for _, state in states)]),
+            np.concatenate([links.velocities, *(state.velocities for _, state in states)]),
+            links.kinetic_energy + sum(kinetic_energy(*own) for own in states),
+        )
+
+    def _outer_points(self) -> NDArray[np.float64]:
+        work, hull = self._work, self.arrays.hull.points - self.tree.centers[0]
+        shoes = [chain.contact_points for chain in self.chains]
+        return np.concatenate([hull @ work.rotations[0].T + work.centers[0], *shoes])
+
+    def read_chain(self, track: int) -> ChainReading:
+        """Per-shoe tension, contact and slip of one track, after the latest step."""
+        return self.chains[track].read(self._parent_frames(track))
+
+    def save(self) -> SavedChainVehicle:
+        """Return everything that changes."""
+        chains = tuple(chain.snapshot() for chain in self.chains)
+        return SavedChainVehicle(self.state.copy(), self._history.copy(), chains)
+
+    def restore(self, saved: SavedChainVehicle) -> None:
+        """Go back to a saved state on the same ground."""
+        for mine, values in zip((*self.state, *self._history), (*saved.state, *saved.history), strict=True):
+            mine[...] = values
+        for chain, snapshot in zip(self.chains, saved.chains, strict=True):
+            chain.restore(snapshot)
+
+
+def _refuse_suspension(vehicle: VehicleDescription, track: MountedTrack) -> None:
+    """Refuse a chain with sprung arms.
+
+    Raises:
+        InvalidValueError: It has some.
+    """
+    assert track.spec.chain is not None
+    if track.spec.chain.suspension:
+        got = Phrase(", ".join(track.spec.chain.suspension))
+        what = f"chain.suspension of {track.name} of {vehicle.name}"
+        expected = "left out in the native engine, which holds the joints of a body's URDF"
+        raise InvalidValueError(what, expected, got)
