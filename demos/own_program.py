@@ -11,6 +11,9 @@ import typer
 from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
+from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera
 
 TIME_STEP = 0.005
 SECONDS = 14.0
@@ -45,7 +48,7 @@ def build_world(client: BulletClient) -> None:
     )
 
 
-def drive(track_model: str, headless: bool) -> None:
+def drive(track_model: str, headless: bool, picture: Picture = None) -> None:
     """Drive over it all; the program steps, and turns the robot's mast, as ever."""
     client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)
     build_world(client)
@@ -61,6 +64,8 @@ def drive(track_model: str, headless: bool) -> None:
         client.stepSimulation()
         highest = max(highest, robot.state.position[2])
         steepest = max(steepest, abs(robot.state.pitch))
+        if picture is not None and step == round(6.0 / TIME_STEP):
+            Camera(robot, terrain.from_pybullet(client), view="oblique").save(picture)
     x, _, z = robot.state.position
     turned = client.getJointState(body, mast)[0]
     print(
@@ -70,10 +75,10 @@ def drive(track_model: str, headless: bool) -> None:
     client.disconnect()
 
 
-def main(headless: bool = False) -> None:
+def main(headless: bool = False, picture: Picture = None) -> None:
     """Drive over one's own world with two track models; nothing of it is said twice."""
     for track_model in ("compliant", "chain"):
-        drive(track_model, headless)
+        drive(track_model, headless, picture if track_model == "compliant" else None)
 
 
 if __name__ == "__main__":

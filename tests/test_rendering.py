@@ -73,7 +73,7 @@ def test_meshes_are_closed_and_face_outwards(mesh, volume):
 
 def test_a_heightfields_mesh_holds_what_lies_under_its_surface():
     mesh = ground_mesh([terrain.Heightfield(heights=HEIGHTS, cell=0.5)])
-    low = HEIGHTS.min() - 1.0 - _DEEP
+    low = HEIGHTS.min() - _DEEP
     halves = [HEIGHTS[:-1, :-1] + HEIGHTS[1:, :-1] + HEIGHTS[:-1, 1:]]
     halves += [HEIGHTS[1:, 1:] + HEIGHTS[1:, :-1] + HEIGHTS[:-1, 1:]]
     expected = sum(np.sum(three / 3 - low) for three in halves) * 0.5**2 / 2
@@ -257,3 +257,11 @@ def test_no_rounds_measure_nothing():
     with pytest.raises(InvalidValueError) as error:
         measure_films(rounds=0)
     assert str(error.value) == "rounds must be at least 1, got 0"
+
+
+def test_the_scale_does_not_depend_on_how_a_robot_stands():
+    with World(engine="native") as world:
+        robot = world.add_vehicle("quince", position=(0, 0, 1))
+        scale = Camera(robot, view="top").scale
+        robot.reset_base_pose((0, 0, 1), (0.1, 0.2, 0.5, 0.8))
+        assert Camera(robot, view="top").scale == pytest.approx(scale)

@@ -112,18 +112,20 @@ class Camera:
             raise InvalidValueError("size of a picture [pixels]", expected, "x".join(map(str, size)))
         self.robot, self.view, self.size = robot, view, size
         self._ground = ground_mesh(terrains)
-        self._parts = [*vehicle_parts(robot), *bodies]
+        own = vehicle_parts(robot)
+        self._parts = [*own, *bodies]
         vehicle = join(part.mesh for part in self._parts)
         self._triangles = vehicle.triangles
         self._colours = np.concatenate([self._ground.colours, vehicle.colours])
         normals = np.abs(self._ground.normals())
         self._squares = np.concatenate([normals.argmax(axis=1), np.full(len(self._triangles), -1)])
         self._squares = self._squares.astype(np.int8)
-        low, high = np.array(robot.bounds())
-        diagonal = math.dist(low, high)
+        motion = robot.model.body_motion()
+        arms = np.concatenate([part.points() for part in own]) - motion.position
+        diagonal = float(np.linalg.norm(np.ptp(arms @ motion.rotation, axis=0)))
         self.scale = min(size[1] / _TALL[view], size[0] / _WIDE) / diagonal
         self.square = next(side for side in _SQUARES if _MAX_SQUARES * side >= diagonal)
-        self._reach = (high[1] - low[1]) / 2
+        self._reach = -float(arms[:, 1].min())
         self._buffer = allocate_buffer(2 * size[0], 2 * size[1], len(self._colours))
         self._work = allocate_work(max(len(self._ground.points), len(vehicle.points)))
 

@@ -9,10 +9,9 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import solids as geometry
 from segtrack.rendering.mesh import Colour, Mesh, box, coloured, convex, from_file, join, of_solid, prism
-from segtrack.terrain import Mesh as MeshTerrain
 from segtrack.terrain import Terrain
 from segtrack.terrain.floor import FLOOR_DEPTH, FLOOR_REACH
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid
+from segtrack.terrain.solids import UPRIGHT, Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid
 
 GROUND: Colour = (217, 207, 193)
 SOIL: Colour = (205, 178, 134)
@@ -27,12 +26,18 @@ def ground_mesh(terrains: Iterable[Terrain]) -> Mesh:
     meshes = []
     for terrain in terrains:
         soft = terrain.soil is not None or getattr(terrain, "soils", None) is not None
-        mesh = join(_mesh(solid, SOIL if soft else GROUND) for solid in terrain.solids())
-        if not isinstance(terrain, MeshTerrain):
-            heights = mesh.points[:, 2]
-            heights[heights <= heights.min() + 1e-6] -= _DEEP
-        meshes.append(mesh)
+        for solid in terrain.solids():
+            meshes.append(mesh := _mesh(solid, SOIL if soft else GROUND))
+            lowest = mesh.points[:, 2].min()
+            if _is_upright(solid) and lowest <= -FLOOR_DEPTH / 2:
+                mesh.points[mesh.points[:, 2] <= lowest + 1e-6, 2] -= _DEEP
     return join(meshes)
+
+
+def _is_upright(solid: Solid) -> bool:
+    """Whether a solid's lower side is level."""
+    upright_box = isinstance(solid, Box) and solid.quaternion_box_to_world == UPRIGHT
+    return upright_box or isinstance(solid, Prism)
 
 
 def _mesh(solid: Solid, colour: Colour) -> Mesh:
@@ -65,7 +70,7 @@ def _grid(grid: HeightGrid, colour: Colour) -> Mesh:
     y = grid.center_in_world[1] + grid.cell * (np.arange(ny) - (ny - 1) / 2)
     top = np.stack([*np.meshgrid(x, y, indexing="ij"), grid.heights], axis=-1).reshape(-1, 3)
     bottom = top.copy()
-    bottom[:, 2] = grid.heights.min() - FLOOR_DEPTH
+    bottom[:, 2] = grid.heights.min() - _DEEP
     index = np.arange(nx * ny).reshape(nx, ny)
     a, b, c, d = index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]
     upper = [(a, b, d), (b, c, d)]
