@@ -11,9 +11,13 @@ import typer
 from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
+from segtrack import terrain
+from segtrack.demos import Picture
+from segtrack.rendering import Camera
 
 TIME_STEP = 0.005
 SECONDS = 14.0
+PICTURED = 6.5
 MAST = "mast"
 
 
@@ -45,7 +49,7 @@ def build_world(client: BulletClient) -> None:
     )
 
 
-def drive(track_model: str, headless: bool) -> None:
+def drive(track_model: str, headless: bool, picture: Picture) -> None:
     """Drive over it all; the program steps, and turns the robot's mast, as ever."""
     client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)
     build_world(client)
@@ -59,6 +63,8 @@ def drive(track_model: str, headless: bool) -> None:
         client.setJointMotorControl2(body, mast, pybullet.POSITION_CONTROL, angle, maxVelocity=2, force=5)
         robot.before_step()
         client.stepSimulation()
+        if picture is not None and step == round(PICTURED / TIME_STEP):
+            Camera(robot, terrain.from_pybullet(client), view="oblique").save(picture)
         highest = max(highest, robot.state.position[2])
         steepest = max(steepest, abs(robot.state.pitch))
     x, _, z = robot.state.position
@@ -70,10 +76,10 @@ def drive(track_model: str, headless: bool) -> None:
     client.disconnect()
 
 
-def main(headless: bool = False) -> None:
+def main(headless: bool = False, picture: Picture = None) -> None:
     """Drive over one's own world with two track models; nothing of it is said twice."""
-    for track_model in ("compliant", "chain"):
-        drive(track_model, headless)
+    drive("compliant", headless, picture)
+    drive("chain", headless, None)
 
 
 if __name__ == "__main__":
