@@ -16,8 +16,8 @@ from segtrack.demos import Picture
 from segtrack.rendering import Camera
 
 TIME_STEP = 0.005
-SECONDS = 14.0
-PICTURED = 6.5
+SECONDS = 7.5
+PICTURED = 3.7
 MAST = "mast"
 
 
@@ -26,26 +26,26 @@ def build_world(client: BulletClient) -> None:
     client.setAdditionalSearchPath(pybullet_data.getDataPath())
     client.setGravity(0, 0, -9.81)
     client.loadURDF("plane.urdf")
-    for x, height, yaw in ((1.0, 0.06, 0.2), (1.35, 0.1, -0.1)):
+    for x, height, yaw in ((0.7, 0.06, 0.2), (1.05, 0.1, -0.1)):
         box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[0.15, 0.8, height / 2])
         turn = pybullet.getQuaternionFromEuler([0, 0, yaw])
         body = client.createMultiBody(0, box, basePosition=[x, 0, height / 2], baseOrientation=turn)
         client.changeDynamics(body, -1, lateralFriction=1.0)
     ridge = [[x, y, 0.0] for x in (-0.4, 0.4) for y in (-0.8, 0.8)] + [[0.0, y, 0.12] for y in (-0.8, 0.8)]
     mesh = client.createCollisionShape(pybullet.GEOM_MESH, vertices=ridge)
-    client.changeDynamics(client.createMultiBody(0, mesh, basePosition=[2.4, 0, 0]), -1, lateralFriction=1.0)
-    along, across = np.meshgrid(np.arange(61), np.arange(61))
+    client.changeDynamics(client.createMultiBody(0, mesh, basePosition=[1.9, 0, 0]), -1, lateralFriction=1.0)
+    along, across = np.meshgrid(np.arange(41), np.arange(61))
     heights = 0.03 * (1 - np.cos(2 * np.pi * along / 15) * np.cos(2 * np.pi * across / 20))
     field = client.createCollisionShape(
         pybullet.GEOM_HEIGHTFIELD,
         meshScale=[0.03, 0.03, 1.0],
         heightfieldData=heights.ravel().tolist(),
-        numHeightfieldRows=61,
+        numHeightfieldRows=41,
         numHeightfieldColumns=61,
     )
     middle = (heights.min() + heights.max()) / 2
     client.changeDynamics(
-        client.createMultiBody(0, field, basePosition=[4.2, 0, middle]), -1, lateralFriction=1.0
+        client.createMultiBody(0, field, basePosition=[3.0, 0, middle]), -1, lateralFriction=1.0
     )
 
 
@@ -56,7 +56,7 @@ def drive(track_model: str, headless: bool, picture: Picture) -> None:
     segtrack.configure(client, time_step=TIME_STEP)
     robot = segtrack.attach(client, "example_rover", track_model=track_model, position=[0, 0, 0.1])
     body, mast = robot.model.body_id, robot.model.links[MAST]
-    robot.drive(linear=0.4, angular=0.0)
+    robot.drive(linear=0.5, angular=0.0)
     highest = steepest = 0.0
     for step in range(round(SECONDS / TIME_STEP)):
         angle = 2 * math.sin(step * TIME_STEP)
