@@ -373,12 +373,6 @@ def test_what_is_left_open_is_chosen(engine: EngineName, track_model: str, chose
             "engine for track model 'segments' must be pybullet, got 'native'",
         ),
         (
-            "pybullet",
-            "compliant",
-            InvalidValueError,
-            "engine for track model 'compliant' must be native, got 'pybullet'",
-        ),
-        (
             None,
             "rails",
             UnknownNameError,
