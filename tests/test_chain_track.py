@@ -500,8 +500,8 @@ CHAIN = ("chain",)
     [
         (
             [(CHAIN, {"colour": "red"})],
-            "chain.colour is not a key that segtrack knows; there are: shoes, bushing, sprocket, drum, tensioner, "
-            "even_rollers, road_wheels, suspension, shoe_contact, sub_step",
+            "chain.colour is not a key that segtrack knows; there are: shoes, bushing, sprocket, drum, "
+            "tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step",
         ),
         (
             [((*LEFT, "chain"), {"shoes": {"colour": 1}})],
