@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import pybullet
 import typer
 
 import segtrack
@@ -18,11 +17,11 @@ HALF = (0.06, 0.08, 0.05)
 
 def main(headless: bool = False, picture: Picture = None) -> None:
     """Lay three boxes on the belt and let them ride."""
-    with segtrack.World(gui=not headless) as world:
+    with segtrack.World(engine="pybullet", gui=not headless) as world:
         world.add_terrain(terrain.Plane())
         conveyor = world.add_vehicle("conveyor", position=(0, 0, 0.6))
         top = conveyor.bounds()[1][2]
-        shape = world.client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=HALF)
+        shape = world.client.createCollisionShape(world.client.GEOM_BOX, halfExtents=HALF)
         boxes = [world.client.createMultiBody(0.5, shape, -1, [x, 0, top + 0.06]) for x in (-0.3, 0.0, 0.3)]
         conveyor.set_belt_speed(0.2, 0.2)
         for _ in range(4):

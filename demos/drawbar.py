@@ -37,8 +37,8 @@ def main(headless: bool = False, picture: Picture = None) -> None:
         print(f"friction x weight = {0.6 * robot.mass * 9.81:.1f} N")
         if picture is not None:
             x, y, z = robot.state.position
-            spring = free_body(mesh.box((0.5, 0.006, 0.006), RED), lambda: ((x - 0.5, y, z), (0, 0, 0, 1)))
-            Camera(robot, world.terrains, view="oblique", bodies=[spring]).save(picture)
+            rod = free_body(mesh.box((0.5, 0.006, 0.006), RED), lambda: ((x - 0.5, y, z), (0, 0, 0, 1)))
+            Camera(robot, world.terrains, view="oblique", bodies=[rod]).save(picture)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv
 
+from segtrack.engine import EngineName
 from segtrack.envs.environment import Environment
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import InvalidValueError
@@ -26,6 +27,7 @@ class Speed:
 
     Attributes:
         task: Its name.
+        engine: What simulated it.
         one: Control steps a second in one process, resets included.
         all_cores: The same with a worker a core, all together.
         workers: How many workers that were.
@@ -35,6 +37,7 @@ class Speed:
     """
 
     task: str
+    engine: EngineName
     one: float
     all_cores: float
     workers: int
@@ -58,6 +61,7 @@ def benchmark(
     steps: int = 500,
     rounds: int = 3,
     vehicle: str = "quince",
+    engine: EngineName | None = None,
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> tuple[Speed, ...]:
@@ -68,6 +72,7 @@ def benchmark(
         steps: Control steps of each environment in each measurement.
         rounds: How often one process and all cores take turns.
         vehicle: What drives.
+        engine: What simulates it; that of `Environment` if not given.
         workers: Processes for all cores; as many as there are cores if not given.
         on_done: Called after each task.
 
@@ -82,15 +87,17 @@ def benchmark(
     count = workers if workers is not None else os.cpu_count() or 1
     speeds = []
     for task in tasks:
-        speeds.append(_measure(task, steps, rounds, vehicle, count))
+        speeds.append(_measure(task, steps, rounds, vehicle, engine, count))
         if on_done is not None:
             on_done()
     return tuple(speeds)
 
 
-def _measure(task: str, steps: int, rounds: int, vehicle: str, workers: int) -> Speed:
+def _measure(
+    task: str, steps: int, rounds: int, vehicle: str, engine: EngineName | None, workers: int
+) -> Speed:
     def make() -> Environment:
-        return Environment(task, vehicle=vehicle)
+        return Environment(task, vehicle=vehicle, engine=engine)
 
     one, together = make(), AsyncVectorEnv([make] * workers)
     try:
@@ -106,6 +113,7 @@ def _measure(task: str, steps: int, rounds: int, vehicle: str, workers: int) -> 
     rate = statistics.median(rates)
     return Speed(
         task,
+        one.engine,
         one=rate,
         all_cores=statistics.median(vector_rates),
         workers=workers,

@@ -13,13 +13,15 @@ import gymnasium
 import numpy as np
 
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.envs.conditions import spread
 from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
 from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
 from segtrack.envs.tasks import TASKS, find_task
-from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
+from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError, SegtrackError
 from segtrack.files import write_json
+from segtrack.world import resolve
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
 
@@ -35,6 +37,7 @@ class TrainingSettings:
         seed: Of everything random.
         vehicle: Bundled name, or path of a vehicle file.
         hardest: Difficulty at which the curriculum ends; the task's hardest level if not given.
+        engine: What simulates it; once made, the one that was chosen where none is given.
         parameters: Of the environment, numbers or ranges, besides those that are spread anyway.
     """
 
@@ -44,11 +47,13 @@ class TrainingSettings:
     seed: int = 0
     vehicle: str = "quince"
     hardest: float | None = None
+    engine: EngineName | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
         task = find_task(self.task)
+        object.__setattr__(self, "engine", resolve(self.engine, None)[0])
         for name in ("steps", "workers"):
             if getattr(self, name) < 1:
                 raise InvalidValueError(name, "at least 1", getattr(self, name))
@@ -69,6 +74,7 @@ class TrainingSettings:
 
         Raises:
             FileAccessError: It cannot be read.
+            MissingPyBulletError: It began in PyBullet, which is not installed.
         """
         path = folder / SETTINGS
         try:
@@ -77,6 +83,8 @@ class TrainingSettings:
             return cls(**{**given, "parameters": lists})
         except OSError as error:
             raise FileAccessError("read training settings", path, error.strerror or str(error)) from None
+        except MissingPyBulletError:
+            raise
         except (ValueError, TypeError, KeyError, AttributeError, SegtrackError):
             raise FileAccessError("read training settings", path, "it is damaged") from None
 
@@ -106,6 +114,7 @@ class TrainingResult:
         return {
             "task": self.settings.task,
             "vehicle": self.settings.vehicle,
+            "engine": self.settings.engine,
             "steps": self.steps,
             "minutes": self.minutes,
             "success_rate": self.success_rate,
@@ -132,7 +141,7 @@ def make_training_env(settings: TrainingSettings, level: float | None = None) ->
     """
     task = TASKS[settings.task]
     given = {**spread(load_vehicle(settings.vehicle)), **settings.parameters}
-    env: Any = Environment(settings.task, vehicle=settings.vehicle, **given)
+    env: Any = Environment(settings.task, vehicle=settings.vehicle, engine=settings.engine, **given)
     if task.difficulty not in settings.parameters:
         easiest, *_, last = task.levels
         hardest = last if settings.hardest is None else settings.hardest

@@ -67,7 +67,7 @@ def next_target(
     elif self_locking and force * direction <= -stall_force:
         wanted = UNLIMITED_FORCE
     elif has_line:
-        wanted = stall_force * min(max(1.0 - abs(speed) / top_speed, 0.0), 1.0)
+        wanted = stall_force * max(1.0 - abs(speed) / top_speed, 0.0)
     else:
         wanted = stall_force
     return command, wanted if abs(wanted - limit) > _LIMIT_STEP * stall_force else limit, False

@@ -134,6 +134,15 @@ class MissingPyBulletError(SegtrackError, ImportError):
         )
 
 
+class RemovedError(SegtrackError):
+    """A vehicle whose bodies are no longer in the physics client."""
+
+    def __init__(self, what: str) -> None:
+        """Say what was attempted."""
+        reason = "its bodies are gone, by resetSimulation or removeBody; it has to be added anew"
+        super().__init__(f"{what}: {reason}")
+
+
 class NotReadyError(SegtrackError):
     """Something was asked of an environment that it cannot do now."""
 

@@ -1,19 +1,70 @@
 """What all tests share; Hypothesis without a deadline, for slow machines, the same examples in each run.
 
+Where PyBullet is not installed, what needs it is skipped.
+
 `pytest --hypothesis-profile=thorough` looks further.
 """
 
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from scenes import environment
 
 from segtrack.envs import Environment
+from segtrack.world.engines import DEFAULT_ENGINE
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.register_profile("brief", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("steady")
+
+COMPILE = """
+import importlib.util, sys, segtrack
+from segtrack import terrain
+for engine, track_model in (name.split() for name in sys.argv[1:]):
+    if importlib.util.find_spec("pybullet") or engine != "pybullet":
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Plane())
+            world.add_vehicle("quince", track_model=track_model)
+            world.step()
+            world.settle(max_time=0.01)
+"""
+COMPILED = (("native compliant", "pybullet compliant"), ("pybullet chain",))
+"""Engines and track models that have kernels of their own; those that share kernels one after the other."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compile all kernels, side by side, before workers would each do so for themselves."""
+    compilers = [subprocess.Popen([sys.executable, "-c", COMPILE, *names]) for names in COMPILED]
+    assert [compiler.wait() for compiler in compilers] == [0] * len(COMPILED)
+
+
+class _MissingPyBullet:
+    """Skips the test that imports PyBullet, or the module of tests that does so at its top."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name in ("pybullet", "pybullet_utils"):
+            pytest.skip("needs PyBullet", allow_module_level=True)
+
+
+if DEFAULT_ENGINE != "pybullet":  # As found out before this finder is asked, too.
+    sys.meta_path.insert(0, _MissingPyBullet)  # type: ignore[arg-type]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[Any]) -> Generator[None, pytest.TestReport]:
+    """Skip a test that fails because a process of its own lacks PyBullet."""
+    report = yield
+    signs = "PyBullet is not installed", "No module named 'pybullet"
+    if report.failed and DEFAULT_ENGINE != "pybullet" and any(sign in report.longreprtext for sign in signs):
+        report.outcome, report.longrepr = "skipped", (__file__, 0, "Skipped: a process of it needs PyBullet")
+    return report
 
 
 @pytest.fixture(scope="module")

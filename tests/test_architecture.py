@@ -56,6 +56,8 @@ FORBIDDEN = {
 ENGINES = {"bullet", "native"}
 """What nothing in `robot` and `world` knows but the module that opens them."""
 OPENS_ENGINES = Path("world", "engines.py")
+PLUG_IN = Path("demos", "plug_in.py")
+"""A PyBullet program of somebody's own."""
 EXTRAS = {"segtrack.envs.ppo": "stable_baselines3", "segtrack.envs.ray_vector": "ray"}
 """Modules that work with an extra alone, and what it installs."""
 CHECKOUT = Path(__file__).parent.parent
@@ -83,9 +85,10 @@ def exists(module):
     return path.with_suffix(".py") in SOURCES or path / "__init__.py" in SOURCES
 
 
-def imports(file):
-    """The modules that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(SOURCES[file].read_text(encoding="utf-8"))):
+def imports(file, everywhere=True):
+    """The modules that a file imports, wherever in it, or as it is imported itself."""
+    tree = ast.parse(SOURCES[file].read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if everywhere else tree.body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -127,7 +130,14 @@ def test_one_module_knows_the_engines(file):
     assert not known or file == OPENS_ENGINES
 
 
+@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] != "bullet" and f != PLUG_IN], ids=str)
+def test_bullet_alone_imports_pybullet(file):
+    assert not {"pybullet", "pybullet_utils"} & {module.split(".")[0] for module in imports(file)}
+    assert "bullet" not in {part_of(m) for m in imports(file, everywhere=False) if m.startswith("segtrack")}
+
+
 def test_pybullet_is_imported_once_it_is_chosen():
+    pytest.importorskip("pybullet")
     program = (
         "import sys, segtrack, segtrack.cli, segtrack.envs, segtrack.experiments, segtrack.rendering;"
         "assert 'pybullet' not in sys.modules;"

@@ -31,6 +31,8 @@ ROVER = """<robot name="own">
   <joint name="pan" type="fixed"><parent link="base_link"/><child link="mast"/></joint>
 </robot>"""
 JOINT = '<joint name="{}" type="fixed"><parent link="{}"/><child link="{}"/></joint>'
+TURNING_JOINT = JOINT.replace("fixed", "continuous")
+TURNING_MAST = ROVER.replace("fixed", "continuous")
 MESH = '<visual><geometry><mesh filename="package://rover/hull.stl"/></geometry></visual>'
 
 
@@ -251,9 +253,10 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
         ("<robot><link name='a'/><link name='b'/></robot>", "a",
          "body.urdf must have one root link, got a, b"),
         (ROVER, "chassis", "tracks.left.mount.parent has no link 'chassis'; there are: base_link, mast"),
-        (ROVER, "mast", "tracks.left.mount.parent must be a link with a mass, got 'mast' without one"),
+        (TURNING_MAST, "mast",
+         "tracks.left.mount.parent must be a link with a mass, or fixed to one, got 'mast' without one"),
         (ROVER.replace('value="5"', 'value="0"'), "body",
-         "tracks.left.mount.parent must be a link with a mass, got 'base_link' without one"),
+         "tracks.left.mount.parent must be a link with a mass, or fixed to one, got 'base_link' without one"),
         ("<vehicle/>", "base_link", "body.urdf must have the root element <robot>, got <vehicle>"),
         (ROVER.replace('value="5"', 'value="abc"'), "base_link",
          "body.urdf must have a finite number as mass value in link 'base_link', got 'abc'"),
@@ -285,9 +288,10 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
          "body.urdf must not have a link named 'left_line_0', which tracks and flippers use"),
         (ROVER.replace('"pan"', '"left_arc_1_joint"'), "base_link",
          "body.urdf must not have a joint named 'left_arc_1_joint', which tracks and flippers use"),
-        (ROVER.replace("</robot>", '<link name="foot"/>' + JOINT.format("down", "foot", "base_link")
+        (ROVER.replace("</robot>", '<link name="foot"/>' + TURNING_JOINT.format("down", "foot", "base_link")
                        + "</robot>"), "base_link",
-         "body.urdf must have a mass on its root link unless the body is fixed, got 'foot' without one"),
+         "body.urdf must have a mass on its root link 'foot', or on a link that a fixed joint holds to it: "
+         "give one an <inertial>, or set body.fixed if it is bolted to the world"),
         (ROVER.replace('value="5"', 'value="2"'), "base_link",
          "tracks.left.drive.reflected_mass must be less than the 2 kg that are left of base_link, got 2"),
         (ROVER.replace('<link name="mast"/>', f'<link name="mast">{MESH}</link>'), "base_link",

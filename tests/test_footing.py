@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 import segtrack
 from segtrack import terrain
+from segtrack.engine import EngineName
 
 Array = NDArray[np.float64]
 SOILS = ["dry sand", "LETE sand"]
@@ -51,12 +52,13 @@ def test_pressure_of_a_chain_is_that_of_its_footing(name: str) -> None:
     np.testing.assert_allclose(reading.footing_pressure[on], by_hand, rtol=2e-3)
 
 
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
 @pytest.mark.parametrize("name", SOILS)
-def test_pressure_of_a_compliant_belt_is_that_of_its_footing(name: str) -> None:
+def test_pressure_of_a_compliant_belt_is_that_of_its_footing(name: str, engine: EngineName) -> None:
     soil = terrain.find_soil(name)
-    with segtrack.World(engine="native") as world:
+    with segtrack.World(engine=engine) as world:
         world.add_terrain(terrain.Plane(soil=soil))
-        robot = world.add_vehicle("packbot")
+        robot = world.add_vehicle("packbot", track_model="compliant")
         world.settle(1e-5)
         track = robot.tracks["left"]
         reading, spec = track.read_grousers(), track.spec

@@ -34,7 +34,8 @@ def test_interval_is_wilsons(successes: int, episodes: int) -> None:
 
 
 def test_evaluation_is_the_same_again_and_orders_by_policy_and_level() -> None:
-    setup = EvaluationSetup("GapCross", policies=("scripted", "random"), episodes=2, levels=(0.2, 0.3))
+    policies = ("scripted", "random")
+    setup = EvaluationSetup("GapCross", policies, episodes=2, levels=(0.2, 0.3), engine="native")
     first, again = evaluate(setup), evaluate(setup)
     assert first.results == again.results
     assert [(r.policy, r.level) for r in first.results] == [
@@ -72,7 +73,7 @@ def test_evaluate_command_writes_table_and_picture(tmp_path: Path) -> None:
 
 
 def test_speeds_fit_each_other() -> None:
-    (speed,) = benchmark(("GapCross",), steps=20, rounds=1, workers=2)
+    (speed,) = benchmark(("GapCross",), steps=20, rounds=1, workers=2, engine="native")
     assert speed.workers == 2
     assert speed.gain == speed.all_cores / speed.one
     assert speed.real_time_factor == pytest.approx(speed.one / 20.0)
@@ -128,7 +129,7 @@ def test_speeds_fit_each_other() -> None:
             "cannot read policy nowhere.npz: No such file or directory",
         ),
         (
-            ["evaluate", "StepClimb", "--preset", "best"],
+            ["evaluate", "StepClimb", "--engine", "pybullet", "--preset", "best"],
             "no solver preset 'best'; there are: exact, fast, coarse",
         ),
         (

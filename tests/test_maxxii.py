@@ -5,15 +5,15 @@ from __future__ import annotations
 import io
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import segtrack
+from segtrack.cli import app
 from segtrack.description.placement import place_tracks
 from segtrack.errors import SegtrackError
 from segtrack.experiments.steady_turns.maxxii import (
@@ -148,14 +148,14 @@ def test_turns_are_told_as_table_json_and_picture() -> None:
     ]
 
 
-def test_the_command_writes_table_and_picture(tmp_path: Path) -> None:
-    program = str(Path(sys.executable).with_name("segtrack"))
-    command = [program, "reproduce", "maxxii", "--track-model", "segments", "--rows", "2", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    *uniform, segments = json.loads(done.stdout)["models"]
+def test_the_command_writes_table_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["reproduce", "maxxii", "--track-model", "compliant", "--rows", "2", "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.stderr
+    *uniform, compliant = json.loads(done.stdout)["models"]
     assert [result["contact_length"] for result in uniform] == list(LENGTHS)
-    assert (segments["model"], segments["turns"]) == ("segments", 2)
-    assert all(math.isfinite(rate) for rate in segments["yaw_rate"])
+    assert (compliant["model"], compliant["turns"]) == ("compliant", 2)
+    assert all(math.isfinite(rate) for rate in compliant["yaw_rate"])
     folder = tmp_path / "out" / "maxxii"
     assert sorted(path.name for path in folder.iterdir()) == ["maxxii.json", "maxxii.png"]

@@ -103,7 +103,7 @@ def test_front_door_is_short() -> None:
 TEXTS = [
     ROOT / "README.md",
     *sorted(ROOT.glob("segtrack/**/README.md")),
-    ROOT / "envs" / "README.md",
+    *(ROOT / folder / "README.md" for folder in ("envs", "demos")),
     ROOT / "demos" / "README.md",
 ]
 
@@ -119,6 +119,7 @@ def test_links_lead_somewhere(text: Path) -> None:
             assert heading in [re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings], link
 
 
+SLOW_DEMOS = {"bulldozer", "climb_step", "terrains"}
 DEMOS = sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py"))
 
 
@@ -134,7 +135,9 @@ def test_gallery_shows_every_demo_by_the_command_that_made_its_picture() -> None
     assert max(shown.values()) < 150_000
 
 
-@pytest.mark.parametrize("demo", DEMOS)
+@pytest.mark.parametrize(
+    "demo", [pytest.param(demo, marks=[pytest.mark.slow] * (demo in SLOW_DEMOS)) for demo in DEMOS]
+)
 def test_demo_runs_headless(demo: str) -> None:
     command = [sys.executable, "-m", f"segtrack.demos.{demo}", "--headless"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -10,12 +10,15 @@ import pytest
 from segtrack import World, terrain
 from segtrack.description import load_vehicle
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
+from segtrack.experiments.climb import ClimbSetup
+from segtrack.experiments.film_cost import measure_films
 from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.rendering import Camera, Film, free_body
 from segtrack.rendering.camera import _SKY
-from segtrack.rendering.ground import ground_mesh
+from segtrack.rendering.ground import _DEEP, ground_mesh
 from segtrack.rendering.mesh import ball, box, prism, ring, wheel
 from segtrack.rendering.vehicle import GROUSER, vehicle_parts
+from segtrack.report.tables import film_table
 
 SMALL = (96, 64)
 COLOUR = (200.0, 100.0, 50.0)
@@ -70,11 +73,11 @@ def test_meshes_are_closed_and_face_outwards(mesh, volume):
 
 def test_a_heightfields_mesh_holds_what_lies_under_its_surface():
     mesh = ground_mesh([terrain.Heightfield(heights=HEIGHTS, cell=0.5)])
-    low = HEIGHTS.min() - 1.0
+    low = HEIGHTS.min() - _DEEP
     halves = [HEIGHTS[:-1, :-1] + HEIGHTS[1:, :-1] + HEIGHTS[:-1, 1:]]
     halves += [HEIGHTS[1:, 1:] + HEIGHTS[1:, :-1] + HEIGHTS[:-1, 1:]]
     expected = sum(np.sum(three / 3 - low) for three in halves) * 0.5**2 / 2
-    assert volume_and_closure(mesh)[0] == pytest.approx(expected)
+    assert volume_and_closure(mesh)[0] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +118,7 @@ def test_a_box_covers_the_pixels_that_its_size_and_the_scale_say(native):
     body = free_body(cube, lambda: ((target[0], -3.0, target[2]), (0, 0, 0, 1)))
     seen = Camera(robot, size=(320, 180), bodies=[body]).take()
     red = np.any(seen != alone, axis=2)
-    scale = 320 / (camera._diagonal / 0.72)
-    assert red.sum() == pytest.approx((2 * half * scale) ** 2, rel=0.05)
+    assert red.sum() == pytest.approx((2 * half * camera.scale) ** 2, rel=0.05)
     rows, columns = np.nonzero(red)
     assert (rows.mean(), columns.mean()) == pytest.approx((89.5, 159.5), abs=0.6)
 
@@ -223,3 +225,43 @@ def test_a_folder_is_no_film(native, tmp_path):
     with pytest.raises(FileAccessError) as error:
         Film(tmp_path / "film.mp4", native[1])
     assert str(error.value) == f"cannot write to {tmp_path / 'film.mp4'}: Is a directory"
+
+
+def test_links_of_a_urdf_are_drawn_where_their_joints_are():
+    """The rover's mast and camera, turned by a right angle about the mast's axis in PyBullet."""
+    with World(engine="pybullet") as world:
+        robot = world.add_vehicle("example_rover", position=(0, 0, 0.5))
+        mast = robot.model.links["mast"]
+        links = vehicle_parts(robot)[:3]
+        before = np.concatenate([link.points() for link in links])
+        world.client.resetJointState(robot.model.body_id, mast, np.pi / 2)
+        after = np.concatenate([link.points() for link in links])
+        axis = np.array(world.client.getLinkState(robot.model.body_id, mast)[4])
+    turned = axis + (before - axis) @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
+    body = len(links[0].mesh.points)
+    np.testing.assert_allclose(after, np.concatenate([before[:body], turned[body:]]), atol=1e-6)
+    assert np.abs(after - before).max() > 0.03
+
+
+def test_what_a_film_costs_is_measured_beside_the_climb_without_one():
+    setup = ClimbSetup("packbot", step=0.02, speed=1.0, track_model="compliant")
+    (cost,) = measure_films(rounds=1, climbs=(setup,))
+    assert len(cost.without) == len(cost.filmed) == 1
+    assert cost.ratio == pytest.approx(sum(cost.filmed) / sum(cost.without))
+    added = cost.filmed[0] - cost.without[0]
+    assert cost.record()["frame_time"] == pytest.approx(added / (25 * cost.simulated))
+    assert film_table((cost,)).row_count == 1
+
+
+def test_no_rounds_measure_nothing():
+    with pytest.raises(InvalidValueError) as error:
+        measure_films(rounds=0)
+    assert str(error.value) == "rounds must be at least 1, got 0"
+
+
+def test_the_scale_does_not_depend_on_how_a_robot_stands():
+    with World(engine="native") as world:
+        robot = world.add_vehicle("quince", position=(0, 0, 1))
+        scale = Camera(robot, view="top").scale
+        robot.reset_base_pose((0, 0, 1), (0.1, 0.2, 0.5, 0.8))
+        assert Camera(robot, view="top").scale == pytest.approx(scale)

@@ -155,7 +155,7 @@ def test_comparison_is_told_as_table_json_and_picture() -> None:
     assert [line for line in result.lines if not line.agree] == [pull]
     assert json.loads(to_json(result.summary()))["agree"] == len(lines) - 1
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(segments_vs_chain(result))
+    console.print(*segments_vs_chain(result))
     text = console.export_text()
     assert all(line.quantity in text and line.why in text for line in result.lines)
     assert len(draw_segments_vs_chain(result).axes) == 4

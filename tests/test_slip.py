@@ -12,7 +12,13 @@ from segtrack.robot.slip import REST_SPEED, longitudinal_slip
 
 speeds = st.floats(-5.0, 5.0)
 above_rest = st.floats(REST_SPEED, 5.0)
-MODELS = [("pybullet", "segments"), ("pybullet", "chain"), ("native", "compliant"), ("native", "surface")]
+MODELS = [
+    ("pybullet", "segments"),
+    ("pybullet", "chain"),
+    ("native", "compliant"),
+    ("pybullet", "compliant"),
+    ("native", "surface"),
+]
 
 
 @given(speeds, speeds)

@@ -84,6 +84,10 @@ def test_a_twist_is_met_in_pybullet_with_what_was_measured_there() -> None:
     assert yaw_rate(packbot, {}, "pybullet", "segments", 0.0, rate) == pytest.approx(rate, rel=0.05)
 
 
+def test_a_twist_is_met_in_pybullet_with_what_was_measured_natively(packbot: VehicleDescription) -> None:
+    assert yaw_rate(packbot, {}, "pybullet", "compliant", 0.1, 0.4) == pytest.approx(0.4, rel=0.05)
+
+
 @pytest.mark.parametrize("efficiency", [1.0, 0.5])
 def test_belts_differ_by_the_yaw_rate_over_the_efficiency(efficiency: float) -> None:
     vehicle = load_vehicle("packbot").model_copy(update={"steering_efficiency": efficiency})

@@ -81,7 +81,8 @@ def test_an_unknown_model_is_told_the_known_ones():
     with pytest.raises(UnknownNameError) as error:
         track_model("wheel:4")
     assert (
-        str(error.value) == "no track model 'wheel:4'; there are: segments, smooth, wheels:N, plates, chain"
+        str(error.value) == "no track model 'wheel:4'; there are: segments, smooth, wheels:N, plates, chain, "
+        "compliant, surface"
     )
 
 

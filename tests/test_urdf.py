@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pybullet
 import pytest
+import yaml
 from pybullet_utils.bullet_client import BulletClient
 from scipy.spatial.transform import Rotation
 
@@ -13,6 +14,8 @@ from segtrack import terrain
 from segtrack.bullet.loader import load, vehicle_urdf
 from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.file.load import parse_vehicle
+from segtrack.description.track import Mount
+from segtrack.description.urdf.reading import link_masses
 from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.rotation import rotation_of
 
@@ -112,7 +115,7 @@ def total_of_description(vehicle):
     else:
         robot = ElementTree.parse(vehicle.body.urdf).getroot()
         where |= frames(robot)
-        for link in robot.iterfind("link"):
+        for link in robot.iterfind("link[inertial]"):
             carriers[link.get("name")] = MassProperties.of(*inertial(link))
     for name, flipper in vehicle.flippers.items():
         rotation, origin = where[flipper.mount.parent]
@@ -325,6 +328,76 @@ def test_a_vehicle_with_links_without_a_mass_falls_at_g(tmp_path):
         began = robot.state.position[2]
         world.run(0.3)
         assert math.isclose(began - robot.state.position[2], 9.81 * 0.3**2 / 2, rel_tol=0.02)
+
+
+FOOTPRINT = """<link name="base_footprint"/><link name="base_stabilized"/>
+  <joint name="up" type="fixed"><parent link="base_footprint"/><child link="base_stabilized"/>
+    <origin xyz="0.05 0 0.06" rpy="0 0 {yaw}"/></joint>
+  <joint name="level" type="fixed"><parent link="base_stabilized"/><child link="base_link"/>
+    <origin xyz="0 0.02 0.03"/></joint>
+</robot>"""
+"""ROS's roots without a mass, to which the body is fixed."""
+
+
+def rover_with_footprint(folder, yaw=0.0, mounts=None):
+    """The bundled rover below roots without a mass; its tracks' mounts instead of those on `base_link`."""
+    bundled = find_vehicle("example_rover")
+    text = bundled.with_name("rover.urdf").read_text().replace("</robot>", FOOTPRINT.format(yaw=yaw))
+    (folder / "rover.urdf").write_text(text)
+    (folder / "hull.obj").write_text(bundled.with_name("hull.obj").read_text())
+    data = yaml.safe_load(bundled.read_text())
+    for name, mount in (mounts or {}).items():
+        data["tracks"][name] = data["tracks"][name] | {"mount": mount}
+    return parse_vehicle(data, folder=folder)
+
+
+def on_the_footprint(yaw):
+    """The places of the rover's own mounts in the frame of the root."""
+    turn = rotation_of((0.0, 0.0, yaw))
+    places = {"left": (0.0, 0.22, 0.01), "right": (0.0, -0.18, 0.01)}
+    return {
+        name: {"xyz": (turn @ place + (0.05, 0.0, 0.06)).tolist(), "rpy": [0.0, 0.0, yaw]}
+        for name, place in places.items()
+    }
+
+
+@pytest.mark.parametrize("mounts", [None, on_the_footprint(0.0)], ids=["on base_link", "on the root"])
+@pytest.mark.parametrize("engine", ["pybullet", "native"])
+def test_a_root_without_a_mass_changes_nothing(tmp_path, engine, mounts):
+    """The body is where it was, and weighs what it did; the vehicle's own frame is the root's."""
+    track_model = "compliant" if engine == "native" else "segments"
+    poses, masses = [], []
+    for vehicle in (load_vehicle("example_rover"), rover_with_footprint(tmp_path, mounts=mounts)):
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Plane())
+            robot = world.add_vehicle(vehicle, track_model=track_model)
+            start = robot.state.position
+            robot.set_belt_speed(0.3, 0.2)
+            world.run(0.6)
+            state = robot.state
+            masses.append(robot.mass)
+        body = vehicle.body.mounted(Mount(parent="base_link")).origin
+        turn = Rotation.from_quat(state.orientation).as_matrix()
+        poses.append(state.position + turn @ body - start - body)
+    np.testing.assert_allclose(poses[1], poses[0], atol=1e-9 if engine == "native" else 1e-4)
+    assert poses[0][0] > 0.1
+    assert math.isclose(*masses, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("reflected_mass", [0.0, 3.0])
+@pytest.mark.parametrize("mounts", [None, on_the_footprint(0.7)], ids=["on base_link", "on the root"])
+def test_what_is_fixed_to_a_root_without_a_mass_weighs_for_it(tmp_path, mounts, reflected_mass):
+    def driven(vehicle):
+        drive = vehicle.tracks["left"].drive.model_copy(update={"reflected_mass": reflected_mass})
+        tracks = {n: track.model_copy(update={"drive": drive}) for n, track in vehicle.tracks.items()}
+        return vehicle.model_copy(update={"tracks": tracks})
+
+    expected = total_of_description(driven(rover_with_footprint(tmp_path, yaw=0.7)))
+    text = vehicle_urdf(driven(rover_with_footprint(tmp_path, yaw=0.7, mounts=mounts)), "segments").text
+    assert_same_mass(total_of_urdf(text), expected, 1e-5)
+    masses = link_masses(ElementTree.fromstring(text))
+    assert masses["base_footprint"] == masses["base_stabilized"] == 1e-6
+    assert 5 < masses["base_link"] < 12.1
 
 
 def test_grousers_that_are_alike_share_one_mesh_file():

@@ -15,7 +15,14 @@ import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.quiet import without_greetings
-from segtrack.errors import DisconnectedError, InvalidValueError, SegtrackError, UnknownNameError, finite
+from segtrack.errors import (
+    DisconnectedError,
+    InvalidValueError,
+    RemovedError,
+    SegtrackError,
+    UnknownNameError,
+    finite,
+)
 
 PresetName = Literal["exact", "fast", "coarse"]
 
@@ -102,17 +109,31 @@ def bound_client(number: int) -> Any:
 
 
 @contextmanager
-def connection_required(client: int, what: str) -> Iterator[None]:
-    """Turn a PyBullet error into `DisconnectedError` if the client is gone.
+def connection_required(client: int, what: str, body: int) -> Iterator[None]:
+    """Turn a PyBullet error into `DisconnectedError` or `RemovedError` if the client or a body is gone.
 
     Raises:
-        DisconnectedError: It is not connected.
+        DisconnectedError: The client is not connected.
+        RemovedError: It has no such body.
     """
     try:
         yield
     except pybullet.error:
-        client_id(client, what)
+        require_body(client, what, body)
         raise
+
+
+def require_body(client: int, what: str, body: int) -> None:
+    """Refuse to go on if the client or a body is gone.
+
+    Raises:
+        DisconnectedError: The client is not connected.
+        RemovedError: It has no such body.
+    """
+    client_id(client, what)
+    count = pybullet.getNumBodies(physicsClientId=client)
+    if body not in (pybullet.getBodyUniqueId(i, physicsClientId=client) for i in range(count)):
+        raise RemovedError(what)
 
 
 def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:

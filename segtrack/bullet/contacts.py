@@ -36,7 +36,7 @@ def read_contacts(client: int, body: int) -> BodyContacts:
     Raises:
         DisconnectedError: The client is gone.
     """
-    with connection_required(client, "read contacts"):
+    with connection_required(client, "read contacts", body):
         found = pybullet.getContactPoints(bodyA=body, physicsClientId=client)
     read = [(contact[3], contact[5], contact[9]) for contact in found if contact[9] > 0]
     return BodyContacts(

@@ -39,7 +39,7 @@ class BulletFlipper(FlipperModel):
     @property
     def state(self) -> FlipperState:
         """The flipper after the latest step."""
-        with connection_required(self._client, f"read flipper {self.name}"):
+        with connection_required(self._client, f"read flipper {self.name}", self._body):
             angle, speed, _, torque = pybullet.getJointState(
                 self._body, self._joint, physicsClientId=self._client
             )
@@ -64,7 +64,7 @@ class BulletFlipper(FlipperModel):
         """Command the joint motor."""
         self.command = command
         common: dict[str, Any] = {"force": self.spec.max_torque, "physicsClientId": self._client}
-        with connection_required(self._client, f"command flipper {self.name}"):
+        with connection_required(self._client, f"command flipper {self.name}", self._body):
             if command.kind == "speed":
                 pybullet.setJointMotorControl2(
                     self._body, self._joint, pybullet.VELOCITY_CONTROL, targetVelocity=command.value, **common

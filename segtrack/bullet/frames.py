@@ -18,8 +18,9 @@ def link_motion(client: int, body: int, link: int) -> FrameMotion:
 
     Raises:
         DisconnectedError: The client is gone.
+        RemovedError: The body is gone.
     """
-    with connection_required(client, "read a link"):
+    with connection_required(client, "read a link", body):
         if link == -1:
             center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
             velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)

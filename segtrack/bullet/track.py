@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import link_motion
+from segtrack.bullet.loop_guard import LoopGuard
 from segtrack.bullet.model import Belt, BeltReading
 from segtrack.drive import DriveController
 from segtrack.engine import BeltState, FrameMotion, TrackModel
@@ -26,9 +27,10 @@ class BulletTrack(TrackModel):
         roll_backs: How often the belt has been set back.
     """
 
-    def __init__(self, client: int, belt: Belt) -> None:
+    def __init__(self, client: int, belt: Belt, guard: LoopGuard) -> None:
         """Start with the belt at rest."""
         self._client, self.belt, self.mounted = client, belt, belt.track_joints.mounted
+        self._body, self._guard = belt.track_joints.body, guard
         self.drive = DriveController(self.mounted.spec.drive)
         self.home_travel = 0.0
         self.roll_backs = 0
@@ -37,6 +39,7 @@ class BulletTrack(TrackModel):
     @property
     def state(self) -> BeltState:
         """The belt as it was read last, which is before the latest step."""
+        self._guard.check()
         drive = self.drive
         return BeltState(drive.travel, drive.speed, drive.force, drive.energy)
 
@@ -47,6 +50,7 @@ class BulletTrack(TrackModel):
 
     def set_speed(self, speed: float) -> None:
         """Command a belt speed [m/s], which the drive can reach."""
+        self._guard.check()
         self.drive.command = speed
 
     def set_friction(self, friction: float) -> None:
@@ -65,7 +69,7 @@ class BulletTrack(TrackModel):
     @property
     def segment_phases(self) -> list[float]:
         """Phase of each of the belt's segments since home [m]; equal but for what the gears let slip."""
-        with connection_required(self._client, f"read track {self.mounted.name}"):
+        with connection_required(self._client, f"read track {self.mounted.name}", self._body):
             return self.belt.segment_phases
 
     @property
@@ -89,7 +93,7 @@ class BulletTrack(TrackModel):
             NotReadyError: Not a link chain.
             DisconnectedError: The client is gone.
         """
-        with connection_required(self._client, f"read the chain of {self.mounted.name}"):
+        with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
             reading = self.belt.read_chain()
         return super().read_chain() if reading is None else reading
 
@@ -100,7 +104,7 @@ class BulletTrack(TrackModel):
             NotReadyError: PyBullet finds the contacts.
             DisconnectedError: The client is gone.
         """
-        with connection_required(self._client, f"read the grousers of {self.mounted.name}"):
+        with connection_required(self._client, f"read the grousers of {self.mounted.name}", self._body):
             reading = self.belt.read_grousers()
         return super().read_grousers() if reading is None else reading
 

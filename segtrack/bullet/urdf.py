@@ -18,13 +18,20 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
+from segtrack.bullet.urdf_inertia import (
+    Carrier,
+    balance_inertia,
+    fill_massless_links,
+    number_text,
+    refuse_bad_inertia,
+    set_inertial,
+    subtract_reflected_mass,
+)
 from segtrack.description.track import TrackSpec
 from segtrack.description.urdf.mounting import parent_link
-from segtrack.description.urdf.reading import link_masses, read_inertial, read_tensor
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.mass import MassProperties, uniform_belt
+from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.rotation import rotation_of, rpy_of
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
 
@@ -33,9 +40,6 @@ _TRACK_COLOUR = "0.16 0.17 0.19 1"
 _UNLIMITED = "1e9"
 _HULL_MARGIN = 1e-3
 """PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""
-
-_NEGLIGIBLE = MassProperties.of(1e-6, (0.0, 0.0, 0.0), 1e-9 * np.eye(3))
-"""Of a user's link without a mass, to which PyBullet would give 1 kg."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +91,16 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     for name, flipper in vehicle.flippers.items():
         _add_flipper(robot, name, flipper)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
+    carriers = {name: Carrier.of(robot, parent) for name, parent in parents.items()}
+    fill_massless_links(robot)
     for mounted in vehicle.mounted_tracks():
-        _subtract_reflected_mass(robot, parents[mounted.name], mounted.spec)
+        subtract_reflected_mass(carriers[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
             add_segment(robot, mounted.name, mounted.spec, parent, link, meshes)
-        _balance_inertia(robot, parent, mounted.spec, links)
-    _refuse_bad_inertia(robot)
+        balance_inertia(carriers[mounted.name], mounted.spec, links)
+    refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
 
@@ -103,9 +109,6 @@ def _body(vehicle: VehicleDescription) -> Element:
     body = vehicle.body
     if body.urdf is not None:
         robot = ElementTree.parse(body.urdf).getroot()
-        for name, mass in link_masses(robot).items():
-            if mass == 0:
-                set_inertial(_link(robot, name), _NEGLIGIBLE)
         for mesh in robot.iterfind(".//mesh"):
             file = str(mesh.get("filename")).removeprefix("package://")
             mesh.set("filename", str((Path(body.urdf).parent / file).resolve()))
@@ -128,9 +131,9 @@ def _add_flipper(robot: Element, name: str, flipper: FlipperSpec) -> None:
     SubElement(
         joint,
         "limit",
-        lower=_text([low]),
-        upper=_text([high]),
-        effort=_text([flipper.max_torque]),
+        lower=number_text([low]),
+        upper=number_text([high]),
+        effort=number_text([flipper.max_torque]),
         velocity=_UNLIMITED,
     )
 
@@ -154,54 +157,10 @@ def add_segment(
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
 
 
-def _subtract_reflected_mass(robot: Element, parent: str, spec: TrackSpec) -> None:
-    """Move the drive's reflected mass from the parent to the belt.
-
-    The parent keeps the shape of its inertia, and the vehicle its mass and centre of mass.
-    """
-    element = _link(robot, parent)
-    reflected = _in_parent(spec, uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass))
-    own = read_inertial(element)
-    mass = own.mass - reflected.mass
-    assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
-    inertia = own.inertia * mass / own.mass
-    set_inertial(
-        element, MassProperties.of(mass, (own.first_moment - reflected.first_moment) / mass, inertia)
-    )
-
-
-def _balance_inertia(robot: Element, parent: str, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
-    """Give the parent what a track's links leave out of the properties of a uniform belt."""
-    belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
-    for link in links:
-        belt = belt - link.properties
-    element = _link(robot, parent)
-    set_inertial(element, read_inertial(element) + _in_parent(spec, belt))
-
-
-def _refuse_bad_inertia(robot: Element) -> None:
-    """Refuse what Bullet would silently replace by no inertia at all."""
-    for link in robot.iterfind("link"):
-        # As the file has it: what rounding adds about another point could refuse a thin plate.
-        smallest, middle, largest = np.linalg.eigvalsh(read_tensor(link.find("inertial")))
-        if smallest <= 0 or largest > smallest + middle:
-            what = f"principal moments of inertia of link {link.get('name')} [kg m^2]"
-            got = Phrase(", ".join(f"{moment:.3g}" for moment in (smallest, middle, largest)))
-            raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
-
-
-def _in_parent(spec: TrackSpec, properties: MassProperties) -> MassProperties:
-    return properties.transformed(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
-
-
-def _link(robot: Element, name: str) -> Element:
-    return next(link for link in robot.iterfind("link") if link.get("name") == name)
-
-
 def _attach(joint: Element, parent: str, child: str, xyz: Iterable[float], rpy: Iterable[float]) -> None:
     SubElement(joint, "parent", link=parent)
     SubElement(joint, "child", link=child)
-    SubElement(joint, "origin", xyz=_text(xyz), rpy=_text(rpy))
+    SubElement(joint, "origin", xyz=number_text(xyz), rpy=number_text(rpy))
 
 
 def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[str, str]) -> None:
@@ -211,16 +170,16 @@ def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[s
         angles = (0.0, placed.heading, 0.0)
         match placed.solid:
             case Box(size):
-                SubElement(geometry, "box", size=_text(size))
+                SubElement(geometry, "box", size=number_text(size))
             case Cylinder(radius, length):
                 # A URDF cylinder lies along z; ours lies along y.
-                SubElement(geometry, "cylinder", radius=_text([radius]), length=_text([length]))
+                SubElement(geometry, "cylinder", radius=number_text([radius]), length=number_text([length]))
                 angles = rpy_of(
                     rotation_of((0.0, placed.heading, 0.0)) @ rotation_of((math.pi / 2, 0.0, 0.0))
                 )
             case Hull() as hull:
                 SubElement(geometry, "mesh", filename=_mesh_file(hull, meshes))
-        SubElement(element, "origin", xyz=_text((placed.x, 0.0, placed.z)), rpy=_text(angles))
+        SubElement(element, "origin", xyz=number_text((placed.x, 0.0, placed.z)), rpy=number_text(angles))
         element.append(geometry)
         if kind == "visual":
             material = SubElement(element, "material", name=f"colour_{name}")
@@ -250,27 +209,9 @@ def _obj(hull: Hull) -> str:
     inner = HalfspaceIntersection(np.hstack([normals, offsets[:, None] + inset]), np.asarray(center))
     points = np.unique(np.round(inner.intersections, 9), axis=0)
     convex = ConvexHull(points)
-    lines = [f"v {_text(point)}" for point in points]
+    lines = [f"v {number_text(point)}" for point in points]
     for triangle, plane in zip(convex.simplices, convex.equations, strict=True):
         a, b, c = points[triangle]
         order = triangle if np.dot(np.cross(b - a, c - a), plane[:3]) > 0 else triangle[::-1]
         lines.append("f " + " ".join(str(i + 1) for i in order))
     return "\n".join(lines) + "\n"
-
-
-def set_inertial(link: Element, properties: MassProperties) -> None:
-    """Set a link's inertial; what it had is replaced."""
-    for old in link.findall("inertial"):
-        link.remove(old)
-    element = Element("inertial")
-    link.insert(0, element)
-    SubElement(element, "origin", xyz=_text(properties.center), rpy="0 0 0")
-    SubElement(element, "mass", value=_text([properties.mass]))
-    inertia = np.where(np.abs(properties.inertia) < 1e-12, 0.0, properties.inertia)
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
-    values = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
-    SubElement(element, "inertia", {key: _text([value]) for key, value in values.items()})
-
-
-def _text(values: Iterable[float]) -> str:
-    return " ".join(f"{value:.12g}" for value in values)

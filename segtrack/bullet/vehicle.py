@@ -11,13 +11,15 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.belts.chain_view import ChainView
-from segtrack.bullet.client import client_id, connection_required
+from segtrack.bullet.client import connection_required, require_body
 from segtrack.bullet.flipper import BulletFlipper
 from segtrack.bullet.frames import link_mass, link_motion, place_base
 from segtrack.bullet.loader import load
+from segtrack.bullet.loop_guard import LoopGuard
 from segtrack.bullet.model import BeltReading
 from segtrack.bullet.track import BulletTrack
 from segtrack.description import VehicleDescription
+from segtrack.description.frames import Frame
 from segtrack.engine import Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
@@ -59,8 +61,9 @@ class BulletVehicle(VehicleModel):
         loaded = load(client, description, track_model, position, orientation)
         self.physics_client_id, self.description = client, description
         self.body_id, self.links = loaded.body, loaded.links
-        self.tracks = tuple(BulletTrack(client, belt) for belt in loaded.belts)
         self.body_ids = (self.body_id, *(body for belt in loaded.belts for body in belt.bodies))
+        self._guard = LoopGuard(client, self.body_ids, description.name)
+        self.tracks = tuple(BulletTrack(client, belt, self._guard) for belt in loaded.belts)
         self.flippers = tuple(
             BulletFlipper(client, self.body_id, flipper, self._tracks_on_flipper(flipper.name))
             for flipper in loaded.flippers
@@ -78,14 +81,20 @@ class BulletVehicle(VehicleModel):
     def mass(self) -> float:
         """Mass of all its links, and of what is no link of PyBullet's [kg]."""
         client = self.physics_client_id
-        with connection_required(client, f"weigh {self.description.name}"):
+        with connection_required(client, f"weigh {self.description.name}", self.body_id):
             infos = [pybullet.getDynamicsInfo(*link, physicsClientId=client) for link in self.all_links()]
         shoes = sum(track.belt.shoes.masses.sum() for track in self.tracks)
         return float(sum(info[0] for info in infos) + shoes)
 
     def body_motion(self) -> FrameMotion:
         """Pose and velocity of the body frame."""
+        self._guard.check()
         return link_motion(self.physics_client_id, self.body_id, -1)
+
+    def link_frame(self, name: str) -> Frame:
+        """Frame of a link of the body's URDF in the world, wherever its joints are."""
+        motion = link_motion(self.physics_client_id, self.body_id, self.links[name])
+        return Frame(motion.rotation, motion.position)
 
     def bodies(self) -> Bodies:
         """All links, and the shoes of link chains."""
@@ -110,7 +119,7 @@ class BulletVehicle(VehicleModel):
     def bounds(self) -> tuple[Vector, Vector]:
         """Smallest and largest corner of the box around all its links, in the world [m]."""
         client = self.physics_client_id
-        with connection_required(client, f"measure {self.description.name}"):
+        with connection_required(client, f"measure {self.description.name}", self.body_id):
             boxes = [pybullet.getAABB(*link, physicsClientId=client) for link in self.all_links()]
         boxes += [(point, point) for track in self.tracks for point in track.belt.points.tolist()]
         lows, highs = zip(*boxes, strict=True)
@@ -123,7 +132,7 @@ class BulletVehicle(VehicleModel):
             position: (3,) [m].
             orientation: Unit quaternion (x, y, z, w).
         """
-        with connection_required(self.physics_client_id, f"place {self.description.name}"):
+        with connection_required(self.physics_client_id, f"place {self.description.name}", self.body_id):
             place_base(self.physics_client_id, self.body_id, position, orientation)
         for track in self.tracks:
             track.reset_to_mount()
@@ -147,6 +156,7 @@ class BulletVehicle(VehicleModel):
         Raises:
             DisconnectedError: The client is gone.
         """
+        self._guard.is_prepared = True
         # Called each step: a plain `try` is a microsecond cheaper than `connection_required`.
         try:
             readings = self._restored if self._restored is not None else self._belts.read()
@@ -163,7 +173,7 @@ class BulletVehicle(VehicleModel):
                     physicsClientId=self.physics_client_id,
                 )
         except pybullet.error:
-            client_id(self.physics_client_id, f"step {self.description.name}")
+            require_body(self.physics_client_id, f"step {self.description.name}", self.body_id)
             raise
         self._view.refresh()
 
@@ -198,7 +208,7 @@ class BulletVehicle(VehicleModel):
             DivergedError: A body or belt is not finite, or absurdly fast.
         """
         client = self.physics_client_id
-        with connection_required(client, f"watch {self.description.name}"):
+        with connection_required(client, f"watch {self.description.name}", self.body_id):
             moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
         speeds = [v for velocity in moving for v in velocity] + [track.drive.speed for track in self.tracks]
         if not all(map(math.isfinite, speeds)):
@@ -224,7 +234,7 @@ class BulletVehicle(VehicleModel):
 
     def snapshot(self) -> dict[str, Any]:
         """What PyBullet's saved state does not hold: commands, travel and work."""
-        with connection_required(self.physics_client_id, f"save {self.description.name}"):
+        with connection_required(self.physics_client_id, f"save {self.description.name}", self.body_id):
             readings = self._restored if self._restored is not None else self._belts.read()
         return {
             "readings": readings,

@@ -56,6 +56,7 @@ def train(
         float | None,
         typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
     ] = None,
+    engine: EngineChoice = None,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in the folder.")] = False,
     out: OutFolder = None,
@@ -75,6 +76,7 @@ def train(
         "workers": workers,
         "seed": seed,
         "vehicle": vehicle,
+        "engine": engine,
     }
     named |= {"hardest": hardest, "parameters": _parameters(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
@@ -162,6 +164,7 @@ def benchmark(
     steps: Annotated[int, typer.Option(help="Control steps of each measurement.", min=1)] = 500,
     rounds: Annotated[int, typer.Option(help="How often one process and all cores take turns.", min=1)] = 3,
     vehicle: Vehicle = "quince",
+    engine: EngineChoice = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -173,7 +176,14 @@ def benchmark(
     folder = results_folder(out, "benchmark")
     chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
     with counting("measuring", len(chosen)) as done:
-        speeds = measuring.benchmark(chosen, steps=steps, rounds=rounds, vehicle=vehicle, on_done=done)
+        speeds = measuring.benchmark(
+            chosen,
+            steps=steps,
+            rounds=rounds,
+            vehicle=vehicle,
+            engine=engine,  # type: ignore[arg-type]
+            on_done=done,
+        )
     summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
     written = [
         write_json(folder / "benchmark.json", summary),

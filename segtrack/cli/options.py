@@ -9,7 +9,7 @@ import typer
 TrackModel = Annotated[
     str | None,
     typer.Option(
-        help="segments, smooth, wheels:N, plates or chain (PyBullet), compliant or surface (native); "
+        help="segments, smooth, wheels:N, plates or chain (PyBullet), compliant or surface (both); "
         "the engine's first if not given.",
         show_default=False,
     ),
@@ -18,7 +18,7 @@ EngineChoice = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="pybullet or native; the one that runs the track model if not given.",
+        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed.",
         show_default=False,
     ),
 ]

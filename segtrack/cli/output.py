@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
@@ -21,6 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from segtrack.cli.fit import fit_table
 from segtrack.errors import InvalidValueError, SegtrackError
 from segtrack.files import check_writable, to_json
 
@@ -82,14 +83,16 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
         raise InvalidValueError(option, "numbers with commas between them", text) from None
 
 
-def show(table: Table, summary: Mapping[str, Any], as_json: bool) -> None:
-    """Print a result: as one JSON object, or as a table."""
+def show(tables: Table | Sequence[Table], summary: Mapping[str, Any], as_json: bool) -> None:
+    """Print a result: as one JSON object, or as tables that fit the terminal."""
     if as_json:
         typer.echo(to_json(summary))
-    else:
+        return
+    console = Console()
+    for table in [tables] if isinstance(tables, Table) else tables:
         for column in table.columns:
             column.header = escape(str(column.header))  # A unit in brackets is no markup.
-        Console().print(table)
+        console.print(fit_table(table, console))
 
 
 def say_written(*paths: Path) -> None:

@@ -60,7 +60,7 @@ def quince_speed(
     from segtrack.report import table_figures, tables
 
     folder = results_folder(out, "speed")
-    with counting("driving", rounds * len(speed.SCENES) * len(speed.TRACK_MODELS)) as done:
+    with counting("driving", rounds * len(speed.SCENES) * len(speed.RACERS)) as done:
         result = speed.measure_speed(rounds, done)
     written = [
         write_json(folder / "speed.json", result.summary()),

@@ -31,6 +31,11 @@ class Frame:
         """The frame `inner`, given in this frame, seen from outside of this one."""
         return Frame(self.rotation @ inner.rotation, self.points(inner.origin))
 
+    def seen_from(self, other: Frame) -> Frame:
+        """This frame in another one; both are given in the same."""
+        back = other.rotation.T
+        return Frame(back @ self.rotation, back @ (self.origin - other.origin))
+
     def points(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points (..., 3) [m] given in this frame, seen from outside."""
         return points @ self.rotation.T + self.origin

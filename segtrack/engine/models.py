@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from segtrack.description.frames import Frame
+from segtrack.description.track import Mount
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
 from segtrack.engine.state import BeltState, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
@@ -138,6 +140,11 @@ class VehicleModel(ABC):
     @abstractmethod
     def body_motion(self) -> FrameMotion:
         """Pose and velocity of the body frame."""
+
+    def link_frame(self, name: str) -> Frame:
+        """Frame of a link of the body's URDF in the world; here, all joints of the URDF stand at 0."""
+        motion = self.body_motion()
+        return Frame(motion.rotation, motion.position) @ self.description.body.mounted(Mount(parent=name))
 
     @abstractmethod
     def bodies(self) -> Bodies:

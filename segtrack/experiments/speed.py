@@ -1,7 +1,7 @@
 """How fast is Quince simulated where it is hard: on the 240 mm step, and turning on the spot?
 
-Track models take turns, round by round, so that what else the machine does hits all of them alike;
-ratios of their medians travel between machines.
+Engines and track models take turns, round by round, so that what else the machine does hits all of them
+alike; ratios of their medians travel between machines.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError
 from segtrack.experiments.climb import REAR_FLIPPERS_DEG
 from segtrack.robot import Robot
 from segtrack.terrain import Plane, Step
-from segtrack.world import World, resolve
+from segtrack.world import World
 
 VEHICLE = "quince"
-TRACK_MODELS = ("segments", "compliant", "surface")
+RACERS: dict[str, tuple[EngineName, str, float]] = {
+    "segments": ("pybullet", "segments", 0.001),
+    "compliant": ("native", "compliant", 0.001),
+    "surface": ("native", "surface", 0.001),
+    "compliant in PyBullet": ("pybullet", "compliant", 0.005),
+}
+"""Engine, track model and time step [s]; grousers in PyBullet take steps of 1 ms."""
 SCENES = ("climb", "turn")
 CONTROL_STEP = 0.02
 """Simulated time of one call [s]."""
@@ -33,10 +40,10 @@ SECONDS = {"climb": 6.0, "turn": 1.5}
 
 @dataclass(frozen=True)
 class SpeedTable:
-    """Real-time factors of each round by scene and track model, at 1 ms.
+    """Real-time factors of each round by scene and racer.
 
     Attributes:
-        factors: By scene, then by track model (rounds,).
+        factors: By scene, then by racer (rounds,).
         python_fraction: Fraction of a control step of 20 ms of the native engine, turning Quince, that
             is Python and not its kernel; median over the rounds.
     """
@@ -44,13 +51,13 @@ class SpeedTable:
     factors: dict[str, dict[str, tuple[float, ...]]]
     python_fraction: float
 
-    def median(self, scene: str, track_model: str) -> float:
+    def median(self, scene: str, racer: str) -> float:
         """Median real-time factor over the rounds."""
-        return statistics.median(self.factors[scene][track_model])
+        return statistics.median(self.factors[scene][racer])
 
-    def ratio(self, scene: str, track_model: str) -> float:
+    def ratio(self, scene: str, racer: str) -> float:
         """Speed over that of segments in the same run."""
-        return self.median(scene, track_model) / self.median(scene, "segments")
+        return self.median(scene, racer) / self.median(scene, "segments")
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain values with the names that JSON has."""
@@ -58,14 +65,14 @@ class SpeedTable:
             "vehicle": VEHICLE,
             "scenes": {
                 scene: {
-                    model: {
-                        "real_time_factor": self.median(scene, model),
-                        "over_segments": self.ratio(scene, model),
+                    racer: {
+                        "real_time_factor": self.median(scene, racer),
+                        "over_segments": self.ratio(scene, racer),
                         "rounds": list(rounds),
                     }
-                    for model, rounds in models.items()
+                    for racer, rounds in racers.items()
                 }
-                for scene, models in self.factors.items()
+                for scene, racers in self.factors.items()
             },
             "native_python_fraction": self.python_fraction,
         }
@@ -76,42 +83,40 @@ def measure_speed(
     on_done: Callable[[], object] = lambda: None,
     seconds: Mapping[str, float] = SECONDS,
 ) -> SpeedTable:
-    """Measure all track models in turn.
+    """Measure all racers in turn.
 
     Args:
         rounds: How often, at least 1.
         seconds: Simulated in a round by scene [s].
-        on_done: Called after each scene of each model in each round.
+        on_done: Called after each scene of each racer in each round.
 
     Raises:
         InvalidValueError: No rounds.
     """
     if rounds < 1:
         raise InvalidValueError("rounds", "at least 1", rounds)
-    factors: dict[str, dict[str, list[float]]] = {
-        scene: {model: [] for model in TRACK_MODELS} for scene in SCENES
-    }
+    factors: dict[str, dict[str, list[float]]] = {scene: {racer: [] for racer in RACERS} for scene in SCENES}
     fractions = []
-    for model in TRACK_MODELS:  # What is compiled at its first call is compiled before.
-        _race("turn", model, CONTROL_STEP)
+    for racer in RACERS:  # What is compiled at its first call is compiled before.
+        _race("turn", racer, CONTROL_STEP)
     for _ in range(rounds):
         for scene in SCENES:
-            for model in TRACK_MODELS:
-                elapsed, kernel = _race(scene, model, seconds[scene])
-                factors[scene][model].append(seconds[scene] / elapsed)
-                if (scene, model) == ("turn", "compliant"):
+            for racer in RACERS:
+                elapsed, kernel = _race(scene, racer, seconds[scene])
+                factors[scene][racer].append(seconds[scene] / elapsed)
+                if (scene, racer) == ("turn", "compliant"):
                     fractions.append(1 - kernel / elapsed)
                 on_done()
     return SpeedTable(
-        {scene: {model: tuple(r) for model, r in models.items()} for scene, models in factors.items()},
+        {scene: {racer: tuple(r) for racer, r in racers.items()} for scene, racers in factors.items()},
         statistics.median(fractions),
     )
 
 
-def _race(scene: str, track_model: str, seconds: float) -> tuple[float, float]:
+def _race(scene: str, racer: str, seconds: float) -> tuple[float, float]:
     """Wall time for a simulated duration in control steps [s], and that in the native engine's kernel [s]."""
-    engine, _ = resolve(None, track_model)
-    with World("exact", engine=engine) as world:
+    engine, track_model, time_step = RACERS[racer]
+    with World("exact", engine=engine, time_step=time_step) as world:
         robot = _set_out(world, scene, track_model)
         world.run(0.3)
         speed = 0.1 if scene == "climb" else 0.2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +10,8 @@ from scipy.spatial import ConvexHull
 
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.frames import Frame
 from segtrack.description.links import Links
-from segtrack.description.mesh_file import convex_corners
-from segtrack.description.urdf.reading import link_frames, read_vector
+from segtrack.description.urdf.shapes import body_shapes
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.ground.parameters import contact_parameters
 from segtrack.native.hull import HullArrays
@@ -26,8 +22,6 @@ HULL_FRICTION = 0.5
 """Of the body against ground of friction 1 [-]; PyBullet's default."""
 _HULL_SPACING, _HULL_INTERVALS = 0.15, 4
 """Of contact points along a side of a box: at most so far apart [m], but no more than so many."""
-_ROUND = 16
-"""Corners around a cylinder or a sphere."""
 
 
 def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...]) -> VehicleArrays:
@@ -146,39 +140,7 @@ def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
 def _collisions(vehicle: VehicleDescription) -> list[NDArray[np.float64]]:
     """Points of each collision shape of a body's URDF, in the body frame (n, 3) [m]."""
     assert vehicle.body.urdf is not None
-    file = Path(vehicle.body.urdf)
-    robot = ElementTree.parse(file).getroot()
-    frames, solids = link_frames(robot), []
-    for link in robot.iterfind("link"):
-        for collision in link.iterfind("collision"):
-            shape = next(iter(collision.find("geometry") or ()), None)
-            if shape is None:
-                continue
-            origin = collision.find("origin")
-            frame = Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
-            solids.append((frames[str(link.get("name"))] @ frame).points(_shape_points(shape, file.parent)))
-    return solids
-
-
-def _shape_points(shape: ElementTree.Element, folder: Path) -> NDArray[np.float64]:
-    def number(key: str) -> float:
-        return float(shape.get(key, "0"))
-
-    turns = 2 * np.pi * np.arange(_ROUND) / _ROUND
-    ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
-    match shape.tag:
-        case "box":
-            return _box_points(np.array(read_vector(shape, "size")))
-        case "cylinder":
-            half = np.array([0, 0, number("length") / 2])
-            return np.concatenate([number("radius") * ring - half, number("radius") * ring + half])
-        case "sphere" | "capsule":
-            tilts = np.linspace(-np.pi / 2, np.pi / 2, _ROUND // 2 + 1)
-            ball = [ring * np.cos(tilt) + (0, 0, np.sin(tilt)) for tilt in tilts]
-            half = np.array([0, 0, number("length") / 2])
-            points = number("radius") * np.unique(np.round(np.concatenate(ball), 12), axis=0)
-            return np.concatenate([points - half, points + half]) if half[2] > 0 else points
-        case _:
-            scale = shape.get("scale", "1").split()
-            file = folder / str(shape.get("filename")).removeprefix("package://")
-            return convex_corners(str(file)) * np.array([float(s) for s in scale])
+    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
+    sizes = [shape.box_size for shape in shapes]
+    own = [s.corners() if size is None else _box_points(size) for s, size in zip(shapes, sizes, strict=True)]
+    return [shape.frame.points(points) for shape, points in zip(shapes, own, strict=True)]

@@ -36,8 +36,9 @@ MAX_SIZE = 4096
 _SKY = np.array([243, 246, 249], dtype=np.float32)
 _CUT = np.array([184, 168, 146], dtype=np.float32)
 _SUN = np.array([0.35, -0.55, 0.76]) / math.sqrt(0.35**2 + 0.55**2 + 0.76**2)
-_FILLED = 0.72
-"""Fraction of the picture's width that the robot's longest diagonal takes."""
+_TALL: dict[View, float] = {"side": 0.9, "top": 1.05, "oblique": 1.0}
+_WIDE = 1.05
+"""Height and width of what a picture shows at least, over the robot's longest diagonal."""
 _FOCAL = 2.2
 """Focal length over the picture's width, in perspective."""
 _DIRECTIONS: dict[View, tuple[float, float, float]] = {
@@ -78,6 +79,7 @@ class Camera:
         robot: What it follows.
         view: How it looks.
         size: Width and height of its pictures [pixels].
+        scale: Pixels a metre; in perspective, at the robot's distance.
         square: Side of the squares on the ground [m].
     """
 
@@ -110,17 +112,20 @@ class Camera:
             raise InvalidValueError("size of a picture [pixels]", expected, "x".join(map(str, size)))
         self.robot, self.view, self.size = robot, view, size
         self._ground = ground_mesh(terrains)
-        self._parts = [*vehicle_parts(robot), *bodies]
+        own = vehicle_parts(robot)
+        self._parts = [*own, *bodies]
         vehicle = join(part.mesh for part in self._parts)
         self._triangles = vehicle.triangles
         self._colours = np.concatenate([self._ground.colours, vehicle.colours])
         normals = np.abs(self._ground.normals())
         self._squares = np.concatenate([normals.argmax(axis=1), np.full(len(self._triangles), -1)])
         self._squares = self._squares.astype(np.int8)
-        low, high = np.array(robot.bounds())
-        self._diagonal = math.dist(low, high)
-        self.square = next(side for side in _SQUARES if _MAX_SQUARES * side >= self._diagonal)
-        self._reach = (high[1] - low[1]) / 2
+        motion = robot.model.body_motion()
+        arms = np.concatenate([part.points() for part in own]) - motion.position
+        diagonal = float(np.linalg.norm(np.ptp(arms @ motion.rotation, axis=0)))
+        self.scale = min(size[1] / _TALL[view], size[0] / _WIDE) / diagonal
+        self.square = next(side for side in _SQUARES if _MAX_SQUARES * side >= diagonal)
+        self._reach = -float(arms[:, 1].min())
         self._buffer = allocate_buffer(2 * size[0], 2 * size[1], len(self._colours))
         self._work = allocate_work(max(len(self._ground.points), len(vehicle.points)))
 
@@ -157,8 +162,7 @@ class Camera:
         right = sideways / np.linalg.norm(sideways)
         axes = np.array([right, np.cross(right, forward), forward])
         width = 2 * self.size[0]
-        metres = self._diagonal / _FILLED
         if self.view == "oblique":
-            distance = 1.05 * _FOCAL * metres
+            distance = _FOCAL * width / (2 * self.scale)
             return Projection(target - distance * forward, axes, _FOCAL * width, True, _SUN)
-        return Projection(np.array(target, dtype=float), axes, width / metres, False, _SUN)
+        return Projection(np.array(target, dtype=float), axes, 2 * self.scale, False, _SUN)

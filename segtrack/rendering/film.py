@@ -130,7 +130,7 @@ class Film:
             fps=self._frame_rate,
             quality=None,
             macro_block_size=2,
-            ffmpeg_log_level="error",
+            ffmpeg_log_level="fatal",
             **_CODECS[self.path.suffix.lower()],
         )
         next(writer)

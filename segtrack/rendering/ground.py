@@ -8,33 +8,48 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import solids as geometry
-from segtrack.rendering.mesh import Colour, Mesh, box, coloured, from_file, join, of_solid, prism
+from segtrack.rendering.mesh import Colour, Mesh, box, coloured, convex, from_file, join, of_solid, prism
 from segtrack.terrain import Terrain
 from segtrack.terrain.floor import FLOOR_DEPTH, FLOOR_REACH
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Prism, Solid
+from segtrack.terrain.solids import UPRIGHT, Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid
 
 GROUND: Colour = (217, 207, 193)
 SOIL: Colour = (205, 178, 134)
+_DEEP = 100.0
+"""How much farther down floors are drawn than they are [m], so that a cut shows ground to the edge."""
 _ROUND_AXIS = Rotation.from_euler("x", 90, degrees=True).as_matrix()
 """Turns a cylinder about y into one about z."""
 
 
 def ground_mesh(terrains: Iterable[Terrain]) -> Mesh:
-    """Return all surfaces of terrains in the world, closed ones from outside."""
+    """Return all surfaces of terrains in the world, closed ones from outside; their floors reach far down."""
     meshes = []
     for terrain in terrains:
         soft = terrain.soil is not None or getattr(terrain, "soils", None) is not None
-        meshes += [_mesh(solid, SOIL if soft else GROUND) for solid in terrain.solids()]
+        for solid in terrain.solids():
+            meshes.append(mesh := _mesh(solid, SOIL if soft else GROUND))
+            lowest = mesh.points[:, 2].min()
+            if _is_upright(solid) and lowest <= -FLOOR_DEPTH / 2:
+                mesh.points[mesh.points[:, 2] <= lowest + 1e-6, 2] -= _DEEP
     return join(meshes)
+
+
+def _is_upright(solid: Solid) -> bool:
+    """Whether a solid's lower side is level."""
+    upright_box = isinstance(solid, Box) and solid.quaternion_box_to_world == UPRIGHT
+    return upright_box or isinstance(solid, Prism)
 
 
 def _mesh(solid: Solid, colour: Colour) -> Mesh:
     match solid:
         case Box(center, half_extents, quaternion):
             return box(half_extents, colour).moved(Rotation.from_quat(quaternion).as_matrix(), center)
-        case HalfSpace(z):
+        case HalfSpace(point, normal):
             half = (FLOOR_REACH, FLOOR_REACH, FLOOR_DEPTH / 2)
-            return box(half, colour).moved(np.eye(3), (0.0, 0.0, z - FLOOR_DEPTH / 2))
+            turn = Rotation.align_vectors([normal], [(0.0, 0.0, 1.0)])[0].as_matrix()
+            return box(half, colour).moved(turn, point - turn @ (0.0, 0.0, FLOOR_DEPTH / 2))
+        case Hull(points):
+            return convex(points, colour)
         case Cylinder(center, radius, length, quaternion):
             turn = Rotation.from_quat(quaternion).as_matrix() @ _ROUND_AXIS
             return of_solid(geometry.Cylinder(radius, length), colour).moved(turn, center)
@@ -55,7 +70,7 @@ def _grid(grid: HeightGrid, colour: Colour) -> Mesh:
     y = grid.center_in_world[1] + grid.cell * (np.arange(ny) - (ny - 1) / 2)
     top = np.stack([*np.meshgrid(x, y, indexing="ij"), grid.heights], axis=-1).reshape(-1, 3)
     bottom = top.copy()
-    bottom[:, 2] = grid.heights.min() - FLOOR_DEPTH
+    bottom[:, 2] = grid.heights.min() - _DEEP
     index = np.arange(nx * ny).reshape(nx, ny)
     a, b, c, d = index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]
     upper = [(a, b, d), (b, c, d)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -13,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.description.frames import Frame
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf.reading import link_frames, read_vector
+from segtrack.description.urdf.reading import read_vector
 from segtrack.geometry import solids as geometry
 from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.geometry.path import Arc, BeltPath
@@ -61,43 +62,38 @@ class Part(NamedTuple):
 
 def vehicle_parts(robot: Robot) -> list[Part]:
     """Return body and tracks of a robot."""
-    parts = [_body(robot)]
+    parts = _body(robot)
     for track in robot.tracks.values():
         parts.append(_chain(track) if track.has_chain else _belt(track, robot.track_model))
     return parts
 
 
-def _body(robot: Robot) -> Part:
+def _body(robot: Robot) -> list[Part]:
     body = robot.description.body
     if body.size is not None:
-        mesh = box(np.array(body.size) / 2, BODY)
-    else:
-        assert body.urdf is not None
-        mesh = join(urdf_meshes(Path(body.urdf)))
-
-    def points() -> NDArray[np.float64]:
-        motion = robot.model.body_motion()
-        return mesh.points @ motion.rotation.T + motion.position
-
-    return Part(mesh, points)
+        return [_link(box(np.array(body.size) / 2, BODY), partial(robot.model.link_frame, "body"))]
+    assert body.urdf is not None
+    return [_link(mesh, partial(robot.model.link_frame, name)) for name, mesh in urdf_meshes(Path(body.urdf))]
 
 
-def urdf_meshes(file: Path) -> Iterator[Mesh]:
-    """What a URDF's links look like in its root link's frame, all joints at 0."""
+def _link(mesh: Mesh, frame: Callable[[], Frame]) -> Part:
+    return Part(mesh, lambda: frame().points(mesh.points))
+
+
+def urdf_meshes(file: Path) -> Iterator[tuple[str, Mesh]]:
+    """What a URDF's links look like: name of the link, and a mesh in its frame."""
     robot = ElementTree.parse(file).getroot()
     colours = {name: tag for tag in robot.iterfind("material") if (name := tag.get("name")) is not None}
-    frames = link_frames(robot)
     for link in robot.iterfind("link"):
+        meshes = []
         for visual in link.iterfind("visual"):
-            colour = _colour(visual.find("material"), colours)
-            geometry_tag, origin = visual.find("geometry"), visual.find("origin")
-            if geometry_tag is None:
-                continue
-            frame = frames[str(link.get("name"))] @ Frame.at(
-                read_vector(origin, "xyz"), read_vector(origin, "rpy")
-            )
-            for shape in geometry_tag:
-                yield _urdf_shape(shape, file.parent, colour).moved(frame.rotation, frame.origin)
+            colour, origin = _colour(visual.find("material"), colours), visual.find("origin")
+            frame = Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
+            for shape in visual.iterfind("geometry/*"):
+                mesh = _urdf_shape(shape, file.parent, colour)
+                meshes.append(mesh.moved(frame.rotation, frame.origin))
+        if meshes:
+            yield str(link.get("name")), join(meshes)
 
 
 def _colour(material: ElementTree.Element | None, named: dict[str, ElementTree.Element]) -> Colour:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
+from segtrack.description.urdf.shapes import body_shapes
+from segtrack.errors import InvalidValueError
 from segtrack.geometry.grousers import place_grousers
 from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.geometry.solids import Placed, turn_and_move
@@ -75,17 +79,34 @@ def side_view(
     Returns:
         Polygons in the order in which to paint them.
     """
-    polygons = []
-    if vehicle.body.size is not None:
-        half_x, _, half_z = np.asarray(vehicle.body.size) / 2
-        corners = np.array([[-half_x, -half_z], [half_x, -half_z], [half_x, half_z], [-half_x, half_z]])
-        polygons.append(Polygon("body", corners, 0.0))
+    polygons = [Polygon("body", outline, 0.0) for outline in body_outlines(vehicle, (0, 2))]
     for track in place_tracks(vehicle, pose.flippers) if chains is None else ():
         polygons += _track(track, pose.travel.get(track.mounted.name, 0.0), model)
     cos, sin = math.cos(pose.pitch), math.sin(pose.pitch)
     turn = np.array([[cos, sin], [-sin, cos]])
     moved = [Polygon(p.role, p.points @ turn + (pose.x, pose.z), p.y) for p in polygons]
     return sorted([*moved, *(chains or ())], key=lambda polygon: (-polygon.y, polygon.role != "body"))
+
+
+def body_outlines(vehicle: VehicleDescription, plane: tuple[int, int]) -> list[NDArray[np.float64]]:
+    """The body in two of its axes, a convex polygon (n, 2) for each of its shapes [m].
+
+    Of a URDF's links those shapes that collide, of a link without any those that are seen; joints at 0.
+    Meshes that cannot be read are left out.
+    """
+    body = vehicle.body
+    if body.urdf is None:
+        signs = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        return [signs * np.asarray(body.size)[list(plane)] / 2]
+    shapes = list(body_shapes(body.urdf, "collision"))
+    colliding = {link for link, _ in shapes}
+    shapes += [(link, shape) for link, shape in body_shapes(body.urdf, "visual") if link not in colliding]
+    outlines = []
+    for _, shape in shapes:
+        with suppress(InvalidValueError):
+            points = shape.frame.points(shape.corners())[:, plane]
+            outlines.append(points[ConvexHull(points).vertices])
+    return outlines
 
 
 def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]]:

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
@@ -19,7 +18,7 @@ from segtrack.description.segments_check import segments_dip
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.outline import inner_outline
 from segtrack.geometry.path import Arc, normal_of
-from segtrack.report.side_view import Role, grouser_outlines, side_view
+from segtrack.report.side_view import Role, body_outlines, grouser_outlines, side_view
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
 
 _WIDTH = 13.0
@@ -38,10 +37,13 @@ def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
     """Draw a vehicle, flippers at angle 0.
 
     Args:
-        vehicle: What to draw. Of a body that is a URDF only the tracks are drawn.
+        vehicle: What to draw.
         mass: Of the whole vehicle [kg].
     """
     low, high = bounding_box(vehicle, {})
+    for axes in ((0, 1), (0, 2)):
+        corners = np.concatenate([np.array([low, high])[:, axes], *body_outlines(vehicle, axes)])
+        low[list(axes)], high[list(axes)] = corners.min(axis=0), corners.max(axis=0)
     size = high - low
     margin = 0.16 * float(max(size[0], size[1]))
     kinds = _kinds(vehicle)
@@ -102,9 +104,10 @@ def _draw_top(
     high: NDArray[np.float64],
     margin: float,
 ) -> None:
-    if vehicle.body.size is not None:
-        length, width, _ = vehicle.body.size
-        axes.add_patch(Rectangle((-length / 2, -width / 2), length, width, color=FILL["body"][0], zorder=1))
+    outlines = body_outlines(vehicle, (0, 1))
+    axes.add_collection(
+        PolyCollection(outlines, facecolors=FILL["body"][0], edgecolors="black", linewidths=0.4, zorder=1)
+    )
     for track in place_tracks(vehicle, {}):
         _track_from_above(axes, track)
     _measure(axes, (low[0], low[1] - 0.35 * margin), (high[0], low[1] - 0.35 * margin), "below")

@@ -1,8 +1,9 @@
 """Static bodies of somebody's own PyBullet program, as described terrain.
 
-PyBullet tells of a body its primitives (plane, box, sphere, cylinder, capsule) and the corners of its convex
-meshes. Of heightfields and concave meshes it tells no triangle, but where rays hit them: these are sampled
-from above on a grid along the world's axes. Of a body made with `useMaximalCoordinates` it tells no shape.
+PyBullet tells of a body its primitives (plane, box, sphere, cylinder, capsule) and the corners of convex
+meshes, but not of all that come from a URDF. Of heightfields and other meshes it tells no triangle, but where
+rays hit them: these are sampled from above on a grid along the world's axes. Of a body made with
+`useMaximalCoordinates` it tells no shape.
 """
 
 from __future__ import annotations
@@ -53,14 +54,15 @@ def from_pybullet(
     Static are the base of a body without mass or with `useFixedBase`, and links that fixed joints hold on
     to it. Bodies that can move, and links behind joints that can, are no terrain.
 
-    Boxes, cylinders, planes and convex meshes are exact (PyBullet adds a margin of 1 mm to the latter);
-    spheres and capsules become polyhedra whose corners lie on them. Heightfields and concave meshes become
-    a `Heightfield` of samples: solid from there on downwards, upright faces slope over one spacing.
+    Boxes, cylinders, planes and convex meshes whose corners PyBullet tells are exact (PyBullet adds a margin
+    of 1 mm to the latter); spheres and capsules become polyhedra whose corners lie on them. Heightfields
+    and other meshes become a `Heightfield` of samples: solid from there on downwards, upright faces
+    slope over one spacing, and their upper edge is within one.
 
     Args:
         client: A `BulletClient`, or the module `pybullet`.
         exclude: PyBullet's ids of bodies to leave out.
-        spacing: Distance between samples of heightfields and concave meshes [m]; 0.02 m if not given, or
+        spacing: Distance between samples of heightfields and meshes [m]; 0.02 m if not given, or
             such that there are 500 along the longer side.
 
     Raises:
@@ -203,5 +205,5 @@ def _cast(
         if not waiting:
             break
     if max(map(len, found)) > 2:
-        raise _Unreadable("a concave mesh that overhangs")
+        raise _Unreadable("a mesh that overhangs")
     return [max(own, default=bottom) for own in found]

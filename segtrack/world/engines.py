@@ -62,8 +62,8 @@ def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineN
         raise UnknownNameError("track model", track_model, names)
     if engine is not None and engine not in runs_it:
         raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
-    first = DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]
-    return engine or _FASTER.get(track_model, first), track_model
+    default = DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]
+    return engine or _FASTER.get(track_model, default), track_model
 
 
 def open_engine(
@@ -133,8 +133,9 @@ def attach(
 ) -> Robot:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
-    The program calls `robot.before_step()` before each `stepSimulation()`. Solver settings
-    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+    The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
+    `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
+    README hold for are set by `segtrack.configure(client)`.
 
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.

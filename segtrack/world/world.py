@@ -156,8 +156,8 @@ class World:
         Args:
             vehicle: Bundled name, path of a vehicle file, or a description.
             track_model: How tracks are built, the engine's default if not given; PyBullet has segments
-                (its default), smooth, wheels:N, plates and chain, the native engine compliant
-                (its default) and surface.
+                (its default), smooth, wheels:N, plates, chain, compliant and surface, the native engine
+                compliant (its default) and surface.
             position: Of the body frame (2,) or (3,) [m]; at the origin if not given. Without a
                 height the vehicle is placed just above the terrain under it.
             yaw: Heading about the world's z axis [rad].

@@ -89,7 +89,7 @@ class JointBelt(Belt):
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1."""
-        with connection_required(self._client, f"set the friction of {self.name}"):
+        with connection_required(self._client, f"set the friction of {self.name}", self.track_joints.body):
             set_friction(self._client, self.track_joints.body, self.track_joints.joints, friction)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from segtrack.description.urdf.check import root_links, urdf_mistakes
-from segtrack.description.urdf.reading import link_masses
+from segtrack.description.urdf.reading import link_masses, weighing_links
 from segtrack.errors import Problem
 
 _TRACK_LINKS = "(?:line|arc|wheel)_[0-9]+|sprocket|supports"
@@ -48,8 +48,10 @@ def link_problems(
             `flippers.name`.
     """
     if urdf is None:
-        links = {"body": mass}
-        return _mount_problems(links, "body", mountings) + _overdrawn_links(links, "body", mountings)
+        own = {"body": "body"}
+        return _mount_problems(own, "body", mountings) + _overdrawn_links(
+            {"body": mass}, own, "body", mountings
+        )
     try:
         robot = ElementTree.parse(urdf).getroot()
     except ElementTree.ParseError as error:
@@ -58,13 +60,15 @@ def link_problems(
     taken = _taken_names(robot, mountings)
     if mistakes:
         return [Problem("body.urdf", mistake) for mistake in mistakes] + taken
-    masses: dict[str, float | None] = {**link_masses(robot)}
-    root = root_links(robot)[0]
-    problems = _mount_problems(masses, root, mountings)
-    if not problems and not masses[root] and not fixed:
-        message = f"must have a mass on its root link unless the body is fixed, got {root!r} without one"
+    weighing, root = weighing_links(robot), root_links(robot)[0]
+    problems = _mount_problems(weighing, root, mountings)
+    if not problems and weighing[root] is None and not fixed:
+        message = (
+            f"must have a mass on its root link {root!r}, or on a link that a fixed joint holds to it: give "
+            "one an <inertial>, or set body.fixed if it is bolted to the world"
+        )
         problems.append(Problem("body.urdf", message))
-    return problems + taken + _overdrawn_links(masses, root, mountings)
+    return problems + taken + _overdrawn_links(link_masses(robot), weighing, root, mountings)
 
 
 def reflected_mass_problems(parent: str, mass: float, reflected: Mapping[str, float]) -> list[Problem]:
@@ -86,40 +90,43 @@ def reflected_mass_problems(parent: str, mass: float, reflected: Mapping[str, fl
 
 
 def _overdrawn_links(
-    masses: Mapping[str, float | None], root: str, mountings: Mapping[str, Mounting]
+    masses: Mapping[str, float | None],
+    weighing: Mapping[str, str | None],
+    root: str,
+    mountings: Mapping[str, Mounting],
 ) -> list[Problem]:
     problems = []
     for link, mass in masses.items():
         reflected = {
             where: mounting.reflected_mass
             for where, mounting in mountings.items()
-            if where.startswith("tracks.") and _means(mounting.parent, root, masses) == link
+            if where.startswith("tracks.") and weighing.get(_means(mounting.parent, root, masses)) == link
         }
         problems += reflected_mass_problems(link, mass, reflected) if mass else []
     return problems
 
 
-def _means(parent: str, root: str, masses: Mapping[str, float | None]) -> str:
-    return root if parent == "body" and "body" not in masses else parent
+def _means(parent: str, root: str, links: Collection[str]) -> str:
+    return root if parent == "body" and "body" not in links else parent
 
 
 def _mount_problems(
-    masses: Mapping[str, float | None], root: str, mountings: Mapping[str, Mounting]
+    weighing: Mapping[str, str | None], root: str, mountings: Mapping[str, Mounting]
 ) -> list[Problem]:
     problems = []
     for where, mounting in mountings.items():
-        link = _means(mounting.parent, root, masses)
-        if link not in masses:
-            message = f"has no link {mounting.parent!r}; there are: {', '.join(masses)}"
-        elif where.startswith("tracks.") and masses[link] == 0:
-            message = f"must be a link with a mass, got {link!r} without one"
+        link = _means(mounting.parent, root, weighing)
+        if link not in weighing:
+            message = f"has no link {mounting.parent!r}; there are: {', '.join(weighing)}"
+        elif where.startswith("tracks.") and weighing[link] is None:
+            message = f"must be a link with a mass, or fixed to one, got {link!r} without one"
         else:
             continue
         problems.append(Problem(f"{where}.mount.parent", message))
     return problems + [
         Problem(where, "must not be named like a link of the body")
         for where in mountings
-        if where.startswith("flippers.") and where.removeprefix("flippers.") in masses
+        if where.startswith("flippers.") and where.removeprefix("flippers.") in weighing
     ]
 
 

@@ -45,6 +45,26 @@ def link_masses(robot: ElementTree.Element) -> dict[str, float]:
     return masses
 
 
+def weighing_links(robot: ElementTree.Element) -> dict[str, str | None]:
+    """For each link the nearest one with a mass that fixed joints hold to it, itself if it has one.
+
+    ROS puts a link without a mass at the root, `base_footprint`, and fixes the body to it.
+    """
+    masses = link_masses(robot)
+    held: dict[str, list[str]] = {name: [] for name in masses}
+    for joint in robot.iterfind("joint[@type='fixed']"):
+        one, other = (str(joint.find(tag).get("link")) for tag in ("parent", "child"))  # type: ignore[union-attr]
+        held[one].append(other)
+        held[other].append(one)
+    found: dict[str, str | None] = {}
+    for name in masses:
+        reached = [name]
+        for link in reached:
+            reached += [other for other in held[link] if other not in reached]
+        found[name] = next((link for link in reached if masses[link] > 0), None)
+    return found
+
+
 def read_inertial(link: ElementTree.Element) -> MassProperties:
     """Weigh a link of a URDF, in its frame; zero if the file gives none."""
     element = link.find("inertial")

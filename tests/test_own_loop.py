@@ -1,0 +1,170 @@
+"""What goes wrong in somebody's own PyBullet loop: `before_step` forgotten, the simulation reset."""
+
+import pybullet
+import pybullet_data
+import pytest
+from pybullet_utils.bullet_client import BulletClient
+
+import segtrack
+from segtrack.errors import NotReadyError, RemovedError
+
+MODELS = ["segments", "plates", "chain"]
+FORGOTTEN = (
+    "cannot use quince: the simulation has taken steps without robot.before_step(), "
+    "which belongs before each one"
+)
+
+
+def on_a_plane():
+    client = BulletClient(pybullet.DIRECT)
+    segtrack.configure(client, "fast")
+    client.setGravity(0, 0, -9.81)
+    client.loadURDF(pybullet_data.getDataPath() + "/plane.urdf")
+    return client
+
+
+@pytest.fixture
+def client():
+    client = on_a_plane()
+    yield client
+    client.disconnect()
+
+
+def attach(client, track_model="segments", z=0.1):
+    return segtrack.attach(client, "quince", track_model=track_model, position=(0, 0, z))
+
+
+def use(robot):
+    """All that a loop reads and commands at each step."""
+    robot.set_belt_speed(0.1, 0.1)
+    return robot.state, [track.state for track in robot.tracks.values()]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def forgotten(request):
+    """A robot whose loop has stepped it onto the ground without `before_step`."""
+    client = on_a_plane()
+    robot = attach(client, request.param)
+    use(robot)
+    for _ in range(30):
+        client.stepSimulation()
+    yield robot
+    client.disconnect()
+
+
+@pytest.mark.parametrize(
+    "next_use",
+    [
+        lambda robot: robot.state,
+        lambda robot: robot.set_belt_speed(0.1, 0.1),
+        lambda robot: robot.drive(0.1, 0.0),
+        lambda robot: robot.tracks["left"].speed,
+        lambda robot: robot.apply_force((1.0, 0.0, 0.0)),
+    ],
+)
+def test_a_loop_that_forgets_before_step_is_told_so(forgotten, next_use):
+    with pytest.raises(NotReadyError) as error:
+        next_use(forgotten)
+    assert str(error.value) == FORGOTTEN
+
+
+@pytest.mark.parametrize("track_model", ["segments", "chain"])
+def test_nothing_but_a_step_raises_the_alarm(client, track_model):
+    """Neither a collision query, nor a pose into the ground, nor another robot's steps before it came."""
+    first = attach(client, track_model, z=0.12)
+    for _ in range(20):
+        first.before_step()
+        client.stepSimulation()
+        use(first)
+    second = segtrack.attach(client, "quince", track_model=track_model, position=(0.0, 2.0, 0.05))
+    use(second)
+    client.performCollisionDetection()
+    use(second)
+    client.resetBasePositionAndOrientation(second.model.body_id, (0, 2, 0.03), (0, 0, 0, 1))
+    client.performCollisionDetection()
+    use(second)
+    second.reset_base_pose((0.0, 2.0, 0.12))
+    second.before_step()
+    first.before_step()
+    client.stepSimulation()
+    use(second)
+
+
+def test_a_loop_that_is_right_pays_nothing_for_the_alarm(client, monkeypatch):
+    robot = attach(client)
+    robot.before_step()
+    monkeypatch.setattr(pybullet, "getContactPoints", None)
+    for _ in range(3):
+        client.stepSimulation()
+        use(robot)
+        robot.before_step()
+
+
+def test_no_world_of_its_own_is_alarmed():
+    with segtrack.World("fast") as world:
+        robot = world.add_vehicle("quince")
+        use(robot)
+        world.run(0.1)
+        use(robot)
+        late = world.add_vehicle("quince", position=(0.0, 2.0))
+        use(late)
+        world.settle(max_time=0.1)
+        use(late)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def removed(request):
+    """A robot that has taken a step, and whose client has been reset."""
+    client = on_a_plane()
+    robot = attach(client, request.param)
+    robot.before_step()
+    client.stepSimulation()
+    client.resetSimulation()
+    yield robot
+    client.disconnect()
+
+
+@pytest.mark.parametrize(
+    "next_use, what",
+    [
+        (lambda r: r.before_step(), None),
+        (lambda r: r.state, "read a link"),
+        (lambda r: r.mass, "weigh quince"),
+        (lambda r: r.bounds(), "measure quince"),
+        (lambda r: r.reset_base_pose((0, 0, 1)), "place quince"),
+        (lambda r: r.apply_force((0, 0, 1)), "read a link"),
+        (lambda r: r.set_flippers(front_left=0.1), "command flipper front_left"),
+        (lambda r: r.set_flipper_speeds(front_left=0.1), "command flipper front_left"),
+        (lambda r: r.flippers["front_left"].angle, "read flipper front_left"),
+        (lambda r: r.flippers["front_left"].place(0.1), "command flipper front_left"),
+        (lambda r: r.tracks["left"].ground_speed, "read a link"),
+    ],
+)
+def test_a_robot_of_a_simulation_that_was_reset_says_so(removed, next_use, what):
+    with pytest.raises(RemovedError) as error:
+        next_use(removed)
+    gone = ": its bodies are gone, by resetSimulation or removeBody; it has to be added anew"
+    assert str(error.value).endswith(gone)
+    assert what is None or str(error.value) == what + gone
+
+
+def test_after_a_reset_a_robot_may_be_attached_anew(removed):
+    client = removed.model.physics_client_id
+    robot = attach(client, "smooth")
+    pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
+    for _ in range(10):
+        robot.before_step()
+        pybullet.stepSimulation(physicsClientId=client)
+    assert robot.state.velocity[2] < 0
+    pybullet.resetSimulation(physicsClientId=client)
+
+
+def test_a_world_whose_client_was_reset_says_so():
+    with segtrack.World("fast") as world:
+        world.add_vehicle("quince")
+        world.step()
+        world.client.resetSimulation()
+        with pytest.raises(RemovedError, match="step quince: its bodies are gone"):
+            world.step()
+        with pytest.raises(RemovedError, match="save quince: its bodies are gone"):
+            world.save()
