@@ -498,10 +498,15 @@ CHAIN = ("chain",)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ([(CHAIN, {"colour": "red"})], "chain.colour is not a key that segtrack knows"),
+        (
+            [(CHAIN, {"colour": "red"})],
+            "chain.colour is not a key that segtrack knows; there are: shoes, bushing, sprocket, drum, "
+            "tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step",
+        ),
         (
             [((*LEFT, "chain"), {"shoes": {"colour": 1}})],
-            "tracks.left.chain.shoes.colour is not a key that segtrack knows",
+            "tracks.left.chain.shoes.colour is not a key that segtrack knows; there are: count, pitch, mass, "
+            "thickness",
         ),
         ([(CHAIN, {"shoes": {"count": 2}})], "chain.shoes.count must be at least 3, got 2"),
         ([(CHAIN, {"shoes": {"count": 30.5}})], "chain.shoes.count must be a whole number, got 30.5"),
@@ -569,7 +574,7 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
         ),
         (
             {"bushing": {"stiffness": 1e12}},
-            "chain", "soft and heavy enough for sub-steps of at least 1e-06 s, got one that needs 5.52e-08 s",
+            "chain", "soft and heavy enough for sub-steps of at least 1e-06 s, got one that needs 7.29e-08 s",
         ),
     ],
 )  # fmt: skip
