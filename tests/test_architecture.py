@@ -56,7 +56,7 @@ FORBIDDEN = {
 ENGINES = {"bullet", "native"}
 """What nothing in `robot` and `world` knows but the module that opens them."""
 OPENS_ENGINES = Path("world", "engines.py")
-PLUG_IN = Path("demos", "plug_in.py")
+OWN_PROGRAMS = {Path("demos", f"{name}.py") for name in ("plug_in", "own_program")}
 """A PyBullet program of somebody's own."""
 EXTRAS = {"segtrack.envs.ppo": "stable_baselines3", "segtrack.envs.ray_vector": "ray"}
 """Modules that work with an extra alone, and what it installs."""
@@ -130,7 +130,10 @@ def test_one_module_knows_the_engines(file):
     assert not known or file == OPENS_ENGINES
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] != "bullet" and f != PLUG_IN], ids=str)
+OWNERS_APART = [file for file in FILES if file.parts[0] != "bullet" and file not in OWN_PROGRAMS]
+
+
+@pytest.mark.parametrize("file", OWNERS_APART, ids=str)
 def test_bullet_alone_imports_pybullet(file):
     assert not {"pybullet", "pybullet_utils"} & {module.split(".")[0] for module in imports(file)}
     assert "bullet" not in {part_of(m) for m in imports(file, everywhere=False) if m.startswith("segtrack")}
