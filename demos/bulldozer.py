@@ -10,6 +10,7 @@ import typer
 
 import segtrack
 from segtrack import terrain
+from segtrack.cli.output import command
 from segtrack.demos import Picture
 from segtrack.experiments.chain_history import ChainHistory, ChainRecorder
 from segtrack.files import write_figure
@@ -71,4 +72,4 @@ def draw(history: ChainHistory, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    typer.run(command(main))

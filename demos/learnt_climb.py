@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 from PIL import Image
 
+from segtrack.cli.output import command
 from segtrack.demos import Picture
 from segtrack.envs import Environment
 from segtrack.envs.policies import make_policy
@@ -33,4 +34,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    typer.run(command(main))

@@ -10,6 +10,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
 from segtrack import terrain
+from segtrack.cli.output import command
 from segtrack.demos import Picture
 from segtrack.rendering import Camera, free_body, mesh
 
@@ -41,4 +42,4 @@ def main(headless: bool = False, picture: Picture = None) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    typer.run(command(main))

@@ -10,6 +10,7 @@ from PIL import Image
 
 import segtrack
 from segtrack import terrain
+from segtrack.cli.output import command
 from segtrack.demos import Picture
 from segtrack.rendering import Camera
 
@@ -60,4 +61,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    typer.run(command(main))

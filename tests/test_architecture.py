@@ -56,7 +56,7 @@ FORBIDDEN = {
 ENGINES = {"bullet", "native"}
 """What nothing in `robot` and `world` knows but the module that opens them."""
 OPENS_ENGINES = Path("world", "engines.py")
-PLUG_IN = Path("demos", "plug_in.py")
+OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 """A PyBullet program of somebody's own."""
 EXTRAS = {"segtrack.envs.ppo": "stable_baselines3", "segtrack.envs.ray_vector": "ray"}
 """Modules that work with an extra alone, and what it installs."""
@@ -130,7 +130,7 @@ def test_one_module_knows_the_engines(file):
     assert not known or file == OPENS_ENGINES
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] != "bullet" and f != PLUG_IN], ids=str)
+@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] != "bullet" and f not in OWN_LOOPS], ids=str)
 def test_bullet_alone_imports_pybullet(file):
     assert not {"pybullet", "pybullet_utils"} & {module.split(".")[0] for module in imports(file)}
     assert "bullet" not in {part_of(m) for m in imports(file, everywhere=False) if m.startswith("segtrack")}

@@ -483,7 +483,7 @@ def test_a_speed_above_the_drives_limit_is_clipped(quince):
     [
         (lambda w: w.add_vehicle("qince"), UnknownNameError, f"no vehicle 'qince'; there are: {KNOWN}"),
         (lambda w: w.add_vehicle("packbot", track_model="rails"), UnknownNameError,
-         "no track model 'rails'; there are: segments, smooth, wheels:N, plates, chain"),
+         "no track model 'rails'; there are: segments, smooth, wheels:N, plates, chain, compliant, surface"),
         (lambda w: w.add_vehicle("packbot", position=[0, NAN]), InvalidValueError,
          "position [m] must be 2 finite numbers, got [0, nan]"),
         (lambda w: w.add_vehicle("packbot", position=[0]), InvalidValueError,

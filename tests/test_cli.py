@@ -9,8 +9,10 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from scenes import heed_interrupts
 from typer.testing import CliRunner, Result
 
@@ -21,7 +23,13 @@ from segtrack.files import picture_suffixes
 from segtrack.world import TRACK_MODELS
 
 PROGRAM = str(Path(sys.executable).with_name("segtrack"))
-PRESETS = ["coarse", *(pytest.param(preset, marks=pytest.mark.slow) for preset in ("fast", "exact"))]
+ENGINES = [
+    ["--engine", "native"],
+    *(
+        pytest.param(["--engine", "pybullet", "--preset", preset], marks=pytest.mark.slow)
+        for preset in ("coarse", "fast", "exact")
+    ),
+]
 CLIMB = ["climb", "packbot", "--step", "0.02", "--speed", "0.3", "--preset", "fast"]
 
 
@@ -123,8 +131,8 @@ def test_interrupted_climb_keeps_its_trajectory(tmp_path: Path) -> None:
 
 
 KNOWN = ", ".join(segtrack.bundled_vehicles())
-ALL_MODELS = ", ".join(model for models in TRACK_MODELS.values() for model in models)
-REPRODUCE = ("okada-table-2", "speed", "okada-table-4", "turning", "maxxii", "segments-vs-chain")
+ALL_MODELS = ", ".join(dict.fromkeys(model for models in TRACK_MODELS.values() for model in models))
+REPRODUCE = ("okada-table-2", "speed", "okada-table-4", "turning", "maxxii", "segments-vs-chain", "films")
 WRITES_A_FOLDER = [
     CLIMB,
     ["train", "StepClimb"],
@@ -151,7 +159,13 @@ CHOOSES_A_TRACK_MODEL = [
     ["reproduce", "maxxii"],
 ]
 CHOOSES_A_PRESET = [CLIMB, ["evaluate", "StepClimb"], ["reproduce", "okada-table-4"]]
-CHOOSES_AN_ENGINE = [*CHOOSES_A_PRESET, ["reproduce", "turning"]]
+CHOOSES_AN_ENGINE = [
+    *CHOOSES_A_PRESET,
+    ["train", "StepClimb"],
+    ["benchmark", "Drive"],
+    ["reproduce", "turning"],
+]
+FILMS = [*CLIMB, "--record", "film.gif"]
 COUNTS = [
     (["train", "StepClimb"], "--steps"),
     (["train", "StepClimb"], "--workers"),
@@ -161,6 +175,7 @@ COUNTS = [
     (["reproduce", "okada-table-2"], "--rounds"),
     (["reproduce", "speed"], "--rounds"),
     (["reproduce", "maxxii"], "--rows"),
+    (["reproduce", "films"], "--rounds"),
 ]
 SEEDS = [(["train", "StepClimb"], "--seed"), (["evaluate", "StepClimb"], "--seed")]
 TEXT_FOR_A_NUMBER = [
@@ -228,6 +243,8 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for call in (["train"], ["evaluate"], ["benchmark"]):
         tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
+    for call in (FILMS, ["reproduce", "films"]):
+        yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique"
     clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"
     yield ["evaluate", "StepClimb", "--policy", "clever"], clever
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
@@ -265,6 +282,8 @@ def wrong_numbers() -> Iterator[tuple[list[str], str]]:
             (["evaluate", "StepClimb", "--levels"], "height [m]"),
         ):
             yield [*call, text], f"{what} {between if is_finite else finite}"
+        frame_rate = f"must be above 0, up to 1000, got {got}" if is_finite else finite
+        yield [*FILMS, "--frame-rate", text], f"frame rate [1/s] {frame_rate}"
         if text != "0":
             friction = "must be at least 0, got -1.0" if is_finite else finite
             yield [*climb, "--friction", text], f"friction {friction}"
@@ -274,6 +293,11 @@ def wrong_numbers() -> Iterator[tuple[list[str], str]]:
     for call in (["reproduce", "turning", "--speeds"], ["evaluate", "StepClimb", "--levels"]):
         for text in ("much", "", "0.1,", "0,1;0,2"):
             yield [*call, text], f"{call[-1]} must be numbers with commas between them, got {text!r}"
+    for text in ("big", "64", "-1x64", "nanxnan"):
+        pixels = f"frame-size [pixels] must be width x height, as 640x360, got {text!r}"
+        yield [*FILMS, "--frame-size", text], pixels
+    even = "size of a picture [pixels] must be two even numbers from 64 to 4096, got '0x0'"
+    yield [*FILMS, "--frame-size", "0x0"], even
     yield ["reproduce", "maxxii", "--rows", "271"], "rows must be 1 to 270, got 271"
     for call in (["train", "StepClimb", "--set"], ["evaluate", "StepClimb", "--set"]):
         for text, expected in (
@@ -341,6 +365,23 @@ def test_what_is_no_such_number_is_refused_with_its_option(call: list[str], opti
     assert f"Invalid value for '{option}'" in said and "Traceback" not in said
 
 
+def options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each option of each command that takes a value."""
+    for name, inner in group.commands.items():
+        if hasattr(inner, "commands"):
+            yield from options(inner, (*path, name))
+            continue
+        for parameter in inner.params:
+            if parameter.param_type_name == "option" and not parameter.is_flag:
+                yield (*path, name), parameter.opts[0]
+
+
+@pytest.mark.parametrize("path, option", list(options(typer.main.get_command(app))), ids=str)
+def test_every_option_that_takes_a_value_is_in_the_table(path: tuple[str, ...], option: str) -> None:
+    calls = [call for call, _ in [*MISTAKES, *OPTIONS]]
+    assert any(tuple(call[: len(path)]) == path and option in call for call in calls)
+
+
 def test_an_error_of_the_process_is_one_line_of_its_standard_error(tmp_path: Path) -> None:
     done = run_process("climb", "qince", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -353,9 +394,9 @@ def test_unknown_option_is_a_users_mistake(tmp_path: Path) -> None:
     assert "--stepp" in done.stderr
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_table_4_matches_the_robot_in_all_six_cases(preset: str, tmp_path: Path) -> None:
-    done = run("reproduce", "okada-table-4", "--preset", preset, "--out", "t", "--json", folder=tmp_path)
+@pytest.mark.parametrize("engine", ENGINES, ids=" ".join)
+def test_table_4_matches_the_robot_in_all_six_cases(engine: list[str], tmp_path: Path) -> None:
+    done = run("reproduce", "okada-table-4", *engine, "--out", "t", "--json", folder=tmp_path)
     assert done.exit_code == 0, done.stderr
     table = json.loads(done.stdout)
     assert table["matches"] == 6

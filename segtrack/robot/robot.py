@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import VehicleModel
@@ -12,8 +13,10 @@ from segtrack.robot.flipper import Flipper
 from segtrack.robot.state import RobotState
 from segtrack.robot.track import Track
 
+Model = TypeVar("Model", bound=VehicleModel, covariant=True)
 
-class Robot:
+
+class Robot(Generic[Model]):
     """A vehicle that has been added to a simulation.
 
     Attributes:
@@ -23,7 +26,7 @@ class Robot:
         flippers: Its flippers by name.
     """
 
-    def __init__(self, model: VehicleModel, track_model: str) -> None:
+    def __init__(self, model: Model, track_model: str) -> None:
         """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
         self.model, self.track_model = model, track_model
         self.tracks = {track.mounted.name: Track(track) for track in model.tracks}

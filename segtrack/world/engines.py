@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import Engine, EngineName, wheel_count
@@ -14,6 +14,9 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.robot.checks import check_flippers, check_pose
 from segtrack.terrain import Terrain, from_pybullet
+
+if TYPE_CHECKING:
+    from segtrack.bullet.vehicle import BulletVehicle
 
 TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
     "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface"),
@@ -130,7 +133,7 @@ def attach(
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     flippers: Mapping[str, float] | None = None,
     terrain: Sequence[Terrain] | None = None,
-) -> Robot:
+) -> Robot[BulletVehicle]:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
     The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
