@@ -187,4 +187,4 @@ def test_nothing_half_written_is_left_nor_lost(tmp_path: Path, monkeypatch: pyte
     assert [path.read_text() for path in target.parent.iterdir()] == ["whole"]
     with pytest.raises(FileAccessError) as caught:
         check_writable(target / "below")
-    assert str(caught.value) == f"cannot write to {target / 'below'}: Not a directory"
+    assert str(caught.value) == f"cannot write to {target / 'below'}: {target} is a file, not a folder"
