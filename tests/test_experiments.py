@@ -138,7 +138,8 @@ def test_table_2_has_its_factors_ratios_and_overhead() -> None:
     assert 0.0 < summary["overhead_fraction"] < 0.5  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("engine", ["native", pytest.param("pybullet", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
 def test_map_counts_matches_and_holds_the_chosen_point(engine: EngineName) -> None:
     assert MapPoint(5.0, -0.05, None, tuple(line.real for line in TABLE_4)).matches == 6
     assert MapPoint(5.0, -0.05, None, tuple(not line.real for line in TABLE_4)).matches == 0

@@ -34,6 +34,7 @@ def test_interval_is_wilsons(successes: int, episodes: int) -> None:
     assert high == pytest.approx(min(middle + half, 1.0), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_evaluation_is_the_same_again_and_orders_by_policy_and_level() -> None:
     policies = ("scripted", "random")
     setup = EvaluationSetup("GapCross", policies, episodes=2, levels=(0.2, 0.3), engine="native")

@@ -18,6 +18,8 @@ from segtrack.errors import DivergedError, InvalidValueError, NotReadyError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil
 
+pytestmark = pytest.mark.slow
+"""Their kernels take half a minute to compile, once; `test_chain*.py` run those that they share."""
 FRICTION = 0.6
 SPRUNG = ChainSpec(suspension={"arm": SuspensionSpec(stiffness=1e3)})
 
@@ -211,7 +213,6 @@ def test_both_engines_sink_alike_into_soil() -> None:
     assert stand("native")[0] > 5e-3
 
 
-@pytest.mark.slow
 def test_both_engines_climb_the_240_mm_step_alike() -> None:
     """Quince's pitch on its way over the step, within 1 deg rms."""
 
@@ -232,7 +233,6 @@ def test_both_engines_climb_the_240_mm_step_alike() -> None:
     assert np.sqrt(np.mean(both(climb) ** 2)) < 1.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["packbot", "quince", "maxxii", "example_rover", "trapezoidal"])
 def test_a_vehicle_turns_climbs_askew_and_holds_on_a_slope(name: str) -> None:
     world, robot = native(name, terrain.Step(height=0.04, distance=0.4), yaw=0.2)

@@ -8,7 +8,7 @@ from pybullet_utils.bullet_client import BulletClient
 import segtrack
 from segtrack.errors import NotReadyError, RemovedError
 
-MODELS = ["segments", "plates", "chain"]
+MODELS = ["segments", pytest.param("plates", marks=pytest.mark.slow), "chain"]
 FORGOTTEN = (
     "cannot use quince: the simulation has taken steps without robot.before_step(), "
     "which belongs before each one"

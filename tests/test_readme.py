@@ -27,6 +27,7 @@ def test_two_lines_do_everything() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_first_line_climbs_and_writes_its_picture(tmp_path: Path) -> None:
     command = shlex.split(BLOCKS[0][1].splitlines()[0].split("&&")[1])
     program = Path(sys.executable).with_name("segtrack")

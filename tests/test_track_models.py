@@ -246,6 +246,7 @@ def test_plates_have_names_that_a_person_can_read():
         assert {"left_sprocket", "left_supports"} <= set(robot.model.links)
 
 
+@pytest.mark.slow
 def test_plates_drive_the_commanded_distance_and_hold_together():
     world, robot = on_plane("packbot", "plates")
     with world:
@@ -269,6 +270,7 @@ def test_plates_drive_the_commanded_distance_and_hold_together():
         assert robot.state.position[2] == pytest.approx(0.09, abs=1.5e-3)
 
 
+@pytest.mark.slow
 def test_plates_pull_a_load_with_the_force_that_they_report():
     world, robot = on_plane("packbot", "plates", settle=0.1)
     with world:
@@ -286,6 +288,7 @@ def test_plates_pull_a_load_with_the_force_that_they_report():
         assert robot.state.velocity[0] > 0.2
 
 
+@pytest.mark.slow
 def test_placing_a_robot_or_a_flipper_takes_the_plates_along():
     with segtrack.World(gravity=0.0) as world:
         turned = world.client.getQuaternionFromEuler([0.1, -0.2, 0.3])

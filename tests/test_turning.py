@@ -131,6 +131,7 @@ def test_an_arc_brakes_inside_drives_outside_and_bends_less() -> None:
     assert steered.measured.yaw_rate < steered.expected.yaw_rate < steered.no_slip_rate
 
 
+@pytest.mark.slow
 def test_a_vehicle_that_turns_on_a_slope_creeps_down() -> None:
     steered = turn_on_a_slope(Rig(load_vehicle("packbot")))
     assert 0.5 < ratio(steered) < 1.0
@@ -175,9 +176,8 @@ def test_compliant_belts_turn_on_a_slope_as_their_loads_say(vehicle: str) -> Non
     assert steered.measured.slip == pytest.approx(steered.expected.slip, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    "vehicle", [list(VEHICLES)[3], pytest.param(list(VEHICLES)[4], marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("vehicle", list(VEHICLES)[3:])
 def test_a_long_vehicle_that_friction_does_not_turn_on_a_slope_does_not_turn(vehicle: str) -> None:
     """Quince runs backwards down the slope on its left belts, while its right ones slide."""
     steered = turn_on_a_slope(compliant(vehicle))
