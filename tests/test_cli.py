@@ -21,7 +21,13 @@ from segtrack.files import picture_suffixes
 from segtrack.world import TRACK_MODELS
 
 PROGRAM = str(Path(sys.executable).with_name("segtrack"))
-PRESETS = ["coarse", *(pytest.param(preset, marks=pytest.mark.slow) for preset in ("fast", "exact"))]
+ENGINES = [
+    ["--engine", "native"],
+    *(
+        pytest.param(["--engine", "pybullet", "--preset", preset], marks=pytest.mark.slow)
+        for preset in ("coarse", "fast", "exact")
+    ),
+]
 CLIMB = ["climb", "packbot", "--step", "0.02", "--speed", "0.3", "--preset", "fast"]
 
 
@@ -353,9 +359,9 @@ def test_unknown_option_is_a_users_mistake(tmp_path: Path) -> None:
     assert "--stepp" in done.stderr
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_table_4_matches_the_robot_in_all_six_cases(preset: str, tmp_path: Path) -> None:
-    done = run("reproduce", "okada-table-4", "--preset", preset, "--out", "t", "--json", folder=tmp_path)
+@pytest.mark.parametrize("engine", ENGINES, ids=" ".join)
+def test_table_4_matches_the_robot_in_all_six_cases(engine: list[str], tmp_path: Path) -> None:
+    done = run("reproduce", "okada-table-4", *engine, "--out", "t", "--json", folder=tmp_path)
     assert done.exit_code == 0, done.stderr
     table = json.loads(done.stdout)
     assert table["matches"] == 6

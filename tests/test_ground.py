@@ -1,0 +1,137 @@
+"""The laws of contact, and the vectors that kernels are written in, against closed forms and numpy."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segtrack.ground import vectors
+from segtrack.ground.contact_laws import rigid_friction, soil_pressure, soil_shear, soil_slope
+from segtrack.ground.parameters import contact_parameters
+from segtrack.terrain.soil import find_soil
+
+UP = (0.0, 0.0, 1.0)
+ACROSS = (0.0, 1.0, 0.0)
+NUMBERS = dict(stiffness=2e5, damping=50.0, tangential_stiffness=1e5, tangential_damping=20.0)
+LIMIT = 30.0
+RNG = np.random.default_rng(0)
+TRIPLES = st.tuples(*[st.floats(-2.0, 2.0)] * 3)
+
+
+def law(ratio=1.0):
+    return contact_parameters(friction=0.5, lateral_ratio=ratio, **NUMBERS)
+
+
+def friction(shear=(0.0, 0.0, 0.0), slip=(0.0, 0.0, 0.0), ratio=1.0, weight=1.0, step=0.0, normal=UP):
+    """Shear displacement and force after a step; x along the track, y across it."""
+    return rigid_friction(shear, normal, ACROSS, slip, LIMIT, law(ratio), weight, step)
+
+
+# Vectors
+
+
+@given(a=TRIPLES, b=TRIPLES, factor=st.floats(-3.0, 3.0))
+def test_vectors_are_numpys(a, b, factor):
+    assert vectors.cross(a, b) == pytest.approx(tuple(np.cross(a, b)), abs=1e-12)
+    assert vectors.dot(a, b) == pytest.approx(np.dot(a, b), abs=1e-12)
+    assert vectors.sum_of(a, b) == pytest.approx(tuple(np.add(a, b)), abs=1e-12)
+    assert vectors.scaled(a, factor) == pytest.approx(tuple(np.multiply(a, factor)), abs=1e-12)
+    expected = tuple(np.subtract(a, np.multiply(b, factor)))
+    assert vectors.without_share(a, factor, b) == pytest.approx(expected, abs=1e-12)
+
+
+def test_rows_and_axes_are_those_of_their_arrays():
+    points, matrices, marker = RNG.normal(size=(4, 3)), RNG.normal(size=(4, 3, 3)), RNG.normal(size=3)
+    for i in range(4):
+        assert vectors.row(points, i) == tuple(points[i])
+        assert vectors.offset(points, i, marker) == pytest.approx(tuple(points[i] - marker))
+        assert vectors.arm(matrices, i, tuple(marker)) == pytest.approx(tuple(matrices[i] @ marker))
+        for k in range(3):
+            assert vectors.axis(matrices, i, k) == tuple(matrices[i, :, k])
+        changed = points.copy()
+        vectors.add(changed, i, tuple(marker), -2.0)
+        points[i] -= 2.0 * marker
+        np.testing.assert_allclose(changed, points)
+
+
+# Friction on rigid ground
+
+
+@given(x=st.floats(-1e-4, 1e-4), y=st.floats(-1e-4, 1e-4), ratio=st.sampled_from([0.5, 1.0, 1.5]))
+def test_a_sticking_contact_is_a_spring_softer_across_by_the_ratios_square(x, y, ratio):
+    shear, force = friction(shear=(x, y, 3e-4), ratio=ratio)
+    assert shear == pytest.approx((x, y, 0.0), abs=1e-15)
+    assert force == pytest.approx((-1e5 * x, -1e5 * ratio**2 * y, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [0.25, 1.0])
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+def test_slip_shears_and_damps_in_the_weights_share(weight, ratio):
+    shear, force = friction(
+        shear=(1e-5, 2e-5, 0.0), slip=(0.02, -0.01, 0.0), step=1e-3, weight=weight, ratio=ratio
+    )
+    assert shear == pytest.approx((3e-5, 1e-5, 0.0))
+    along, across = -(1e5 * 3e-5 + 20.0 * 0.02), -(ratio**2) * (1e5 * 1e-5 - 20.0 * 0.01)
+    assert force == pytest.approx((weight * along, weight * across, 0.0))
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize("angle", [0.0, 0.4, 1.2, math.pi / 2, 2.5, 4.0])
+def test_a_sliding_contact_is_pulled_back_by_the_force_of_largest_dissipation(angle, ratio):
+    """Steadily dragged, F = -limit D v / sqrt(v . D v) with D = diag(1, r^2), on the ellipse's edge."""
+    slip = (math.cos(angle), math.sin(angle), 0.0)
+    shear = (0.0, 0.0, 0.0)
+    for _ in range(200):
+        shear, force = friction(shear=shear, slip=slip, ratio=ratio, step=1e-4)
+    size = math.sqrt(slip[0] ** 2 + (ratio * slip[1]) ** 2)
+    expected = (-LIMIT * slip[0] / size, -LIMIT * ratio**2 * slip[1] / size, 0.0)
+    assert force == pytest.approx(expected, abs=1e-3 * LIMIT)
+    assert math.hypot(force[0], force[1] / ratio) == pytest.approx(LIMIT)
+    assert math.hypot(1e5 * shear[0], 1e5 * ratio * shear[1]) == pytest.approx(LIMIT)
+
+
+def test_across_the_track_is_taken_along_the_surface():
+    """On a flank whose normal is across the track no direction of it is."""
+    tilted = (0.0, math.sin(0.6), math.cos(0.6))
+    side = (0.0, math.cos(0.6), -math.sin(0.6))
+    _, force = friction(shear=tuple(1e-5 * c for c in side), ratio=0.5, normal=tilted)
+    assert force == pytest.approx(tuple(-0.25 * c for c in side))
+    _, force = friction(shear=(1e-5, 0.0, 1e-5), ratio=0.5, normal=ACROSS)
+    assert force == pytest.approx((-1.0, 0.0, -1.0))
+
+
+# Soil
+
+SAND = find_soil("LETE sand")
+RIGID_SLOPE = 1e12
+
+
+@pytest.mark.parametrize("side", [0.02, 0.2])
+@pytest.mark.parametrize("sinkage", [0.002, 0.05])
+def test_soil_carries_as_bekker_says_down_to_rigid_ground(side, sinkage):
+    soil = SAND.constants
+    pressure = (soil.cohesive_modulus / side + soil.frictional_modulus) * sinkage**soil.sinkage_exponent
+    assert soil_pressure(soil, side, sinkage, 0.0, RIGID_SLOPE) == pytest.approx(
+        (pressure, pressure / sinkage)
+    )
+    steepest = 0.5 * pressure / sinkage
+    capped = steepest / max(1.0, soil.sinkage_exponent)
+    assert soil_slope(soil, side, sinkage, steepest) == pytest.approx(capped)
+
+
+@pytest.mark.parametrize(
+    ("law_name", "closed"), [("exponential", lambda s: 1 - math.exp(-s)), ("tanh", math.tanh)]
+)
+def test_soil_is_sheared_along_its_curve(law_name, closed):
+    """Janosi and Hanamoto's, and the hyperbolic tangent, by small steps along one direction."""
+    soil = replace(SAND, shear_law=law_name).constants
+    pressure, area, modulus = 2e4, 1e-3, soil.shear_deformation_modulus
+    strength = (soil.cohesion + pressure * soil.friction) * area
+    direction = np.array((0.6, -0.8, 0.0))
+    shear, slip, step = (0.0, 0.0, 0.0), tuple(1e-6 * direction), modulus * 1e6 / 2000
+    for _ in range(3000):
+        shear, force = soil_shear(shear, UP, slip, pressure, area, soil, law(), 1.0, step)
+    assert np.array(force) == pytest.approx(-strength * closed(1.5) * direction, rel=2e-3, abs=1e-9)
