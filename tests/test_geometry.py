@@ -11,12 +11,13 @@ from segtrack.errors import InvalidValueError
 from segtrack.geometry.grousers import place_grousers
 from segtrack.geometry.links import segment_links
 from segtrack.geometry.mass import MassProperties, uniform_belt
+from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
 from segtrack.geometry.phase import wrap_travel
 from segtrack.geometry.pulleys import Pulley, wrap_belt
-from segtrack.geometry.rotation import rotation_of, rpy_of
+from segtrack.geometry.rotation import quaternion_of, rotation_about_y, rotation_of, rpy_of
 from segtrack.geometry.seam import seam_error, stance_on_belt, stance_on_segments
-from segtrack.geometry.solids import Box, prism
+from segtrack.geometry.solids import Box, Cylinder, Hull, Placed, prism
 
 EXACT = 1e-9
 
@@ -561,3 +562,72 @@ def test_left_and_right_tracks_are_built_alike(name):
             mirror = tracks[left.replace("left", "right")]
             assert track.spec.segment_links() == mirror.spec.segment_links()
             assert track.y == -mirror.y
+
+
+@pytest.mark.parametrize("angle", [-2.0, 0.0, 0.3, 1.7])
+def test_rotations_are_scipys(angle):
+    about_y = rotation_about_y(angle)
+    np.testing.assert_allclose(about_y, Rotation.from_euler("y", angle).as_matrix(), atol=1e-15)
+    turned = Rotation.from_quat(quaternion_of(about_y @ rotation_of((0.3, 0.0, angle))))
+    expected = Rotation.from_euler("y", angle) * Rotation.from_euler("xyz", (0.3, 0.0, angle))
+    assert (turned.inv() * expected).magnitude() == pytest.approx(0.0, abs=1e-9)
+
+
+def area(polygon):
+    """Of a polygon (n, 2), by the shoelace formula."""
+    x, z = polygon.T
+    return abs(np.sum(x * np.roll(z, -1) - z * np.roll(x, -1))) / 2
+
+
+def test_faces_of_an_oval_are_drawn_at_their_distance_from_its_axis():
+    distance, radius, thickness = 0.5, 0.08, 0.02
+    path = oval(distance, radius)
+    drawn = ((outer_outline(path), radius), (inner_outline(path, thickness), radius - thickness))
+    for polygon, reach in (*drawn, (path.outline(), radius)):
+        beside = np.clip(polygon[:, 0], -distance / 2, distance / 2)
+        np.testing.assert_allclose(np.hypot(polygon[:, 0] - beside, polygon[:, 1]), reach, atol=1e-9)
+        assert area(polygon) == pytest.approx(2 * distance * reach + math.pi * reach**2, rel=2e-3)
+    edges = np.linalg.norm(np.diff(path.outline(0.01), axis=0), axis=1)
+    assert np.sort(edges)[:-2].max() < 0.01
+    assert np.sort(edges)[-2:] == pytest.approx([distance] * 2)
+
+
+def test_a_round_belts_link_is_a_hoop_and_a_lines_is_a_plate():
+    """Textbook inertias about their own middles: a thin hoop of some width, and a box."""
+    mass, width, thickness, radius = 2.0, 0.1, 0.01, 0.3
+    (hoop,) = segment_links(wrap_belt([Pulley(0.2, 0.5, radius)]), width, thickness, mass, [])
+    across = mass * (radius**2 / 2 + width**2 / 12)
+    assert hoop.inertia == pytest.approx((across, mass * radius**2, across))
+    path = oval(0.5, 0.08)
+    lines = [link for link in segment_links(path, width, thickness, mass, []) if link.joint == "slider"]
+    for line in lines:
+        share = mass * 0.5 / path.perimeter
+        plate = MassProperties.of_box(share, (0, 0, 0), (0.5, width, thickness))
+        assert line.mass == pytest.approx(share)
+        np.testing.assert_allclose(line.own_properties.inertia, plate.inertia, atol=1e-12)
+    for link in (hoop, *lines):
+        np.testing.assert_allclose(link.own_properties.center, 0.0, atol=1e-12)
+        np.testing.assert_allclose(link.properties.center, (link.x, 0.0, link.z), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("solid", "length", "height", "size"),
+    [
+        (Box((0.4, 9.0, 0.2)), 0.4, 0.2, 0.08),
+        (Cylinder(0.1, 9.0), 0.2, 0.2, math.pi * 0.01),
+        (
+            Hull(tuple((x, y, z) for x in (-0.2, 0.2) for y in (-5.0, 9.0) for z in (-0.1, 0.1))),
+            0.4,
+            0.2,
+            0.08,
+        ),
+    ],
+    ids=["box", "cylinder", "hull"],
+)
+def test_solids_are_seen_along_their_axle(solid, length, height, size):
+    at_home = Placed(solid).outline
+    np.testing.assert_allclose(np.ptp(at_home, axis=0), (length, height), rtol=1e-3)
+    assert area(at_home) == pytest.approx(size, rel=6e-3)
+    moved = Placed(solid, 0.7, -0.3, 0.4).outline
+    corners = np.insert(at_home, 1, 0.0, axis=1) @ rotation_about_y(0.4).T + (0.7, 0.0, -0.3)
+    np.testing.assert_allclose(moved, corners[:, [0, 2]], atol=1e-12)
