@@ -408,3 +408,35 @@ def test_teeth_whose_pins_would_leave_the_shoes_are_refused_with_those_that_fit(
         else:
             with pytest.raises(InvalidValueError, match=f"chain.sprocket.teeth of belt must be {fitting}, "):
                 design(chain)
+
+
+def test_a_message_names_the_counts_that_close_between_the_ends_of_the_idlers_slide() -> None:
+    teeth, pitch = design().running_gear.sprocket.count, 0.04
+    depth = REAR - pitch / (2 * math.sin(math.pi / teeth))
+    ends = []
+    for moved in (-pitch / 2, pitch / 2):
+        lean = math.asin((REAR - FRONT) / (APART + moved))
+        around = (REAR - depth) * (math.pi + 2 * lean) + (FRONT - depth) * (math.pi - 2 * lean)
+        ends.append(2 * (APART + moved) * math.cos(lean) + around)
+    counts = range(math.ceil(ends[0] / pitch), math.floor(ends[1] / pitch) + 1)
+    assert len(counts) == 2
+    with pytest.raises(InvalidValueError) as error:
+        design({"shoes": {"count": counts[1] + 1, "pitch": pitch}})
+    close = "which close around its wheels with a pitch of 0.04 m"
+    told = f"chain.shoes.count of belt must be {counts[0]} or {counts[1]}, {close}, got {counts[1] + 1}"
+    assert str(error.value) == told
+
+
+def test_a_chain_too_stiff_for_steps_of_a_microsecond_is_refused_and_a_softer_one_not() -> None:
+    """The step falls with the root of the stiffness."""
+    step = design({"bushing": {"damping_ratio": 0}}).max_sub_step
+    limit = STIFFNESS * (step / 1e-6) ** 2
+    for share, is_refused in ((0.5, False), (2.0, True)):
+        chain = {"bushing": {"stiffness": share * limit, "damping_ratio": 0}}
+        if is_refused:
+            with pytest.raises(
+                InvalidValueError, match="chain of belt must be soft and heavy enough for sub-st"
+            ):
+                design(chain)
+        else:
+            assert design(chain).max_sub_step > 1e-6

@@ -404,3 +404,11 @@ def test_a_frame_seen_from_another_is_back_where_it_was_seen_from_outside():
     again = other @ one.seen_from(other)
     np.testing.assert_allclose(again.origin, one.origin)
     np.testing.assert_allclose(again.rotation, one.rotation, atol=1e-12)
+
+
+def test_a_bundled_vehicle_is_the_file_that_has_its_folders_name(tmp_path, monkeypatch):
+    for file in ("mine/mine.yaml", "mine/base.yaml", "mine/other.yaml", "mine/mine.txt"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    assert bundled_vehicles() == {"mine": tmp_path / "mine" / "mine.yaml"}
