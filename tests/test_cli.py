@@ -259,6 +259,9 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     compliant = [*CLIMB, "--track-model", "compliant"]
     size = "frame-size [pixels] must be width x height, as 640x360, got '640'"
     yield [*compliant, "--record", "film.gif", "--frame-size", "640"], size
+    unfilmed = "--record must be given with --view, --frame-rate or --frame-size, got none"
+    for option, value in (("--view", "top"), ("--frame-rate", "20"), ("--frame-size", "640x360")):
+        yield [*CLIMB, option, value], unfilmed
     yield [*compliant, "--gui"], "engine for a window must be pybullet, got 'native'"
     table = ["reproduce", "okada-table-4", "--engine", "native", "--track-model", "plates"]
     yield table, "engine for track model 'plates' must be pybullet, got 'native'"

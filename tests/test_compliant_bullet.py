@@ -56,8 +56,7 @@ def test_it_holds_on_a_slope(name, track_model):
     assert np.linalg.norm(robot.state.position - before) < 1e-6
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("time_step", [0.001, 0.005])
+@pytest.mark.parametrize("time_step", [pytest.param(0.001, marks=pytest.mark.slow), 0.005])
 def test_the_climb_is_the_native_engines(time_step):
     native = run_climb(ClimbSetup(track_model="compliant", engine="native"))
     ours = run_climb(ClimbSetup(track_model="compliant", engine="pybullet", time_step=time_step))

@@ -407,7 +407,7 @@ def test_a_frame_seen_from_another_is_back_where_it_was_seen_from_outside():
 
 
 def test_a_bundled_vehicle_is_the_file_that_has_its_folders_name(tmp_path, monkeypatch):
-    for file in ("mine/mine.yaml", "mine/base.yaml", "mine/other.yaml", "mine/mine.txt"):
+    for file in ("mine/mine.yaml", "mine/base.yaml", "mine/other.yaml", "mine/mine.txt", "own/mine.yaml"):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).touch()
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)

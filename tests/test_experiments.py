@@ -22,7 +22,7 @@ from segtrack.experiments.okada.published import (
     TABLE_4,
 )
 from segtrack.experiments.okada.step_map import MapPoint, critical_damping, run_map
-from segtrack.experiments.okada.table_2 import run_table_2
+from segtrack.experiments.okada.table_2 import MODELS, run_table_2
 from segtrack.experiments.okada.table_4 import case_setup
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.speed import measure_speed
@@ -129,7 +129,7 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
 
 
 def test_table_2_has_its_factors_ratios_and_overhead() -> None:
-    models = {"segments": "segments", "smooth": "smooth", "wheels_4": "wheels:4"}
+    models = {name: MODELS[name] for name in ("segments", "smooth", "wheels_4")}
     summary = run_table_2(rounds=2, models=models, seconds=0.1).summary()
     factors = summary["real_time_factor"]
     assert list(factors) == list(models)  # type: ignore[call-overload]
@@ -187,4 +187,4 @@ def test_nothing_half_written_is_left_nor_lost(tmp_path: Path, monkeypatch: pyte
     assert [path.read_text() for path in target.parent.iterdir()] == ["whole"]
     with pytest.raises(FileAccessError) as caught:
         check_writable(target / "below")
-    assert str(caught.value) == f"cannot write to {target / 'below'}: Not a directory"
+    assert str(caught.value) == f"cannot write to {target / 'below'}: {target} is a file, not a folder"

@@ -135,3 +135,19 @@ def test_soil_is_sheared_along_its_curve(law_name, closed):
     for _ in range(3000):
         shear, force = soil_shear(shear, UP, slip, pressure, area, soil, law(), 1.0, step)
     assert np.array(force) == pytest.approx(-strength * closed(1.5) * direction, rel=2e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("normal", [UP, ACROSS, (1.0, 0.0, 0.0), (0.6, 0.0, 0.8)])
+def test_soil_holds_with_no_more_than_its_strength_along_the_surface(normal):
+    """Wherever the surface looks; what stands out of it is forgotten."""
+    soil, pressure, area = SAND.constants, 2e4, 1e-3
+    strength = (soil.cohesion + pressure * soil.friction) * area
+    for drawn in RNG.normal(size=(5, 3)):
+        along = drawn - np.dot(drawn, normal) * np.array(normal)
+        along /= np.linalg.norm(along)
+        for share in (0.5, 4.0):
+            start = tuple(share * soil.shear_deformation_modulus * along + 0.01 * np.array(normal))
+            shear, force = soil_shear(start, normal, (0.0, 0.0, 0.0), pressure, area, soil, law(), 1.0, 0.0)
+            held = min(share, 1.0)
+            assert force == pytest.approx(tuple(-held * strength * along))
+            assert shear == pytest.approx(tuple(held * soil.shear_deformation_modulus * along))

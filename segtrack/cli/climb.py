@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +22,7 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments import chain_history, grouser_history
 from segtrack.experiments.climb import (
     FRONT_FLIPPERS_DEG,
@@ -67,9 +67,15 @@ def climb(
     record: Annotated[
         Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)
     ] = None,
-    view: Annotated[str, typer.Option(help="The film's: side, top or oblique.")] = "side",
-    frame_rate: Annotated[float, typer.Option(help="The film's [1/s].")] = 25.0,
-    frame_size: Annotated[str, typer.Option(help="The film's width and height [pixels].")] = "640x360",
+    view: Annotated[
+        str | None, typer.Option(help="The film's: side, top or oblique; side.", show_default=False)
+    ] = None,
+    frame_rate: Annotated[
+        float | None, typer.Option(help="The film's [1/s], 25.", show_default=False)
+    ] = None,
+    frame_size: Annotated[
+        str | None, typer.Option(help="The film's width and height [pixels], 640x360.", show_default=False)
+    ] = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -79,8 +85,14 @@ def climb(
     from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 
+    size = None if frame_size is None else _pixels(frame_size)
+    asked = {"view": view, "frame_rate": frame_rate, "size": size}
+    film_options = {name: value for name, value in asked.items() if value is not None}
     if record is not None:
         check_file("--record", record, (".mp4", ".gif"))
+    elif film_options:
+        expected = "given with --view, --frame-rate or --frame-size"
+        raise InvalidValueError("--record", expected, Phrase("none"))
     setup = ClimbSetup(
         vehicle=vehicle,
         step=step,
@@ -92,8 +104,7 @@ def climb(
         preset=preset,
         friction=friction,
     )
-    size = _pixels(frame_size)
-    film = None if record is None else partial(_open_film, record, view, frame_rate, size)
+    film = None if record is None else partial(_open_film, record, film_options)
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
     ended: ClimbInterrupted | ClimbDivergedError | None = None
     recorder = GrouserRecorder() if setup.resolved[1] in grouser_history.TRACK_MODELS else None
@@ -151,12 +162,11 @@ def _run(
         return run_climb(setup, gui=gui, observer=observe)
 
 
-def _open_film(path: Path, view: str, frame_rate: float, size: tuple[int, int], now: ClimbProgress) -> Film:
+def _open_film(path: Path, options: Mapping[str, Any], now: ClimbProgress) -> Film:
     """Begin a film of a climb."""
     from segtrack.rendering import Film
 
-    terrains = now.world.terrains
-    return Film(path, now.robot, terrains, view=view, frame_rate=frame_rate, size=size)  # type: ignore[arg-type]
+    return Film(path, now.robot, now.world.terrains, **options)
 
 
 def _pixels(size: str) -> tuple[int, int]:

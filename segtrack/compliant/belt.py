@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.section import Section
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
+from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.vectors import compiled
 
@@ -85,6 +87,17 @@ class BeltDesign:
             across = np.broadcast_to(section.points[:, 1], plane.shape[:2])
             found.append(np.stack([plane[..., 0], across, plane[..., 1]], axis=-1).reshape(-1, 3))
         return np.concatenate(found)
+
+
+def check_ground(ground: Ground, belts: Sequence[BeltDesign]) -> None:
+    """Refuse ground that belts cannot be on.
+
+    Raises:
+        InvalidValueError: Soil under belts whose faces stand still.
+    """
+    if len(ground.soils) and not all(belt.riding for belt in belts):
+        got = Phrase("soil, which remembers where it was pressed")
+        raise InvalidValueError("ground of track model 'surface'", "rigid", got)
 
 
 class BeltArrays(NamedTuple):

@@ -25,20 +25,17 @@ link's turning, the link loses.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
+from segtrack.compliant.beside_arrays import BeltMotion, Beside
 from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
 from segtrack.coupling.parent_frames import (
     CompositeBody,
-    CouplingImpulses,
-    NetWrench,
     ParentFrames,
-    Reaction,
     accumulate_reaction,
     composite_velocity_change,
     drift_parents,
@@ -53,51 +50,6 @@ DONE, CROWDED = 0, 1
 """How a call ended: all sub-steps taken; more is near one section than there is room for."""
 RECOVERY = 0.5
 """Fraction of what parent frames are off those of the engine that a step makes up for [-]."""
-
-
-class BeltMotion(NamedTuple):
-    """State of T belts, and what their drives are told; kernels change it in place.
-
-    Attributes:
-        travels: Since the start (T,) [m].
-        speeds: (T,) [m/s].
-        forces: Mean force of the drives along the belts' travel in the engine's last step (T,) [N].
-        axle_rates: Turning of the parent frames about the axles in the last sub-step (T,) [rad/s].
-        targets: Speeds at which the drives aim (T,) [m/s].
-        limits: Force limits of the drives (T,) [N].
-        frictions: Of the tracks (T,) [-].
-        slack: How far any part may move before candidates are looked for again (1,) [m].
-    """
-
-    travels: NDArray[np.float64]
-    speeds: NDArray[np.float64]
-    forces: NDArray[np.float64]
-    axle_rates: NDArray[np.float64]
-    targets: NDArray[np.float64]
-    limits: NDArray[np.float64]
-    frictions: NDArray[np.float64]
-    slack: NDArray[np.float64]
-
-
-class Beside(NamedTuple):
-    """Work arrays of a vehicle's belts.
-
-    Attributes:
-        parents: Track frames, which go on within the engine's step.
-        reaction: Load of the belts on them.
-        coupling: What they did to them in the engine's step.
-        net: Load on the vehicle.
-        axes: Of a section (3, 3).
-        outcome: Sub-steps taken, how the call ended, and the largest numbers of solids and edges near
-            one section (4,).
-    """
-
-    parents: ParentFrames
-    reaction: Reaction
-    coupling: CouplingImpulses
-    net: NetWrench
-    axes: NDArray[np.float64]
-    outcome: NDArray[np.intp]
 
 
 @compiled

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltDesign, pack_belts
+from segtrack.compliant.belt import BeltDesign, check_ground, pack_belts
 from segtrack.compliant.belt_contact import REPORT
-from segtrack.compliant.beside import CROWDED, BeltMotion, Beside, begin_step, read_belts, run_belts
+from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
+from segtrack.compliant.beside_arrays import BeltMotion, Beside
 from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.coupling.parent_frames import (
@@ -21,7 +22,6 @@ from segtrack.coupling.parent_frames import (
     ParentFrames,
     Reaction,
 )
-from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
 from segtrack.ground.history import allocate_contact_history as allocate_history
 from segtrack.ground.pack import Ground, pack_ground
@@ -86,9 +86,7 @@ class VehicleBelts:
         Raises:
             InvalidValueError: Soil under belts whose faces stand still.
         """
-        if len(ground.soils) and not all(belt.riding for belt in self.designs):
-            got = Phrase("soil, which remembers where it was pressed")
-            raise InvalidValueError("ground of track model 'surface'", "rigid", got)
+        check_ground(ground, self.designs)
         self._ground = ground
         self._history.solid_ids[:] = self._history.edge_ids[:] = NONE
         self._look_again()

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.stability import rounded_down
+from segtrack.compliant.belt import check_ground
 from segtrack.compliant.belt_contact import REPORT
 from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.links import vehicle_links
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError
 from segtrack.ground.history import MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
@@ -109,9 +110,7 @@ class BeltVehicle(NativeVehicle):
         Raises:
             InvalidValueError: Soil under belts whose faces stand still.
         """
-        if self.track_model == "surface" and len(ground.soils):
-            got = Phrase("soil, which remembers where it was pressed")
-            raise InvalidValueError("ground of track model 'surface'", "rigid", got)
+        check_ground(ground, self.belts)
 
     def _outer_points(self) -> NDArray[np.float64]:
         return outer_points(self.arrays, self.belts, self._view, self._work)

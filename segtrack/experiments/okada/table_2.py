@@ -13,24 +13,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError
 from segtrack.experiments.okada.published import TABLE_2_SPEED
 from segtrack.experiments.variants import without_segment
 from segtrack.terrain import Plane
-from segtrack.world import World, resolve
+from segtrack.world import World
 
 VEHICLE = "packbot"
-MODELS: Mapping[str, str] = {
-    "segments": "segments",
-    "segments_with_upper_line": "segments",
-    "smooth": "smooth",
-    "wheels_4": "wheels:4",
-    "wheels_13": "wheels:13",
-    "plates": "plates",
-    "surface": "surface",
-    "compliant": "compliant",
+MODELS: Mapping[str, tuple[EngineName, str]] = {
+    "segments": ("pybullet", "segments"),
+    "segments_with_upper_line": ("pybullet", "segments"),
+    "smooth": ("pybullet", "smooth"),
+    "wheels_4": ("pybullet", "wheels:4"),
+    "wheels_13": ("pybullet", "wheels:13"),
+    "plates": ("pybullet", "plates"),
+    "surface": ("native", "surface"),
+    "compliant": ("native", "compliant"),
+    "compliant_in_pybullet": ("pybullet", "compliant"),
+    "chain": ("native", "chain"),
+    "chain_in_pybullet": ("pybullet", "chain"),
 }
-"""Track model by its name in the table."""
+"""Engine and track model by the name in the table."""
 WITHOUT_UPPER_LINE = ("segments", "smooth")
 """These drive without the upper line, which nothing touches here (Okada et al. 2020, section III-E)."""
 UPPER_LINE = "line_2"
@@ -40,6 +44,9 @@ RATIOS = {
     "smooth_over_wheels_4": ("smooth", "wheels_4"),
     "surface_over_wheels_4": ("surface", "wheels_4"),
     "compliant_over_segments": ("compliant", "segments"),
+    "compliant_in_pybullet_over_segments": ("compliant_in_pybullet", "segments"),
+    "chain_over_segments": ("chain", "segments_with_upper_line"),
+    "chain_in_pybullet_over_segments": ("chain_in_pybullet", "segments_with_upper_line"),
 }
 ROUNDS = 5
 _SECONDS = 2.0
@@ -87,7 +94,7 @@ class Table2:
 def run_table_2(
     *,
     rounds: int = ROUNDS,
-    models: Mapping[str, str] = MODELS,
+    models: Mapping[str, tuple[EngineName, str]] = MODELS,
     seconds: float = _SECONDS,
     on_done: Callable[[], object] | None = None,
 ) -> Table2:
@@ -95,7 +102,7 @@ def run_table_2(
 
     Args:
         rounds: How often, at least 1.
-        models: Track model by its name in the table; `segments` must be among them.
+        models: Engine and track model by the name in the table; `segments` must be among them.
         seconds: Simulated in a round [s]; less for a model that would take over 3 s for it.
         on_done: Called after each model's round.
 
@@ -105,7 +112,7 @@ def run_table_2(
     if rounds < 1:
         raise InvalidValueError("rounds", "at least 1", rounds)
     with ExitStack() as stack:
-        racers = {name: stack.enter_context(_Racer(name, model)) for name, model in models.items()}
+        racers = {name: stack.enter_context(_Racer(name, *model)) for name, model in models.items()}
         factors: dict[str, list[float]] = {name: [] for name in racers}
         fractions = []
         for _ in range(rounds):
@@ -122,8 +129,7 @@ def run_table_2(
 class _Racer:
     """One model's world, warmed up and driving."""
 
-    def __init__(self, name: str, track_model: str) -> None:
-        engine, _ = resolve(None, track_model)
+    def __init__(self, name: str, engine: EngineName, track_model: str) -> None:
         self._client: Any = None
         if engine == "pybullet":
             from segtrack.bullet.timed_client import TimedClient
