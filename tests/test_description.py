@@ -9,10 +9,14 @@ from pydantic import ValidationError
 
 import segtrack
 from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
+from segtrack.description.base import Spec, UnknownPartError, check
 from segtrack.description.drive import DriveSpec
 from segtrack.description.file.load import parse_vehicle
+from segtrack.description.frames import Frame
+from segtrack.description.grousers import Grousers, GrouserShape
 from segtrack.description.placement import place_tracks
-from segtrack.errors import VehicleFileError
+from segtrack.description.track import ContactSpec, Mount
+from segtrack.errors import Problem, VehicleFileError
 
 SHAPES = {
     "tapered": (4, "cylinder"),
@@ -292,3 +296,119 @@ def test_every_package_is_shipped():
     folders |= {path.parent.relative_to(root) for path in root.glob("*/__init__.py")}
     shipped = [Path(tool["package-dir"].get(name, name.replace(".", "/"))) for name in tool["packages"]]
     assert sorted(shipped) == sorted(folders)
+
+
+def test_a_parts_checks_are_its_marked_methods_in_their_order():
+    """A method that is none is not called, and what lacks a value does without the check that needs it."""
+
+    class Part(Spec):
+        """Two numbers."""
+
+        low: float
+        high: float
+
+        def unmarked(self, given):
+            raise AssertionError(given)
+
+        @check
+        def _rises(self):
+            if self.low > self.high:
+                yield Problem("high", "must be above low")
+
+        @check
+        def _positive(self):
+            if self.low < 0:
+                yield Problem("low", "must be positive")
+
+    Part(low=1, high=2)
+    with pytest.raises(ValidationError, match="(?s)high must be above low.*low must be positive"):
+        Part(low=-1, high=-2)
+    lacking = Part.model_construct(low=-1)
+    assert [problem.where for problem in lacking.own_problems()] == ["low"]
+    with pytest.raises(UnknownPartError):
+        assert lacking.high is None
+    with pytest.raises(AttributeError):
+        assert lacking.width is None
+
+
+def test_what_a_file_leaves_out_has_the_values_that_its_keys_say():
+    """By the README and the keys' descriptions."""
+    data = packbot()
+    del data["steering_efficiency"]
+    assert parse_vehicle(data).steering_efficiency == 1.0
+    assert Mount().frame.origin.tolist() == [0, 0, 0]
+    np.testing.assert_array_equal(Mount().frame.rotation, np.eye(3))
+    assert GrouserShape.model_validate({"cylinder": {"radius": 0.01}}).crown == 1e-4
+
+
+@pytest.mark.parametrize("angle", [2 * math.pi, -2 * math.pi, 0.0])
+def test_an_angle_may_be_a_whole_turn(angle):
+    assert Mount.model_validate({"rpy": [0, 0, angle]}).rpy[2] == angle
+    with pytest.raises(ValidationError, match="must be in radians"):
+        Mount.model_validate({"rpy": [0, 0, math.copysign(2 * math.pi + 1e-6, angle)]})
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+@pytest.mark.parametrize(
+    "drive",
+    [
+        {"max_force": 80.0, "max_speed": 2.0},
+        {"sprocket": {"radius": 0.05, "stall_torque": 4.0, "no_load_speed": 40.0}},
+    ],
+)
+def test_a_stronger_drive_stalls_later_and_is_as_fast(drive, factor):
+    scaled = DriveSpec.model_validate(drive).scaled(factor)
+    assert (scaled.stall_force, scaled.top_speed) == (80.0 * factor, 2.0)
+
+
+def test_shapes_repeat_from_where_their_pattern_does():
+    bar, rod = {"box": {"length": 0.01, "height": 0.01}}, {"cylinder": {"radius": 0.01}}
+    for pattern, kinds in [
+        ([bar, bar], 1), ([bar, rod], 2), ([bar, rod] * 2, 2), ([bar, bar, rod], 3),
+        ([bar, rod, rod, bar], 4),
+        ([bar, rod, rod] * 2, 3),
+    ]:  # fmt: skip
+        grousers = Grousers.model_validate({"count": 12, "pattern": pattern})
+        assert len(grousers.shapes) == kinds and grousers.height == 0.01
+
+
+@pytest.mark.parametrize(
+    ("shape", "extent", "height", "origin"),
+    [
+        ({"box": {"length": 0.03, "height": 0.02}, "crown": 0}, (-0.015, 0.015), 0.02, 0.01),
+        ({"box": {"length": 0.03, "height": 0.02}}, (-0.015, 0.015), 0.02, 0.0),
+        ({"trapezoid": {"base": 0.03, "top": 0.01, "height": 0.02}}, (-0.015, 0.015), 0.02, 0.0),
+        ({"cylinder": {"radius": 0.02}}, (-0.02, 0.02), 0.02, 0.0),
+    ],
+)
+def test_a_grouser_reaches_as_far_as_its_solid(shape, extent, height, origin):
+    spec = GrouserShape.model_validate(shape)
+    _, above = spec.kind.solid(0.1, spec.crown)
+    assert (spec.kind.extent, spec.kind.height, above) == (extent, height, origin)
+
+
+def test_numbers_at_the_edge_of_what_a_key_allows():
+    """A friction of 0 is one, a steering efficiency of 1 too; a stiffness and a count are not."""
+    assert ContactSpec.model_validate({"friction": 0, "stiffness": 1.0, "damping": 0}).lateral_ratio == 1.0
+    data = packbot()
+    for value, is_allowed in [(1.0, True), (1e-3, True), (1.0001, False), (0, False)]:
+        if is_allowed:
+            assert parse_vehicle(data | {"steering_efficiency": value}).steering_efficiency == value
+        else:
+            with pytest.raises(VehicleFileError, match="steering_efficiency must be"):
+                parse_vehicle(data | {"steering_efficiency": value})
+
+
+def test_a_frame_seen_from_another_is_back_where_it_was_seen_from_outside():
+    one, other = Frame.at((1, 2, 3), (0.1, 0.2, 0.3)), Frame.at((-1, 0.5, 2), (0.4, -0.3, 1.2))
+    again = other @ one.seen_from(other)
+    np.testing.assert_allclose(again.origin, one.origin)
+    np.testing.assert_allclose(again.rotation, one.rotation, atol=1e-12)
+
+
+def test_a_bundled_vehicle_is_the_file_that_has_its_folders_name(tmp_path, monkeypatch):
+    for file in ("mine/mine.yaml", "mine/base.yaml", "mine/other.yaml", "mine/mine.txt", "own/mine.yaml"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    assert bundled_vehicles() == {"mine": tmp_path / "mine" / "mine.yaml"}

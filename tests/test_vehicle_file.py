@@ -1,13 +1,17 @@
 """Every mistake of a vehicle file at once: with its line, an anchor's once, wherever the file is loaded."""
 
+import re
+
 import pybullet
 import pytest
+import yaml
 from pybullet_utils.bullet_client import BulletClient
 from typer.testing import CliRunner
 
 import segtrack
 from segtrack.cli import app
 from segtrack.description import find_vehicle, load_vehicle
+from segtrack.description.file.load import parse_vehicle
 from segtrack.errors import VehicleFileError
 
 QUINCE = find_vehicle("quince").read_text()
@@ -174,3 +178,55 @@ def test_what_is_wrong_with_a_key_hides_no_check_that_does_not_need_it(tmp_path,
     assert "has no link 'nowhere'" in str(error.value)
     assert "widths is not a key that segtrack knows; did you mean width?" in str(error.value)
     assert "is missing" not in str(error.value)
+
+
+def told_of(folder, text):
+    """The mistakes of a file, each with its line."""
+    (folder / "mine.yaml").write_text(text)
+    with pytest.raises(VehicleFileError) as error:
+        load_vehicle(folder / "mine.yaml")
+    return [line.removeprefix("mine.yaml:") for line in told(error)]
+
+
+def test_what_the_first_of_several_merged_anchors_lacks_is_missing_once(tmp_path):
+    text = QUINCE.replace("    width: 0.17\n", "")
+    merged = re.sub(r"<<: (\*\w+)", r"<<: [\1, {}]", text)
+    assert told_of(tmp_path, merged) == ["5: tracks.left.width is missing"]
+
+
+def test_a_key_that_is_a_number_has_its_own_mistakes(tmp_path):
+    assert "1: tracks.1.width is given twice, first in line 1" in told_of(
+        tmp_path, "tracks: {1: {width: 1, width: 2}}"
+    )
+
+
+def test_an_alias_is_wrong_where_its_anchor_stands(tmp_path):
+    text = QUINCE.replace("xyz: [0, 0.1, 0]", "xyz: [0, &y -0.1, 0]").replace("width: 0.17", "width: *y", 1)
+    assert told_of(tmp_path, text) == ["6: tracks.left.width must be greater than 0, got -0.1"]
+
+
+def test_bytes_are_no_text(tmp_path):
+    mesh = QUINCE.replace(TRAPEZOID, "{mesh: {file: !!binary YQ==}}", 1)
+    named = QUINCE.replace("name: quince", "name: !!binary YQ==")
+    assert told_of(tmp_path, named) == ["1: name must be text, got b'a'"]
+    assert told_of(tmp_path, mesh) == ["10: tracks.left.grousers.shape.mesh.file must be text, got b'a'"]
+
+
+def test_a_pattern_is_not_short_for_what_is_wrong_in_it(tmp_path):
+    wrong, right = "{box: {length: 0, height: 0.01}}", "{box: {length: 0.01, height: 0.01}}"
+    pattern = f"pattern: [{wrong}, {right}, {wrong}]"
+    mistakes = told_of(tmp_path, QUINCE.replace(f"shape: {TRAPEZOID}", pattern, 1))
+    length = "box.length must be greater than 0, got 0"
+    assert mistakes[:2] == [f"10: tracks.left.grousers.pattern[{i}].{length}" for i in (0, 2)]
+    assert not any("long," in line for line in mistakes)
+
+
+def test_an_unknown_reflected_mass_takes_nothing_from_its_link():
+    data = yaml.safe_load(QUINCE.replace("reflected_mass: 5.0", "reflected_mass: heavy", 1))
+    data["tracks"]["right"]["drive"] = data["tracks"]["right"]["drive"] | {"reflected_mass": 20.9}
+    with pytest.raises(VehicleFileError) as error:
+        parse_vehicle(data)
+    assert [str(problem) for problem in error.value.problems] == [
+        "tracks.left.drive.reflected_mass must be a number, got 'heavy'",
+        "tracks.right.drive.reflected_mass must be less than the 20.8 kg that are left of body, got 20.9",
+    ]
