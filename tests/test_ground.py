@@ -132,6 +132,17 @@ def test_across_the_track_is_taken_along_the_surface():
     assert force == pytest.approx((-1.0, 0.0, -1.0))
 
 
+@pytest.mark.parametrize("limit", [3.0, 1e3])
+def test_friction_turns_with_its_surface(limit):
+    """Below its limit and at it: turned arguments make turned results."""
+    given = [(2e-5, -1e-5, 0.0), UP, ACROSS, (0.02, -0.03, 0.0)]
+    shear, force = rigid_friction(*given, limit, law(0.7), 1.0, 1e-3)
+    for turn in Rotation.random(3, random_state=2):
+        turned = [tuple(turn.apply(v)) for v in given]
+        found = rigid_friction(*turned, limit, law(0.7), 1.0, 1e-3)
+        np.testing.assert_allclose(found, (turn.apply(shear), turn.apply(force)), atol=1e-9)
+
+
 # Soil
 
 SAND = find_soil("LETE sand")
@@ -413,7 +424,7 @@ def test_a_point_that_touches_nothing_feels_nothing():
     assert (history.solid_ids == NONE).all()
 
 
-def test_a_point_in_a_corner_feels_the_floor_and_the_wall():
+def test_a_point_in_a_corner_feels_the_floor_and_the_upright_face():
     """Each as deep as it is in it; the greater of their depths and pressures is told."""
     grounds = [terrain.Plane(friction=0.0), terrain.Step(height=0.5, distance=0.0, friction=0.0)]
     ground = pack_ground(grounds)
@@ -449,7 +460,7 @@ def test_a_point_sticks_until_it_is_pulled_by_its_friction(share, sticks):
 
 
 @pytest.mark.parametrize("rising", [-0.3, 0.0, 0.2])
-def test_soil_damps_a_point_in_the_proportion_of_its_slope_to_rigid_grounds(rising):
+def test_soil_damps_a_point_as_nearly_critically_as_rigid_ground(rising):
     """Bekker's pressure, and of the critical damping the share that rigid ground has."""
     soil, sinkage = SAND.constants, 0.01
     modulus = soil.cohesive_modulus / SIDE + soil.frictional_modulus
@@ -518,7 +529,9 @@ def test_planes_and_edges_of_a_solid_are_those_of_its_corners_hull(solid, corner
     np.testing.assert_allclose(body.bounds, [*corners.min(axis=0), *corners.max(axis=0)], atol=1e-9)
 
 
-@pytest.mark.parametrize(("normal", "top"), [(UP, 0.7), ((0.6, 0.0, 0.8), math.inf)])
+@pytest.mark.parametrize(
+    ("normal", "top"), [(UP, 0.7), ((0.6, 0.0, 0.8), math.inf), ((-0.6, 0.0, 0.8), math.inf)]
+)
 def test_a_half_space_is_one_plane_bounded_where_it_is_level(normal, top):
     (body,) = polyhedra(solids.HalfSpace(CENTER, normal))
     np.testing.assert_allclose(body.planes, [[*normal, np.dot(normal, CENTER)]])
