@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from scenes import environment
 
 from segtrack.envs import Environment
@@ -19,7 +19,9 @@ from segtrack.world.engines import DEFAULT_ENGINE
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
-settings.register_profile("brief", deadline=None, derandomize=True, max_examples=10)
+settings.register_profile(
+    "brief", deadline=None, derandomize=True, max_examples=10, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile("steady")
 
 COMPILE = """

@@ -16,7 +16,7 @@ from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_o
 from segtrack.geometry.phase import wrap_travel
 from segtrack.geometry.pulleys import Pulley, wrap_belt
 from segtrack.geometry.rotation import quaternion_of, rotation_about_y, rotation_of, rpy_of
-from segtrack.geometry.seam import seam_error, stance_on_belt, stance_on_segments
+from segtrack.geometry.seam import ground_dip, seam_error, stance_on_belt, stance_on_segments
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed, prism
 
 EXACT = 1e-9
@@ -631,3 +631,94 @@ def test_solids_are_seen_along_their_axle(solid, length, height, size):
     moved = Placed(solid, 0.7, -0.3, 0.4).outline
     corners = np.insert(at_home, 1, 0.0, axis=1) @ rotation_about_y(0.4).T + (0.7, 0.0, -0.3)
     np.testing.assert_allclose(moved, corners[:, [0, 2]], atol=1e-12)
+
+
+def lens(radius=0.05, flank=0.5, turn=0.6):
+    """Two half turns, each a wide arc and a narrow one; the wide ones' discs stick out of the belt."""
+    wide, narrow = (flank, turn), (radius, math.pi - turn)
+    return BeltPath(chain_segments((0.3, 0.1), math.pi - turn / 2, [wide, narrow, wide, narrow]))
+
+
+@given(convex_pulleys())
+def test_arcs_around_pulleys_are_discs_in_their_place(pulleys):
+    arcs = [link for link in segment_links(wrap_belt(pulleys), 0.1, 0.01, 1.0, []) if link.joint == "hinge"]
+    for arc in arcs:
+        disc = arc.shapes[0]
+        assert (disc.x, disc.z) == (0.0, 0.0)
+        (pulley,) = [p for p in pulleys if math.dist((arc.x, arc.z), p.center) < 1e-9]
+        assert disc.solid == Cylinder(pulley.radius, 0.1)
+
+
+@pytest.mark.parametrize("path", [lens(), bean()], ids=["lens", "bean"])
+def test_chords_of_an_arc_are_inscribed_from_its_start_to_its_end(path):
+    """As few as stay within 0.1 mm of it; their outer corners lie on it and meet."""
+    links = segment_links(path, 0.1, 0.01, 1.0, [])
+    chains = [
+        (segment, link) for segment, link in zip(path.segments, links, strict=True)
+        if isinstance(segment, Arc) and isinstance(link.shapes[0].solid, Box)
+    ]  # fmt: skip
+    assert len(chains) >= 1
+    for arc, link in chains:
+        count = len(link.shapes)
+        sagittas = [arc.radius * (1 - math.cos(abs(arc.turn) / 2 / n)) for n in (count, max(count - 1, 1))]
+        assert sagittas[0] <= 1e-4 * (1 + 1e-9) and (count == 1 or sagittas[1] > 1e-4)
+        stations = arc.point_at(np.linspace(0, arc.length, count + 1))
+        for shape, corners, ends in zip(
+            link.shapes, link.outlines, zip(stations, stations[1:], strict=False), strict=True
+        ):
+            np.testing.assert_allclose(corners[[3, 2]], ends, atol=1e-9)
+            assert np.linalg.norm(corners[0] - corners[3]) == pytest.approx(0.01)
+            assert shape.solid.size[1] == 0.1
+
+
+def test_only_arcs_whose_discs_stick_out_are_chords():
+    """An outward arc wider than its belt is high, beside the ends that are discs."""
+    kinds = [type(link.shapes[0].solid) for link in segment_links(lens(), 0.1, 0.01, 1.0, [])]
+    assert kinds == [Box, Cylinder, Box, Cylinder]
+
+
+def test_a_lines_plate_lies_under_its_line():
+    path = oval(0.5, 0.08)
+    for segment, link in zip(path.segments, segment_links(path, 0.1, 0.01, 1.0, []), strict=True):
+        if isinstance(segment, Line):
+            outer = segment.point_at(np.array([0.0, segment.length]))
+            inner = outer - 0.01 * normal_of(segment.heading)
+            np.testing.assert_allclose(link.outlines[0], [*inner, *outer[::-1]], atol=1e-12)
+
+
+def test_arcs_spin_with_the_mass_of_an_omitted_line():
+    """Moments of thin hoops: about their axis what moves with the belt, across it half and the width's."""
+    mass, width, radius, distance = 1.7, 0.1, 0.08, 0.5
+    path = oval(distance, radius)
+    per_length = mass / path.perimeter
+    links = segment_links(path, width, 0.01, mass, [], ["line_2"])
+    spin = (mass - per_length * distance) / 2 * radius**2
+    across = spin / 2 + per_length * math.pi * radius * width**2 / 12
+    for link in links:
+        if link.joint == "hinge":
+            assert link.mass == pytest.approx(per_length * math.pi * radius)
+            assert link.inertia == pytest.approx((across, spin, across))
+            assert link.ratio == pytest.approx(1 / radius)
+
+
+@pytest.mark.parametrize("height", [0.0, 0.01])
+@pytest.mark.parametrize("period", [0.01, 0.1])
+def test_lines_of_an_upright_belt_run_on_below_its_lower_arc(period, height):
+    """No line of it faces down: what lies lowest is an arc, and the lines slide straight down beside it."""
+    radius = 0.02
+    path = wrap_belt([Pulley(0.1, 0.3, radius), Pulley(0.1, 0.8, radius)])
+    found = ground_dip(path, segment_links(path, 0.1, 0.01, 1.0, []), period, height)
+    assert found == pytest.approx(max(0.0, period / 2 - radius - height), abs=1e-6)
+
+
+@given(st.floats(0.02, 0.1), st.floats(0.2, 1.2), st.floats(0.001, 0.2))
+def test_dip_of_a_smooth_trapezoid_is_its_closed_form(radius, slope, period):
+    """Its slanted lines run on by half a period from where their arcs begin, r (1 - cos) above the ground."""
+    half, height = 0.4, 0.5
+    corners = [(half, 0), (-half, 0)] + [
+        (side * (half + height / math.tan(slope)), height) for side in (-1, 1)
+    ]
+    path = wrap_belt([Pulley(x, z, radius) for x, z in corners])
+    dip = period / 2 * math.sin(slope) - radius * (1 - math.cos(slope))
+    found = ground_dip(path, segment_links(path, 0.1, 0.005, 1.0, ()), period, 0.0)
+    assert found == pytest.approx(max(dip, 0.0), abs=1e-9)

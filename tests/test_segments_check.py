@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import segtrack
@@ -20,9 +17,6 @@ from segtrack.description.file.load import parse_vehicle
 from segtrack.description.segments_check import segments_dip, segments_problems
 from segtrack.errors import VehicleFileError
 from segtrack.files import write_text
-from segtrack.geometry.links import segment_links
-from segtrack.geometry.pulleys import Pulley, wrap_belt
-from segtrack.geometry.seam import ground_dip
 
 BOX = {"box": {"length": 0.006, "height": 0.008}}
 BAR = {"trapezoid": {"base": 0.012, "top": 0.005, "height": 0.008}}
@@ -73,19 +67,6 @@ def drive(vehicle: VehicleDescription, track_model: str) -> tuple[float, float]:
             heights.append(robot.state.position[2])
         way = robot.state.position[0] - start
         return way / (robot.tracks["left"].travel - travel), float(np.ptp(heights))
-
-
-@given(st.floats(0.02, 0.1), st.floats(0.2, 1.2), st.floats(0.001, 0.2))
-def test_dip_of_a_smooth_trapezoid_is_its_closed_form(radius: float, slope: float, period: float) -> None:
-    """Its slanted lines run on by half a period from where their arcs begin, r (1 - cos) above the ground."""
-    half, height = 0.4, 0.5
-    corners = [(half, 0), (-half, 0)] + [
-        (side * (half + height / math.tan(slope)), height) for side in (-1, 1)
-    ]
-    path = wrap_belt([Pulley(x, z, radius) for x, z in corners])
-    dip = period / 2 * math.sin(slope) - radius * (1 - math.cos(slope))
-    found = ground_dip(path, segment_links(path, 0.1, 0.005, 1.0, ()), period, 0.0)
-    assert found == pytest.approx(max(dip, 0.0), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", bundled_vehicles())

@@ -12,16 +12,9 @@ from segtrack.bullet.belts.plate_chain import loop_of
 from segtrack.bullet.belts.plates import closing_gap
 from segtrack.bullet.loader import track_model
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.geometry.plate_loop import plate_loop
-from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 PACKBOT_MASS = 24.0  # [kg]; README.md of the vehicle
 QUINCE_MASS = 33.0  # [kg]; Okada et al. 2020, Table III
-SHAPES = {
-    "oval": [Pulley(-0.255, 0.0, 0.082), Pulley(0.255, 0.0, 0.082)],
-    "tapered": [Pulley(0.0, 0.0, 0.08), Pulley(0.25, 0.0, 0.05)],
-    "triangular": [Pulley(-0.2, 0.0, 0.05), Pulley(0.2, 0.0, 0.05), Pulley(0.0, 0.15, 0.06)],
-}
 
 
 def part_of(vehicle, track="left"):
@@ -205,29 +198,6 @@ def test_wheels_share_the_drives_force_equally():
 
 
 # Plates
-
-
-@pytest.mark.parametrize("shape, count", [("oval", 20), ("oval", 41), ("tapered", 17), ("triangular", 41)])
-def test_plates_are_equal_chords_that_close_and_fit_the_sprocket(shape, count):
-    path = wrap_belt(SHAPES[shape])
-    loop = plate_loop(path, count)
-    sides = np.linalg.norm(np.diff(loop.hinges, axis=0), axis=1)
-    assert len(sides) == count
-    assert sides == pytest.approx(np.full(count, sides[0]), abs=1e-12)
-    assert loop.hinges[-1] == pytest.approx(loop.hinges[0], abs=1e-12)
-    # The polygon around the sprocket has `teeth` sides, its corners at the hinges' depth.
-    around = loop.pitch / (2 * math.sin(math.pi / loop.teeth))
-    assert around == pytest.approx(loop.sprocket.radius - loop.depth, abs=1e-8)
-    assert abs(loop.depth) < 0.12 * loop.pitch
-    # Slack, so that no phase is too tight, but little of it.
-    assert 1.00005 < loop.pitch / sides[0] < 1.0002
-
-
-def test_hinges_of_an_oval_lie_at_one_depth_below_the_belt():
-    loop = plate_loop(wrap_belt(SHAPES["oval"]), 40)
-    x, z = loop.hinges.T
-    distance = np.hypot(np.maximum(np.abs(x) - 0.255, 0.0), z)
-    assert 0.082 - distance == pytest.approx(np.full(41, loop.depth), abs=1e-9)
 
 
 def test_a_belt_without_grousers_has_plates_of_about_40_mm():
