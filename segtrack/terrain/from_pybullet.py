@@ -20,9 +20,10 @@ from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, finite
 from segtrack.quiet import without_greetings
 from segtrack.terrain.base import Terrain
 from segtrack.terrain.heightfield import Heightfield
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull, Solid
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 from segtrack.terrain.static_body import StaticBody
 
+_Convex = Box | Cylinder | HalfSpace | Hull
 _SPACING, _POINTS = 0.02, 500
 """Of samples, if not given: at least so far apart [m], but no more than so many along a side."""
 _BATCH = 4096
@@ -152,7 +153,7 @@ def _describe(
     return terrains
 
 
-def _is_met(client: Any, link: _Link, solid: Solid) -> bool:
+def _is_met(client: Any, link: _Link, solid: _Convex) -> bool:
     """Whether a ray through a solid's middle meets its link: not if collisions are switched off."""
     if isinstance(solid, HalfSpace):
         middle, reach = np.array(solid.point_in_world), np.array(solid.normal)
@@ -166,7 +167,7 @@ def _is_met(client: Any, link: _Link, solid: Solid) -> bool:
     return bool(hit[:2] == link[:2])
 
 
-def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> Solid | None:
+def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> _Convex | None:
     """A link's collision shape as a convex solid; None for a mesh that is not one."""
     _, _, kind, (a, b, c), _, *local = shape
     center, orientation = client.multiplyTransforms(link.position, link.orientation, *local)
