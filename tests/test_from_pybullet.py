@@ -1,6 +1,7 @@
 """Static bodies of somebody's own PyBullet program as terrain; rays of PyBullet's say where they are."""
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
 from segtrack import terrain
-from segtrack.errors import InvalidValueError
+from segtrack.errors import DisconnectedError, InvalidValueError
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.penetration import penetration_depth_solid
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
@@ -145,6 +146,115 @@ def test_a_concave_mesh_is_sampled(client):
     np.testing.assert_allclose(found.height_at([0.85, 1.0, 1.15], [0.0, 0.1, -0.15]), 0.4, atol=1e-6)
 
 
+L_PLAN = ((0, 0), (1, 0), (1, 0.3), (0.3, 0.3), (0.3, 1), (0, 1))
+
+
+def add_prism(client, folder, plan, low, high, position=(0.0, 0.0, 0.0)):
+    """A concave mesh of a star-shaped plan seen from its first corner, between two heights."""
+    n = len(plan)
+    lines = [f"v {x} {y} {z}" for z in (low, high) for x, y in plan]
+    faces = [(0, i + 1, i) for i in range(1, n - 1)] + [(n, n + i, n + i + 1) for i in range(1, n - 1)]
+    for i, j in zip(range(n), [*range(1, n), 0], strict=True):
+        faces += [(i, j, n + j), (i, n + j, n + i)]
+    lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces]
+    (folder / "prism.obj").write_text("\n".join(lines) + "\n")
+    file, flags = str(folder / "prism.obj"), pybullet.GEOM_FORCE_CONCAVE_TRIMESH
+    return add(client, pybullet.GEOM_MESH, position, fileName=file, flags=flags)
+
+
+def test_there_is_no_ground_in_the_notch_of_a_mesh(client, tmp_path):
+    client.loadURDF("plane.urdf")
+    add_prism(client, tmp_path, L_PLAN, 0.0, 0.3)
+    _, found = terrain.from_pybullet(client)
+    x, y = np.meshgrid(np.linspace(0.33, 0.99, 20), np.linspace(0.33, 0.99, 20))
+    np.testing.assert_allclose(found.height_at(x, y), -0.02)
+    np.testing.assert_allclose(found.height_at([0.1, 0.9, 0.1], [0.1, 0.1, 0.9]), 0.3, atol=1e-6)
+
+
+def test_without_other_ground_there_is_an_abyss_beside_a_mesh(client, tmp_path):
+    add_prism(client, tmp_path, L_PLAN, 2.0, 2.2)
+    (found,) = terrain.from_pybullet(client)
+    assert float(found.height_at(0.7, 0.7)) < -900
+
+
+@pytest.mark.parametrize("plan", [L_PLAN, ((0, 0), (1, 0), (1, 1), (0, 1))])
+def test_a_roof_is_named(client, tmp_path, plan):
+    """Filled down to the floor it would swallow a robot, which was flung out of it."""
+    client.loadURDF("plane.urdf")
+    roof = add_prism(client, tmp_path, plan, 2.0, 2.2)
+    with pytest.raises(InvalidValueError, match="exclude") as error:
+        terrain.from_pybullet(client)
+    assert str(error.value).endswith(
+        "got body 1 (unnamed) link -1: a mesh with 2 m of air between it and the static body below"
+    )
+    assert len(terrain.from_pybullet(client, exclude=[roof])) == 1
+
+
+def test_tilted_convex_meshes_do_not_overhang(client):
+    """At a silhouette a ray meets top, side and bottom; rays beside the middle say how high they are."""
+    shape = {"fileName": "cube.obj", "flags": pybullet.GEOM_FORCE_CONCAVE_TRIMESH, "meshScale": [0.4] * 3}
+    draw = np.random.default_rng(3)
+    for i in range(12):
+        add(client, pybullet.GEOM_MESH, (2.0 * i, 0.0, 0.0), draw.normal(size=4).tolist(), **shape)
+    found = terrain.from_pybullet(client, spacing=0.05)
+    for i, mesh in enumerate(found):
+        x, y = mesh._edges()
+        place = x[len(x) // 2], y[len(y) // 2]
+        hit = client.rayTest((*place, 5.0), (*place, -5.0))[0]
+        assert hit[0] == i and float(mesh.height_at(*place)) == pytest.approx(hit[3][2], abs=1e-5)
+    assert len(found) == 12
+
+
+def test_bodies_whose_collisions_are_switched_off_are_no_ground(client):
+    concave = {"fileName": "cube.obj", "flags": pybullet.GEOM_FORCE_CONCAVE_TRIMESH}
+    bodies = [
+        add(client, pybullet.GEOM_BOX, (0, 0, 1), TURN, halfExtents=[1, 1, 0.1]),
+        add(client, pybullet.GEOM_CYLINDER, (0, 0, 2), TURN, radius=0.4, height=0.3),
+        add(client, pybullet.GEOM_PLANE, planeNormal=[1.0, 0.0, 0.0]),
+        add(client, pybullet.GEOM_MESH, (0, 0, 3), TURN, vertices=WEDGE),
+        add(client, pybullet.GEOM_MESH, (2, 0, 4), **concave),
+    ]
+    assert len(terrain.from_pybullet(client, exclude=bodies[:4])) == 1
+    assert len(terrain.from_pybullet(client, exclude=bodies[4:])) == 4
+    for body in bodies:
+        client.setCollisionFilterGroupMask(body, -1, 0, 0)
+    assert terrain.from_pybullet(client) == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"spacing": 0}, "spacing [m] must be positive, got 0"),
+        ({"spacing": math.nan}, "spacing [m] must be a finite number, got nan"),
+        ({"spacing": "x"}, "spacing [m] must be a finite number, got 'x'"),
+        ({"exclude": 0}, "exclude must be a list of body ids, got 0"),
+        ({"exclude": "a"}, "exclude must be a list of body ids, got 'a'"),
+        ({"client": 0}, "client must be a BulletClient or the module pybullet, got 0"),
+        ({"spacing": 2.0}, "link -1: a mesh 1 m x 1 m, smaller than the spacing 2 m"),
+    ],
+)
+def test_wrong_arguments_are_named(client, tmp_path, arguments, message):
+    add_prism(client, tmp_path, L_PLAN, 0.0, 0.2)
+    with pytest.raises(InvalidValueError) as error:
+        terrain.from_pybullet(**{"client": client, **arguments})
+    assert str(error.value).endswith(message)
+
+
+def test_a_client_that_is_closed_is_named():
+    client = BulletClient(pybullet.DIRECT)
+    client.disconnect()
+    with pytest.raises(DisconnectedError, match="describe static bodies: the physics client is disconnect"):
+        terrain.from_pybullet(client)
+
+
+def test_a_heightfield_is_described_without_a_remark(client, capfd):
+    field(client)
+    field(client, position=(5, 0, 0))
+    assert len(terrain.from_pybullet(client)) == 2
+    os.write(1, b"over\n")
+    assert capfd.readouterr() == ("over\n", "")
+
+
 def test_a_mesh_that_overhangs_is_named(client, tmp_path):
     """Two cubes, one above the other, as one mesh."""
     cube = (Path(pybullet_data.getDataPath()) / "cube.obj").read_text()
@@ -175,8 +285,11 @@ def test_what_is_fixed_to_a_static_base_is_static_and_what_can_move_is_not(clien
     assert terrain.from_pybullet(client, exclude=(body,)) == ()
 
 
-def test_what_shows_but_does_not_collide_is_no_ground(client):
+def test_what_shows_but_does_not_collide_is_no_ground(client, tmp_path):
     client.createMultiBody(0, -1, client.createVisualShape(pybullet.GEOM_BOX, halfExtents=[1, 1, 1]))
+    visual = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
+    (tmp_path / "seen.urdf").write_text(f'<robot name="seen"><link name="a">{visual}</link></robot>')
+    client.loadURDF(str(tmp_path / "seen.urdf"), [1, 2, 0], useFixedBase=True)
     assert terrain.from_pybullet(client) == ()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from segtrack.bullet.quiet import without_greetings
+from segtrack.quiet import without_greetings
 
 PROGRAM = str(Path(sys.executable).with_name("segtrack"))
 CLIMB = ("climb", "packbot", "--step", "0.02", "--speed", "0.3", "--preset", "fast", "--json")

@@ -1,5 +1,16 @@
-"""Everything that touches PyBullet, which is imported here first, without its greeting."""
+"""Everything that touches PyBullet, which is imported here first, without its greeting.
 
-from segtrack.bullet.quiet import import_pybullet
+Raises:
+    MissingPyBulletError: It is not installed.
+"""
 
-import_pybullet()
+from segtrack.errors import MissingPyBulletError
+from segtrack.quiet import without_greetings
+
+try:
+    with without_greetings():
+        import pybullet  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "pybullet":
+        raise
+    raise MissingPyBulletError from None

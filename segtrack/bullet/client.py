@@ -14,7 +14,6 @@ from typing import Any, Literal
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
-from segtrack.bullet.quiet import without_greetings
 from segtrack.errors import (
     DisconnectedError,
     InvalidValueError,
@@ -23,6 +22,7 @@ from segtrack.errors import (
     UnknownNameError,
     finite,
 )
+from segtrack.quiet import without_greetings
 
 PresetName = Literal["exact", "fast", "coarse"]
 

@@ -7,7 +7,7 @@ import time
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
-from segtrack.bullet.quiet import without_greetings
+from segtrack.quiet import without_greetings
 
 
 class TimedClient(BulletClient):

@@ -10,25 +10,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, finite
+from segtrack.quiet import without_greetings
 from segtrack.terrain.base import Terrain
 from segtrack.terrain.heightfield import Heightfield
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull, Solid
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 from segtrack.terrain.static_body import StaticBody
 
+_Convex = Box | Cylinder | HalfSpace | Hull
 _SPACING, _POINTS = 0.02, 500
 """Of samples, if not given: at least so far apart [m], but no more than so many along a side."""
 _BATCH = 4096
 """Rays in a call; PyBullet takes 16,384."""
 _SAME = 1e-3
 """Hits of one ray that are nearer than this are one: rays meet neighbouring triangles at their edge [m]."""
+_NOTHING = 2.1e-3
+"""Sides of PyBullet's bounds of a link without a collision shape [m]."""
 _MOST_HITS = 1000
 """Bodies and triangles above one another that are looked through."""
+_ASIDE = (1e-4, 7e-5)
+"""Where a column is cast again that met more than top and bottom: at a silhouette it meets a side [m]."""
+_CLEARANCE = 0.1
+"""Air under a mesh that is filled: a lower gap than vehicles drive into [m]."""
+_DEEP = 1000.0
+"""How far below a mesh rays look for other ground [m]."""
 _ROUND, _TILTS = 16, 8
 """Corners around a sphere, and steps from pole to pole."""
 
@@ -42,6 +53,13 @@ class _Link(NamedTuple):
     orientation: tuple[float, ...]
 
 
+class _Column(NamedTuple):
+    """Heights at which a ray from above meets a link, and other static bodies [m]."""
+
+    own: list[float]
+    others: list[float]
+
+
 class _Unreadable(Exception):  # noqa: N818
     """Why a link cannot be turned into terrain."""
 
@@ -52,34 +70,46 @@ def from_pybullet(
     """Describe the static bodies of a PyBullet program, as they are now, with their lateral friction.
 
     Static are the base of a body without mass or with `useFixedBase`, and links that fixed joints hold on
-    to it. Bodies that can move, and links behind joints that can, are no terrain.
+    to it. Bodies that can move, and links behind joints that can, are no terrain; nor is what has no
+    collision shape, or does not collide with PyBullet's default collision group (rays do not meet it).
 
     Boxes, cylinders, planes and convex meshes whose corners PyBullet tells are exact (PyBullet adds a margin
     of 1 mm to the latter); spheres and capsules become polyhedra whose corners lie on them. Heightfields
     and other meshes become a `Heightfield` of samples: solid from there on downwards, upright faces
-    slope over one spacing, and their upper edge is within one.
+    slope over one spacing, and their upper edge is within one. Where no ray meets them, their height
+    is one spacing below the lowest other static body there. A roof is therefore no terrain.
 
     Args:
-        client: A `BulletClient`, or the module `pybullet`.
+        client: A `BulletClient`, or the module `pybullet` (no client id).
         exclude: PyBullet's ids of bodies to leave out.
         spacing: Distance between samples of heightfields and meshes [m]; 0.02 m if not given, or
             such that there are 500 along the longer side.
 
     Raises:
-        InvalidValueError: A static body cannot be described; the message names all of them.
+        InvalidValueError: A static body cannot be described; the message names all of them. Or something else
+            than a client, ids that are no whole numbers, or a spacing that is not positive.
+        DisconnectedError: The client is not connected.
     """
+    if not hasattr(client, "isConnected"):
+        raise InvalidValueError("client", "a BulletClient or the module pybullet", client)
+    if not client.isConnected():
+        raise DisconnectedError("describe static bodies")
+    if not (isinstance(exclude, Collection) and all(isinstance(body, Integral) for body in exclude)):
+        raise InvalidValueError("exclude", "a list of body ids", exclude)
+    if spacing is not None and finite("spacing [m]", spacing) <= 0:
+        raise InvalidValueError("spacing [m]", "positive", spacing)
+    bodies = [client.getBodyUniqueId(number) for number in range(client.getNumBodies())]
+    links = [link for body in bodies if body not in exclude for link in _static_links(client, body)]
+    ground = frozenset(link[:2] for link in links)
     terrains: list[Terrain] = []
     problems = []
-    for number in range(client.getNumBodies()):
-        body = client.getBodyUniqueId(number)
-        if body in exclude:
-            continue
-        for link in _static_links(client, body):
+    with without_greetings():  # PyBullet's remark that it lists no heightfield.
+        for link in links:
             try:
-                terrains += _describe(client, link, spacing)
+                terrains += _describe(client, link, ground, spacing)
             except _Unreadable as problem:
-                name = client.getBodyInfo(body)[1].decode() or "unnamed"
-                problems.append(f"body {body} ({name}) link {link.link}: {problem}")
+                name = client.getBodyInfo(link.body)[1].decode() or "unnamed"
+                problems.append(f"body {link.body} ({name}) link {link.link}: {problem}")
     if problems:
         expected = (
             "of shapes that can be described, or left out: terrain.from_pybullet(client, exclude=[...])"
@@ -100,10 +130,12 @@ def _static_links(client: Any, body: int) -> Iterator[_Link]:
             yield _Link(body, joint, *client.getLinkState(body, joint)[:2])
 
 
-def _describe(client: Any, link: _Link, spacing: float | None) -> list[Terrain]:
-    """The terrains that a link is; none if it collides with nothing."""
+def _describe(
+    client: Any, link: _Link, ground: Collection[tuple[int, int]], spacing: float | None
+) -> list[Terrain]:
+    """The terrains that a link is, beside other static links; none if it collides with nothing."""
     low, high = (np.array(corner) for corner in client.getAABB(link.body, link.link))
-    if (low == high).all():
+    if (high - low <= _NOTHING).all():
         return []
     try:
         shapes = client.getCollisionShapeData(link.body, link.link)
@@ -113,13 +145,29 @@ def _describe(client: Any, link: _Link, spacing: float | None) -> list[Terrain]:
     name = f"body {link.body} of PyBullet"
     parts = [_solid(client, link, i, shape) for i, shape in enumerate(shapes)]
     solids = tuple(part for part in parts if part is not None)
+    if solids and not _is_met(client, link, solids[0]):
+        return []
     terrains: list[Terrain] = [StaticBody(parts=solids, name=name, friction=friction)] if solids else []
     if len(solids) < max(len(shapes), 1):  # PyBullet lists no heightfield at all.
-        terrains.append(_sampled(client, link, (low, high), not shapes, spacing, friction))
+        terrains += _sampled(client, link, (low, high), ground, not shapes, spacing, friction)
     return terrains
 
 
-def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> Solid | None:
+def _is_met(client: Any, link: _Link, solid: _Convex) -> bool:
+    """Whether a ray through a solid's middle meets its link: not if collisions are switched off."""
+    if isinstance(solid, HalfSpace):
+        middle, reach = np.array(solid.point_in_world), np.array(solid.normal)
+    else:
+        middle = solid.points.mean(axis=0) if isinstance(solid, Hull) else np.array(solid.center_in_world)
+        reach = np.array([0.0, 0.0, 1.0 + np.ptp(client.getAABB(link.body, link.link), axis=0)[2]])
+    for number in range(_MOST_HITS):
+        (hit,) = client.rayTestBatch([middle + reach], [middle - reach], reportHitNumber=number)
+        if hit[0] < 0 or hit[:2] == link[:2]:
+            break
+    return bool(hit[:2] == link[:2])
+
+
+def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> _Convex | None:
     """A link's collision shape as a convex solid; None for a mesh that is not one."""
     _, _, kind, (a, b, c), _, *local = shape
     center, orientation = client.multiplyTransforms(link.position, link.orientation, *local)
@@ -161,49 +209,68 @@ def _sampled(
     client: Any,
     link: _Link,
     bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ground: Collection[tuple[int, int]],
     once: bool,
     spacing: float | None,
     friction: float,
-) -> Heightfield:
-    """A link's surface from above, within its bounds; see `_cast` for `once`."""
+) -> list[Terrain]:
+    """A link's surface from above, within its bounds, if rays meet any; see `_cast` for `once`."""
     low, high = bounds
     size = high - low
     cell = max(_SPACING, float(size[:2].max()) / _POINTS) if spacing is None else spacing
+    if size[:2].min() < cell:
+        raise _Unreadable(f"a mesh {size[0]:.3g} m x {size[1]:.3g} m, smaller than the spacing {cell:.3g} m")
     counts = [max(2, 1 + math.floor(float(side) / cell * (1 - 1e-6))) for side in size[:2]]
     middle = (low + high) / 2
     axes = [middle[i] + cell * (np.arange(n) - (n - 1) / 2) for i, n in enumerate(counts)]
-    x, y = (grid.ravel() for grid in np.meshgrid(*axes, indexing="ij"))
-    columns = np.stack([x, y], axis=1).tolist()
-    top, bottom = float(high[2]) + 1.0, float(low[2]) - 1.0
-    heights: list[float] = []
-    for first in range(0, len(columns), _BATCH):
-        heights += _cast(client, link, columns[first : first + _BATCH], top, bottom, once)
-    return Heightfield(
-        heights=np.array(heights).reshape(counts),
-        cell=cell,
-        center=(float(middle[0]), float(middle[1])),
-        friction=friction,
-    )
+    places = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    ends = float(high[2]) + 1.0, float(low[2]) - _DEEP
+    columns = _cast(client, link, places, ends, ground, once)
+    crowded = [i for i, column in enumerate(columns) if len(column.own) > 2]
+    again = _cast(client, link, places[crowded] + _ASIDE, ends, ground, once)
+    for i, column in zip(crowded, again, strict=True):
+        columns[i] = column
+        if len(column.own) > 2:
+            raise _Unreadable("a mesh that overhangs")
+    for own, others in columns:
+        gap = min(own) - max((z for z in others if z < min(own)), default=math.inf) if own[1:] else 0.0
+        if gap > _CLEARANCE:
+            raise _Unreadable(f"a mesh with {gap:.2g} m of air between it and the static body below")
+    if not any(column.own for column in columns):
+        return []
+    beside = [min(others, default=ends[1]) for own, others in columns if not own]
+    nothing = min(beside, default=0.0) - cell
+    heights = np.array([max(own, default=nothing) for own, _ in columns]).reshape(counts)
+    center = float(middle[0]), float(middle[1])
+    return [Heightfield(heights=heights, cell=cell, center=center, friction=friction)]
 
 
 def _cast(
-    client: Any, link: _Link, columns: list[list[float]], top: float, bottom: float, once: bool
-) -> list[float]:
-    """Greatest height of a link at each of some places; `bottom` where it is not.
+    client: Any,
+    link: _Link,
+    places: NDArray[np.float64],
+    ends: tuple[float, float],
+    ground: Collection[tuple[int, int]],
+    once: bool,
+) -> list[_Column]:
+    """What rays between two heights meet at places (n, 2) [m].
 
-    A heightfield is met `once`; a closed mesh is met twice, one that overhangs more often.
+    A heightfield is met `once`, and nothing below it is of interest; a closed mesh is met twice, one that
+    overhangs more often.
     """
-    found: list[list[float]] = [[] for _ in columns]
-    waiting = list(range(len(columns)))
-    for number in range(_MOST_HITS):
-        starts, ends = [[*columns[i], top] for i in waiting], [[*columns[i], bottom] for i in waiting]
-        hits = client.rayTestBatch(starts, ends, reportHitNumber=number)
-        for i, (body, index, _, position, _) in zip(waiting, hits, strict=True):
-            if (body, index) == link[:2] and all(abs(position[2] - z) > _SAME for z in found[i]):
-                found[i].append(position[2])
-        waiting = [i for i, hit in zip(waiting, hits, strict=True) if hit[0] >= 0 and not (once and found[i])]
-        if not waiting:
-            break
-    if max(map(len, found)) > 2:
-        raise _Unreadable("a mesh that overhangs")
-    return [max(own, default=bottom) for own in found]
+    columns = [_Column([], []) for _ in places]
+    for first in range(0, len(places), _BATCH):
+        waiting = list(range(first, min(first + _BATCH, len(places))))
+        for number in range(_MOST_HITS):
+            starts, stops = ([[*places[i], end] for i in waiting] for end in ends)
+            hits = client.rayTestBatch(starts, stops, reportHitNumber=number)
+            for i, (body, index, _, position, _) in zip(waiting, hits, strict=True):
+                own = (body, index) == link[:2]
+                met = columns[i].own if own else columns[i].others
+                if (own or (body, index) in ground) and all(abs(position[2] - z) > _SAME for z in met):
+                    met.append(position[2])
+            found = zip(waiting, hits, strict=True)
+            waiting = [i for i, hit in found if hit[0] >= 0 and not (once and columns[i].own)]
+            if not waiting:
+                break
+    return columns

@@ -163,7 +163,6 @@ def attach(
             contacts by themselves: no static body, or one that cannot be described.
     """
     from segtrack.bullet.client import bound_client, client_id
-    from segtrack.bullet.quiet import without_greetings
     from segtrack.bullet.vehicle import BulletVehicle
 
     resolve("pybullet", track_model)
@@ -171,8 +170,7 @@ def attach(
     number = client_id(client, f"attach {description.name}")
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
     if terrain is None and track_model in _OWN_CONTACTS:
-        with without_greetings():  # PyBullet's remark that it lists no heightfield.
-            terrain = from_pybullet(bound_client(number))
+        terrain = from_pybullet(bound_client(number))
         if not terrain:
             expected = "given, or in the PyBullet program as static bodies before `attach`"
             raise InvalidValueError(f"terrain for track model {track_model!r}", expected, Phrase("none"))

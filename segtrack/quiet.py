@@ -1,24 +1,21 @@
-"""PyBullet's remarks, kept off the standard streams: its import and each connection print a line from C."""
+"""PyBullet's remarks, kept off the standard streams: it prints them from C."""
 
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from segtrack.errors import MissingPyBulletError
-
-GREETINGS = (
-    b"pybullet build time",
-    b"argv[0]=",
-    b"b3Warning[examples/SharedMemory/PhysicsServerCommandProcessor.cpp,14335]:",
-    b"Unexpected collision shape type in PhysicsServerCommandProcessor::extractCollisionShapes",
+GREETINGS = re.compile(
+    rb"^(?:pybullet build time|argv\[0\]=).*\n?"
+    rb"|b3Warning\[[^]\n]*\]:\nUnexpected collision shape type in [\w:]*?::extractCollisionShapes",
+    re.MULTILINE,
 )
-"""How the lines begin that are left out: of the import, of a connection, and of a heightfield's shape."""
+"""What is left out: the line of the import, that of a connection, and the remark on a heightfield's shape."""
 
 
 @contextmanager
@@ -31,21 +28,6 @@ def without_greetings() -> Iterator[None]:
         for descriptor in (1, 2):
             stack.enter_context(_filtered(descriptor))
         yield
-
-
-def import_pybullet() -> None:
-    """Import PyBullet without its greeting; whatever else goes wrong is raised as ever.
-
-    Raises:
-        MissingPyBulletError: It is not installed.
-    """
-    try:
-        with without_greetings():
-            importlib.import_module("pybullet")
-    except ModuleNotFoundError as error:
-        if error.name != "pybullet":
-            raise
-        raise MissingPyBulletError from None
 
 
 @contextmanager
@@ -66,9 +48,7 @@ def _filtered(descriptor: int) -> Iterator[None]:
             os.dup2(original, descriptor)
             os.close(original)
             collected.seek(0)
-            for line in collected:
-                if not line.startswith(GREETINGS):
-                    os.write(descriptor, line)
+            os.write(descriptor, GREETINGS.sub(b"", collected.read()))
 
 
 def _flush() -> None:
