@@ -6,6 +6,8 @@ whose steps are compiled compiles it from this source.
 
 from __future__ import annotations
 
+from typing import Any
+
 from segtrack.description.track import DriveSpec
 
 UNLIMITED_FORCE = 1e6
@@ -73,7 +75,7 @@ def next_target(
     return command, wanted if abs(wanted - limit) > _LIMIT_STEP * stall_force else limit, False
 
 
-_CHANGING = ("command", "travel", "speed", "force", "energy", "target", "limit", "holding")
+_CHANGING = ("spec", "command", "travel", "speed", "force", "energy", "target", "limit", "holding")
 
 
 class DriveController:
@@ -135,11 +137,11 @@ class DriveController:
         """What the drive puts into the belt [W]; negative when it brakes."""
         return self.force * self.speed
 
-    def snapshot(self) -> dict[str, float | bool]:
-        """Everything that changes, as plain values."""
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that changes, its limits included."""
         return {name: getattr(self, name) for name in _CHANGING}
 
-    def restore(self, values: dict[str, float | bool]) -> None:
+    def restore(self, values: dict[str, Any]) -> None:
         """Go back to a snapshot."""
         for name, value in values.items():
             setattr(self, name, value)

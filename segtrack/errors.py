@@ -108,10 +108,11 @@ class FileAccessError(SegtrackError):
 class DivergedError(SegtrackError):
     """A simulation that left what is physically possible."""
 
-    def __init__(self, body: str, time: float, reason: str) -> None:
-        """Say which body diverged, when [s], and how."""
+    def __init__(self, body: str, time: float | None, reason: str) -> None:
+        """Say which body diverged, when [s] if that is known, and how."""
         self.body, self.time, self.reason = body, time, reason
-        super().__init__(f"simulation diverged: {body} at t = {time:.4f} s: {reason}")
+        when = "" if time is None else f" at t = {time:.4f} s"
+        super().__init__(f"simulation diverged: {body}{when}: {reason}")
 
 
 class DisconnectedError(SegtrackError):

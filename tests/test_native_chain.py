@@ -112,6 +112,24 @@ def test_a_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(gravity: f
     assert most > 0.4
 
 
+def test_braking_gives_back_what_spinning_up_took_but_for_losses() -> None:
+    """Work of the drives beside the energy of what moves, and the same however steps are cut."""
+    works = []
+    for step in (0.004, 0.001, 0.00025):
+        world = segtrack.World(engine="native", gravity=0.0, time_step=step)
+        robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 5))
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.1)
+        wheels = [(c.arrays.running_gear.wheels.inertias, c.wheels.speeds) for c in robot.model.chains]
+        spin = sum(float(inertias @ speeds**2) / 2 for inertias, speeds in wheels)
+        stored, spent = robot.model.bodies().kinetic_energy + spin, robot.energy
+        robot.set_belt_speed(0.0, 0.0)
+        world.run(0.1)
+        assert 0.7 * spent < spent - robot.energy < stored < spent
+        works.append((spent, robot.energy))
+    np.testing.assert_allclose(works, [works[0]] * 3, atol=2e-3 * works[0][0])
+
+
 # Closed forms on flat ground
 
 

@@ -23,6 +23,7 @@ from segtrack.errors import (
     InvalidValueError,
     UnknownNameError,
 )
+from segtrack.robot import RobotState
 from segtrack.world import pacing, resolve
 
 SCENE = """
@@ -74,6 +75,43 @@ def test_reset_starts_over_to_the_bit() -> None:
         assert world.time == 0.0
         world.run(0.3)
         assert rolled(world, robot) == first
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model"),
+    [
+        ("pybullet", "segments"),
+        ("pybullet", "plates"),
+        ("pybullet", "chain"),
+        ("pybullet", "compliant"),
+        ("native", "chain"),
+        ("native", "compliant"),
+    ],
+)
+def test_a_state_brings_back_friction_and_drive_of_its_tracks(engine: EngineName, track_model: str) -> None:
+    with segtrack.World("fast", engine=engine) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model=track_model)
+        robot.set_belt_speed(1.0, 1.0)
+        world.run(0.02)
+        saved = world.save()
+
+        def driven() -> RobotState:
+            world.run(0.04)
+            return robot.state
+
+        fresh = driven()
+        for change in (lambda t: t.set_friction(0.02), lambda t: t.scale_drive(1e-3)):
+            world.restore(saved)
+            for track in robot.tracks.values():
+                change(track)
+            changed = world.save()
+            other = driven()
+            assert other != fresh
+            world.restore(saved)
+            assert driven() == fresh
+            world.restore(changed)
+            assert driven() == other
 
 
 @pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4"])

@@ -23,6 +23,7 @@ class BulletTrack(TrackModel):
     Attributes:
         belt: What moves.
         drive: The belt's drive, with its travel and work.
+        friction: Of the track against terrain of friction 1 [-].
         home_travel: Belt travel at which the segments are home [m].
         roll_backs: How often the belt has been set back.
     """
@@ -32,6 +33,7 @@ class BulletTrack(TrackModel):
         self._client, self.belt, self.mounted = client, belt, belt.track_joints.mounted
         self._body, self._guard = belt.track_joints.body, guard
         self.drive = DriveController(self.mounted.spec.drive)
+        self.friction = self.mounted.spec.contact.friction
         self.home_travel = 0.0
         self.roll_backs = 0
         self._set_motor_command()
@@ -56,6 +58,7 @@ class BulletTrack(TrackModel):
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1, >= 0."""
         self.belt.set_friction(friction)
+        self.friction = friction
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as described, > 0."""
@@ -128,6 +131,7 @@ class BulletTrack(TrackModel):
             "home_travel": self.home_travel,
             "roll_backs": self.roll_backs,
             "drive": self.drive.snapshot(),
+            "friction": self.friction,
             "belt": self.belt.snapshot(),
         }
 
@@ -135,6 +139,8 @@ class BulletTrack(TrackModel):
         """Go back to a snapshot."""
         self.home_travel, self.roll_backs = snapshot["home_travel"], snapshot["roll_backs"]
         self.drive.restore(snapshot["drive"])
+        if self.friction != snapshot["friction"]:  # Of many links, each of which must be told.
+            self.set_friction(snapshot["friction"])
         self.belt.restore(snapshot["belt"])
         self._set_motor_command()
 

@@ -146,8 +146,18 @@ class BulletVehicle(VehicleModel):
         """
         self._force = (tuple(force), tuple(point)) if any(force) else None
 
-    def before_step(self, damping_rate: float = 0.0) -> None:
-        """Read the belts, roll back those that are due, and command the drives. Call once before each step.
+    def before_step(self) -> None:
+        """Prepare for the next step of somebody else's loop; to be called exactly once before each.
+
+        Raises:
+            DivergedError: A body or belt is not finite, or absurdly fast.
+            DisconnectedError: The client is gone.
+        """
+        self.check_speed()
+        self.prepare_step()
+
+    def prepare_step(self, damping_rate: float = 0.0) -> None:
+        """Read the belts, roll back those that are due, and command the drives.
 
         Args:
             damping_rate: Rate at which the speed of a chain's shoes and wheels decays besides [1/s]; that
@@ -198,17 +208,17 @@ class BulletVehicle(VehicleModel):
                     physicsClientId=client,
                 )
 
-    def check_speed(self, time: float) -> None:
+    def check_speed(self, time: float | None = None) -> None:
         """Refuse to go on with what is not physical.
 
         Args:
-            time: Simulated time, for the message [s].
+            time: Simulated time, for the message [s]; None in somebody else's loop, whose time it is.
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
         """
         client = self.physics_client_id
-        with connection_required(client, f"watch {self.description.name}", self.body_id):
+        with connection_required(client, f"step {self.description.name}", self.body_id):
             moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
         speeds = [v for velocity in moving for v in velocity] + [track.drive.speed for track in self.tracks]
         if not all(map(math.isfinite, speeds)):

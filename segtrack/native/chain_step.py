@@ -131,7 +131,8 @@ def advance_chains(
                 radius = vehicle.pitch_radii[t]
                 target, limit = state.targets[t] / radius, state.limits[t] * radius
                 torque = load_track(tracks[t], gravity, target, limit, sub_step, decay)
-                state.forces[t] += torque / radius / sub_steps
+                work.drive_forces[t] = torque / radius
+                state.forces[t] += work.drive_forces[t] / sub_steps
                 _add_reaction(tracks[t], work, tree.belt_links[t])
             add_hull_contacts(ground, hull, center, work, near, history, 0, 0, report, len(tracks), sub_step)
             push = row(state.push, 0)
@@ -145,10 +146,11 @@ def advance_chains(
                 _place_parents(tracks[t], work, tree.belt_links[t], t)
                 travel = _drift(tracks[t], sub_step) * vehicle.pitch_radii[t]
                 state.travels[t] += travel
+                # A constant force does work on the mean of the speeds before and after.
+                state.energies[t] += work.drive_forces[t] * (sub_step * state.speeds[t] + travel) / 2
                 state.speeds[t] = travel / sub_step
         done[0] += 1
         for t in range(len(tracks)):
-            state.energies[t] += state.forces[t] * step * state.speeds[t]
             failures[t, 0], failures[t, 1] = check_integrity(tracks[t])
             if failures[t, 0] >= 0:
                 outcome[0] = FAILED

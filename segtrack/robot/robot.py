@@ -147,9 +147,12 @@ class Robot(Generic[Model]):
         self.model.place(*check_pose(position, orientation))
 
     def before_step(self) -> None:
-        """Prepare for the next step of somebody else's loop; see `segtrack.attach`.
+        """Prepare for the next step of somebody else's loop; to be called exactly once before each.
+
+        A second call before the same step would take belts through that step twice; see `segtrack.attach`.
 
         Raises:
+            DivergedError: The robot is no longer finite, or absurdly fast.
             DisconnectedError: The client is gone.
             NotReadyError: The engine has no loop but its own.
         """

@@ -136,8 +136,8 @@ def attach(
 ) -> Robot[BulletVehicle]:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
-    The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
-    `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
+    The program calls `robot.before_step()` exactly once before each `stepSimulation()`; one that never does
+    gets `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
     README hold for are set by `segtrack.configure(client)`.
 
     Args:

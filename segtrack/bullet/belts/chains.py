@@ -24,7 +24,7 @@ from segtrack.coupling.parent_frames import ParentFrames
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackSpec
 from segtrack.engine import Bodies
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.geometry.links import SegmentLink
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.vectors import cross
@@ -165,9 +165,11 @@ class ChainBeltGroup(BeltGroup):
 
         Raises:
             DivergedError: A link is lost.
-            InvalidValueError: PyBullet's time step is too long.
+            InvalidValueError: PyBullet's time step is too long, or divided.
         """
-        duration, gravity = next_step(self._client, MAX_TIME_STEP, "link chains")
+        duration, gravity, sub_steps = next_step(self._client, MAX_TIME_STEP, "link chains")
+        if sub_steps > 1:
+            raise InvalidValueError("numSubSteps of the client", "at most 1 with link chains", sub_steps)
         motions = self._links.read()
         wrenches = np.zeros((len(motions), 6))
         means = advance_tracks(

@@ -155,7 +155,7 @@ class CompliantBeltGroup(BeltGroup):
             DivergedError: A force is not finite.
             InvalidValueError: PyBullet's time step is too long.
         """
-        duration, gravity = next_step(self._client, self._longest, f"compliant belts of {self._name}")
+        duration, gravity, _ = next_step(self._client, self._longest, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)
         vehicle = self._links.compose(motions, gravity)

@@ -89,8 +89,11 @@ class JointBelt(Belt):
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1."""
-        with connection_required(self._client, f"set the friction of {self.name}", self.track_joints.body):
-            set_friction(self._client, self.track_joints.body, self.track_joints.joints, friction)
+        joints, client = self.track_joints, self._client
+        with connection_required(client, f"set the friction of {self.name}", joints.body):
+            links = {body: range(pybullet.getNumJoints(body, physicsClientId=client)) for body in self.bodies}
+            for body, own in (links or {joints.body: joints.joints}).items():
+                set_friction(client, body, own, friction)
 
 
 class JointBeltGroup(BeltGroup):

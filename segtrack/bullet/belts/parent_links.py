@@ -29,14 +29,16 @@ class EngineStep(NamedTuple):
     Attributes:
         duration: [s]
         gravity: In the world [m/s^2].
+        sub_steps: Into which PyBullet divides it.
     """
 
     duration: float
     gravity: tuple[float, float, float]
+    sub_steps: int
 
 
 def next_step(client: int, longest: float, belts: str) -> EngineStep:
-    """Read PyBullet's time step and gravity.
+    """Read PyBullet's time step, its parts, and gravity.
 
     Args:
         client: PyBullet's id of the client.
@@ -51,7 +53,7 @@ def next_step(client: int, longest: float, belts: str) -> EngineStep:
         expected = f"at most {rounded_down(longest):.3g} with {belts}"
         raise InvalidValueError("time_step [s]", expected, engine["fixedTimeStep"])
     x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
-    return EngineStep(engine["fixedTimeStep"], (x, y, z))
+    return EngineStep(engine["fixedTimeStep"], (x, y, z), max(1, engine["numSubSteps"]))
 
 
 class ParentLinks:
