@@ -52,6 +52,7 @@ print(json.dumps({
         ends("climb", "quince", "--track-model", "segments", "--out", sys.argv[1]),
         ends("urdf", "quince"),
         ends("validate", "quince"),
+        ends("climb", "packbot", "--step", "0.02", "--speed", "1", "--out", sys.argv[2]),
     ],
 }))
 """
@@ -61,11 +62,11 @@ print(json.dumps({
 def without(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What a process in which PyBullet cannot be imported answers, and what stands on its standard error."""
     folder = tmp_path_factory.mktemp("out")
-    command = [sys.executable, "-c", PROGRAM, str(folder / "climb")]
+    command = [sys.executable, "-c", PROGRAM, str(folder / "segments"), str(folder / "climb")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert not list(Path(folder).iterdir())
-    return json.loads(done.stdout), done.stderr
+    assert [path.name for path in folder.iterdir()] == ["climb"]
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 
 def test_the_native_engine_is_the_default(without: Any) -> None:
@@ -82,7 +83,7 @@ def test_whatever_asks_for_pybullet_is_told_what_to_install(without: Any) -> Non
         f"(this is {here}); engine native works without it"
     )
     assert answer["asked"] == dict.fromkeys(answer["asked"], ["MissingPyBulletError", message])
-    assert answer["exit codes"] == [2, 2, 0]
+    assert answer["exit codes"] == [2, 2, 0, 0]
     assert errors.count(f"segtrack: {message}\n") == 2
 
 

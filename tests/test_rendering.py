@@ -10,7 +10,6 @@ import pytest
 from segtrack import World, terrain
 from segtrack.description import load_vehicle
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
-from segtrack.experiments.climb import ClimbSetup
 from segtrack.experiments.film_cost import measure_films
 from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.rendering import Camera, Film, free_body
@@ -244,8 +243,8 @@ def test_links_of_a_urdf_are_drawn_where_their_joints_are():
 
 
 def test_what_a_film_costs_is_measured_beside_the_climb_without_one():
-    setup = ClimbSetup("packbot", step=0.02, speed=1.0, track_model="compliant")
-    (cost,) = measure_films(rounds=1, climbs=(setup,))
+    climb = {"vehicle": "packbot", "step": 0.02, "speed": 1.0, "track_model": "compliant"}
+    (cost,) = measure_films(rounds=1, climbs=(climb,))
     assert len(cost.without) == len(cost.filmed) == 1
     assert cost.ratio == pytest.approx(sum(cost.filmed) / sum(cost.without))
     added = cost.filmed[0] - cost.without[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ from segtrack.errors import InvalidValueError
 from segtrack.experiments.climb import ClimbProgress, ClimbSetup, run_climb
 from segtrack.rendering import FRAME_RATE, SIZE, Film, View
 
-CLIMBS = (
-    ClimbSetup("quince", step=0.24, track_model="segments"),
-    ClimbSetup("quince", step=0.24, track_model="compliant"),
-    ClimbSetup("packbot", step=0.07, speed=0.2, track_model="chain"),
+CLIMBS: tuple[Mapping[str, Any], ...] = (
+    {"vehicle": "quince", "step": 0.24, "track_model": "segments"},
+    {"vehicle": "quince", "step": 0.24, "track_model": "compliant"},
+    {"vehicle": "packbot", "step": 0.07, "speed": 0.2, "track_model": "chain"},
 )
+"""Fields of their setups, which ask for their engines once they are made."""
 ROUNDS = 3
 
 
@@ -75,7 +76,7 @@ def measure_films(
     rounds: int = ROUNDS,
     view: View = "side",
     on_done: Callable[[], object] = lambda: None,
-    climbs: tuple[ClimbSetup, ...] = CLIMBS,
+    climbs: Sequence[Mapping[str, Any]] = CLIMBS,
 ) -> tuple[FilmCost, ...]:
     """Drive all climbs in turn.
 
@@ -83,7 +84,7 @@ def measure_films(
         rounds: How often, at least 1.
         view: Of the films.
         on_done: Called after each climb in each round.
-        climbs: What to drive.
+        climbs: What to drive, as fields of `ClimbSetup`.
 
     Raises:
         InvalidValueError: No rounds.
@@ -91,12 +92,13 @@ def measure_films(
     """
     if rounds < 1:
         raise InvalidValueError("rounds", "at least 1", rounds)
+    setups = [ClimbSetup(**climb) for climb in climbs]
     times: list[tuple[list[float], list[float]]] = [([], []) for _ in climbs]
     simulated = [0.0] * len(climbs)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "film.mp4"
         for i in range(-1, rounds):  # What is compiled at its first call is compiled before.
-            for k, setup in enumerate(climbs):
+            for k, setup in enumerate(setups):
                 filmed, simulated[k] = _time(setup, file, view)
                 without, _ = _time(setup, None, view)
                 if i >= 0:
@@ -105,7 +107,7 @@ def measure_films(
                     on_done()
     return tuple(
         FilmCost(setup, simulated[k], tuple(times[k][0]), tuple(times[k][1]))
-        for k, setup in enumerate(climbs)
+        for k, setup in enumerate(setups)
     )
 
 
