@@ -116,6 +116,7 @@ def test_compliant_belts_reproduce_table_4_over_time_steps_and_stiffness() -> No
     assert all(band[stiffness] == 6 for stiffness in STIFFNESSES if stiffness >= 5e3)
 
 
+@pytest.mark.slow
 def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
     table = measure_speed(1, seconds={"climb": 0.2, "turn": 0.1})
     summary = table.summary()

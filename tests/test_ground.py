@@ -11,6 +11,7 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import config
 from numba.core.event import Event, EventStatus
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
@@ -41,6 +42,9 @@ from segtrack.ground.polyhedra import SIDES, polyhedra
 from segtrack.ground.tread import Grouser, Tread, pack_treads
 from segtrack.terrain import solids
 from segtrack.terrain.soil import find_soil
+
+pytestmark = [] if config.DISABLE_JIT else [pytest.mark.slow]
+"""Called one by one, kernels take half a minute to compile; uncompiled, as by `mutate.py`, all take 4 s."""
 
 UP = (0.0, 0.0, 1.0)
 ACROSS = (0.0, 1.0, 0.0)

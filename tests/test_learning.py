@@ -52,6 +52,7 @@ def test_evaluation_is_the_same_again_and_orders_by_policy_and_level() -> None:
     assert len(draw_evaluation(first).axes[0].containers) == 2
 
 
+@pytest.mark.slow
 def test_evaluate_command_writes_table_and_picture(tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [

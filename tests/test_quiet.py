@@ -16,7 +16,11 @@ PROGRAM = str(Path(sys.executable).with_name("segtrack"))
 CLIMB = ("climb", "packbot", "--step", "0.02", "--speed", "0.3", "--preset", "fast", "--json")
 
 
-@pytest.mark.parametrize("arguments", [("vehicles", "--json"), CLIMB], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "arguments",
+    [("vehicles", "--json"), pytest.param(CLIMB, marks=pytest.mark.slow)],
+    ids=lambda words: words[0],
+)
 def test_a_command_prints_one_json_object_and_nothing_else(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
