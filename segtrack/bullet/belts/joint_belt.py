@@ -91,9 +91,11 @@ class JointBelt(Belt):
         """Set the track's friction against terrain of friction 1."""
         joints, client = self.track_joints, self._client
         with connection_required(client, f"set the friction of {self.name}", joints.body):
-            links = {body: range(pybullet.getNumJoints(body, physicsClientId=client)) for body in self.bodies}
-            for body, own in (links or {joints.body: joints.joints}).items():
-                set_friction(client, body, own, friction)
+            if not self.bodies:
+                set_friction(client, joints.body, joints.joints, friction)
+            for body in self.bodies:
+                count = pybullet.getNumJoints(body, physicsClientId=client)
+                set_friction(client, body, range(count), friction)
 
 
 class JointBeltGroup(BeltGroup):
