@@ -15,6 +15,7 @@ from segtrack import terrain
 from segtrack.description import VehicleDescription
 from segtrack.envs import Environment, Task
 from segtrack.robot import Robot
+from segtrack.world import resolve
 
 GRAVITY = 9.81
 
@@ -59,7 +60,8 @@ def on_plane(
     time_step: float | None = None,
 ) -> tuple[segtrack.World, Robot]:
     """A vehicle that has come to rest on flat ground of friction 1."""
-    world = segtrack.World(preset, time_step=time_step)
+    engine, _ = resolve(None, track_model)
+    world = segtrack.World(preset, engine=engine, time_step=time_step)
     world.add_terrain(terrain.Plane())
     robot = world.add_vehicle(vehicle, track_model=track_model)
     world.run(0.3)

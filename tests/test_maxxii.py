@@ -59,7 +59,7 @@ def test_with_the_other_sign_of_slip_belts_would_drive_the_vehicle_faster_than_w
 
 
 def test_the_vehicle_has_the_published_mass_gauge_and_inertia() -> None:
-    with segtrack.World() as world:
+    with segtrack.World(engine="pybullet") as world:
         robot = world.add_vehicle("maxxii")
         bodies, body = robot.model.bodies(), world.client.getDynamicsInfo(robot.model.body_id, -1)
         assert robot.mass == pytest.approx(61.05)

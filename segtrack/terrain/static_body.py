@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError
-from segtrack.terrain.base import Terrain
+from segtrack.terrain.base import UnsampledTerrain
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull, Solid
 
 
 @dataclass(frozen=True, kw_only=True)
-class StaticBody(Terrain):
+class StaticBody(UnsampledTerrain):
     """Convex solids at any pose; no floor around them, and no height sampler.
 
     Attributes:
@@ -38,17 +34,6 @@ class StaticBody(Terrain):
         """Return the solids."""
         return self.parts
 
-    def x_breaks(self) -> NoReturn:
-        """Refuse: bodies at any pose have no outline to sample.
-
-        Raises:
-            InvalidValueError: Always.
-        """
-        self._refuse()
-
-    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NoReturn:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        expected = "analytic or a heightfield (a static body has no height sampler)"
-        raise InvalidValueError("sampled terrain", expected, self.name)
+    def unsampled_name(self) -> tuple[str, str]:
+        """Return the kind of ground, and what messages call this one."""
+        return "static body", self.name

@@ -26,7 +26,8 @@ TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
 DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
 """What runs where neither engine nor track model is named: PyBullet where it is installed."""
 _FASTER: dict[str, EngineName] = {"compliant": "native", "surface": "native"}
-"""The engine to take for a track model that more than one engine runs."""
+"""The engine to take for a track model that both run; a chain, whose `suspension` takes PyBullet, runs in
+`DEFAULT_ENGINE`."""
 _OWN_CONTACTS = ("chain", "compliant", "surface")
 """Track models whose tracks find their contacts with described terrain by themselves."""
 
