@@ -64,6 +64,7 @@ def test_roll_back_under_load_loses_no_height() -> None:
         assert max(drops) < 1e-4
 
 
+@pytest.mark.slow
 def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
     with segtrack.World() as world:
         world.add_terrain(terrain.Step(height=0.24, distance=0.75))

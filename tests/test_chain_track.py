@@ -231,7 +231,7 @@ def test_held_chains_slide_at_the_friction_angle(standing, offset_deg: float, sl
     assert slides or abs(moved) < 2e-5
 
 
-@pytest.mark.parametrize("speed", [0.05, 0.2])
+@pytest.mark.parametrize("speed", [0.05, pytest.param(0.2, marks=pytest.mark.slow)])
 def test_drawbar_pull_is_friction_times_weight(standing, speed: float) -> None:
     """On a spring, its belts slipping."""
     world, robot = standing

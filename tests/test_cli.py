@@ -397,6 +397,7 @@ def test_unknown_option_is_a_users_mistake(tmp_path: Path) -> None:
     assert "--stepp" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES, ids=" ".join)
 def test_table_4_matches_the_robot_in_all_six_cases(engine: list[str], tmp_path: Path) -> None:
     done = run("reproduce", "okada-table-4", *engine, "--out", "t", "--json", folder=tmp_path)

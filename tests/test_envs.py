@@ -192,7 +192,7 @@ def elsewhere():
         yield pool
 
 
-STEPS = [(name, 100) for name in IDS]
+STEPS = [(IDS[0], 100), *(pytest.param(name, 100, marks=pytest.mark.slow) for name in IDS[1:])]
 LONG = [pytest.param(name, 500, marks=pytest.mark.slow) for name in IDS]
 
 
@@ -323,7 +323,13 @@ def vector_roll(mode, autoreset):
         several.close()
 
 
-@pytest.mark.parametrize("autoreset", AutoresetMode)
+@pytest.mark.parametrize(
+    "autoreset",
+    [
+        AutoresetMode.NEXT_STEP,
+        *(pytest.param(AutoresetMode(mode), marks=pytest.mark.slow) for mode in ("SameStep", "Disabled")),
+    ],
+)
 def test_workers_say_what_a_single_process_says(autoreset):
     record, ends = vector_roll("async", autoreset)
     assert ends == 4
@@ -494,6 +500,7 @@ def growth_over_resets(task, count, **given):
         return (process.memory_info().rss - before) / 1e6
 
 
+@pytest.mark.slow
 def test_a_thousand_resets_take_less_than_20_mb():
     assert growth_over_resets("StepClimb", 1000, height=(0.1, 0.3), friction=(0.4, 0.8)) < 20
 
@@ -509,6 +516,7 @@ def test_loading_the_robot_anew_gives_its_memory_back():
     assert growth_over_resets("StepClimb", 200, mass=(0.8, 1.2)) < 20
 
 
+@pytest.mark.slow
 def test_wavy_ground_gives_its_memory_back():
     assert growth_over_resets("RoughTerrain", 200, kind="waves") < 20
 

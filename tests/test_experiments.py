@@ -32,12 +32,14 @@ from segtrack.robot import RobotState
 from segtrack.terrain import Step
 
 
-@pytest.mark.parametrize("preset", ["fast", pytest.param("exact", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["fast", "exact"])
 def test_the_step_that_needs_grousers_is_not_climbed_without(preset: str) -> None:
     case = next(line for line in TABLE_4 if (line.front_sub_track_deg, line.step) == (45.0, 0.24))
     assert not run_climb(case_setup(case, preset=preset, track_model="smooth")).success
 
 
+@pytest.mark.slow
 def test_a_robot_that_falls_over_backwards_has_tipped_over() -> None:
     setup = ClimbSetup("quince", step=0.38, rear_flippers=math.radians(30), preset="fast", friction=1.5)
     result = run_climb(setup)

@@ -132,7 +132,7 @@ def test_no_sample_is_no_history():
     assert GrouserRecorder().history() is None
 
 
-@pytest.mark.parametrize("track_model", ["compliant", "surface"])
+@pytest.mark.parametrize("track_model", ["compliant", pytest.param("surface", marks=pytest.mark.slow)])
 def test_climb_writes_table_and_picture(track_model, tmp_path: Path):
     command = ["climb", "packbot", "--step", "0.02", "--speed", "1", "--track-model", track_model]
     done = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])

@@ -118,6 +118,7 @@ def test_compliant_belts_drive_as_uniform_pressure_whatever_the_turn() -> None:
     assert medians == sorted(medians)
 
 
+@pytest.mark.slow
 def test_who_drives_a_turn_does_not_matter() -> None:
     """Each turn starts anew: with others before it, it ends as on its own."""
     (*_, all_three), (*_, middle) = (run_maxxii(("segments",), rows=rows, workers=1) for rows in (3, 1))
@@ -148,6 +149,7 @@ def test_turns_are_told_as_table_json_and_picture() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_command_writes_table_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     command = ["reproduce", "maxxii", "--track-model", "compliant", "--rows", "2", "--json"]

@@ -87,6 +87,7 @@ def test_whatever_asks_for_pybullet_is_told_what_to_install(without: Any) -> Non
     assert errors.count(f"segtrack: {message}\n") == 2
 
 
+@pytest.mark.slow
 def test_the_first_compilation_is_announced_once(tmp_path: Path) -> None:
     """In a process with an empty cache; the second has nothing to compile."""
     program = (

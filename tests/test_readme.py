@@ -120,7 +120,16 @@ def test_links_lead_somewhere(text: Path) -> None:
             assert heading in [re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings], link
 
 
-SLOW_DEMOS = {"bulldozer", "climb_step", "learnt_climb", "own_program", "plug_in", "terrains"}
+SLOW_DEMOS = {
+    "bulldozer",
+    "climb_step",
+    "drawbar",
+    "learnt_climb",
+    "own_program",
+    "plug_in",
+    "terrains",
+    "turn_on_the_spot",
+}
 DEMOS = sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py"))
 
 

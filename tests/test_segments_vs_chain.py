@@ -42,7 +42,10 @@ from segtrack.report.tables import segments_vs_chain
 WEIGHT = 24.0 * GRAVITY
 LIMIT = math.atan(0.6)
 
-both = pytest.mark.parametrize("track_model", MODELS)
+both = pytest.mark.parametrize(
+    "track_model", [pytest.param(model, marks=[pytest.mark.slow] * (model == "chain")) for model in MODELS]
+)
+"""Chains are slow; `test_chain_track.py` holds them to the same forms."""
 
 
 @both

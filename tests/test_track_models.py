@@ -278,6 +278,7 @@ def test_placing_a_robot_or_a_flipper_takes_the_plates_along():
         assert max(closing_gap(world.client._client, t.model.belt) for t in robot.tracks.values()) < 1e-4
 
 
+@pytest.mark.slow
 def test_two_runs_of_plates_are_equal_to_the_bit():
     runs = []
     for _ in range(2):

@@ -115,6 +115,7 @@ def test_wide_tracks_turn_as_their_loads_say() -> None:
     assert steered.real_time_factor > 0
 
 
+@pytest.mark.slow
 def test_a_chain_turns_nearly_as_its_loads_say() -> None:
     """Its shoes run less evenly than a rigid belt, and friction helps them less."""
     steered = turn_on_the_spot(Rig(load_vehicle("packbot"), track_model="chain"))
@@ -168,6 +169,7 @@ OVER_NO_SLIP = dict(zip(VEHICLES, (0.562, 0.764, 0.900, 0.308, 0.155), strict=Tr
 """Of compliant belts at 0.2 m/s."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vehicle", list(VEHICLES)[:3])
 def test_compliant_belts_turn_on_a_slope_as_their_loads_say(vehicle: str) -> None:
     steered = turn_on_a_slope(compliant(vehicle))
@@ -258,6 +260,7 @@ def test_turning_is_told_as_table_json_and_picture() -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["on the spot", "arc of 1 m"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_table_and_picture(tmp_path: Path) -> None:
     program = str(Path(sys.executable).with_name("segtrack"))
     command = [program, "reproduce", "turning", "--vehicle", "packbot", "--track-model", "segments", "--json"]

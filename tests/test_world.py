@@ -49,6 +49,7 @@ def rolled(world: segtrack.World, robot: segtrack.Robot, seconds: float = 0.5) -
     return (robot.state, world.time, *(t.model.drive.snapshot() for t in robot.tracks.values()))
 
 
+@pytest.mark.slow
 def test_two_processes_are_equal_to_the_bit() -> None:
     outputs = {
         subprocess.run([sys.executable, "-c", SCENE], capture_output=True, text=True, check=True).stdout
@@ -197,6 +198,7 @@ def test_a_thousand_resets_keep_memory() -> None:
         assert psutil.Process().memory_info().rss - before < 20e6
 
 
+@pytest.mark.slow
 def test_building_and_closing_worlds_keeps_memory() -> None:
     def build() -> None:
         world, _ = on_plane("packbot")
