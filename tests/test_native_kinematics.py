@@ -1,0 +1,128 @@
+"""Links and belts of a native vehicle in free flight, against the description and differences of places."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import segtrack
+from segtrack.description.frames import Frame
+from segtrack.errors import InvalidValueError
+from segtrack.robot import Robot
+
+POSITION = (1.0, -2.0, 5.0)
+ANGLES = {"front_left": 0.7, "front_right": -0.4, "rear_left": 0.2, "rear_right": 1.1}
+
+
+@pytest.fixture
+def world() -> segtrack.World:
+    """Without gravity and ground."""
+    return segtrack.World(engine="native", gravity=0.0)
+
+
+@pytest.fixture
+def robot(world: segtrack.World) -> Robot:
+    """A Quince whose centre of mass is on none of the body's axes, and whose flippers stand as they like."""
+    quince = segtrack.load_vehicle("quince")
+    body = quince.body.model_copy(update={"center_of_mass": (0.02, -0.03, 0.05)})
+    return world.add_vehicle(quince.model_copy(update={"body": body}), flippers=ANGLES)
+
+
+def turned() -> np.ndarray:
+    return Rotation.from_euler("ZYX", (0.5, -0.8, 0.3)).as_quat()
+
+
+def frames(robot: Robot) -> dict[str, Frame]:
+    """Where description and joint angles say that the flippers and the tracks' parents are."""
+    state = robot.state
+    body = Frame(Rotation.from_quat(state.orientation).as_matrix(), np.array(state.position))
+    placed = {"body": body}
+    for name, flipper in robot.flippers.items():
+        spec = flipper.spec
+        turn = Rotation.from_euler("y", spec.raise_axis * flipper.angle).as_matrix()
+        placed[name] = body @ spec.mount.frame @ Frame(turn, np.zeros(3))
+    return placed
+
+
+def test_flippers_start_where_they_are_told_without_torque(robot: Robot) -> None:
+    assert {name: flipper.angle for name, flipper in robot.flippers.items()} == pytest.approx(ANGLES)
+    assert [flipper.torque for flipper in robot.flippers.values()] == [0.0] * 4
+
+
+def test_a_body_is_where_it_is_put(robot: Robot) -> None:
+    robot.reset_base_pose(POSITION, turned())
+    assert robot.state.position == pytest.approx(POSITION)
+    assert robot.state.orientation == pytest.approx(turned())
+
+
+def test_links_are_where_the_description_says(robot: Robot) -> None:
+    robot.reset_base_pose(POSITION, turned())
+    placed = frames(robot)
+    for track in robot.tracks.values():
+        parent, expected = track.model.parent_motion(), placed[track.model.mounted.flipper or "body"]
+        np.testing.assert_allclose(parent.position, expected.origin, atol=1e-12)
+        np.testing.assert_allclose(parent.rotation, expected.rotation, atol=1e-12)
+
+
+def test_belts_are_where_their_mounts_are(robot: Robot) -> None:
+    robot.reset_base_pose(POSITION, turned())
+    robot.model.place_links()
+    placed, work = frames(robot), robot.model._work
+    for t, track in enumerate(robot.tracks.values()):
+        belt = placed[track.model.mounted.flipper or "body"] @ track.spec.mount.frame
+        np.testing.assert_allclose(work.belt_origins[t], belt.origin, atol=1e-12)
+        np.testing.assert_allclose(work.belt_rotations[t], belt.rotation, atol=1e-12)
+
+
+def test_velocities_are_those_of_the_places(world: segtrack.World, robot: Robot) -> None:
+    robot.reset_base_pose(POSITION, turned())
+    state, rng = robot.model.state, np.random.default_rng(0)
+    state.velocity[0], state.angular_velocity[0] = rng.normal(size=(2, 3))
+    robot.set_flippers(**dict.fromkeys(ANGLES, 0.0))
+    world.run(0.02)
+    before = {name: track.model.parent_motion() for name, track in robot.tracks.items()}
+    world.step()
+    for name, track in robot.tracks.items():
+        after, step = track.model.parent_motion(), world.time_step
+        # A semi-implicit step moves by the velocities at its end.
+        np.testing.assert_allclose(
+            (after.position - before[name].position) / step, after.velocity_at((0.0, 0.0, 0.0)), atol=5e-3
+        )
+
+
+def test_a_flipper_goes_at_its_speed_and_stands_where_it_is_sent(world: segtrack.World, robot: Robot) -> None:
+    """Weightless: what servos exert moves the body, and joint angles are what they follow."""
+    robot.set_flippers(front_left=0.75, front_right=-0.4, rear_left=0.2, rear_right=1.1)
+    world.run(0.02)
+    assert robot.flippers["front_left"].speed == pytest.approx(1.0, rel=1e-3)  # [rad/s], its fastest.
+    assert robot.flippers["front_left"].angle == pytest.approx(0.72, abs=1e-3)
+    world.run(0.1)
+    assert {name: flipper.angle for name, flipper in robot.flippers.items()} == pytest.approx(
+        ANGLES | {"front_left": 0.75}, abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("time_step", [0.0, -0.001])
+def test_a_step_that_is_not_positive_is_refused(time_step: float) -> None:
+    with pytest.raises(InvalidValueError, match="time_step"):
+        segtrack.World(engine="native", time_step=time_step)
+
+
+def test_a_weak_drive_speeds_its_belt_up_by_force_over_mass(world: segtrack.World) -> None:
+    """It pushes with what it has until the belt goes as told, then not at all; the body is too heavy to turn."""
+    packbot = segtrack.load_vehicle("packbot")
+    robot = world.add_vehicle(
+        packbot.model_copy(update={"body": packbot.body.model_copy(update={"mass": 1e7})})
+    )
+    track, weak = robot.tracks["left"], 1e-3
+    track.scale_drive(weak)
+    track.set_speed(0.3)
+    world.step()
+    force, mass = weak * track.spec.drive.stall_force, robot.model.tree.belt_masses[0]
+    assert track.force == pytest.approx(force)
+    gained = force * world.time_step / mass
+    assert track.speed == pytest.approx(gained, rel=1e-4)
+    assert track.travel == pytest.approx(gained * world.time_step, rel=1e-4)
+    track.scale_drive(1.0)
+    world.run(0.01)
+    assert track.speed == pytest.approx(0.3)
+    assert track.force == pytest.approx(0.0, abs=1e-6)
