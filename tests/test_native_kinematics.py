@@ -108,7 +108,7 @@ def test_a_step_that_is_not_positive_is_refused(time_step: float) -> None:
 
 
 def test_a_weak_drive_speeds_its_belt_up_by_force_over_mass(world: segtrack.World) -> None:
-    """It pushes with what it has until the belt goes as told, then not at all; the body is too heavy to turn."""
+    """It gives what it has until the belt goes as told, then not at all; the body is too heavy to turn."""
     packbot = segtrack.load_vehicle("packbot")
     robot = world.add_vehicle(
         packbot.model_copy(update={"body": packbot.body.model_copy(update={"mass": 1e7})})
