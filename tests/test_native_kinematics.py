@@ -5,6 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import segtrack
+from segtrack import terrain
+from segtrack.description.compliant_layout import REST_DEPTH
 from segtrack.description.frames import Frame
 from segtrack.errors import InvalidValueError
 from segtrack.robot import Robot
@@ -126,3 +128,30 @@ def test_a_weak_drive_speeds_its_belt_up_by_force_over_mass(world: segtrack.Worl
     world.run(0.01)
     assert track.speed == pytest.approx(0.3)
     assert track.force == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_flipper_stops_at_its_limit(world: segtrack.World) -> None:
+    quince = segtrack.load_vehicle("quince")
+    short = {n: f.model_copy(update={"limits": (-0.01, 0.02)}) for n, f in quince.flippers.items()}
+    robot = world.add_vehicle(quince.model_copy(update={"flippers": short}))
+    robot.set_flipper_speeds(front_left=1.0, rear_right=-1.0)  # [rad/s]
+    world.run(0.04)
+    assert robot.flippers["front_left"].angle == pytest.approx(0.02, abs=1e-9)
+    assert robot.flippers["rear_right"].angle == pytest.approx(-0.01, abs=1e-9)
+    assert robot.flippers["front_left"].speed == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_belly_that_lies_as_deep_as_at_rest_bears_the_weight() -> None:
+    """All its points do, on a plate between the belts."""
+    world = segtrack.World(engine="native")
+    plate = terrain.GroundBox(x=3.0, y=-2.0, length=0.6, width=0.24, height=0.3)
+    world.add_terrain(terrain.Boxes(boxes=(plate,)))
+    packbot = segtrack.load_vehicle("packbot")
+    body = packbot.body.model_copy(update={"size": (0.3, 0.2, 0.1)})
+    height = plate.height + body.size[2] / 2 - REST_DEPTH
+    robot = world.add_vehicle(packbot.model_copy(update={"body": body}), position=(3.0, -2.0, height))
+    world.step()
+    contacts = robot.model.read_contacts()
+    assert contacts[:, 3].sum() == pytest.approx(robot.mass * 9.81, rel=0.02)
+    assert np.ptp(contacts[:, 0]) == pytest.approx(body.size[0])
+    assert np.ptp(contacts[:, 1]) == pytest.approx(body.size[1])
