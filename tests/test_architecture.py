@@ -26,6 +26,7 @@ LAYERS = (
     {"world"},
     {"rendering"},
     {"segtrack"},  # What `import segtrack` gives.
+    {"courses"},
     {"experiments"},
     {"envs"},
     {"report"},
@@ -50,6 +51,7 @@ FORBIDDEN = {
     "native": {"pybullet", "pybullet_utils"},
     "robot": {"pybullet", "pybullet_utils"},
     "world": {"pybullet", "pybullet_utils"},
+    "courses": {"pybullet", "pybullet_utils"},
     "settling": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
 }
 """What a part must work without: simulators, and below description file formats."""

@@ -1,0 +1,168 @@
+"""A course: terrain to drive over, and the rules of a repetition on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from segtrack.terrain import Terrain, find_soil
+
+Kind = Literal["obstacle", "terrain"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a repetition begins: the vehicle's body frame, which stands as high as the ground lets it.
+
+    Attributes:
+        x: In the world [m].
+        y: In the world [m].
+        yaw: About the world's z axis [rad].
+    """
+
+    x: float
+    y: float
+    yaw: float
+
+
+@dataclass(frozen=True)
+class Zone:
+    """An upright box of space in which the origin of a vehicle's body frame is, or is not.
+
+    Attributes:
+        x: Of its middle in the world [m].
+        y: Of its middle in the world [m].
+        yaw: Of its own x axis about the world's z axis [rad].
+        length: Along its own x axis [m].
+        width: Along its own y axis [m].
+        z_min: Its lower end in the world [m].
+        z_max: Its upper end in the world [m].
+    """
+
+    x: float
+    y: float
+    yaw: float
+    length: float
+    width: float
+    z_min: float = -math.inf
+    z_max: float = math.inf
+
+    def contains(self, x: float, y: float, z: float) -> bool:
+        """Whether a point of the world [m] is in it, its sides included."""
+        along, across = seen_from(self, x, y)
+        inside = abs(along) <= self.length / 2 and abs(across) <= self.width / 2
+        return inside and self.z_min <= z <= self.z_max
+
+
+@dataclass(frozen=True)
+class Wall:
+    """An upright box that a vehicle must not touch.
+
+    Attributes:
+        x: Of its middle in the world [m].
+        y: Of its middle in the world [m].
+        yaw: Of its own x axis about the world's z axis [rad].
+        length: Along its own x axis [m].
+        width: Along its own y axis [m].
+        bottom: Its lower end in the world [m].
+        top: Its upper end in the world [m].
+    """
+
+    x: float
+    y: float
+    yaw: float
+    length: float
+    width: float
+    bottom: float
+    top: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What makes a course harder: a length or an angle of its apparatus.
+
+    Attributes:
+        name: What it is, in words.
+        unit: Of its values.
+        values: There are, ascending.
+        value: In use, which need not be one of them.
+    """
+
+    name: str
+    unit: str
+    values: tuple[float, ...]
+    value: float
+
+    @property
+    def next_value(self) -> float | None:
+        """The one above the one in use; None at the top: "raise the setting until it fails"."""
+        return min((value for value in self.values if value > self.value), default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """A course at one setting.
+
+    Attributes:
+        name: By which it is found.
+        title: For people.
+        description: What is driven, and what it is modelled on.
+        kind: `obstacle` is rated in repetitions a minute, `terrain` in metres a minute.
+        terrains: What `World.add_terrain` takes, the floor first; walls are among them.
+        start: Of each repetition.
+        gates: One repetition is all of them, in this order.
+        walls: Touching one is a fault.
+        bounds: Leaving it is off course.
+        lowest: Height of the body frame's origin in the world, below which the vehicle has fallen [m].
+        distance: Nominal length of the path of one repetition [m].
+        setting: What can be raised; None if nothing can.
+        lane_width: Between walls, of the narrowest lane [m]; None without lanes.
+        vehicle: Bundled vehicle that it is meant for.
+        time_limit: Of a trial [s]; None if there is none.
+        source: YAML text from which it was made.
+    """
+
+    name: str
+    title: str
+    description: str
+    kind: Kind
+    terrains: tuple[Terrain, ...]
+    start: Start
+    gates: tuple[Zone, ...]
+    walls: tuple[Wall, ...]
+    bounds: Zone
+    lowest: float
+    distance: float
+    setting: Setting | None
+    lane_width: float | None
+    vehicle: str | None
+    time_limit: float | None
+    source: str
+
+    def with_ground(self, friction: float | None = None, soil: str | None = None) -> Course:
+        """Return the course on other ground.
+
+        Args:
+            friction: Of all that is rigid [-]; as it is if not given.
+            soil: Published soil that the floor and beds of soil consist of; as they are if not given.
+
+        Raises:
+            UnknownNameError: There is no such soil.
+            InvalidValueError: The friction is negative or not finite.
+        """
+        terrains = self.terrains
+        if friction is not None:
+            terrains = tuple(t if t.soil is not None else replace(t, friction=friction) for t in terrains)
+        if soil is not None:
+            yielding = find_soil(soil)
+            floor, *others = terrains
+            beds = (t if t.soil is None else replace(t, soil=yielding) for t in others)
+            terrains = (replace(floor, soil=yielding), *beds)
+        return replace(self, terrains=terrains)
+
+
+def seen_from(place: Zone | Wall, x: float, y: float) -> tuple[float, float]:
+    """A point of the world along and across a place, from its middle [m]."""
+    cosine, sine = math.cos(place.yaw), math.sin(place.yaw)
+    return cosine * (x - place.x) + sine * (y - place.y), cosine * (y - place.y) - sine * (x - place.x)
