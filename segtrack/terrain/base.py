@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,28 +60,3 @@ class Terrain(ABC):
         """
         x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         return np.asarray(self._sample(x, y), dtype=float)
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnsampledTerrain(Terrain):
-    """Ground whose height is not known from its description."""
-
-    @abstractmethod
-    def unsampled_name(self) -> tuple[str, str]:
-        """Return the kind of ground, and what messages call this one."""
-
-    def x_breaks(self) -> NoReturn:
-        """Refuse: there is no outline to sample.
-
-        Raises:
-            InvalidValueError: Always.
-        """
-        self._refuse()
-
-    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NoReturn:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        kind, name = self.unsampled_name()
-        expected = f"analytic or a heightfield (a {kind} has no height sampler)"
-        raise InvalidValueError("sampled terrain", expected, name)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.errors import FileAccessError, InvalidValueError
-from segtrack.terrain.base import UnsampledTerrain
+from segtrack.terrain.base import Terrain
 from segtrack.terrain.checks import check_positive, settle_vector
 from segtrack.terrain.solids import UPRIGHT, Quaternion, Solid, TriangleMesh, Vector
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mesh(UnsampledTerrain):
+class Mesh(Terrain):
     """A concave triangle mesh from a file; no floor around it, and no height sampler.
 
     Attributes:
@@ -48,6 +50,17 @@ class Mesh(UnsampledTerrain):
         """Return the mesh."""
         return (TriangleMesh(Path(self.file), self.scale, self.position, self.orientation),)
 
-    def unsampled_name(self) -> tuple[str, str]:
-        """Return the kind of ground, and what messages call this one."""
-        return "mesh", str(self.file)
+    def x_breaks(self) -> NoReturn:
+        """Refuse: there is no outline to sample.
+
+        Raises:
+            InvalidValueError: Always.
+        """
+        self._refuse()
+
+    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        expected = "analytic or a heightfield (a mesh has no height sampler)"
+        raise InvalidValueError("sampled terrain", expected, str(self.file))

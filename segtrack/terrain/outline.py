@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from segtrack.errors import InvalidValueError
 from segtrack.terrain.base import Terrain
 
+_ASIDE = 1e-9
+"""How far before and behind a break heights are sampled: it is known but for rounding [m]."""
+
 
 class Outline(NamedTuple):
     """A line in the plane y = 0.
@@ -45,7 +48,7 @@ def profile(terrain: Terrain, x_min: float, x_max: float, samples: int = 200) ->
     breaks = np.array([b for b in terrain.x_breaks() if x_min < b < x_max])
     even = np.linspace(x_min, x_max, samples)
     # Just before and just behind a face the heights differ; both are drawn at the face.
-    sampled = np.concatenate((even, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)))
+    sampled = np.concatenate((even, breaks - _ASIDE, breaks + _ASIDE))
     drawn = np.concatenate((even, breaks, breaks))
     order = np.argsort(sampled, kind="stable")
     return Outline(drawn[order], terrain.height_at(sampled[order]))
