@@ -86,14 +86,22 @@ class Problem:
         return f"{self.where} {self.message}".lstrip()
 
 
-class VehicleFileError(SegtrackError):
-    """A vehicle file with one or more mistakes, all of them listed."""
+class DescriptionFileError(SegtrackError):
+    """A YAML file with one or more mistakes, all of them listed."""
 
     def __init__(self, file: str, problems: Iterable[Problem]) -> None:
         """List every problem of the file, a line each."""
         self.file, self.problems = file, tuple(problems)
         places = [file if problem.line is None else f"{file}:{problem.line}" for problem in self.problems]
         super().__init__("\n".join(map("{}: {}".format, places, self.problems)))
+
+
+class VehicleFileError(DescriptionFileError):
+    """A vehicle file with mistakes."""
+
+
+class CourseFileError(DescriptionFileError):
+    """A course file with mistakes."""
 
 
 class FileAccessError(SegtrackError):

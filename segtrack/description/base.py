@@ -1,4 +1,4 @@
-"""What every part of a vehicle description shares: frozen, strict about numbers, unknown keys refused."""
+"""What every part of a description shares: frozen, strict about numbers, unknown keys refused."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
 def _resolve(file: str, info: ValidationInfo) -> str:
-    """Make a path absolute, taking it relative to the vehicle file's folder."""
+    """Make a path absolute, taking it relative to the file's folder."""
     path = Path((info.context or {}).get("folder", "."), Path(file).expanduser()).resolve()
     if not path.is_file():
         raise ValueError(f"must be an existing file, got {file!r} (looked for {path})")
@@ -76,7 +76,7 @@ def check(method: Check) -> Check:
 
 
 class Spec(BaseModel):
-    """A part of a vehicle file.
+    """A part of a YAML file.
 
     One with mistakes has no instance; to run its checks on what is right of it, `known_parts` makes one
     that lacks the rest, and raises `UnknownPartError` where that is asked for.

@@ -1,4 +1,4 @@
-"""What is right of a vehicle file that has mistakes, so that checks of keys against each other run on it."""
+"""What is right of a file that has mistakes, so that checks of keys against each other run on it."""
 
 from __future__ import annotations
 

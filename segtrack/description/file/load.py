@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from segtrack.description.file.catalogue import find_vehicle
-from segtrack.description.file.known_parts import consistency_problems, known_parts
-from segtrack.description.file.wording import field_details, field_problems, misspelt_keys
-from segtrack.description.file.yaml_file import YamlFile, read_yaml
+from segtrack.description.file.check import check_content
+from segtrack.description.file.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import Problem, VehicleFileError
+from segtrack.errors import VehicleFileError
 
 
 def load_vehicle(vehicle: str | Path) -> VehicleDescription:
@@ -31,7 +27,8 @@ def load_vehicle(vehicle: str | Path) -> VehicleDescription:
         VehicleFileError: The file has mistakes; all of them are listed, with their lines.
     """
     path = find_vehicle(vehicle)
-    return _check(read_yaml(path), path.name, path.parent)
+    content = parse_yaml(read_text(path), path.name, VehicleFileError)
+    return check_content(VehicleDescription, content, path.name, path.parent, VehicleFileError)
 
 
 def parse_vehicle(data: Any, file: str = "vehicle", folder: Path = Path(".")) -> VehicleDescription:
@@ -45,26 +42,4 @@ def parse_vehicle(data: Any, file: str = "vehicle", folder: Path = Path(".")) ->
     Raises:
         VehicleFileError: The content has mistakes; all of them are listed.
     """
-    return _check(YamlFile(data), file, folder)
-
-
-def _check(content: YamlFile, file: str, folder: Path) -> VehicleDescription:
-    problems = list(content.problems)
-    try:
-        vehicle = VehicleDescription.model_validate(content.data, context={"folder": folder})
-    except ValidationError as error:
-        problems += _problems(error, content, folder)
-    if problems:
-        raise VehicleFileError(file, content.locate(problems))
-    return vehicle
-
-
-def _problems(error: ValidationError, content: YamlFile, folder: Path) -> Iterator[Problem]:
-    """The mistakes of each value by itself, and those of values against each other."""
-    details = field_details(error)
-    misspelt = misspelt_keys(details)
-    yield from field_problems(details, misspelt, content.tight_lists)
-    wrong = {detail["loc"] for detail in details} | {
-        (*place[:-1], key) for place, key in misspelt.meant.items()
-    }
-    yield from consistency_problems(known_parts(VehicleDescription, content.data, wrong, folder))
+    return check_content(VehicleDescription, YamlFile(data), file, folder, VehicleFileError)

@@ -1,4 +1,4 @@
-"""The mistakes that pydantic finds in a vehicle file, in this project's words."""
+"""The mistakes that pydantic finds in a file, in this project's words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from segtrack.description.base import MistakesError
+from segtrack.description.base import MistakesError, Spec
 from segtrack.description.file.known_parts import Location, holder_of
-from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import Problem
 
 _EXPECTED = {
@@ -51,10 +50,10 @@ class Misspelt(NamedTuple):
     known: dict[Location, tuple[str, ...]]
 
 
-def misspelt_keys(details: Sequence[ErrorDetails]) -> Misspelt:
-    """What the file's unknown keys were meant to be."""
+def misspelt_keys(details: Sequence[ErrorDetails], kind: type[Spec]) -> Misspelt:
+    """What the unknown keys of a file that describes a `kind` were meant to be."""
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
-    known = {place: _keys_at(place[:-1]) for place in unknown}
+    known = {place: _keys_at(place[:-1], kind) for place in unknown}
     meant = {}
     for place in unknown:
         close = get_close_matches(str(place[-1]), known[place], n=1)
@@ -122,9 +121,9 @@ def _comma_hint(given: Any, is_tight: bool) -> str:
     return ": write decimals after a point, not a comma" if is_tight else ""
 
 
-def _keys_at(location: Location) -> tuple[str, ...]:
+def _keys_at(location: Location, kind: type[Spec]) -> tuple[str, ...]:
     """The keys that the part at a place may have."""
-    spec: Any = VehicleDescription
+    spec: Any = kind
     place = list(location)
     while place:
         container, spec = holder_of(spec.model_fields[place.pop(0)])

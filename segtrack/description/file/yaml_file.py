@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from segtrack.errors import FileAccessError, Problem, VehicleFileError
+from segtrack.errors import DescriptionFileError, FileAccessError, Problem
 
 _INTEGER, _DECIMALS = re.compile(r"[-+]?\d+"), re.compile(r"\d+(?:[eE][-+]?\d+)?")
 _TIGHT = re.compile(r"\d,\d")
@@ -89,22 +89,15 @@ def _step(node: yaml.Node, path: str) -> tuple[yaml.Mark | None, yaml.Node, str]
     return mark, value, path[longest:].removeprefix(".")
 
 
-def read_yaml(path: Path) -> YamlFile:
-    """Read a YAML file.
+def read_text(path: Path) -> str:
+    """Read a file of text.
 
     Raises:
-        FileAccessError: The file cannot be read.
-        VehicleFileError: The file is not YAML.
+        FileAccessError: The file cannot be read, or is no text.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        loader = _Loader(text)
-        root = loader.get_single_node()
-        if root is None:
-            return YamlFile(None)
-        survey = _Survey(text)
-        survey.look(root, "")
-        data = loader.construct_document(root)
+        yaml.reader.Reader(text)
     except OSError as error:
         raise FileAccessError("read", path, error.strerror or str(error)) from None
     except UnicodeDecodeError:
@@ -113,16 +106,34 @@ def read_yaml(path: Path) -> YamlFile:
         raise FileAccessError(
             "read", path, f"not text: it has the character #x{error.character:02x}"
         ) from None
+    return text
+
+
+def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> YamlFile:
+    """Parse the text of a YAML file.
+
+    Args:
+        text: Of the file.
+        file: Its name, for messages.
+        refusal: What is raised if it is not YAML.
+    """
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return YamlFile(None)
+        survey = _Survey(text)
+        survey.look(root, "")
+        data = loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         column = f"column {mark.column + 1}: " if mark is not None else ""
         line = mark.line + 1 if mark is not None else None
-        problem = Problem("", f"is not YAML: {column}{error.problem}", line)
-        raise VehicleFileError(path.name, [problem]) from None
+        raise refusal(file, [Problem("", f"is not YAML: {column}{error.problem}", line)]) from None
     except ValueError as error:  # A date that is none, for example.
-        raise VehicleFileError(path.name, [Problem("", f"is not YAML: {error}")]) from None
+        raise refusal(file, [Problem("", f"is not YAML: {error}")]) from None
     except RecursionError:
-        raise VehicleFileError(path.name, [Problem("", "is not YAML: nested too deeply")]) from None
+        raise refusal(file, [Problem("", "is not YAML: nested too deeply")]) from None
     return YamlFile(data, tuple(survey.problems), frozenset(survey.tight_lists), root, survey.merged)
 
 
