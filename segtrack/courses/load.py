@@ -1,48 +1,95 @@
-"""Reading a course."""
+"""Reading a course file, with every mistake of it reported at once."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from segtrack.courses.course import Course, Setting, Start, Zone
-from segtrack.errors import UnknownNameError
-from segtrack.terrain import Plane, StaticBody
-from segtrack.terrain.floor import block
-
-
-def bundled_courses() -> tuple[str, ...]:
-    """Names of the courses that come with segtrack."""
-    return ("okada-step",)
+from segtrack.courses.apparatus.base import SETTING
+from segtrack.courses.build import build_course
+from segtrack.courses.catalogue import find_course
+from segtrack.courses.course import Course
+from segtrack.courses.file import CourseFile
+from segtrack.description.file.check import check_content
+from segtrack.description.file.yaml_file import YamlFile, parse_yaml, read_text
+from segtrack.errors import CourseFileError, InvalidValueError, Problem, finite
 
 
 def load_course(name_or_path: str | Path, setting: float | None = None) -> Course:
-    """Read a course."""
-    if name_or_path not in bundled_courses():
-        raise UnknownNameError("course", name_or_path, bundled_courses())
-    raised = Setting("height", "m", (0.12, 0.16, 0.20, 0.24, 0.28), 0.24)
+    """Read and check a course.
+
+    Args:
+        name_or_path: Name of a bundled course, or path of a YAML file.
+        setting: Value of what can be raised; the file's own if not given.
+
+    Raises:
+        UnknownNameError: No such course.
+        FileAccessError: The file cannot be read.
+        CourseFileError: The file has mistakes, at this or another setting; all of them are listed.
+        InvalidValueError: A setting for a course that has none, or one that is not finite.
+    """
+    path = find_course(name_or_path)
+    return parse_course(read_text(path), path.stem, setting, path.name)
+
+
+def parse_course(text: str, name: str, setting: float | None = None, file: str | None = None) -> Course:
+    """Read and check the text of a course file, as `Course.source` holds it.
+
+    Args:
+        text: YAML.
+        name: Of the course.
+        setting: See `load_course`.
+        file: Name of the file, for messages; the course's if not given.
+
+    Raises:
+        CourseFileError: The text has mistakes; all of them are listed.
+        InvalidValueError: See `load_course`.
+    """
+    file = name if file is None else file
+    content = parse_yaml(text, file, CourseFileError)
+    checked = {value: _checked(content, value, file) for value in _values(content.data)}
+    value, course = next(iter(checked.items()))
+    if course.setting is None and setting is not None:
+        raise InvalidValueError(f"setting of course {name}", "left out: it has none", setting)
     if setting is not None:
-        raised = replace(raised, value=setting)
-    height = raised.value
-    step = block(1.0, 3.5, -1.2, 1.2, height, height + 0.05)
-    return Course(
-        name="okada-step",
-        title="Step of Okada 2020",
-        description="One step up, and back.",
-        kind="obstacle",
-        terrains=(Plane(), StaticBody(parts=(step,), name="okada-step")),
-        start=Start(0.0, 0.0, 0.0),
-        gates=(
-            Zone(2.5, 0.0, 0.0, 1.6, 2.4, height - 0.1, height + 1.0),
-            Zone(0.0, 0.0, 0.0, 0.8, 2.4, -0.5, 1.0),
-        ),
-        walls=(),
-        bounds=Zone(1.25, 0.0, 0.0, 4.9, 2.6),
-        lowest=-0.5,
-        distance=5.0,
-        setting=raised,
-        lane_width=2.4,
-        vehicle="quince",
-        time_limit=None,
-        source="",
-    )
+        value = finite("setting", setting)
+        course = checked[value] if value in checked else _checked(content, value, file)
+    elif course.setting is not None and course.setting.start is not None:
+        value = course.setting.start
+        course = checked[value]
+    return build_course(course, name, value, text)
+
+
+def _values(data: Any) -> list[float | None]:
+    """The values of the setting as far as they are sound; None alone for a course without."""
+    if not isinstance(data, dict) or "setting" not in data:
+        return [None]
+    given = data["setting"].get("values") if isinstance(data["setting"], dict) else None
+    values = given if isinstance(given, list) else []
+    sound = [value for value in values if type(value) in (int, float) and math.isfinite(value)]
+    return list(dict.fromkeys(map(float, sound))) or [1.0]
+
+
+def _checked(content: YamlFile, value: float | None, file: str) -> CourseFile:
+    """The description at a value of the setting."""
+    if value is not None:
+        data = {key: part if key == "setting" else _put(part, value) for key, part in content.data.items()}
+        problems = content.problems
+        if data == content.data:
+            problems += (Problem("setting", f"is used nowhere: write {SETTING} in the place of a number"),)
+        content = replace(content, data=data, problems=problems)
+    return check_content(CourseFile, content, file, Path("."), CourseFileError)
+
+
+def _put(part: Any, value: float) -> Any:
+    """A part of a file with a value in the places of the setting."""
+    match part:
+        case dict():
+            return {key: _put(inner, value) for key, inner in part.items()}
+        case list():
+            return [_put(inner, value) for inner in part]
+        case _:
+            whole = int(value) if value.is_integer() else value  # A number of stairs, for example.
+            return whole if part == SETTING else part
