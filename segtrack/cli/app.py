@@ -8,6 +8,7 @@ import sys
 import typer
 
 from segtrack.cli.climb import climb
+from segtrack.cli.courses import courses
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.vehicles import draw, schema, urdf, validate, vehicles
@@ -22,6 +23,7 @@ app = typer.Typer(
 for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw):
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
+app.add_typer(courses, name="courses")
 
 
 def main() -> None:

@@ -61,11 +61,11 @@ class _Laid(NamedTuple):
     def extent(self) -> float:
         return self.piece.apparatus.extent(self.width)
 
-    def zone(self) -> Zone:
-        """Where a vehicle is that has done it."""
+    def zone(self, inset: float = 0.0) -> Zone:
+        """Where a vehicle is that has done it, so far from its ends [m]."""
         start, end, height = self.piece.apparatus.goal(self.width)
-        ground = self.piece.elevation + height
-        return _zone(self.frame.at((start + end) / 2), end - start, self.width, ground)
+        length = max(end - start - 2 * inset, 0.0)
+        return _zone(self.frame.at((start + end) / 2), length, self.width, self.piece.elevation + height)
 
     def corners(self) -> Iterator[tuple[float, float]]:
         """Of its outline in plan [m]."""
@@ -201,7 +201,7 @@ def _gates(file: CourseFile, lanes: Sequence[Sequence[_Laid]], pieces: Sequence[
         yield from (lanes[-1][-1].zone(), lanes[0][0].zone())
     named = {laid.piece.name: laid for laid in pieces}
     for gate in file.gates:
-        yield named[gate.piece].zone() if gate.piece is not None else _rectangle(gate)
+        yield named[gate.piece].zone(gate.inset) if gate.piece is not None else _rectangle(gate)
 
 
 def _rectangle(gate: Gate) -> Zone:

@@ -117,7 +117,7 @@ class LanePiece(Ground):
     @property
     def apparatus(self) -> Apparatus:
         """The one that it is."""
-        return given_one(self, self.kinds)  # type: ignore[no-any-return]
+        return given_one(self, self.kinds)
 
 
 class Piece(LanePiece):
@@ -173,6 +173,8 @@ class Gate(Spec):
     """Of the rectangle [m]."""
     elevation: Rise = 0.0
     """Of the ground in the rectangle [m]."""
+    inset: Rise = 0.0
+    """How far from the ends of a piece the body frame must be, so that the whole vehicle is on it [m]."""
 
     @check
     def _one_place(self) -> Checks:

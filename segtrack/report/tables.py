@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from rich.markup import escape
 from rich.table import Table
 
+from segtrack.courses import Course
 from segtrack.description import VehicleDescription
 from segtrack.experiments.climb import ClimbResult
 from segtrack.experiments.film_cost import FilmCost
@@ -225,6 +226,23 @@ def vehicles_table(vehicles: Mapping[str, VehicleDescription]) -> Table:
     for name, vehicle in vehicles.items():
         table.add_row(
             name, str(len(list(vehicle.mounted_tracks()))), str(len(vehicle.flippers)), vehicle.source
+        )
+    return table
+
+
+def courses_table(courses: Mapping[str, Course]) -> Table:
+    """The bundled courses."""
+    table = Table("course", "what", "kind", "lane [m]", "setting", "for", title="Bundled courses")
+    for name, course in courses.items():
+        setting = course.setting
+        values = "" if setting is None else ", ".join(f"{value:g}" for value in setting.values)
+        table.add_row(
+            name,
+            course.title,
+            course.kind,
+            "" if course.lane_width is None else f"{course.lane_width:g}",
+            "" if setting is None else f"{setting.name}: {values} {setting.unit}",
+            course.vehicle or "",
         )
     return table
 
