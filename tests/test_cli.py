@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 import segtrack
 from segtrack.bullet.loader import vehicle_urdf
 from segtrack.cli import app
+from segtrack.courses import bundled_courses
 from segtrack.files import picture_suffixes
 from segtrack.world import TRACK_MODELS
 
@@ -179,6 +180,7 @@ COUNTS = [
 ]
 SEEDS = [(["train", "StepClimb"], "--seed"), (["evaluate", "StepClimb"], "--seed")]
 TEXT_FOR_A_NUMBER = [
+    (["courses", "draw", "gaps"], "--setting"),
     *((CLIMB, option) for option in ("--step", "--speed", "--friction", "--flippers", "--rear-flippers")),
     (["train", "StepClimb"], "--hardest"),
 ]
@@ -195,6 +197,7 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
             yield [*call, "--out", path], f"cannot write to {path}: {reason}"
     for call, option, name, suffixes in (
         (["draw", "quince"], "--out", "x.png", PICTURES),
+        (["courses", "draw", "gaps"], "--out", "x.png", PICTURES),
         (CLIMB, "--record", "x.gif", ".mp4, .gif"),
     ):
         yield [*call, option, "folder"], "cannot write to folder: is a folder, not a file"
@@ -214,6 +217,10 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
             [*call, "bad.yaml"],
             "bad.yaml:1: is not YAML: column 12: expected ',' or ']', but got '<stream end>'",
         )
+    for call in (["courses", "validate"], ["courses", "draw"]):
+        yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
+        yield [*call, "folder"], "cannot read folder: is a folder, not a course file"
+        yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
     policy = ["evaluate", "StepClimb", "--policy"]
     yield [*policy, "no.npz"], "cannot read policy no.npz: No such file or directory"
     yield [*policy, "folder/"], "cannot read policy folder: Is a directory"
@@ -228,6 +235,9 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for call in READS_A_VEHICLE:
         for name in ("qince", ""):
             yield [*call, name], f"no vehicle {name!r}; there are: {KNOWN}"
+    courses = ", ".join(bundled_courses())
+    for call in (["courses", "validate"], ["courses", "draw"]):
+        yield [*call, "gap"], f"no course 'gap'; there are: {courses}"
     for call in CHOOSES_A_TRACK_MODEL:
         yield [*call, "--track-model", "legs"], f"no track model 'legs'; there are: {ALL_MODELS}"
     bullet = ", ".join(TRACK_MODELS["pybullet"])
@@ -254,6 +264,9 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
 
 
 def wrong_pairs() -> Iterator[tuple[list[str], str]]:
+    raised = ["courses", "draw", "figure-8", "--setting", "1"]
+    yield raised, "setting of course figure-8 must be left out: it has none, got 1.0"
+    yield ["courses", "draw", "gaps", "--setting", "nan"], "setting must be a finite number, got nan"
     native = [*CLIMB, "--engine", "native", "--track-model", "segments"]
     yield native, "engine for track model 'segments' must be pybullet, got 'native'"
     compliant = [*CLIMB, "--track-model", "compliant"]

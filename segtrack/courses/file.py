@@ -37,13 +37,15 @@ def _published(soil: str) -> str:
     try:
         find_soil(soil)
     except UnknownNameError as error:
-        raise ValueError(f"is none; there are: {', '.join(error.known)}") from None
+        there = ", ".join(error.known)
+        raise ValueError(f"must be a published soil, got {soil!r}; there are: {there}") from None
     return soil
 
 
 def _bundled(vehicle: str) -> str:
     if vehicle not in bundled_vehicles():
-        raise ValueError(f"is no bundled vehicle; there are: {', '.join(bundled_vehicles())}")
+        there = ", ".join(bundled_vehicles())
+        raise ValueError(f"must be a bundled vehicle, got {vehicle!r}; there are: {there}")
     return vehicle
 
 

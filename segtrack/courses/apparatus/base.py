@@ -13,6 +13,8 @@ from segtrack.terrain.solids import Box, Hull
 
 SETTING = "setting"
 """What a course file has instead of a number that is raised."""
+MOST = 200
+"""Rows, stairs or ramps of one apparatus: a slip of the keyboard is no course."""
 
 
 def _schema(**limits: Any) -> WithJsonSchema:
@@ -29,8 +31,12 @@ Slope = Annotated[Positive, Field(le=75), _schema(exclusiveMinimum=0, maximum=75
 """Above 0 and up to 75, or `setting` [deg]."""
 Turn = Annotated[Number, Field(ge=-360, le=360), _schema(minimum=-360, maximum=360)]
 """Up to a turn, or `setting` [deg]."""
-Many = Annotated[Count, WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": SETTING}]})]
-"""How many, at least 1, or `setting`."""
+Many = Annotated[
+    Count,
+    Field(le=MOST),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST}, {"const": SETTING}]}),
+]
+"""How many, from 1 to `MOST`, or `setting`."""
 
 
 class Upright(NamedTuple):
@@ -85,5 +91,5 @@ class Apparatus(Spec):
         return 0.0
 
     def goal(self, width: float) -> Goal:
-        """Where a vehicle is that has done it: by default anywhere on it."""
-        return Goal(0.0, self.extent(width), self.top(width))
+        """Where a vehicle is that has done it: anywhere on it, if it has no level top."""
+        return Goal(0.0, self.extent(width), 0.0)

@@ -63,20 +63,16 @@ class KRails(Apparatus):
     thickness: Length = 0.038
     """Of the beams [m]."""
 
-    def _pitch(self, width: float) -> float:
-        """From beam to beam along x: at 45 deg a beam is as long as the lane is wide [m]."""
-        return width
-
     def extent(self, width: float) -> float:
         """Length along x [m]."""
-        return self.count * self._pitch(width)
+        return self.count * width
 
     def solids(self, width: float, root: float) -> Iterator[Box | Hull]:
-        """One beam a width of the lane, at 45 deg."""
-        length = width * math.sqrt(2) - self.thickness
+        """One beam a lane's width, at 45 deg from side to side."""
+        length = max(width * math.sqrt(2) - self.thickness, self.thickness)
         for i in range(self.count):
             yaw = math.pi / 4 if i % 2 == 0 else -math.pi / 4
-            center = (i + 0.5) * self._pitch(width), 0.0
+            center = (i + 0.5) * width, 0.0
             yield turned(center, (length, self.thickness), yaw, self.height, root)
 
     def top(self, width: float) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from segtrack.courses.apparatus.base import Apparatus, Goal, Length, Many, Slope
 from segtrack.courses.apparatus.shapes import slope, standing
+from segtrack.description.base import Checks, check
+from segtrack.errors import Problem
 from segtrack.terrain.solids import Box, Hull
 
 
@@ -44,6 +46,10 @@ class Step(Apparatus):
     def top(self, width: float) -> float:
         """How high it reaches [m]."""
         return self.height
+
+    def goal(self, width: float) -> Goal:
+        """The top."""
+        return Goal(0.0, self.length, self.height)
 
 
 class Ramp(Apparatus):
@@ -168,15 +174,24 @@ class Bed(Apparatus):
     slope_deg: Slope = 15.0
     """Of both ends [deg]."""
 
+    @check
+    def _room_for_slopes(self) -> Checks:
+        if self.length < 2 * self._run:
+            message = f"must be at least {2 * self._run:.3g} for its two slopes, got {self.length:g}"
+            yield Problem("length", message)
+
+    @property
+    def _run(self) -> float:
+        return self.depth / math.tan(math.radians(self.slope_deg))
+
     def extent(self, width: float) -> float:
         """Length along x [m]."""
         return self.length
 
     def solids(self, width: float, root: float) -> Iterator[Box | Hull]:
         """One solid."""
-        run = self.depth / math.tan(math.radians(self.slope_deg))
         y = -width / 2, width / 2
-        yield slope(0.0, run, self.depth, self.length - 2 * run, y, root, True)
+        yield slope(0.0, self._run, self.depth, self.length - 2 * self._run, y, root, down=True)
 
     def top(self, width: float) -> float:
         """Height of the level part [m]."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from segtrack.courses.apparatus.base import Apparatus, Goal, Length, Many
+from pydantic import Field
+
+from segtrack.courses.apparatus.base import Apparatus, Length, Many
 from segtrack.courses.apparatus.shapes import standing
 from segtrack.terrain.solids import Box, Hull
 
@@ -20,8 +22,8 @@ class StepField(Apparatus):
     pattern: Literal["flat", "hill", "diagonal"] = "hill"
     unit: Length = 0.1
     """Height of one unit [m]."""
-    post: Length = 0.1
-    """Edge of a post [m]; as many as go into the lane stand beside each other."""
+    post: Annotated[Length, Field(ge=0.02)] = 0.1
+    """Edge of a post, at least 0.02 [m]; as many as go into the lane stand beside each other."""
     rows: Many = 12
     """Number of rows across."""
     peak: Many = 3
@@ -38,7 +40,7 @@ class StepField(Apparatus):
     def _units(self, row: int, column: int, columns: int) -> float:
         # Distances from the field's middle, in posts, halves for even numbers.
         along, across = row - (self.rows - 1) / 2, column - (columns - 1) / 2
-        odd = (row + column) % 2
+        odd = (int(abs(along)) + int(abs(across))) % 2
         if self.pattern == "flat":
             return 1.0 + odd
         distance = abs(along) if self.pattern == "hill" else abs(along - across)
@@ -63,10 +65,6 @@ class StepField(Apparatus):
     def top(self, width: float) -> float:
         """Height of the highest posts [m]."""
         return max(max(row) for row in self.heights(width))
-
-    def goal(self, width: float) -> Goal:
-        """Anywhere on it."""
-        return Goal(0.0, self.extent(width), 0.0)
 
 
 def _runs(row: Sequence[float]) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Literal
 
-from segtrack.courses.apparatus.base import Apparatus, Goal, Many, Rise, Slope
+from segtrack.courses.apparatus.base import Apparatus, Many, Rise, Slope
 from segtrack.courses.apparatus.shapes import rectangle, ridge, roof
 from segtrack.terrain.floor import ROOT_DEPTH
 from segtrack.terrain.solids import Box, Hull
@@ -47,10 +47,6 @@ class ContinuousRamps(Apparatus):
     def top(self, width: float) -> float:
         """Height of the crests [m]."""
         return width / 2 * math.tan(math.radians(self.slope_deg))
-
-    def goal(self, width: float) -> Goal:
-        """Anywhere on it."""
-        return Goal(0.0, self.extent(width), 0.0)
 
 
 class CrossingRamps(Apparatus):
@@ -107,7 +103,3 @@ class CrossingRamps(Apparatus):
     def top(self, width: float) -> float:
         """Height of the highest edges [m]."""
         return self.raised + width / 2 * math.tan(math.radians(self.slope_deg))
-
-    def goal(self, width: float) -> Goal:
-        """Anywhere on it."""
-        return Goal(0.0, self.extent(width), 0.0)
