@@ -13,11 +13,20 @@ from matplotlib.patches import Polygon
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
-import segtrack.courses
 from segtrack import terrain
 from segtrack.cli import app
-from segtrack.courses import Setting, Zone, bundled_courses, find_course, load_course, parse_course
-from segtrack.courses.file import CourseFile, Piece
+from segtrack.courses import (
+    Layout,
+    Setting,
+    Zone,
+    build_ground,
+    bundled_courses,
+    find_course,
+    load_course,
+    parse_course,
+)
+from segtrack.courses.file import CourseFile
+from segtrack.courses.layout import Piece
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.description.placement import bounding_box
 from segtrack.errors import CourseFileError, InvalidValueError, UnknownNameError
@@ -26,6 +35,7 @@ from segtrack.terrain.columns import column_of
 from segtrack.terrain.solids import Box
 
 NAMES = bundled_courses()
+README = Path(__file__).parent.parent / "segtrack" / "courses" / "README.md"
 LANE = """
 title: Mine
 description: One piece in a lane.
@@ -309,6 +319,17 @@ def test_other_ground_is_under_all_of_a_course():
         course.with_ground(soil="porridge")
 
 
+def test_a_layout_alone_is_the_ground_of_a_course():
+    course = load_course("sand-bed")
+    keys = ("friction", "soil", "lanes", "terrain")
+    data = yaml.safe_load(course.source.replace("depth: setting", "depth: 0.05"))
+    ground = build_ground(Layout.model_validate({key: data[key] for key in keys if key in data}), "sand-bed")
+    x, y = np.random.default_rng(0).uniform(-1, 7, (2, 300))
+    for one, other in zip(ground, course.terrains, strict=True):
+        assert (one.friction, one.soil) == (other.friction, other.soil)
+        assert (one.height_at(x, y) == other.height_at(x, y)).all()
+
+
 # The file
 
 
@@ -451,7 +472,7 @@ def test_courses_are_listed_as_a_table_and_as_json():
 
 
 def test_the_readmes_course_is_valid_and_drawn_with_all_its_gates_and_walls(tmp_path):
-    readme = Path(segtrack.courses.__file__).with_name("README.md").read_text()
+    readme = README.read_text()
     (example,) = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
     file = tmp_path / "kerb.yaml"
     file.write_text(example)
@@ -469,7 +490,7 @@ def test_the_readmes_course_is_valid_and_drawn_with_all_its_gates_and_walls(tmp_
 
 
 def test_every_apparatus_is_in_the_readmes_table():
-    readme = Path(segtrack.courses.__file__).with_name("README.md").read_text()
+    readme = README.read_text()
     for kind in Piece.kinds:
         assert f"| `{kind}` |" in readme
         for key in Piece.model_fields[kind].annotation.__args__[0].model_fields:

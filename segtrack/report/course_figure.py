@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LightSource
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from segtrack.courses import Course, Wall, Zone
@@ -114,7 +115,7 @@ def _draw_top(figure: Figure, axes: Axes, course: Course) -> None:
     for (gate_x, gate_y), called in numbers.items():
         axes.annotate(
             "gate " + ", ".join(called), (gate_x, gate_y), (0, 14), textcoords="offset points", ha="center",
-            color=_GATE, weight="bold", zorder=4,
+            color=_GATE, weight="bold", zorder=4, path_effects=[withStroke(linewidth=3, foreground="white")],
         )  # fmt: skip
     start = course.start
     tip = start.x + 0.35 * math.cos(start.yaw), start.y + 0.35 * math.sin(start.yaw)
@@ -134,8 +135,10 @@ def _draw_cut(axes: Axes, course: Course, path: _Path, tall: float) -> None:
             assert isinstance(solid, Box | Cylinder | HalfSpace | Hull)
             low, high = column_of(solid).span(*path.points.T)
             met = (low <= high) & (high > 0)
-            style = {"where": met, "facecolor": colour, "edgecolor": GROUND_EDGE, "linewidth": 0.8}
-            axes.fill_between(path.along, np.maximum(low, -_BELOW), high, **style)
+            axes.fill_between(
+                path.along, np.maximum(low, -_BELOW), high, where=met,
+                facecolor=colour, edgecolor=GROUND_EDGE, linewidth=0.8,
+            )  # fmt: skip
     for stop, label in zip(path.stops, path.labels, strict=True):
         colour = _START if label == "start" else _GATE
         axes.axvline(stop, color=colour, linestyle="--", linewidth=1.0)

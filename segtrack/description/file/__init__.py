@@ -1,1 +1,1 @@
-"""The vehicle file: where it is, its YAML, and the checks with every mistake of it."""
+"""Files in YAML: where vehicle files are, and how any file is read and checked, with every mistake of it."""
