@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,7 @@ from segtrack.courses.layout import Piece
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.description.placement import bounding_box
 from segtrack.errors import CourseFileError, InvalidValueError, UnknownNameError
+from segtrack.ground.pack import pack_ground
 from segtrack.report.course_figure import draw_course
 from segtrack.terrain.columns import column_of
 from segtrack.terrain.solids import Box
@@ -397,6 +399,9 @@ gates: [{piece: neer}, {piece: near, place: {x: 0}}]
          "mine:9: lanes[0].pieces[1].confined_space.clearance must be above the sill of 0.2, got 0.1"),
         (("PIECE", "step_field: {rows: 1000}"),
          "mine:9: lanes[0].pieces[1].step_field.rows must be at most 200, got 1000"),
+        (("PIECE", "flat: {length: 49}"),
+         "mine: lanes and terrain must be on the floor, which reaches 50 m from the origin, got 51 m"),
+        (("width: 1.2", "width: 100"), "mine:5: lanes[0].width must be at most 50, got 100"),
         (("PIECE", "stairs: {slope_deg: 40, slope_deg: 35}"),
          "mine:9: lanes[0].pieces[1].stairs.slope_deg is given twice, first in line 9"),
     ],
@@ -425,6 +430,50 @@ def test_each_value_of_a_setting_is_checked_before_one_is_chosen():
     with pytest.raises(InvalidValueError) as caught:
         load_course("figure-8", 1.0)
     assert str(caught.value) == "setting of course figure-8 must be left out: it has none, got 1.0"
+
+
+JUNK = (
+    None,
+    -1,
+    0,
+    1e-9,
+    1e9,
+    math.nan,
+    math.inf,
+    "setting",
+    "near",
+    [],
+    {},
+    [1, 2],
+    {"a": 1},
+    True,
+    3,
+    0.05,
+)
+
+
+def places(data, path=()):
+    """Each place in a file, as the keys and indices to it."""
+    inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, part in inside:
+        yield (*path, key)
+        yield from places(part, (*path, key))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_stands_anywhere_it_is_a_course_or_mistakes(name):
+    choose = random.Random(name)
+    for _ in range(10):
+        data = yaml.safe_load(find_course(name).read_text())
+        *above, last = choose.choice(list(places(data)))
+        part = data
+        for key in above:
+            part = part[key]
+        part[last] = choose.choice(JUNK)
+        try:
+            pack_ground(parse_course(yaml.safe_dump(data), name).terrains)
+        except CourseFileError as error:
+            assert error.problems
 
 
 def test_the_schema_has_every_key_of_the_bundled_courses():

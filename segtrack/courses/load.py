@@ -12,9 +12,11 @@ from segtrack.courses.build import build_course
 from segtrack.courses.catalogue import find_course
 from segtrack.courses.course import Course
 from segtrack.courses.file import CourseFile
+from segtrack.courses.ground import lay_out
 from segtrack.description.file.check import check_content
 from segtrack.description.file.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import CourseFileError, InvalidValueError, Problem, finite
+from segtrack.terrain.floor import FLOOR_REACH
 
 
 def load_course(name_or_path: str | Path, setting: float | None = None) -> Course:
@@ -80,7 +82,15 @@ def _checked(content: YamlFile, value: float | None, file: str) -> CourseFile:
         if data == content.data:
             problems += (Problem("setting", f"is used nowhere: write {SETTING} in the place of a number"),)
         content = replace(content, data=data, problems=problems)
-    return check_content(CourseFile, content, file, Path("."), CourseFileError)
+    course = check_content(CourseFile, content, file, Path("."), CourseFileError)
+    corners = [corner for piece in lay_out(course).pieces for corner in piece.corners()]
+    farthest = max((abs(place) for corner in corners for place in corner), default=0.0)
+    if farthest > FLOOR_REACH:
+        message = (
+            f"must be on the floor, which reaches {FLOOR_REACH:g} m from the origin, got {farthest:.3g} m"
+        )
+        raise CourseFileError(file, [Problem("lanes and terrain", message)])
+    return course
 
 
 def _put(part: Any, value: float) -> Any:

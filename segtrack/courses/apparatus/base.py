@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, WithJsonSchema
 
 from segtrack.description.base import Count, NonNegative, Number, Positive, Spec
+from segtrack.terrain.floor import FLOOR_REACH
 from segtrack.terrain.solids import Box, Hull
 
 SETTING = "setting"
@@ -21,12 +22,14 @@ def _schema(**limits: Any) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [{"type": "number", **limits}, {"const": SETTING}]})
 
 
-Length = Annotated[Positive, _schema(exclusiveMinimum=0)]
-"""Above 0, or `setting` [m]."""
-Rise = Annotated[NonNegative, _schema(minimum=0)]
-"""0 or more, or `setting` [m]."""
-Place = Annotated[Number, _schema()]
-"""Any, or `setting` [m]."""
+Length = Annotated[Positive, Field(le=FLOOR_REACH), _schema(exclusiveMinimum=0, maximum=FLOOR_REACH)]
+"""Above 0 and no more than the floor reaches, or `setting` [m]."""
+Rise = Annotated[NonNegative, Field(le=FLOOR_REACH), _schema(minimum=0, maximum=FLOOR_REACH)]
+"""From 0 on to as much, or `setting` [m]."""
+Place = Annotated[
+    Number, Field(ge=-FLOOR_REACH, le=FLOOR_REACH), _schema(minimum=-FLOOR_REACH, maximum=FLOOR_REACH)
+]
+"""On the floor, or `setting` [m]."""
 Slope = Annotated[Positive, Field(le=75), _schema(exclusiveMinimum=0, maximum=75)]
 """Above 0 and up to 75, or `setting` [deg]."""
 Turn = Annotated[Number, Field(ge=-360, le=360), _schema(minimum=-360, maximum=360)]
