@@ -463,7 +463,7 @@ def places(data, path=()):
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_stands_anywhere_it_is_a_course_or_mistakes(name):
     choose = random.Random(name)
-    for _ in range(10):
+    for _ in range(4):
         data = yaml.safe_load(find_course(name).read_text())
         *above, last = choose.choice(list(places(data)))
         part = data
@@ -514,7 +514,7 @@ def test_courses_are_listed_as_a_table_and_as_json():
     listed = json.loads(done.stdout)["courses"]
     assert tuple(listed) == NAMES
     assert listed["gaps"]["setting"] == {
-        "name": "length of the gap", "unit": "m", "values": [0.1, 0.2, 0.3, 0.4, 0.5], "start": 0.1
+        "name": "length of the gap", "unit": "m", "values": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], "start": 0.1
     }  # fmt: skip
     done = CliRunner().invoke(app, ["courses", "schema"])
     assert json.loads(done.stdout) == CourseFile.model_json_schema()
