@@ -95,3 +95,14 @@ def test_seams_between_level_solids_do_not_trip_a_belt():
     whole = speeds_over((block(-1.2, 1.2, -0.6, 0.6, 0.2, 0.25),))
     tiles = tuple(block(x, x + 0.1, y, y + 0.1, 0.2, 0.25) for x in edges[:-1] for y in edges[6:-7])
     assert speeds_over(tiles) == pytest.approx(whole, abs=2e-4)
+
+
+def test_a_vehicle_sinks_into_a_bed_of_sand_and_not_to_the_floor():
+    course = load_course("sand-bed", 0.1)
+    with segtrack.World(engine="native", resettable=False) as world:
+        for ground in course.terrains:
+            world.add_terrain(ground)
+        robot = world.add_vehicle("quince", position=(3.2, 0.0))
+        world.settle()
+        lowest_grouser = robot.bounds()[0][2]
+    assert 0.02 < lowest_grouser < 0.098
