@@ -1,5 +1,7 @@
 """Links and belts of a native vehicle in free flight, against the description and differences of places."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -155,3 +157,46 @@ def test_a_belly_that_lies_as_deep_as_at_rest_bears_the_weight() -> None:
     assert contacts[:, 3].sum() == pytest.approx(robot.mass * 9.81, rel=0.02)
     assert np.ptp(contacts[:, 0]) == pytest.approx(body.size[0])
     assert np.ptp(contacts[:, 1]) == pytest.approx(body.size[1])
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_push_along_one_axis_moves_the_vehicle(world: segtrack.World, robot: Robot, axis: int) -> None:
+    force = np.eye(3)[axis] * 50.0
+    center = robot.model.bodies()
+    at = center.masses @ center.positions / center.masses.sum()
+    robot.apply_force(tuple(force), tuple(at))
+    world.run(0.01)
+    after = robot.model.bodies()
+    momentum = after.masses @ after.velocities
+    np.testing.assert_allclose(momentum, force * 0.01, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["quince", "packbot"])
+def test_nothing_of_a_vehicle_is_farther_than_its_reach(world: segtrack.World, name: str) -> None:
+    """Nor is that much farther: a grouser counts by its height, width and length, one after the other."""
+    vehicle, rng = segtrack.load_vehicle(name), np.random.default_rng(0)
+    body = vehicle.body.model_copy(update={"center_of_mass": (0.1, 0.05, 0.0)})
+    robot = world.add_vehicle(vehicle.model_copy(update={"body": body}))
+    farthest = 0.0
+    for _ in range(200):
+        angles = robot.model.state.joint_angles
+        angles[0] = rng.uniform(-math.pi, math.pi, angles.shape[1])
+        robot.model.place_links()
+        away = robot.model._outer_points() - robot.model._work.centers[0]
+        farthest = max(farthest, float(np.linalg.norm(away, axis=1).max()))
+    assert farthest <= robot.model.arrays.reach + 1e-9
+    assert robot.model.arrays.reach < 1.1 * farthest
+
+
+def test_each_track_reads_its_own_contacts() -> None:
+    world = segtrack.World(engine="native")
+    world.add_terrain(terrain.Plane())
+    robot = world.add_vehicle("quince")
+    x, y, z = robot.state.position
+    robot.reset_base_pose((x, y, z - REST_DEPTH))
+    world.step()
+    loads = {name: track.read_grousers().load.sum() for name, track in robot.tracks.items()}
+    assert min(loads.values()) >= 0.0
+    assert loads["left"] == pytest.approx(loads["right"], rel=1e-3)
+    assert loads["left"] > 0.0
+    assert sum(loads.values()) == pytest.approx(robot.model.read_contacts()[:, 3].sum())
