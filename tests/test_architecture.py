@@ -28,6 +28,7 @@ LAYERS = (
     {"segtrack"},  # What `import segtrack` gives.
     {"courses"},
     {"experiments"},
+    {"recording"},
     {"envs"},
     {"report"},
     {"cli"},

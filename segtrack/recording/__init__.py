@@ -1,0 +1,12 @@
+"""Drives: what is set up and commanded, how it is simulated tick by tick, and one file that holds it all.
+
+| module | what |
+|---|---|
+| `setup` | what is driven and where, and a driver's command |
+| `session` | the drive as it is simulated |
+"""
+
+from segtrack.recording.session import DriveSession
+from segtrack.recording.setup import TICK, TIME_STEPS, Command, DriveSetup
+
+__all__ = ["TICK", "TIME_STEPS", "Command", "DriveSession", "DriveSetup"]

@@ -1,0 +1,163 @@
+"""A drive as it is simulated: commands in, poses and readings out, at ticks of 0.01 s."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.errors import UnknownNameError
+from segtrack.experiments.variants import with_body
+from segtrack.recording.setup import TICK, Command, DriveSetup
+from segtrack.world import World
+
+if TYPE_CHECKING:
+    from segtrack.courses import Course
+
+
+class DriveSession:
+    """A vehicle on a course. The same setup, commands and restarts at the same ticks give the same bits.
+
+    Attributes:
+        setup: What was asked for, with engine and track model filled in.
+        course: What is driven on, its friction and soil as the setup has them.
+        vehicle: What is driven, without its payload.
+        world: Where it is simulated.
+        robot: The vehicle in it.
+        tick: How many ticks have been simulated; a restart does not turn it back.
+        command: Applied last, and held.
+        reading_names: What each of `readings` is, with its unit.
+    """
+
+    def __init__(
+        self, setup: DriveSetup, *, course: Course | None = None, vehicle: VehicleDescription | None = None
+    ) -> None:
+        """Put the vehicle at the course's start, at rest on the ground.
+
+        Args:
+            setup: What is driven, and where.
+            course: Instead of the one that the setup names.
+            vehicle: Instead of the one that the setup names.
+
+        Raises:
+            SegtrackError: No such vehicle, course, setting, soil, engine or track model; a file with
+                mistakes; a payload that the vehicle cannot have; PyBullet is missing.
+        """
+        self.setup = setup.resolved()
+        if course is None:
+            from segtrack.courses import load_course
+
+            course = load_course(setup.course, setup.setting)
+        if setup.friction is not None or setup.soil is not None:
+            course = course.with_ground(setup.friction, setup.soil)
+        self.course = course
+        self.vehicle = load_vehicle(setup.vehicle) if vehicle is None else vehicle
+        self.world = World(engine=self.setup.engine, time_step=setup.time_step, resettable=False)
+        for terrain in course.terrains:
+            self.world.add_terrain(terrain)
+        start = course.start
+        self.robot = self.world.add_vehicle(
+            with_payload(self.vehicle, setup.payload, setup.payload_position),
+            track_model=self.setup.track_model,
+            position=(start.x, start.y),
+            yaw=start.yaw,
+        )
+        self.world.settle()
+        self.tick = 0
+        self.command = Command()
+        self._steps = round(TICK / setup.time_step)
+        self._start = self.world.save()
+        self.reading_names = _reading_names(tuple(self.robot.tracks), tuple(self.robot.flippers))
+
+    def __enter__(self) -> DriveSession:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Free what the engine holds; may be called again."""
+        self.world.close()
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the session began, restarts included [s]."""
+        return self.tick * TICK
+
+    def apply(self, command: Command) -> None:
+        """Command the vehicle from the next tick on; speeds are clipped to what its drives reach.
+
+        Raises:
+            UnknownNameError: A flipper that the vehicle does not have; nothing is changed.
+        """
+        for name in command.flipper_speeds:
+            if name not in self.robot.flippers:
+                raise UnknownNameError(f"flipper of {self.robot.name}", name, self.robot.flippers)
+        self.command = command
+        self.robot.set_belt_speed(command.left, command.right)
+        if command.flatten:
+            self.robot.set_flippers(**dict.fromkeys(self.robot.flippers, 0.0))
+        else:
+            held = dict.fromkeys(self.robot.flippers, 0.0)
+            self.robot.set_flipper_speeds(**held | dict(command.flipper_speeds))
+
+    def advance(self, ticks: int = 1) -> None:
+        """Simulate a number of ticks.
+
+        Raises:
+            DivergedError: The vehicle is no longer finite, or absurdly fast.
+        """
+        self.world.engine.advance(ticks * self._steps)
+        self.tick += ticks
+
+    def restart(self) -> None:
+        """Put the vehicle back to the start, at rest, to the bit; it holds there until the next command."""
+        self.world.restore(self._start)
+        self.command = Command()
+
+    def readings(self) -> NDArray[np.float64]:
+        """What the vehicle's drives and flippers do now (n,), see `reading_names`."""
+        values = []
+        for track in self.robot.tracks.values():
+            state = track.state
+            values += [state.speed, track.command, state.force, track.slip]
+        values += [flipper.angle for flipper in self.robot.flippers.values()]
+        return np.array([*values, self.robot.energy])
+
+
+def with_payload(
+    vehicle: VehicleDescription, mass: float, position: tuple[float, float, float] | None = None
+) -> VehicleDescription:
+    """The vehicle with a payload on its body.
+
+    Mass and centre of mass are those of both together. The inertia is that of the body's box with the mass
+    of both: of a payload that is spread as the body is.
+
+    Args:
+        vehicle: One whose body is given as numbers, unless the payload is 0.
+        mass: Of the payload [kg].
+        position: Its centre in the body frame (3,) [m]; None for the middle of the top of the body's box.
+
+    Raises:
+        InvalidValueError: The body is given as a URDF.
+    """
+    if mass == 0:
+        return vehicle
+    body = vehicle.body
+    own = math.inf if body.mass is None else body.mass  # `with_body` refuses a URDF.
+    height = 0.0 if body.size is None else body.size[2]
+    at = (0.0, 0.0, height / 2) if position is None else position
+    share = mass / (own + mass)
+    offset = [share * (there - here) for here, there in zip(body.center_of_mass, at, strict=True)]
+    return with_body(vehicle, 1 + mass / own, offset)
+
+
+def _reading_names(tracks: tuple[str, ...], flippers: tuple[str, ...]) -> tuple[str, ...]:
+    kinds = ("speed [m/s]", "command [m/s]", "force [N]", "slip [-]")
+    of_tracks = [f"{track} {kind}" for track in tracks for kind in kinds]
+    return (*of_tracks, *(f"{flipper} angle [rad]" for flipper in flippers), "energy [J]")
