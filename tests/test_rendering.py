@@ -1,5 +1,6 @@
 """Pictures and films: what is drawn is where it is, in both engines, and a film survives how it ends."""
 
+import json
 import subprocess
 import sys
 
@@ -12,11 +13,20 @@ from segtrack.description import load_vehicle
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
 from segtrack.experiments.film_cost import measure_films
 from segtrack.geometry.outline import inner_outline, outer_outline
-from segtrack.rendering import Camera, Film, free_body
+from segtrack.rendering import (
+    Camera,
+    Film,
+    PosedVehicle,
+    VehicleLook,
+    free_body,
+    look_of,
+    part_points,
+    read_pose,
+)
 from segtrack.rendering.camera import _SKY
 from segtrack.rendering.ground import _DEEP, ground_mesh
+from segtrack.rendering.look import OnBelt
 from segtrack.rendering.mesh import ball, box, prism, ring, wheel
-from segtrack.rendering.vehicle import GROUSER, vehicle_parts
 from segtrack.report.tables import film_table
 
 SMALL = (96, 64)
@@ -88,7 +98,7 @@ def test_what_is_drawn_is_where_the_engine_has_it(engine, model):
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle("packbot", track_model=model, yaw=0.4)
         world.run(0.05)
-        points = np.concatenate([part.points() for part in vehicle_parts(robot)])
+        points = look_of(robot).points(read_pose(robot))
         low, high = robot.bounds()
     # PyBullet's boxes are up to 20 mm wider than what is in them, and a chain's points are its plates'.
     np.testing.assert_allclose(points.min(axis=0), low, atol=0.001 if engine == "native" else 0.025)
@@ -97,16 +107,65 @@ def test_what_is_drawn_is_where_the_engine_has_it(engine, model):
 
 def test_one_pitch_of_travel_shows_the_same_grousers_and_half_of_one_others(native):
     _, robot = native
-    track, part = robot.model.tracks[0], vehicle_parts(robot)[1]
-    mine = np.unique(part.mesh.triangles[np.all(part.mesh.colours == GROUSER, axis=1)])
+    track, look = robot.model.tracks[0], look_of(robot)
+    part = next(part for part in look.parts if isinstance(part.place, OnBelt) and part.place.track == 0)
     travels, pitch = robot.model.state.travels, track.mounted.spec.pitch
     start, seen = travels[0, 0], {}
     for fraction in (0, 0.5, 1):
         travels[0, 0] = start + fraction * pitch
-        seen[fraction] = {tuple(point) for point in np.round(part.points()[mine], 6) + 0.0}
+        points = part_points(look, part, read_pose(robot))
+        seen[fraction] = {tuple(point) for point in np.round(points, 6) + 0.0}
     travels[0, 0] = start
     assert len(seen[0]) > 28 and seen[0] == seen[1]
     assert not seen[0] & seen[0.5]
+
+
+@pytest.mark.parametrize(
+    "vehicle, model", [("quince", "compliant"), ("packbot", "chain"), ("example_rover", "surface")]
+)
+def test_a_vehicle_from_its_json_and_its_flat_pose_gives_the_same_picture(vehicle, model):
+    """Without a world: what a recording or a page has of it."""
+    with World(engine="native") as world:
+        robot = world.add_vehicle(vehicle, track_model=model, position=(0, 0, 1), yaw=0.3)
+        robot.set_belt_speed(0.3, -0.2)
+        world.run(0.05)
+        live, flat = Camera(robot, size=SMALL).take(), read_pose(robot).flat()
+        text = json.dumps(look_of(robot).as_json(), allow_nan=False)
+    look = VehicleLook.from_json(json.loads(text))
+    assert len(flat) == look.size
+    np.testing.assert_array_equal(look.pose(flat).flat(), flat)
+    np.testing.assert_array_equal(Camera(PosedVehicle(look, look.pose(flat)), size=SMALL).take(), live)
+
+
+@pytest.mark.parametrize(
+    "engine, vehicle, model",
+    [
+        ("native", "quince", "compliant"),
+        ("native", "packbot", "chain"),
+        ("pybullet", "quince", "smooth"),
+        ("pybullet", "packbot", "chain"),
+    ],
+)
+def test_a_pose_holds_links_travels_and_shoes(engine, vehicle, model):
+    """Against what the robot says of each by itself, a chain's loads and contacts included."""
+    if engine == "pybullet":
+        pytest.importorskip("pybullet")
+    with World(engine=engine) as world:
+        robot = world.add_vehicle(vehicle, track_model=model, position=(0, 0, 1))
+        robot.set_belt_speed(0.3, -0.2)
+        robot.set_flippers(**dict.fromkeys(robot.flippers, 0.5))
+        world.run(0.02)
+        pose, tracks = read_pose(robot), list(robot.tracks.values())
+        state, look = robot.state, look_of(robot)
+        chains = [track.read_chain() for track in tracks if track.has_chain]
+        parents = [track.model.parent_motion() for track in tracks]
+    np.testing.assert_allclose(pose.links[0], [*state.position, *state.orientation], atol=1e-12)
+    np.testing.assert_array_equal(pose.travels, [track.travel for track in tracks])
+    for track, parent in zip(look.tracks, parents, strict=True):
+        np.testing.assert_allclose(pose.links[track.link, :3], parent.position, atol=1e-12)
+    places = [points for chain in chains for points in (chain.positions, chain.wheels)]
+    assert look.bodies == len(pose.bodies)
+    np.testing.assert_array_equal(pose.bodies[:, :3], np.concatenate([np.empty((0, 3)), *places]))
 
 
 def test_a_box_covers_the_pixels_that_its_size_and_the_scale_say(native):
@@ -231,10 +290,12 @@ def test_links_of_a_urdf_are_drawn_where_their_joints_are():
     with World(engine="pybullet") as world:
         robot = world.add_vehicle("example_rover", position=(0, 0, 0.5))
         mast = robot.model.links["mast"]
-        links = vehicle_parts(robot)[:3]
-        before = np.concatenate([link.points() for link in links])
+        look = look_of(robot)
+        links, pose = look.parts[:3], read_pose(robot)
+        before = np.concatenate([part_points(look, link, pose) for link in links])
         world.client.resetJointState(robot.model.body_id, mast, np.pi / 2)
-        after = np.concatenate([link.points() for link in links])
+        pose = read_pose(robot)
+        after = np.concatenate([part_points(look, link, pose) for link in links])
         axis = np.array(world.client.getLinkState(robot.model.body_id, mast)[4])
     turned = axis + (before - axis) @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
     body = len(links[0].mesh.points)

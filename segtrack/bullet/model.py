@@ -17,7 +17,7 @@ from segtrack.geometry.links import SegmentLink
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.chain.readings import ChainReading
+    from segtrack.chain.readings import ChainPose, ChainReading
     from segtrack.chain.track import TrackChain
     from segtrack.compliant.reading import GrouserReading
 
@@ -109,6 +109,10 @@ class Belt(ABC):
 
     def read_chain(self) -> ChainReading | None:
         """Per-shoe tension, contact and slip; None if it is not a link chain."""
+        return None
+
+    def read_chain_pose(self) -> ChainPose | None:
+        """Where shoes and wheels of its link chain are; None if it is not a link chain."""
         return None
 
     def read_grousers(self) -> GrouserReading | None:

@@ -13,7 +13,7 @@ from segtrack.engine import BeltState, FrameMotion, TrackModel
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainReading
+    from segtrack.chain.readings import ChainPose, ChainReading
     from segtrack.compliant.reading import GrouserReading
 
 
@@ -99,6 +99,17 @@ class BulletTrack(TrackModel):
         with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
             reading = self.belt.read_chain()
         return super().read_chain() if reading is None else reading
+
+    def read_chain_pose(self) -> ChainPose:
+        """Where shoes and wheels of the link chain are.
+
+        Raises:
+            NotReadyError: Not a link chain.
+            DisconnectedError: The client is gone.
+        """
+        with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
+            pose = self.belt.read_chain_pose()
+        return super().read_chain_pose() if pose is None else pose
 
     def read_grousers(self) -> GrouserReading:
         """Per-grouser load, slip and sinkage, after the latest step.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,22 @@ from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
 from segtrack.coupling.parent_frames import ParentFrames
 from segtrack.ground.history import NONE, greatest_sinkage
 from segtrack.ground.tread import Footing
+
+
+class ChainPose(NamedTuple):
+    """Where the bodies of a chain are at an instant.
+
+    Attributes:
+        positions: Shoes' centres of mass in the world (n, 3) [m].
+        orientations: Shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
+        wheels: Wheel centres in the world (W, 3) [m].
+        rotation: From the track frame to the world (3, 3).
+    """
+
+    positions: NDArray[np.float64]
+    orientations: NDArray[np.float64]
+    wheels: NDArray[np.float64]
+    rotation: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +110,15 @@ class ChainReading:
                 value.setflags(write=False)
 
 
+def read_pose(state: ChainState, running_gear: RunningGearArrays, parents: ParentFrames) -> ChainPose:
+    """Find where shoes and wheels are, given the parent links of the wheels."""
+    wheels = running_gear.wheels
+    centers = wheels.positions + wheels.slide_directions * running_gear.state.slide_positions[:, None]
+    rotations, origins = parents.rotations[wheels.parents], parents.positions[wheels.parents]
+    at = origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers)
+    return ChainPose(state.positions.copy(), state.orientations.copy(), at, parents.rotations[0])
+
+
 def read_track(
     design: TrackDesign,
     state: ChainState,
@@ -111,7 +137,7 @@ def read_track(
         parents: Parent links of its wheels.
         torque: Torque of its drive, mean over the last step [N m].
     """
-    chain, now = design.chain, state.copy()
+    chain, now, pose = design.chain, state.copy(), read_pose(state, running_gear, parents)
     frames, loads = allocate_work_arrays(chain)
     drift(now.arrays, frames, chain.constants, 0.0)
     start_loads(loads, (0.0, 0.0, 0.0))
@@ -126,14 +152,12 @@ def read_track(
     points = shoe_loads.deepest_points + np.arange(chain.count) * found.treads.contact_points.shape[1]
     deepest = shoe_loads.deepest_points != NONE
     wheels, slides = running_gear.wheels, running_gear.state.slide_positions
-    centers = wheels.positions + wheels.slide_directions * slides[:, None]
-    rotations, origins = parents.rotations[wheels.parents], parents.positions[wheels.parents]
     driven = design.running_gear.driven
     parent = wheels.parents[driven]
     turning = parents.angular_velocities_world[parent] @ parents.rotations[parent, :, 1]
     return ChainReading(
-        positions=state.positions.copy(),
-        orientations=state.orientations.copy(),
+        positions=pose.positions,
+        orientations=pose.orientations,
         tension=joint_tension(chain, frames, loads.pin_forces),
         pin_force=np.linalg.norm(loads.pin_forces, axis=1),
         ground_force=force,
@@ -152,7 +176,7 @@ def read_track(
             [greatest_sinkage(found.history, p) if on else 0.0 for p, on in zip(points, deepest, strict=True)]
         ),
         slip_velocity=_slip_velocity(design, frames, force > 0),
-        wheels=origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers),
+        wheels=pose.wheels,
         drive_torque=torque,
         drive_speed=float(running_gear.state.speeds[driven] - turning),
         idler_slide=float(slides[wheels.slide_masses > 0].sum()),

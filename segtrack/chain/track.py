@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.readings import ChainReading, read_track
+from segtrack.chain.readings import ChainPose, ChainReading, read_pose, read_track
 from segtrack.chain.running_gear.arrays import RunningGearState
 from segtrack.chain.shoes.loads import allocate_work_arrays
 from segtrack.chain.shoes.state import ChainState, state_along
@@ -147,6 +147,10 @@ class TrackChain:
         return read_track(
             self.design, self.state, self._running_gear, self._terrain_contact, parents, self.torque
         )
+
+    def read_pose(self, parents: ParentFrames) -> ChainPose:
+        """Where shoes and wheels are, given the parent links."""
+        return read_pose(self.state, self._running_gear, parents)
 
     def snapshot(self) -> TrackSnapshot:
         """Everything that changes."""

@@ -67,6 +67,12 @@ class Body(Spec):
         return self._parent_frames[mount.parent] @ mount.frame
 
     @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """`body`, which is the body frame, and the links of a URDF, of which one may have that name."""
+        urdf = () if self.urdf is None else link_frames(ElementTree.parse(self.urdf).getroot())
+        return ("body", *urdf)
+
+    @cached_property
     def _parent_frames(self) -> dict[str, Frame]:
         """What a mount's parent may be, in the body frame."""
         if self.urdf is None:

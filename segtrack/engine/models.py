@@ -6,6 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
 from segtrack.description.frames import Frame
 from segtrack.description.track import Mount
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
@@ -15,7 +19,7 @@ from segtrack.settling import Bodies
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainReading
+    from segtrack.chain.readings import ChainPose, ChainReading
 
 
 class TrackModel(ABC):
@@ -69,6 +73,14 @@ class TrackModel(ABC):
 
     def read_chain(self) -> ChainReading:
         """Per-shoe tension, contact and slip, after the latest step.
+
+        Raises:
+            NotReadyError: Not a link chain.
+        """
+        raise self._has_none("chain", "chain")
+
+    def read_chain_pose(self) -> ChainPose:
+        """Where shoes and wheels of the link chain are.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -146,6 +158,22 @@ class VehicleModel(ABC):
         motion = self.body_motion()
         return Frame(motion.rotation, motion.position) @ self.description.body.mounted(Mount(parent=name))
 
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links that something may be mounted on: the body's, then the flippers."""
+        return (*self.description.body.link_names, *self.description.flippers)
+
+    def link_poses(self) -> NDArray[np.float64]:
+        """Frames of the links of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
+        body = self.body_motion()
+        frames = [Frame(body.rotation, body.position)]
+        frames += [self.link_frame(name) for name in self.description.body.link_names[1:]]
+        on_flippers = {track.mounted.flipper: track for track in self.tracks}
+        for flipper in self.flippers:
+            motion = on_flippers[flipper.name].parent_motion()
+            frames.append(Frame(motion.rotation, motion.position))
+        return _poses(frames)
+
     @abstractmethod
     def bodies(self) -> Bodies:
         """All its rigid bodies."""
@@ -179,3 +207,9 @@ class VehicleModel(ABC):
             NotReadyError: The engine has no loop but its own.
         """
         raise NotReadyError(f"prepare {self.description.name} for a step", "its engine steps by itself")
+
+
+def _poses(frames: Sequence[Frame]) -> NDArray[np.float64]:
+    """Origins [m] and quaternions (x, y, z, w) of frames (n, 7)."""
+    orientations = Rotation.from_matrix(np.array([frame.rotation for frame in frames])).as_quat()
+    return np.hstack([[frame.origin for frame in frames], orientations])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.advance import MAX_TIME_STEP, check_track, tension_tracks
-from segtrack.chain.readings import ChainReading
+from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.coupling.parent_frames import ParentFrames
@@ -168,6 +168,10 @@ class ChainVehicle(NativeVehicle):
     def read_chain(self, track: int) -> ChainReading:
         """Per-shoe tension, contact and slip of one track, after the latest step."""
         return self.chains[track].read(self._parent_frames(track))
+
+    def read_chain_pose(self, track: int) -> ChainPose:
+        """Where shoes and wheels of one track are."""
+        return self.chains[track].read_pose(self._parent_frames(track))
 
     def save(self) -> SavedChainVehicle:
         """Return everything that changes."""

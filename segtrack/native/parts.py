@@ -10,7 +10,7 @@ from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, 
 
 if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainReading
+    from segtrack.chain.readings import ChainPose, ChainReading
     from segtrack.native.belt_vehicle import BeltVehicle
     from segtrack.native.chain_vehicle import ChainVehicle
     from segtrack.native.vehicle import NativeVehicle
@@ -84,6 +84,10 @@ class ChainTrack(NativeTrack):
     def read_chain(self) -> ChainReading:
         """Per-shoe tension, contact and slip, after the latest step."""
         return self._vehicle.read_chain(self._index)
+
+    def read_chain_pose(self) -> ChainPose:
+        """Where shoes and wheels of the link chain are."""
+        return self._vehicle.read_chain_pose(self._index)
 
 
 class NativeFlipper(FlipperModel):

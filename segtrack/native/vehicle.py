@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.description import VehicleDescription
@@ -184,6 +185,15 @@ class NativeVehicle(VehicleModel):
     def _orientation(self) -> tuple[float, float, float, float]:
         x, y, z, w = self.state.orientation[0].tolist()
         return x, y, z, w
+
+    def link_poses(self) -> NDArray[np.float64]:
+        """Frames of the links of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
+        if len(self.description.body.link_names) > 1:
+            return super().link_poses()
+        self.place_links()  # Once for all of them.
+        rotations = self._work.rotations
+        origins = self._work.centers - np.einsum("lij,lj->li", rotations, self.tree.centers)
+        return np.hstack([origins, Rotation.from_matrix(rotations).as_quat()])
 
     def body_motion(self) -> FrameMotion:
         """Pose and velocity of the body frame."""

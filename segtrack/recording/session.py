@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.courses import Course, load_course
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import UnknownNameError
 from segtrack.experiments.variants import with_body
 from segtrack.recording.setup import TICK, Command, DriveSetup
+from segtrack.rendering import VehiclePose, read_pose
 from segtrack.world import World
-
-if TYPE_CHECKING:
-    from segtrack.courses import Course
 
 
 class DriveSession:
@@ -48,8 +46,6 @@ class DriveSession:
         """
         self.setup = setup.resolved()
         if course is None:
-            from segtrack.courses import load_course
-
             course = load_course(setup.course, setup.setting)
         if setup.friction is not None or setup.soil is not None:
             course = course.with_ground(setup.friction, setup.soil)
@@ -119,6 +115,10 @@ class DriveSession:
         """Put the vehicle back to the start, at rest, to the bit; it holds there until the next command."""
         self.world.restore(self._start)
         self.command = Command()
+
+    def pose(self) -> VehiclePose:
+        """Where the vehicle is now; `look_of(session.robot)` is what it looks like."""
+        return read_pose(self.robot)
 
     def readings(self) -> NDArray[np.float64]:
         """What the vehicle's drives and flippers do now (n,), see `reading_names`."""

@@ -3,12 +3,29 @@
     with Film("climb.mp4", robot, world.terrains, view="side") as film:
         world.run(10.0, on_step=lambda: film.take(world.time))
 
-`vehicle` and `ground` say what there is to see as triangles, `raster` draws them, `camera` looks at them
-and `film` writes them to a file.
+`look` says what a vehicle looks like and where it is, as data; `vehicle` reads both from a robot; `ground`
+gives terrain as triangles, `raster` draws them, `camera` looks at them and `film` writes them to a file.
 """
 
 from segtrack.rendering.camera import SIZE, Camera, View, free_body
 from segtrack.rendering.film import FRAME_RATE, Film
-from segtrack.rendering.vehicle import Part
+from segtrack.rendering.look import Part, VehicleLook, VehiclePose, part_points
+from segtrack.rendering.subject import FreeBody, PosedVehicle
+from segtrack.rendering.vehicle import look_of, read_pose
 
-__all__ = ["FRAME_RATE", "SIZE", "Camera", "Film", "Part", "View", "free_body"]
+__all__ = [
+    "FRAME_RATE",
+    "SIZE",
+    "Camera",
+    "Film",
+    "FreeBody",
+    "Part",
+    "PosedVehicle",
+    "VehicleLook",
+    "VehiclePose",
+    "View",
+    "free_body",
+    "look_of",
+    "part_points",
+    "read_pose",
+]

@@ -1,4 +1,4 @@
-"""A camera that follows a robot, and draws it from its poses."""
+"""A camera that follows a vehicle, and draws it from its poses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from segtrack.rendering.raster import (
     draw_triangles,
     paint_pixels,
 )
-from segtrack.rendering.vehicle import Part, vehicle_parts
+from segtrack.rendering.subject import FreeBody, LiveRobot, PosedVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain
 
@@ -53,7 +53,7 @@ _NEAR, _FAR = 0.05, 1e3
 """Nothing is shown that is nearer [m], in perspective; parallel rays begin so far behind the robot."""
 
 
-def free_body(mesh: Mesh, pose: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> Part:
+def free_body(mesh: Mesh, pose: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> FreeBody:
     """Return a rigid body of somebody's own, to be shown beside a robot.
 
     Args:
@@ -65,18 +65,18 @@ def free_body(mesh: Mesh, pose: Callable[[], tuple[Sequence[float], Sequence[flo
         position, orientation = pose()
         return mesh.points @ Rotation.from_quat(orientation).as_matrix().T + position
 
-    return Part(mesh, points)
+    return FreeBody(mesh, points)
 
 
 class Camera:
-    """A camera that follows a robot.
+    """A camera that follows a vehicle: a robot, or one whose poses are given.
 
     The view `side` looks along +y of the world with parallel rays, at the ground cut off beside the
     robot's right side; `top` looks down with parallel rays, x to the right; `oblique` looks from the
     right, behind and above, in perspective.
 
     Attributes:
-        robot: What it follows.
+        subject: What it follows.
         view: How it looks.
         size: Width and height of its pictures [pixels].
         scale: Pixels a metre; in perspective, at the robot's distance.
@@ -85,17 +85,17 @@ class Camera:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | PosedVehicle,
         terrains: Iterable[Terrain] = (),
         *,
         view: View = "side",
         size: tuple[int, int] = SIZE,
-        bodies: Iterable[Part] = (),
+        bodies: Iterable[FreeBody] = (),
     ) -> None:
         """Point a camera at a robot.
 
         Args:
-            robot: The robot, in any engine.
+            robot: The robot, in any engine; or a vehicle that is wherever its pose says.
             terrains: What ground to show, `World.terrains`.
             view: `side`, `top` or `oblique`.
             size: Width and height of pictures, even [pixels].
@@ -110,19 +110,19 @@ class Camera:
         if any(pixels % 2 or not 64 <= pixels <= MAX_SIZE for pixels in size):
             expected = f"two even numbers from 64 to {MAX_SIZE}"
             raise InvalidValueError("size of a picture [pixels]", expected, "x".join(map(str, size)))
-        self.robot, self.view, self.size = robot, view, size
+        self.subject = robot if isinstance(robot, PosedVehicle) else LiveRobot(robot)
+        self.view, self.size = view, size
         self._ground = ground_mesh(terrains)
-        own = vehicle_parts(robot)
-        self._parts = [*own, *bodies]
-        vehicle = join(part.mesh for part in self._parts)
+        self._bodies = list(bodies)
+        look, pose = self.subject.look, self.subject.pose
+        vehicle = join([look.mesh, *(body.mesh for body in self._bodies)])
         self._triangles = vehicle.triangles
         self._colours = np.concatenate([self._ground.colours, vehicle.colours])
         normals = np.abs(self._ground.normals())
         self._squares = np.concatenate([normals.argmax(axis=1), np.full(len(self._triangles), -1)])
         self._squares = self._squares.astype(np.int8)
-        motion = robot.model.body_motion()
-        arms = np.concatenate([part.points() for part in own]) - motion.position
-        diagonal = float(np.linalg.norm(np.ptp(arms @ motion.rotation, axis=0)))
+        arms = look.points(pose) - pose.body.origin
+        diagonal = float(np.linalg.norm(np.ptp(arms @ pose.body.rotation, axis=0)))
         self.scale = min(size[1] / _TALL[view], size[0] / _WIDE) / diagonal
         self.square = next(side for side in _SQUARES if _MAX_SQUARES * side >= diagonal)
         self._reach = -float(arms[:, 1].min())
@@ -131,8 +131,10 @@ class Camera:
 
     def take(self) -> NDArray[np.uint8]:
         """Take a picture: red, green and blue (height, width, 3)."""
-        points = np.concatenate([part.points() for part in self._parts])
-        projection = self._projection(self.robot.model.body_motion().position)
+        pose = self.subject.pose
+        seen = [self.subject.look.points(pose), *(body.points() for body in self._bodies)]
+        points = np.concatenate(seen)
+        projection = self._projection(pose.body.origin)
         near = _NEAR if projection.perspective else -_FAR
         backs = self.view == "side"  # It cuts the ground off, and looks into it.
         cut = -self._reach if backs else near

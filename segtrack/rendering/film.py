@@ -17,8 +17,9 @@ from PIL import Image, ImageDraw, ImageFont
 from segtrack.errors import FileAccessError, InvalidValueError, finite
 from segtrack.files import check_writable
 from segtrack.rendering.camera import SIZE, Camera, View
-from segtrack.rendering.vehicle import Part
+from segtrack.rendering.subject import FreeBody, PosedVehicle
 from segtrack.robot import Robot
+from segtrack.robot.state import attitude_of
 from segtrack.terrain import Terrain
 
 FRAME_RATE = 25.0
@@ -49,19 +50,19 @@ class Film:
     def __init__(
         self,
         path: str | Path,
-        robot: Robot,
+        robot: Robot | PosedVehicle,
         terrains: Iterable[Terrain] = (),
         *,
         view: View = "side",
         frame_rate: float = FRAME_RATE,
         size: tuple[int, int] = SIZE,
-        bodies: Iterable[Part] = (),
+        bodies: Iterable[FreeBody] = (),
     ) -> None:
         """Begin a film; the file appears with its first frame, and takes the place of an older one.
 
         Args:
             path: File to write, .mp4 or .gif.
-            robot: The robot, in any engine.
+            robot: The robot, in any engine; or a vehicle that is wherever its pose says.
             terrains: What ground to show, `World.terrains`.
             view: `side`, `top` or `oblique`; see `Camera`.
             frame_rate: Frames a second of simulated time, which is the film's, too.
@@ -139,9 +140,11 @@ class Film:
     def _label(self, picture: NDArray[np.uint8], time: float) -> NDArray[np.uint8]:
         """Write what is seen on a picture."""
         image = Image.fromarray(picture)
-        robot, margin = self._camera.robot, self._text_size // 2
-        turned = ("yaw", robot.state.yaw) if self._camera.view == "top" else ("pitch", robot.state.pitch)
-        words = f"{robot.name}   {time:.2f} s   {turned[0]} {round(math.degrees(turned[1]), 1) + 0.0:.1f} deg"
+        subject, margin = self._camera.subject, self._text_size // 2
+        _, pitch, yaw = attitude_of(subject.pose.body.rotation)
+        turned = ("yaw", yaw) if self._camera.view == "top" else ("pitch", pitch)
+        degrees = round(math.degrees(turned[1]), 1) + 0.0
+        words = f"{subject.look.name}   {time:.2f} s   {turned[0]} {degrees:.1f} deg"
         draw = ImageDraw.Draw(image)
         draw.text((margin, margin), words, _INK, self._font)
         below = margin, image.height - margin

@@ -17,6 +17,8 @@ _SIDES, _SECTORS = 24, 6
 
 Colour = tuple[float, float, float]
 """Red, green and blue, 0 to 255."""
+BODY: Colour = (232, 163, 61)
+"""Of a body that gives none of its own."""
 
 
 class Mesh(NamedTuple):

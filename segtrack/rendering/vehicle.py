@@ -1,42 +1,37 @@
-"""A robot as triangle meshes where it is now, whichever engine moves it."""
+"""A robot as a look and a pose, whichever engine moves it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import Frame
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf.reading import read_vector
 from segtrack.geometry import solids as geometry
 from segtrack.geometry.outline import inner_outline, outer_outline
-from segtrack.geometry.path import Arc, BeltPath
-from segtrack.geometry.rotation import rotation_about_y
-from segtrack.rendering.mesh import (
-    Colour,
-    Mesh,
-    ball,
-    box,
-    coloured,
-    convex,
-    from_file,
-    join,
-    of_solid,
-    repeat_points,
-    ring,
-    wheel,
+from segtrack.geometry.path import Arc
+from segtrack.rendering.look import (
+    OnBelt,
+    OnBodies,
+    OnLink,
+    OnWheel,
+    Part,
+    TrackLook,
+    VehicleLook,
+    VehiclePose,
 )
+from segtrack.rendering.mesh import BODY, Colour, Mesh, box, convex, join, of_solid, ring, wheel
+from segtrack.rendering.urdf_visuals import urdf_meshes
 from segtrack.robot import Robot
 from segtrack.robot.track import Track
 
-BODY: Colour = (232, 163, 61)
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.chain.design import TrackDesign
+
 BELT: Colour = (66, 74, 82)
 FLIPPER_BELT: Colour = (50, 112, 158)
 GROUSER: Colour = (34, 38, 42)
@@ -48,104 +43,63 @@ _STRIPES, _STRIPE = 24, (0.008, 0.001)
 """Stripes on a belt without grousers, to see it move; their length along the belt and height [m]."""
 
 
-class Part(NamedTuple):
-    """Something that moves.
-
-    Attributes:
-        mesh: Its triangles and their colours.
-        points: Returns the mesh's points where they are now, in the world (n, 3) [m].
-    """
-
-    mesh: Mesh
-    points: Callable[[], NDArray[np.float64]]
-
-
-def vehicle_parts(robot: Robot) -> list[Part]:
-    """Return body and tracks of a robot."""
-    parts = _body(robot)
-    for track in robot.tracks.values():
-        parts.append(_chain(track) if track.has_chain else _belt(track, robot.track_model))
-    return parts
+def look_of(robot: Robot) -> VehicleLook:
+    """Return what a robot looks like."""
+    links = robot.model.link_names
+    numbers = {name: number for number, name in enumerate(links)}
+    tracks = tuple(_track_look(track, numbers) for track in robot.tracks.values())
+    parts, bodies = list(_body(robot, numbers)), 0
+    for number, track in enumerate(robot.tracks.values()):
+        if track.has_chain:
+            parts += _chain(track, bodies)
+            bodies += _body_count(track.chain_design)
+        else:
+            parts += _belt(track, number, tracks[number], robot.track_model)
+    return VehicleLook(robot.name, links, tracks, bodies, tuple(parts))
 
 
-def _body(robot: Robot) -> list[Part]:
+def read_pose(robot: Robot) -> VehiclePose:
+    """Return where a robot is now, for the look that `look_of` gives."""
+    links = robot.model.link_poses()
+    tracks = list(robot.tracks.values())
+    travels = np.array([track.travel for track in tracks])
+    bodies = [_chain_poses(track) for track in tracks if track.has_chain]
+    return VehiclePose(links, travels, np.concatenate([np.empty((0, 7)), *bodies]))
+
+
+def _track_look(track: Track, numbers: Mapping[str, int]) -> TrackLook:
+    spec, flipper = track.spec, track.model.mounted.flipper
+    link = numbers[spec.mount.parent if flipper is None else flipper]
+    return TrackLook(track.name, link, spec.mount.frame, spec.belt_path)
+
+
+def _body(robot: Robot, numbers: Mapping[str, int]) -> Iterator[Part]:
     body = robot.description.body
     if body.size is not None:
-        return [_link(box(np.array(body.size) / 2, BODY), partial(robot.model.link_frame, "body"))]
+        yield Part(box(np.array(body.size) / 2, BODY), OnLink(0))
+        return
     assert body.urdf is not None
-    return [_link(mesh, partial(robot.model.link_frame, name)) for name, mesh in urdf_meshes(Path(body.urdf))]
+    for name, mesh in urdf_meshes(Path(body.urdf)):
+        yield Part(mesh, OnLink(numbers[name]))
 
 
-def _link(mesh: Mesh, frame: Callable[[], Frame]) -> Part:
-    return Part(mesh, lambda: frame().points(mesh.points))
-
-
-def urdf_meshes(file: Path) -> Iterator[tuple[str, Mesh]]:
-    """What a URDF's links look like: name of the link, and a mesh in its frame."""
-    robot = ElementTree.parse(file).getroot()
-    colours = {name: tag for tag in robot.iterfind("material") if (name := tag.get("name")) is not None}
-    for link in robot.iterfind("link"):
-        meshes = []
-        for visual in link.iterfind("visual"):
-            colour, origin = _colour(visual.find("material"), colours), visual.find("origin")
-            frame = Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
-            for shape in visual.iterfind("geometry/*"):
-                mesh = _urdf_shape(shape, file.parent, colour)
-                meshes.append(mesh.moved(frame.rotation, frame.origin))
-        if meshes:
-            yield str(link.get("name")), join(meshes)
-
-
-def _colour(material: ElementTree.Element | None, named: dict[str, ElementTree.Element]) -> Colour:
-    if material is not None and material.find("color") is None:
-        material = named.get(material.get("name", ""))
-    tag = material.find("color") if material is not None else None
-    if tag is None:
-        return BODY
-    red, green, blue = (255 * float(word) for word in tag.get("rgba", "").split()[:3])
-    return red, green, blue
-
-
-def _urdf_shape(shape: ElementTree.Element, folder: Path, colour: Colour) -> Mesh:
-    upright = Rotation.from_euler("x", 90, degrees=True).as_matrix()
-    match shape.tag:
-        case "box":
-            return box(np.array(read_vector(shape, "size")) / 2, colour)
-        case "mesh":
-            scale = read_vector(shape, "scale") if shape.get("scale") else (1.0, 1.0, 1.0)
-            return from_file(str(folder / shape.get("filename", "")), scale, colour)
-        case "sphere":
-            radius = float(shape.get("radius", "0"))
-            return ball(radius, colour)
-    size = geometry.Cylinder(float(shape.get("radius", "0")), float(shape.get("length", "0")))
-    return of_solid(size, colour).moved(upright, (0.0, 0.0, 0.0))
-
-
-def _belt(track: Track, model: str) -> Part:
+def _belt(track: Track, number: int, look: TrackLook, model: str) -> Iterator[Part]:
     spec, path = track.spec, track.spec.belt_path
-    mount = spec.mount.frame
-    riding, rounds = _on_belt(spec, model), list(_wheels(spec, model))
-    fixed = coloured([], [], BODY)
     if not model.startswith("wheels"):
-        colour = FLIPPER_BELT if track.model.mounted.flipper is not None else BELT
         inner = inner_outline(path, spec.belt.thickness)
-        fixed = ring(outer_outline(path), inner, spec.width, colour)
+        belt = ring(outer_outline(path), inner, spec.width, _belt_colour(track))
         if all(segment.turn >= 0 for segment in path.segments):
             inside = [np.insert(inner, 1, y, axis=1) for y in (-0.2 * spec.width, 0.2 * spec.width)]
-            fixed = join([fixed, convex(np.concatenate(inside), _PLATE)])
+            belt = join([belt, convex(np.concatenate(inside), _PLATE)])
+        yield Part(belt.moved(look.mount.rotation, look.mount.origin), OnLink(look.link))
+    for mesh, at in _on_belt(spec, model):
+        yield Part(mesh, OnBelt(number, at))
+    for mesh, center, radius in _wheels(spec, model):
+        yield Part(mesh, OnWheel(number, center, radius))
 
-    meshes = [fixed, *(mesh.times(len(at)) for mesh, at in riding), *(mesh for mesh, _, _ in rounds)]
 
-    def points() -> NDArray[np.float64]:
-        parent, travel = track.model.parent_motion(), track.travel
-        rotation = parent.rotation @ mount.rotation
-        origin = parent.position + parent.rotation @ mount.origin
-        places = [fixed.points]
-        places += [repeat_points(mesh.points, *_places(path, at + travel)) for mesh, at in riding]
-        places += [mesh.points @ rotation_about_y(travel / r).T + middle for mesh, middle, r in rounds]
-        return np.concatenate(places) @ rotation.T + origin
-
-    return Part(join(meshes), points)
+def _belt_colour(track: Track) -> Colour:
+    return FLIPPER_BELT if track.model.mounted.flipper is not None else BELT
 
 
 def _on_belt(spec: TrackSpec, model: str) -> list[tuple[Mesh, NDArray[np.float64]]]:
@@ -184,46 +138,39 @@ def _wheels(spec: TrackSpec, model: str) -> Iterator[tuple[Mesh, tuple[float, fl
             yield wheel(radius, 0.96 * spec.width, WHEEL, SPOKE), (x, 0.0, z), segment.radius
 
 
-def _places(path: BeltPath, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rotations (n, 3, 3) and origins (n, 3) [m] of footprints at belt coordinates (n,) [m]."""
-    headings = path.heading(at)
-    cos, sin, zero, one = np.cos(headings), np.sin(headings), np.zeros(len(at)), np.ones(len(at))
-    rows = [[cos, zero, sin], [zero, one, zero], [-sin, zero, cos]]
-    rotations = np.moveaxis(np.array(rows), -1, 0)
-    return rotations, np.insert(path.point(at), 1, 0.0, axis=1)
-
-
-def _chain(track: Track) -> Part:
+def _chain(track: Track, first: int) -> Iterator[Part]:
+    """Shoes of a chain by kind, then its wheels; as bodies from number `first` on."""
     design = track.chain_design
-    colour = FLIPPER_BELT if track.model.mounted.flipper is not None else BELT
-    shoes = []
-    for tread in design.treads:
-        plate = box((tread.length / 2, tread.width / 2, tread.thickness / 2), colour)
-        parts = [plate.moved(np.eye(3), (tread.x, 0.0, tread.outer - tread.thickness / 2))]
+    for kind, tread in enumerate(design.treads):
+        plate = box((tread.length / 2, tread.width / 2, tread.thickness / 2), _belt_colour(track))
+        shoe = [plate.moved(np.eye(3), (tread.x, 0.0, tread.outer - tread.thickness / 2))]
         if (bar := tread.grouser) is not None:
             solid = geometry.prism(bar.base, bar.top, bar.height, tread.width, 0.0)
-            parts.append(of_solid(solid, GROUSER).moved(np.eye(3), (tread.x + bar.x, 0.0, tread.outer)))
-        shoes.append(join(parts))
-    gear, width = design.running_gear, max(tread.width for tread in design.treads)
+            shoe.append(of_solid(solid, GROUSER).moved(np.eye(3), (tread.x + bar.x, 0.0, tread.outer)))
+        yield Part(join(shoe), OnBodies(first + np.flatnonzero(design.kinds == kind)))
+    width = max(tread.width for tread in design.treads)
+    for i, radius in enumerate(_wheel_radii(design)):
+        number = first + len(design.kinds) + i
+        yield Part(wheel(radius, 0.6 * width, WHEEL, SPOKE), OnBodies(np.array([number])))
+
+
+def _wheel_radii(design: TrackDesign) -> list[float]:
+    """Where the chain lies on its wheels (W,) [m]."""
+    gear = design.running_gear
     radii = [min(radius for _, radius in item.profile) for item in gear.wheels]
     if gear.sprocket is not None:
         radii[gear.driven] = design.pitch_radius
-    wheels = [wheel(radius, 0.6 * width, WHEEL, SPOKE) for radius in radii]
-    mount = track.spec.mount.frame
+    return radii
 
-    of_kind = [np.flatnonzero(design.kinds == kind) for kind in range(len(shoes))]
-    meshes = [shoe.times(len(mine)) for shoe, mine in zip(shoes, of_kind, strict=True)]
 
-    def points() -> NDArray[np.float64]:
-        reading, travel = track.read_chain(), track.travel
-        rotations = Rotation.from_quat(reading.orientations).as_matrix()
-        frame = track.model.parent_motion().rotation @ mount.rotation
-        places = [
-            repeat_points(shoe.points, rotations[mine], reading.positions[mine])
-            for shoe, mine in zip(shoes, of_kind, strict=True)
-        ]
-        for mesh, radius, centre in zip(wheels, radii, reading.wheels, strict=True):
-            places.append(mesh.points @ (frame @ rotation_about_y(travel / radius)).T + centre)
-        return np.concatenate(places)
+def _body_count(design: TrackDesign) -> int:
+    return len(design.kinds) + len(design.running_gear.wheels)
 
-    return Part(join([*meshes, *wheels]), points)
+
+def _chain_poses(track: Track) -> NDArray[np.float64]:
+    """Shoes of a chain, then its wheels, turned by its travel: as in `VehiclePose.bodies`."""
+    pose = track.read_chain_pose()
+    angles = track.travel / np.array(_wheel_radii(track.chain_design))
+    turned = Rotation.from_rotvec(angles[:, None] * [0.0, 1.0, 0.0])
+    wheels = np.hstack([pose.wheels, (Rotation.from_matrix(pose.rotation) * turned).as_quat()])
+    return np.vstack([np.hstack([pose.positions, pose.orientations]), wheels])

@@ -36,16 +36,23 @@ class RobotState:
     @classmethod
     def of(cls, body: FrameMotion) -> RobotState:
         """The state of a robot whose body frame moves like this."""
-        rotation = body.rotation
+        roll, pitch, yaw = attitude_of(body.rotation)
         return cls(
             position=_vector(body.position),
             orientation=body.orientation,
             velocity=_vector(body.velocity),
             angular_velocity=_vector(body.angular_velocity),
-            roll=math.atan2(rotation[2, 1], rotation[2, 2]),
-            pitch=math.asin(min(max(rotation[2, 0], -1.0), 1.0)),
-            yaw=math.atan2(rotation[1, 0], rotation[0, 0]),
+            roll=roll,
+            pitch=pitch,
+            yaw=yaw,
         )
+
+
+def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Roll, pitch and yaw [rad] as in `RobotState`, of a body's rotation into the world (3, 3)."""
+    roll = math.atan2(rotation[2, 1], rotation[2, 2])
+    pitch = math.asin(min(max(rotation[2, 0], -1.0), 1.0))
+    return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
 
 
 def _vector(array: NDArray[np.float64]) -> tuple[float, float, float]:

@@ -13,7 +13,7 @@ from segtrack.robot.slip import longitudinal_slip
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainReading
+    from segtrack.chain.readings import ChainPose, ChainReading
 
 
 class Track:
@@ -116,6 +116,15 @@ class Track:
             DisconnectedError: The client is gone.
         """
         return self.model.read_chain()
+
+    def read_chain_pose(self) -> ChainPose:
+        """Where shoes and wheels of its link chain are, after the latest step; much cheaper than loads.
+
+        Raises:
+            NotReadyError: It is of another track model.
+            DisconnectedError: The client is gone.
+        """
+        return self.model.read_chain_pose()
 
     def read_grousers(self) -> Any:
         """Per-grouser load, slip and sinkage, after the latest step.

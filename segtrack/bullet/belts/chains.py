@@ -17,7 +17,7 @@ from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
 from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks
-from segtrack.chain.readings import ChainReading
+from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoes.measures import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.coupling.parent_frames import ParentFrames
@@ -87,6 +87,10 @@ class ChainBelt(Belt):
     def read_chain(self) -> ChainReading:
         """Per-shoe tension, contact and slip."""
         return self.chain.read(self.frames)
+
+    def read_chain_pose(self) -> ChainPose:
+        """Where shoes and wheels are."""
+        return self.chain.read_pose(self.frames)
 
     def set_motor_command(self, speed: float, limit: float) -> None:
         """Command the drive: a target speed of the belt [m/s] and a force limit [N]."""
