@@ -104,6 +104,15 @@ class CourseFileError(DescriptionFileError):
     """A course file with mistakes."""
 
 
+class RecordingFileError(SegtrackError):
+    """A file that is no recording of a drive, or not one that can be read."""
+
+    def __init__(self, file: str, problem: str) -> None:
+        """Say which file, and what is wrong with it."""
+        self.file, self.problem = file, problem
+        super().__init__(f"{file}: {problem}")
+
+
 class FileAccessError(SegtrackError):
     """A file or folder that cannot be read or written."""
 

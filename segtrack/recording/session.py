@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.courses import Course, load_course
+from segtrack.courses import load_course
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.errors import UnknownNameError
+from segtrack.errors import NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_body
 from segtrack.recording.setup import TICK, Command, DriveSetup
+from segtrack.recording.vehicle_files import VehicleFiles
 from segtrack.rendering import VehiclePose, read_pose
 from segtrack.world import World
+
+if TYPE_CHECKING:
+    from segtrack.recording.recorder import Recorder
 
 
 class DriveSession:
@@ -22,50 +28,45 @@ class DriveSession:
     Attributes:
         setup: What was asked for, with engine and track model filled in.
         course: What is driven on, its friction and soil as the setup has them.
-        vehicle: What is driven, without its payload.
+        vehicle_files: What is driven, without its payload.
         world: Where it is simulated.
         robot: The vehicle in it.
         tick: How many ticks have been simulated; a restart does not turn it back.
         command: Applied last, and held.
         reading_names: What each of `readings` is, with its unit.
+        recorder: What writes the drive to a file; None if nothing does.
     """
 
-    def __init__(
-        self, setup: DriveSetup, *, course: Course | None = None, vehicle: VehicleDescription | None = None
-    ) -> None:
+    recorder: Recorder | None = None
+
+    def __init__(self, setup: DriveSetup) -> None:
         """Put the vehicle at the course's start, at rest on the ground.
 
         Args:
             setup: What is driven, and where.
-            course: Instead of the one that the setup names.
-            vehicle: Instead of the one that the setup names.
 
         Raises:
             SegtrackError: No such vehicle, course, setting, soil, engine or track model; a file with
                 mistakes; a payload that the vehicle cannot have; PyBullet is missing.
         """
         self.setup = setup.resolved()
-        if course is None:
-            course = load_course(setup.course, setup.setting)
-        if setup.friction is not None or setup.soil is not None:
-            course = course.with_ground(setup.friction, setup.soil)
-        self.course = course
-        self.vehicle = load_vehicle(setup.vehicle) if vehicle is None else vehicle
+        course = load_course(setup.course, setup.setting)
+        self.course = course.with_ground(setup.friction, setup.soil)
+        self.vehicle_files = VehicleFiles.read(setup.vehicle)
+        vehicle = with_payload(load_vehicle(setup.vehicle), setup.payload, setup.payload_position)
         self.world = World(engine=self.setup.engine, time_step=setup.time_step, resettable=False)
-        for terrain in course.terrains:
+        for terrain in self.course.terrains:
             self.world.add_terrain(terrain)
-        start = course.start
+        start, track_model = course.start, self.setup.track_model
         self.robot = self.world.add_vehicle(
-            with_payload(self.vehicle, setup.payload, setup.payload_position),
-            track_model=self.setup.track_model,
-            position=(start.x, start.y),
-            yaw=start.yaw,
+            vehicle, track_model=track_model, position=(start.x, start.y), yaw=start.yaw
         )
         self.world.settle()
-        self.tick = 0
-        self.command = Command()
-        self._steps = round(TICK / setup.time_step)
         self._start = self.world.save()
+        self._steps = round(TICK / setup.time_step)
+        self.tick = self._restarted = 0
+        self.command = Command()
+        self._pose: VehiclePose | None = None
         self.reading_names = _reading_names(tuple(self.robot.tracks), tuple(self.robot.flippers))
 
     def __enter__(self) -> DriveSession:
@@ -77,7 +78,8 @@ class DriveSession:
         self.close()
 
     def close(self) -> None:
-        """Free what the engine holds; may be called again."""
+        """End the recording and free what the engine holds; may be called again."""
+        self.end_recording()
         self.world.close()
 
     @property
@@ -95,6 +97,8 @@ class DriveSession:
             if name not in self.robot.flippers:
                 raise UnknownNameError(f"flipper of {self.robot.name}", name, self.robot.flippers)
         self.command = command
+        if self.recorder is not None:
+            self.recorder.command(command)
         self.robot.set_belt_speed(command.left, command.right)
         if command.flatten:
             self.robot.set_flippers(**dict.fromkeys(self.robot.flippers, 0.0))
@@ -108,17 +112,49 @@ class DriveSession:
         Raises:
             DivergedError: The vehicle is no longer finite, or absurdly fast.
         """
-        self.world.engine.advance(ticks * self._steps)
-        self.tick += ticks
+        at_once = ticks if self.recorder is None else 1
+        for _ in range(0, ticks, at_once or 1):
+            self.world.engine.advance(at_once * self._steps)
+            self.tick += at_once
+            self._pose = None
+            if self.recorder is not None:
+                self.recorder.state()
 
     def restart(self) -> None:
         """Put the vehicle back to the start, at rest, to the bit; it holds there until the next command."""
         self.world.restore(self._start)
+        self._restarted, self._pose = self.tick, None
         self.command = Command()
+        if self.recorder is not None:
+            self.recorder.restart()
+
+    def record(self, path: Path) -> Recorder:
+        """Begin to record; what is commanded and simulated from now on is written to a new file.
+
+        Raises:
+            NotReadyError: The vehicle has left its start, where recordings begin, or is recorded already.
+            FileAccessError: The file exists, or cannot be written.
+        """
+        if self.recorder is not None or self.tick != self._restarted:
+            reason = "it has left its start" if self.recorder is None else "it is recorded already"
+            raise NotReadyError("record the drive", reason)
+        from segtrack.recording.recorder import Recorder  # With the extra `station`.
+
+        self.recorder = Recorder(path, self)
+        self.recorder.command(self.command)
+        return self.recorder
+
+    def end_recording(self) -> None:
+        """Close the recording, if there is one."""
+        if self.recorder is not None:
+            self.recorder.close()
+            self.recorder = None
 
     def pose(self) -> VehiclePose:
         """Where the vehicle is now; `look_of(session.robot)` is what it looks like."""
-        return read_pose(self.robot)
+        if self._pose is None:
+            self._pose = read_pose(self.robot)
+        return self._pose
 
     def readings(self) -> NDArray[np.float64]:
         """What the vehicle's drives and flippers do now (n,), see `reading_names`."""

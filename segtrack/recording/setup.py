@@ -24,7 +24,7 @@ class DriveSetup:
     Attributes:
         vehicle: Name of a bundled vehicle, or path of a vehicle file.
         course: Name of a bundled course, or path of a course file.
-        setting: Of the course's obstacle, in its own unit; None for the course's first.
+        setting: Of the course's obstacle, in its own unit; None for the course's own.
         engine: `native` or `pybullet`; None for native where it runs the track model.
         track_model: How tracks are built; None for the engine's default.
         friction: Of the ground; None for the course's.
@@ -37,7 +37,7 @@ class DriveSetup:
     """
 
     vehicle: str = "quince"
-    course: str = "flat"
+    course: str = "okada-step"
     setting: float | None = None
     engine: EngineName | None = None
     track_model: str | None = None

@@ -1,0 +1,136 @@
+"""The messages of a recording: ROS 2 types in CDR, by topic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
+
+from segtrack.recording.setup import TICK, Command
+
+COMMAND, POSE, READINGS = "/command", "/pose_array", "/readings"
+ODOMETRY, JOINTS, EVENTS = "/odom", "/joint_states", "/events"
+TYPES = {
+    COMMAND: "sensor_msgs/msg/JointState",
+    POSE: "std_msgs/msg/Float64MultiArray",
+    READINGS: "std_msgs/msg/Float64MultiArray",
+    ODOMETRY: "nav_msgs/msg/Odometry",
+    JOINTS: "sensor_msgs/msg/JointState",
+    EVENTS: "std_msgs/msg/String",
+}
+"""By topic."""
+TICK_NANOSECONDS = round(TICK * 1e9)
+_BELTS, _FLATTEN = ("left belts", "right belts"), "flatten flippers"
+_STORE = get_typestore(Stores.ROS2_HUMBLE)
+_OF = _STORE.types
+_NONE = np.empty(0)
+_UNKNOWN = np.zeros(36)
+
+
+def definition(kind: str) -> bytes:
+    """A message type's definition, with all types in it."""
+    return _STORE.generate_msgdef(kind, ros_version=2)[0].encode()
+
+
+def command_message(tick: int, command: Command, flippers: Sequence[str]) -> bytes:
+    """A command: speeds of the sides' belts [m/s] and of all flippers [rad/s], and 1 to flatten."""
+    speeds = [command.flipper_speeds.get(name, 0.0) for name in flippers]
+    values = np.array([command.left, command.right, *speeds, float(command.flatten)])
+    return _joint_state(tick, [*_BELTS, *flippers, _FLATTEN], _NONE, values)
+
+
+def read_command(data: bytes) -> Command:
+    """The command of a message.
+
+    Raises:
+        ValueError: It is none.
+        InvalidValueError: One of its numbers is not finite.
+    """
+    message: Any = _STORE.deserialize_cdr(data, TYPES[COMMAND])
+    values = dict(zip(message.name, message.velocity.tolist(), strict=True))
+    left, right, flatten = (values.pop(name, None) for name in (*_BELTS, _FLATTEN))
+    if left is None or right is None or flatten is None:
+        raise ValueError("a command without belts")
+    return Command(left, right, values, flatten == 1.0)
+
+
+def array_message(label: str, values: NDArray[np.float64]) -> bytes:
+    """A row of numbers, and what it is."""
+    kind = _OF["std_msgs/msg/MultiArrayDimension"]
+    layout = _OF["std_msgs/msg/MultiArrayLayout"]([kind(label, len(values), len(values))], 0)
+    return _serialized(POSE, _OF[TYPES[POSE]](layout, values))
+
+
+def read_array(label: str, data: bytes, count: int) -> NDArray[np.float64]:
+    """The row of numbers of a message, which are the last in it.
+
+    Raises:
+        ValueError: There are not `count` of them.
+    """
+    if len(data) != len(array_message(label, np.zeros(count))):
+        raise ValueError(f"must be {count} numbers")
+    return np.frombuffer(data, "<f8", count, len(data) - 8 * count)
+
+
+def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.float64], span: float) -> bytes:
+    """The body in the world, and its mean velocity, in the body frame, since a time `span` [s] ago."""
+    point, quaternion, vector = (
+        _OF[f"geometry_msgs/msg/{kind}"] for kind in ("Point", "Quaternion", "Vector3")
+    )
+    turned = Rotation.from_quat(pose[3:])
+    velocity = turned.inv().apply(pose[:3] - before[:3]) / span
+    spin = (Rotation.from_quat(before[3:]).inv() * turned).as_rotvec() / span
+    place = _OF["geometry_msgs/msg/Pose"](point(*pose[:3].tolist()), quaternion(*pose[3:].tolist()))
+    twist = _OF["geometry_msgs/msg/Twist"](vector(*velocity.tolist()), vector(*spin.tolist()))
+    message = _OF[TYPES[ODOMETRY]](
+        _header(tick, "world"),
+        "body",
+        _OF["geometry_msgs/msg/PoseWithCovariance"](place, _UNKNOWN),
+        _OF["geometry_msgs/msg/TwistWithCovariance"](twist, _UNKNOWN),
+    )
+    return _serialized(ODOMETRY, message)
+
+
+def joints_message(tick: int, names: Sequence[str], positions: NDArray[np.float64]) -> bytes:
+    """Angles of flippers [rad] and travels of belts [m]."""
+    return _joint_state(tick, names, positions, _NONE)
+
+
+def event_message(event: Mapping[str, Any]) -> bytes:
+    """An event as JSON."""
+    return _serialized(EVENTS, _OF[TYPES[EVENTS]](json.dumps(event, allow_nan=False)))
+
+
+def read_event(data: bytes) -> dict[str, Any]:
+    """The event of a message.
+
+    Raises:
+        ValueError: It is none.
+    """
+    message: Any = _STORE.deserialize_cdr(data, TYPES[EVENTS])
+    event = json.loads(message.data)
+    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
+        raise ValueError("an event without its kind")
+    return event
+
+
+def _joint_state(
+    tick: int, names: Sequence[str], positions: NDArray[np.float64], velocities: NDArray[np.float64]
+) -> bytes:
+    message = _OF[TYPES[JOINTS]](_header(tick, ""), list(names), positions, velocities, _NONE)
+    return _serialized(JOINTS, message)
+
+
+def _header(tick: int, frame: str) -> Any:
+    seconds, nanoseconds = divmod(tick * TICK_NANOSECONDS, 10**9)
+    stamp = _OF["builtin_interfaces/msg/Time"](seconds, nanoseconds)
+    return _OF["std_msgs/msg/Header"](stamp, frame)
+
+
+def _serialized(topic: str, message: Any) -> bytes:
+    return bytes(_STORE.serialize_cdr(message, TYPES[topic]))

@@ -1,0 +1,171 @@
+"""A drive written to a file while it is simulated."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mcap.writer import CompressionType, IndexType, Writer
+
+from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.recording import messages
+from segtrack.recording.setup import TICK, Command
+from segtrack.recording.versions import FORMAT, FORMAT_VERSION, versions
+from segtrack.rendering import look_of
+
+if TYPE_CHECKING:
+    from segtrack.recording.session import DriveSession
+
+_ODOMETRY_TICKS = 2
+"""Between messages that ROS tools show: 50 a second."""
+
+
+class Recorder:
+    """A recording that grows, as the README of this folder describes it.
+
+    Each tick is in the file, as far as the operating system is concerned, before the next one is simulated:
+    a process that is killed loses the tick that it was writing.
+
+    Attributes:
+        path: Of the file.
+    """
+
+    def __init__(self, path: Path, session: DriveSession) -> None:
+        """Begin a file with all that the drive depends on; `DriveSession.record` does it.
+
+        Args:
+            path: Of a file that does not exist yet.
+            session: At its start.
+
+        Raises:
+            FileAccessError: The file exists, or cannot be written.
+        """
+        self.path, self._session = path, session
+        self._first_tick, self._held = session.tick, Command()
+        self._before = session.pose().links[0]
+        self._flippers, self._tracks = tuple(session.robot.flippers), tuple(session.robot.tracks)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("xb")
+        except OSError as error:
+            raise FileAccessError("write to", path, error.strerror or str(error)) from None
+        self._writer = Writer(
+            self._file,
+            use_chunking=False,
+            compression=CompressionType.NONE,
+            index_types=IndexType.ATTACHMENT | IndexType.METADATA,
+            enable_data_crcs=True,
+        )
+        with self._writing():
+            self._write_head()
+        self.state()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._file.closed
+
+    def command(self, command: Command) -> None:
+        """Record what is applied from the present tick on, unless it is held already."""
+        if command != self._held:
+            self._held = command
+            self._write(messages.COMMAND, messages.command_message(self._tick, command, self._flippers))
+
+    def restart(self) -> None:
+        """Record that the vehicle was put back to the start, where it holds."""
+        self._held = Command()
+        self.event("restart")
+
+    def event(self, kind: str, **details: Any) -> None:
+        """Record something that happened at the present tick; `details` as JSON can hold them."""
+        self._write(messages.EVENTS, messages.event_message({"kind": kind, **details}))
+
+    def state(self) -> None:
+        """Record where the vehicle is now, and its readings.
+
+        Raises:
+            InvalidValueError: A number is not finite.
+        """
+        pose, readings, tick = self._session.pose(), self._session.readings(), self._tick
+        flat, body = pose.flat(), pose.links[0]
+        if not (np.isfinite(flat).all() and np.isfinite(readings).all()):
+            raise InvalidValueError(f"state at tick {tick}", "of finite numbers", "NaN")
+        written = {
+            messages.POSE: messages.array_message("pose", flat),
+            messages.READINGS: messages.array_message("readings", readings),
+        }
+        if tick % _ODOMETRY_TICKS == 0:
+            span = _ODOMETRY_TICKS * TICK
+            angles = [flipper.angle for flipper in self._session.robot.flippers.values()]
+            names, positions = (*self._flippers, *self._tracks), np.concatenate([angles, pose.travels])
+            written[messages.ODOMETRY] = messages.odometry_message(tick, body, self._before, span)
+            written[messages.JOINTS] = messages.joints_message(tick, names, positions)
+            self._before = body
+        for topic, data in written.items():
+            self._write(topic, data)
+        with self._writing():
+            self._file.flush()
+
+    def close(self) -> None:
+        """End the file with its summary; may be called again."""
+        if not self.closed:
+            with self._writing():
+                self._writer.finish()
+                self._file.close()
+
+    @property
+    def _tick(self) -> int:
+        return self._session.tick - self._first_tick
+
+    def _write(self, topic: str, data: bytes) -> None:
+        with self._writing():
+            self._writer.add_message(
+                self._channels[topic],
+                log_time=self._tick * messages.TICK_NANOSECONDS,
+                data=data,
+                publish_time=time.time_ns(),
+            )
+
+    def _write_head(self) -> None:
+        session, writer = self._session, self._writer
+        writer.start(profile="ros2", library=f"segtrack {versions()['segtrack']}")
+        texts: dict[str, Mapping[str, Any]] = {
+            "segtrack": {"format": FORMAT, "version": FORMAT_VERSION, "tick": TICK},
+            "setup": session.setup.as_json(),
+            "versions": versions(),
+            "names": {
+                "vehicle_file": session.vehicle_files.main,
+                "course": session.course.name,
+                "readings": session.reading_names,
+            },
+        }
+        for name, values in texts.items():
+            writer.add_metadata(name, {key: json.dumps(value) for key, value in values.items()})
+        attached = {
+            "course.yaml": session.course.source.encode(),
+            "look.json": json.dumps(look_of(session.robot).as_json()).encode(),
+        }
+        attached |= {f"vehicle/{name}": data for name, data in session.vehicle_files.contents.items()}
+        now = time.time_ns()
+        for name, data in attached.items():
+            writer.add_attachment(now, 0, name, "application/octet-stream", data)
+        schemas = {
+            kind: writer.register_schema(kind, "ros2msg", messages.definition(kind))
+            for kind in dict.fromkeys(messages.TYPES.values())
+        }
+        self._channels = {
+            topic: writer.register_channel(topic, "cdr", schemas[kind])
+            for topic, kind in messages.TYPES.items()
+        }
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise FileAccessError("write to", self.path, error.strerror or str(error)) from None
