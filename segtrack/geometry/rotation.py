@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 
 def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
@@ -37,6 +36,14 @@ def rotation_about_y(angle: float) -> NDArray[np.float64]:
 
 
 def quaternion_of(rotation: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """Quaternion (x, y, z, w) of a rotation matrix (3, 3)."""
-    x, y, z, w = Rotation.from_matrix(rotation).as_quat().tolist()
-    return x, y, z, w
+    """Quaternion (x, y, z, w) of a rotation matrix (3, 3), by its largest component (Shepperd's method)."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
+    squares = (1 + a - e - i, 1 - a + e - i, 1 - a - e + i, 1 + a + e + i)  # Four times each.
+    double = math.sqrt(max(squares))
+    x, y, z, w = (
+        (squares[0], b + d, c + g, h - f),
+        (b + d, squares[1], f + h, c - g),
+        (c + g, f + h, squares[2], d - b),
+        (h - f, c - g, d - b, squares[3]),
+    )[squares.index(max(squares))]
+    return x / (2 * double), y / (2 * double), z / (2 * double), w / (2 * double)

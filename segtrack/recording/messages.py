@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rosbags.typesys import Stores, get_typestore
-from scipy.spatial.transform import Rotation
 
 from segtrack.recording.setup import TICK, Command
 
@@ -79,14 +79,11 @@ def read_array(label: str, data: bytes, count: int) -> NDArray[np.float64]:
 
 def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.float64], span: float) -> bytes:
     """The body in the world, and its mean velocity, in the body frame, since a time `span` [s] ago."""
-    point, quaternion, vector = (
-        _OF[f"geometry_msgs/msg/{kind}"] for kind in ("Point", "Quaternion", "Vector3")
-    )
-    turned = Rotation.from_quat(pose[3:])
-    velocity = turned.inv().apply(pose[:3] - before[:3]) / span
-    spin = (Rotation.from_quat(before[3:]).inv() * turned).as_rotvec() / span
+    kinds = "Point", "Quaternion", "Vector3"
+    point, quaternion, vector = (_OF[f"geometry_msgs/msg/{kind}"] for kind in kinds)
+    velocity, spin = _mean_motion(before, pose, span)
     place = _OF["geometry_msgs/msg/Pose"](point(*pose[:3].tolist()), quaternion(*pose[3:].tolist()))
-    twist = _OF["geometry_msgs/msg/Twist"](vector(*velocity.tolist()), vector(*spin.tolist()))
+    twist = _OF["geometry_msgs/msg/Twist"](vector(*velocity), vector(*spin))
     message = _OF[TYPES[ODOMETRY]](
         _header(tick, "world"),
         "body",
@@ -94,6 +91,27 @@ def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.fl
         _OF["geometry_msgs/msg/TwistWithCovariance"](twist, _UNKNOWN),
     )
     return _serialized(ODOMETRY, message)
+
+
+def _mean_motion(
+    before: NDArray[np.float64], after: NDArray[np.float64], span: float
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean velocity [m/s] and angular velocity [rad/s] from one pose to another, in the later one's frame."""
+    x, y, z, w = after[3:].tolist()
+    dx, dy, dz = (after[:3] - before[:3]).tolist()
+    # Turned back by the later orientation: v + 2 w (v x u) + 2 (v x u) x u with its vector part u.
+    cx, cy, cz = dy * z - dz * y, dz * x - dx * z, dx * y - dy * x
+    moved = (
+        dx + 2 * (w * cx + cy * z - cz * y),
+        dy + 2 * (w * cy + cz * x - cx * z),
+        dz + 2 * (w * cz + cx * y - cy * x),
+    )
+    # The turn since: the earlier orientation's conjugate times the later one.
+    a, b, c, d = before[3:].tolist()
+    sines = (d * x - a * w - b * z + c * y, d * y - b * w - c * x + a * z, d * z - c * w - a * y + b * x)
+    cosine, sine = d * w + a * x + b * y + c * z, math.hypot(*sines)
+    factor = 2 * math.atan2(math.copysign(sine, cosine), abs(cosine)) / sine if sine > 0 else 0.0
+    return tuple(part / span for part in moved), tuple(factor * part / span for part in sines)
 
 
 def joints_message(tick: int, names: Sequence[str], positions: NDArray[np.float64]) -> bytes:

@@ -67,6 +67,7 @@ class DriveSession:
         self.tick = self._restarted = 0
         self.command = Command()
         self._pose: VehiclePose | None = None
+        self._readings: NDArray[np.float64] | None = None
         self.reading_names = _reading_names(tuple(self.robot.tracks), tuple(self.robot.flippers))
 
     def __enter__(self) -> DriveSession:
@@ -97,6 +98,7 @@ class DriveSession:
             if name not in self.robot.flippers:
                 raise UnknownNameError(f"flipper of {self.robot.name}", name, self.robot.flippers)
         self.command = command
+        self._forget()
         if self.recorder is not None:
             self.recorder.command(command)
         self.robot.set_belt_speed(command.left, command.right)
@@ -116,14 +118,15 @@ class DriveSession:
         for _ in range(0, ticks, at_once or 1):
             self.world.engine.advance(at_once * self._steps)
             self.tick += at_once
-            self._pose = None
+            self._forget()
             if self.recorder is not None:
                 self.recorder.state()
 
     def restart(self) -> None:
         """Put the vehicle back to the start, at rest, to the bit; it holds there until the next command."""
         self.world.restore(self._start)
-        self._restarted, self._pose = self.tick, None
+        self._restarted = self.tick
+        self._forget()
         self.command = Command()
         if self.recorder is not None:
             self.recorder.restart()
@@ -158,12 +161,19 @@ class DriveSession:
 
     def readings(self) -> NDArray[np.float64]:
         """What the vehicle's drives and flippers do now (n,), see `reading_names`."""
+        if self._readings is not None:
+            return self._readings
         values = []
         for track in self.robot.tracks.values():
             state = track.state
             values += [state.speed, track.command, state.force, track.slip]
         values += [flipper.angle for flipper in self.robot.flippers.values()]
-        return np.array([*values, self.robot.energy])
+        self._readings = np.array([*values, self.robot.energy])
+        return self._readings
+
+    def _forget(self) -> None:
+        """Read pose and readings anew when they are asked for next: something has changed."""
+        self._pose = self._readings = None
 
 
 def with_payload(
