@@ -152,6 +152,15 @@ class MissingPyBulletError(SegtrackError, ImportError):
         )
 
 
+class MissingPackageError(SegtrackError, ImportError):
+    """A package of an extra is asked for, and not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        """Say what needs it, and what to install."""
+        self.what, self.package, self.extra = what, package, extra
+        super().__init__(f'{what} needs {package}, which is not installed: pip install "segtrack[{extra}]"')
+
+
 class RemovedError(SegtrackError):
     """A vehicle whose bodies are no longer in the physics client."""
 

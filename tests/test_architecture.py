@@ -61,7 +61,14 @@ ENGINES = {"bullet", "native"}
 OPENS_ENGINES = Path("world", "engines.py")
 OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 """A PyBullet program of somebody's own."""
-EXTRAS = {"segtrack.envs.ppo": "stable_baselines3", "segtrack.envs.ray_vector": "ray"}
+EXTRAS = {
+    "segtrack.envs.ppo": "stable_baselines3",
+    "segtrack.envs.ray_vector": "ray",
+    "segtrack.recording.messages": "rosbags",
+    "segtrack.recording.recorder": "mcap",
+    "segtrack.recording.recording": "mcap",
+    "segtrack.recording.replay": "mcap",
+}
 """Modules that work with an extra alone, and what it installs."""
 CHECKOUT = Path(__file__).parent.parent
 SOURCES = {path.relative_to(ROOT): path for path in sorted(ROOT.rglob("*.py"))} | {

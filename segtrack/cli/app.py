@@ -10,6 +10,7 @@ import typer
 from segtrack.cli.climb import climb
 from segtrack.cli.courses import courses
 from segtrack.cli.learn import benchmark, evaluate, train
+from segtrack.cli.replay import replay
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.vehicles import draw, schema, urdf, validate, vehicles
 
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # Rich's own would take a unit in brackets for a style.
 )
-for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw):
+for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay):
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")

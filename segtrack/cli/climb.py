@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.options import EngineChoice, Preset, TrackModel
+from segtrack.cli.options import EngineChoice, Preset, TrackModel, pixels
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
@@ -85,7 +85,7 @@ def climb(
     from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 
-    size = None if frame_size is None else _pixels(frame_size)
+    size = None if frame_size is None else pixels(frame_size)
     asked = {"view": view, "frame_rate": frame_rate, "size": size}
     film_options = {name: value for name, value in asked.items() if value is not None}
     if record is not None:
@@ -167,15 +167,3 @@ def _open_film(path: Path, options: Mapping[str, Any], now: ClimbProgress) -> Fi
     from segtrack.rendering import Film
 
     return Film(path, now.robot, now.world.terrains, **options)
-
-
-def _pixels(size: str) -> tuple[int, int]:
-    """Width and height of `640x360` and the like [pixels].
-
-    Raises:
-        InvalidValueError: It is something else.
-    """
-    width, _, height = size.partition("x")
-    if not (width.isdecimal() and height.isdecimal()):
-        raise InvalidValueError("frame-size [pixels]", "width x height, as 640x360", size)
-    return int(width), int(height)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from segtrack.errors import InvalidValueError
+
 TrackModel = Annotated[
     str | None,
     typer.Option(
@@ -29,3 +31,15 @@ Preset = Annotated[
         show_default=False,
     ),
 ]
+
+
+def pixels(size: str) -> tuple[int, int]:
+    """Width and height of `640x360` and the like [pixels].
+
+    Raises:
+        InvalidValueError: It is something else.
+    """
+    width, _, height = size.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise InvalidValueError("frame-size [pixels]", "width x height, as 640x360", size)
+    return int(width), int(height)

@@ -18,6 +18,7 @@ from mcap.stream_reader import CRCValidationError, StreamReader
 from numpy.typing import ArrayLike, NDArray
 from rosbags.serde import SerdeError
 
+from segtrack.courses import Course, parse_course
 from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
 from segtrack.recording import messages
 from segtrack.recording.setup import TICK, Command, DriveSetup
@@ -138,6 +139,33 @@ class Recording:
         before = np.maximum(after - 1, 0)
         nearer = np.where(self.ticks[after] - at < at - self.ticks[before], after, before)
         return self.poses[nearer]
+
+    def summary(self) -> dict[str, Any]:
+        """What was driven and what happened, as JSON can hold it."""
+        return {
+            "file": str(self.path),
+            "setup": self.setup.as_json(),
+            "versions": dict(self.versions),
+            "began": self.began,
+            "ended": self.ended,
+            "duration": self.duration,
+            "states": len(self.ticks),
+            "damaged": self.damaged,
+            "events": [
+                {"time": event.tick * TICK, "kind": event.kind, "details": dict(event.details)}
+                for event in self.events
+            ],
+        }
+
+    def course(self) -> Course:
+        """The course as it was recorded.
+
+        Raises:
+            SegtrackError: Its text is none that is read today.
+        """
+        setup = self.setup
+        course = parse_course(self.course_text, self.course_name, setup.setting)
+        return course.with_ground(setup.friction, setup.soil)
 
     @contextmanager
     def unpacked(self) -> Iterator[DriveSetup]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.courses import load_course
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.errors import NotReadyError, UnknownNameError
+from segtrack.errors import MissingPackageError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_body
 from segtrack.recording.setup import TICK, Command, DriveSetup
 from segtrack.recording.vehicle_files import VehicleFiles
@@ -137,12 +137,15 @@ class DriveSession:
         Raises:
             NotReadyError: The vehicle has left its start, where recordings begin, or is recorded already.
             FileAccessError: The file exists, or cannot be written.
+            MissingPackageError: The extra `station` is not installed.
         """
         if self.recorder is not None or self.tick != self._restarted:
             reason = "it has left its start" if self.recorder is None else "it is recorded already"
             raise NotReadyError("record the drive", reason)
-        from segtrack.recording.recorder import Recorder  # With the extra `station`.
-
+        try:
+            from segtrack.recording.recorder import Recorder
+        except ModuleNotFoundError as error:
+            raise MissingPackageError("recording a drive", str(error.name), "station") from None
         self.recorder = Recorder(path, self)
         self.recorder.command(self.command)
         return self.recorder
@@ -169,6 +172,7 @@ class DriveSession:
             values += [state.speed, track.command, state.force, track.slip]
         values += [flipper.angle for flipper in self.robot.flippers.values()]
         self._readings = np.array([*values, self.robot.energy])
+        self._readings.setflags(write=False)
         return self._readings
 
     def _forget(self) -> None:

@@ -166,6 +166,15 @@ class VehicleLook:
         return _POSE * (len(self.links) + self.bodies) + len(self.tracks)
 
     @property
+    def pose_names(self) -> tuple[str, ...]:
+        """What each number of a flat pose is, with its unit."""
+        parts = ("x [m]", "y [m]", "z [m]", "qx", "qy", "qz", "qw")
+        links = [f"{link} {part}" for link in self.links for part in parts]
+        travels = [f"{track.name} travel [m]" for track in self.tracks]
+        bodies = [f"shoe or wheel {i} {part}" for i in range(self.bodies) for part in parts]
+        return (*links, *travels, *bodies)
+
+    @property
     def mesh(self) -> Mesh:
         """All parts as one mesh, each as often as it is there; `points` says where its corners are."""
         return join(part.mesh.times(part.count) for part in self.parts)
