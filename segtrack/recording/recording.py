@@ -28,6 +28,7 @@ from segtrack.rendering import VehicleLook
 
 _MAX_RECORD = 2**30
 """Larger records are damage [bytes]."""
+_FOREIGN = "must be a recording of a drive by segtrack"
 
 
 class Input(NamedTuple):
@@ -222,7 +223,7 @@ class _Content:
             raise RecordingFileError(self.file, f"metadata {name} must be JSON") from None
         self.metadata[name] = values
         if name != "segtrack" and "segtrack" not in self.metadata:
-            raise RecordingFileError(self.file, "must be a recording of segtrack, got another MCAP file")
+            raise RecordingFileError(self.file, _FOREIGN)
         if name == "segtrack" and values.get("format") != FORMAT:
             got = values.get("format")
             raise RecordingFileError(self.file, f"must be of format {FORMAT!r}, got {got!r}")
@@ -233,7 +234,7 @@ class _Content:
     def _take_message(self, record: Message) -> None:
         topic, tick = self.topics.get(record.channel_id), record.log_time // messages.TICK_NANOSECONDS
         if "segtrack" not in self.metadata:
-            raise RecordingFileError(self.file, "must be a recording of segtrack, got another MCAP file")
+            raise RecordingFileError(self.file, _FOREIGN)
         try:
             if topic == messages.COMMAND:
                 self.inputs.append(Input(tick, messages.read_command(record.data)))
@@ -254,9 +255,17 @@ class _Content:
         """The recording, of all ticks whose states are whole."""
         ticks = [tick for tick in self.poses if tick in self.readings]
         if "segtrack" not in self.metadata:
-            raise RecordingFileError(self.file, "must be a recording of segtrack, an MCAP file")
+            raise RecordingFileError(self.file, _FOREIGN)
         if not ticks:
             raise RecordingFileError(self.file, f"has no drive in it: {damage or 'no state is recorded'}")
+        try:
+            return self._recording(path, ticks, damage)
+        except (KeyError, TypeError, ValueError, SegtrackError) as error:
+            if isinstance(error, RecordingFileError):
+                raise
+            raise RecordingFileError(self.file, f"is not whole before its first state: {error}") from None
+
+    def _recording(self, path: Path, ticks: list[int], damage: str | None) -> Recording:
         names, look = self.metadata["names"], VehicleLook.from_json(json.loads(self.attachments["look.json"]))
         contents = {
             name.removeprefix("vehicle/"): data
