@@ -83,7 +83,10 @@ def test_a_setup_survives_json_and_unknown_keys_are_refused():
     "given, message",
     [
         ({"left": math.inf}, "left belt speed [m/s] must be a finite number, got inf"),
-        ({"flipper_speeds": {"arm": math.nan}}, "speed of flipper arm [rad/s] must be a finite number, got nan"),
+        (
+            {"flipper_speeds": {"arm": math.nan}},
+            "speed of flipper arm [rad/s] must be a finite number, got nan",
+        ),
         ({"flatten": 1}, "flatten must be true or false, got 1"),
     ],
 )
