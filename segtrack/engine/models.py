@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from segtrack.description.frames import Frame
 from segtrack.description.track import Mount
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
 from segtrack.engine.state import BeltState, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
+from segtrack.geometry.rotation import quaternion_of
 from segtrack.settling import Bodies
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
@@ -211,5 +211,4 @@ class VehicleModel(ABC):
 
 def _poses(frames: Sequence[Frame]) -> NDArray[np.float64]:
     """Origins [m] and quaternions (x, y, z, w) of frames (n, 7)."""
-    orientations = Rotation.from_matrix(np.array([frame.rotation for frame in frames])).as_quat()
-    return np.hstack([[frame.origin for frame in frames], orientations])
+    return np.array([[*frame.origin.tolist(), *quaternion_of(frame.rotation)] for frame in frames])

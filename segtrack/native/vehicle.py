@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.description import VehicleDescription
@@ -193,7 +192,7 @@ class NativeVehicle(VehicleModel):
         self.place_links()  # Once for all of them.
         rotations = self._work.rotations
         origins = self._work.centers - np.einsum("lij,lj->li", rotations, self.tree.centers)
-        return np.hstack([origins, Rotation.from_matrix(rotations).as_quat()])
+        return np.hstack([origins, [quaternion_of(rotation) for rotation in rotations]])
 
     def body_motion(self) -> FrameMotion:
         """Pose and velocity of the body frame."""

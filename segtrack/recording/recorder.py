@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mcap.writer import CompressionType, IndexType, Writer
 
-from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.recording import messages
 from segtrack.recording.setup import TICK, Command
 from segtrack.recording.versions import FORMAT, FORMAT_VERSION, versions
@@ -94,7 +94,7 @@ class Recorder:
         pose, readings, tick = self._session.pose(), self._session.readings(), self._tick
         flat, body = pose.flat(), pose.links[0]
         if not (np.isfinite(flat).all() and np.isfinite(readings).all()):
-            raise InvalidValueError(f"state at tick {tick}", "of finite numbers", "NaN")
+            raise InvalidValueError(f"state at tick {tick}", "of finite numbers", Phrase("one that is not"))
         written = {
             messages.POSE: messages.array_message("pose", flat),
             messages.READINGS: messages.array_message("readings", readings),
@@ -114,9 +114,8 @@ class Recorder:
     def close(self) -> None:
         """End the file with its summary; may be called again."""
         if not self.closed:
-            with self._writing():
+            with self._writing(), self._file:
                 self._writer.finish()
-                self._file.close()
 
     @property
     def _tick(self) -> int:

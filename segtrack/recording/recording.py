@@ -120,7 +120,7 @@ class Recording:
     @property
     def times(self) -> NDArray[np.float64]:
         """Of the states (T,) [s]."""
-        return self.ticks * TICK
+        return self.ticks * np.float64(TICK)
 
     @property
     def duration(self) -> float:
@@ -140,6 +140,11 @@ class Recording:
         before = np.maximum(after - 1, 0)
         nearer = np.where(self.ticks[after] - at < at - self.ticks[before], after, before)
         return self.poses[nearer]
+
+    @property
+    def flippers(self) -> tuple[str, ...]:
+        """Names of the vehicle's flippers, as far as they were commanded: a command has all of them."""
+        return next((tuple(item.command.flipper_speeds) for item in self.inputs if item.command), ())
 
     def summary(self) -> dict[str, Any]:
         """What was driven and what happened, as JSON can hold it."""

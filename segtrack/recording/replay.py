@@ -133,7 +133,7 @@ def columns(recording: Recording) -> tuple[tuple[str, ...], Iterator[Sequence[ob
     Time, the frames of all links and the travels of all belts, the commands that are held from then on, and
     the readings; shoes and wheels of link chains are in the recording alone.
     """
-    flippers = tuple(recording.inputs[0].command.flipper_speeds) if recording.inputs else ()
+    flippers = recording.flippers
     count = 7 * len(recording.look.links) + len(recording.look.tracks)
     commands = ("left [m/s]", "right [m/s]", *(f"{name} [rad/s]" for name in flippers), "flatten")
     header = (

@@ -152,9 +152,9 @@ class DriveSession:
 
     def end_recording(self) -> None:
         """Close the recording, if there is one."""
-        if self.recorder is not None:
-            self.recorder.close()
-            self.recorder = None
+        recorder, self.recorder = self.recorder, None
+        if recorder is not None:
+            recorder.close()
 
     def pose(self) -> VehiclePose:
         """Where the vehicle is now; `look_of(session.robot)` is what it looks like."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from segtrack.description.track import TrackSpec
 from segtrack.geometry import solids as geometry
 from segtrack.geometry.outline import inner_outline, outer_outline
 from segtrack.geometry.path import Arc
+from segtrack.geometry.rotation import quaternion_of
 from segtrack.rendering.look import (
     OnBelt,
     OnBodies,
@@ -171,6 +171,8 @@ def _chain_poses(track: Track) -> NDArray[np.float64]:
     """Shoes of a chain, then its wheels, turned by its travel: as in `VehiclePose.bodies`."""
     pose = track.read_chain_pose()
     angles = track.travel / np.array(_wheel_radii(track.chain_design))
-    turned = Rotation.from_rotvec(angles[:, None] * [0.0, 1.0, 0.0])
-    wheels = np.hstack([pose.wheels, (Rotation.from_matrix(pose.rotation) * turned).as_quat()])
+    (x, y, z, w), sine, cosine = quaternion_of(pose.rotation), np.sin(angles / 2), np.cos(angles / 2)
+    # The track frame, turned about its own y axis.
+    turned = (x * cosine - z * sine, y * cosine + w * sine, z * cosine + x * sine, w * cosine - y * sine)
+    wheels = np.column_stack([pose.wheels, *turned])
     return np.vstack([np.hstack([pose.positions, pose.orientations]), wheels])
