@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -342,6 +343,17 @@ def test_the_command_says_where_a_drive_differs(drive, tmp_path):
     assert done.exit_code == 1
     assert "of which the last differs" in done.stdout and "at 0.01 s" in done.stdout
     assert "it ends in the middle of a record" in done.stdout
+
+
+def test_without_the_extra_the_command_says_what_to_install(drive, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mcap"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "segtrack.recording.recording")
+    found = [path for path in sys.path if not Path(path, "mcap").is_dir()]
+    monkeypatch.setattr(sys, "path", found)
+    done = run(drive[0])
+    message = 'reading a recording needs mcap, which is not installed: pip install "segtrack[station]"'
+    assert (done.exit_code, done.stderr) == (2, f"segtrack: {message}\n")
 
 
 @pytest.mark.parametrize(

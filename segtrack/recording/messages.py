@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_typestore
 
 from segtrack.recording.setup import TICK, Command
@@ -66,14 +67,17 @@ def array_message(label: str, values: NDArray[np.float64]) -> bytes:
     return _serialized(POSE, _OF[TYPES[POSE]](layout, values))
 
 
-def read_array(label: str, data: bytes, count: int) -> NDArray[np.float64]:
-    """The row of numbers of a message, which are the last in it.
+def array_length(data: bytes) -> int:
+    """How many numbers the row of a message has; -1 if it is none."""
+    try:
+        message: Any = _STORE.deserialize_cdr(data, TYPES[POSE])
+    except (SerdeError, ValueError):
+        return -1
+    return len(message.data)
 
-    Raises:
-        ValueError: There are not `count` of them.
-    """
-    if len(data) != len(array_message(label, np.zeros(count))):
-        raise ValueError(f"must be {count} numbers")
+
+def read_array(data: bytes, count: int) -> NDArray[np.float64]:
+    """The row of so many numbers of a message, which are the last in it (count,)."""
     return np.frombuffer(data, "<f8", count, len(data) - 8 * count)
 
 

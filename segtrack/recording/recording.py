@@ -305,12 +305,12 @@ class _Content:
     def _rows(
         self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int
     ) -> NDArray[np.float64]:
-        table = np.empty((len(ticks), count))
-        for row, tick in zip(table, ticks, strict=True):
-            try:
-                row[:] = messages.read_array(label, rows[tick], count)
-            except ValueError as error:
-                raise RecordingFileError(self.file, f"{label} at tick {tick}: {error}") from None
+        first = rows[ticks[0]]
+        size = len(first) if messages.array_length(first) == count else -1
+        wrong = next((tick for tick in ticks if len(rows[tick]) != size), None)
+        if wrong is not None:
+            raise RecordingFileError(self.file, f"{label} at tick {wrong} must be {count} numbers")
+        table = np.array([messages.read_array(rows[tick], count) for tick in ticks])
         finite = np.isfinite(table).all(axis=1)
         if not finite.all():
             tick = ticks[int(np.argmin(finite))]
