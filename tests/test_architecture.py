@@ -64,6 +64,7 @@ OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 EXTRAS = {
     "segtrack.envs.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
+    "segtrack.recording.file_content": "mcap",
     "segtrack.recording.messages": "rosbags",
     "segtrack.recording.recorder": "mcap",
     "segtrack.recording.recording": "mcap",

@@ -21,7 +21,8 @@ from segtrack.cli import app
 from segtrack.description.file.catalogue import bundled_vehicles
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
 from segtrack.recording import Command, DriveSession, DriveSetup
-from segtrack.recording.recording import Event, Input, Recording
+from segtrack.recording.file_content import Event, Input
+from segtrack.recording.recording import Recording
 from segtrack.recording.replay import check, columns
 from segtrack.recording.vehicle_files import VehicleFiles
 from segtrack.recording.versions import versions
@@ -348,7 +349,8 @@ def test_the_command_says_where_a_drive_differs(drive, tmp_path):
 def test_without_the_extra_the_command_says_what_to_install(drive, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "mcap"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "segtrack.recording.recording")
+    for name in ("recording", "file_content"):
+        monkeypatch.delitem(sys.modules, f"segtrack.recording.{name}")
     found = [path for path in sys.path if not Path(path, "mcap").is_dir()]
     monkeypatch.setattr(sys, "path", found)
     done = run(drive[0])

@@ -3,58 +3,26 @@
 from __future__ import annotations
 
 import json
-import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from mcap.exceptions import McapError
-from mcap.records import Attachment, Channel, Footer, McapRecord, Message, Metadata
-from mcap.stream_reader import CRCValidationError, StreamReader
+from mcap.stream_reader import StreamReader
 from numpy.typing import ArrayLike, NDArray
-from rosbags.serde import SerdeError
 
 from segtrack.courses import Course, parse_course
 from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
-from segtrack.recording import messages
+from segtrack.recording.file_content import Event, FileContent, Input
 from segtrack.recording.setup import TICK, Command, DriveSetup
 from segtrack.recording.vehicle_files import VehicleFiles
-from segtrack.recording.versions import FORMAT, FORMAT_VERSION
 from segtrack.rendering import VehicleLook
 
 _MAX_RECORD = 2**30
 """Larger records are damage [bytes]."""
-_FOREIGN = "must be a recording of a drive by segtrack"
-
-
-class Input(NamedTuple):
-    """What a driver did.
-
-    Attributes:
-        tick: From which on it acts.
-        command: What is applied; None puts the vehicle back to the start.
-    """
-
-    tick: int
-    command: Command | None
-
-
-class Event(NamedTuple):
-    """Something that happened.
-
-    Attributes:
-        tick: When.
-        kind: What.
-        details: As the recorder was given them.
-    """
-
-    tick: int
-    kind: str
-    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +77,47 @@ class Recording:
         try:
             size = path.stat().st_size
             with path.open("rb") as file:
-                content = _Content(path.name)
+                content = FileContent(path.name)
                 damage = content.read(StreamReader(file, record_size_limit=_MAX_RECORD, validate_crcs=True))
                 if damage is not None:
                     damage = f"{damage} at byte {file.tell()} of {size}"
         except OSError as error:
             raise FileAccessError("read", path, error.strerror or str(error)) from None
-        return content.recording(path, damage)
+        ticks = content.states(damage)
+        try:
+            return cls._assembled(path, content, ticks, damage)
+        except RecordingFileError:
+            raise
+        except (KeyError, TypeError, ValueError, SegtrackError) as error:
+            raise RecordingFileError(path.name, f"is not whole before its first state: {error}") from None
+
+    @classmethod
+    def _assembled(cls, path: Path, content: FileContent, ticks: list[int], damage: str | None) -> Recording:
+        names, attached = content.metadata["names"], content.attachments
+        look = VehicleLook.from_json(json.loads(attached["look.json"]))
+        vehicle = {
+            name.removeprefix("vehicle/"): data
+            for name, data in attached.items()
+            if name.startswith("vehicle/")
+        }
+        return cls(
+            path=path,
+            setup=DriveSetup.from_json(content.metadata["setup"]),
+            versions=content.metadata["versions"],
+            vehicle_files=VehicleFiles(names["vehicle_file"], vehicle),
+            course_name=names["course"],
+            course_text=attached["course.yaml"].decode(),
+            look=look,
+            reading_names=tuple(names["readings"]),
+            inputs=tuple(item for item in content.inputs if item.tick <= ticks[-1]),
+            events=tuple(item for item in content.events if item.tick <= ticks[-1]),
+            ticks=np.array(ticks),
+            poses=content.numbers("pose", content.poses, ticks, look.size),
+            readings=content.numbers("readings", content.readings, ticks, len(names["readings"])),
+            began=content.walls[0] / 1e9,
+            ended=content.walls[len(ticks) - 1] / 1e9,
+            damaged=damage,
+        )
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -181,138 +183,3 @@ class Recording:
             course = Path(folder, f"{self.course_name}.yaml")
             course.write_text(self.course_text, encoding="utf-8")
             yield replace(self.setup, vehicle=str(vehicle), course=str(course))
-
-
-@dataclass
-class _Content:
-    """What of a file has been read."""
-
-    file: str
-    metadata: dict[str, dict[str, Any]] = field(default_factory=dict)
-    attachments: dict[str, bytes] = field(default_factory=dict)
-    topics: dict[int, str] = field(default_factory=dict)
-    inputs: list[Input] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    poses: dict[int, bytes] = field(default_factory=dict)
-    readings: dict[int, bytes] = field(default_factory=dict)
-    walls: list[int] = field(default_factory=list)
-
-    def read(self, reader: StreamReader) -> str | None:
-        """Read all records; returns what is wrong with the file's end."""
-        ended = False
-        try:
-            for record in reader.records:
-                self._take(record)
-                ended = ended or isinstance(record, Footer)
-        except CRCValidationError:
-            return "its checksum does not match its content"
-        except (McapError, EOFError, struct.error, UnicodeDecodeError, MemoryError, OverflowError):
-            return None if ended else "it ends in the middle of a record"
-        return None
-
-    def _take(self, record: McapRecord) -> None:
-        match record:
-            case Metadata(name=name, metadata=texts):
-                self._check(name, texts)
-            case Attachment(name=name, data=data):
-                self.attachments[name] = data
-            case Channel(id=number, topic=topic):
-                self.topics[number] = topic
-            case Message():
-                self._take_message(record)
-
-    def _check(self, name: str, texts: Mapping[str, str]) -> None:
-        try:
-            values = {key: json.loads(text) for key, text in texts.items()}
-        except ValueError:
-            raise RecordingFileError(self.file, f"metadata {name} must be JSON") from None
-        self.metadata[name] = values
-        if name != "segtrack" and "segtrack" not in self.metadata:
-            raise RecordingFileError(self.file, _FOREIGN)
-        if name == "segtrack" and values.get("format") != FORMAT:
-            got = values.get("format")
-            raise RecordingFileError(self.file, f"must be of format {FORMAT!r}, got {got!r}")
-        if name == "segtrack" and values.get("version") != FORMAT_VERSION:
-            got = values.get("version")
-            raise RecordingFileError(self.file, f"must be of version {FORMAT_VERSION}, got {got!r}")
-
-    def _take_message(self, record: Message) -> None:
-        topic, tick = self.topics.get(record.channel_id), record.log_time // messages.TICK_NANOSECONDS
-        if "segtrack" not in self.metadata:
-            raise RecordingFileError(self.file, _FOREIGN)
-        try:
-            if topic == messages.COMMAND:
-                self.inputs.append(Input(tick, messages.read_command(record.data)))
-            elif topic == messages.EVENTS:
-                details = messages.read_event(record.data)
-                self.events.append(Event(tick, kind := details.pop("kind"), details))
-                if kind == "restart":
-                    self.inputs.append(Input(tick, None))
-            elif topic == messages.POSE:
-                self.poses[tick] = record.data
-                self.walls.append(record.publish_time)
-            elif topic == messages.READINGS:
-                self.readings[tick] = record.data
-        except (ValueError, SerdeError, SegtrackError) as error:
-            raise RecordingFileError(self.file, f"{topic} at tick {tick}: {error}") from None
-
-    def recording(self, path: Path, damage: str | None) -> Recording:
-        """The recording, of all ticks whose states are whole."""
-        ticks = [tick for tick in self.poses if tick in self.readings]
-        if "segtrack" not in self.metadata:
-            raise RecordingFileError(self.file, _FOREIGN)
-        if not ticks:
-            raise RecordingFileError(self.file, f"has no drive in it: {damage or 'no state is recorded'}")
-        try:
-            return self._recording(path, ticks, damage)
-        except (KeyError, TypeError, ValueError, SegtrackError) as error:
-            if isinstance(error, RecordingFileError):
-                raise
-            raise RecordingFileError(self.file, f"is not whole before its first state: {error}") from None
-
-    def _recording(self, path: Path, ticks: list[int], damage: str | None) -> Recording:
-        names, look = self.metadata["names"], VehicleLook.from_json(json.loads(self.attachments["look.json"]))
-        contents = {
-            name.removeprefix("vehicle/"): data
-            for name, data in self.attachments.items()
-            if name.startswith("vehicle/")
-        }
-        reading_names = tuple(names["readings"])
-        return Recording(
-            path,
-            DriveSetup.from_json(self._setup()),
-            self.metadata["versions"],
-            VehicleFiles(names["vehicle_file"], contents),
-            names["course"],
-            self.attachments["course.yaml"].decode(),
-            look,
-            reading_names,
-            tuple(item for item in self.inputs if item.tick <= ticks[-1]),
-            tuple(item for item in self.events if item.tick <= ticks[-1]),
-            np.array(ticks),
-            self._rows("pose", self.poses, ticks, look.size),
-            self._rows("readings", self.readings, ticks, len(reading_names)),
-            self.walls[0] / 1e9,
-            self.walls[len(ticks) - 1] / 1e9,
-            damage,
-        )
-
-    def _setup(self) -> dict[str, Any]:
-        setup = self.metadata["setup"]
-        position = setup.get("payload_position")
-        return setup | {"payload_position": None if position is None else tuple(position)}
-
-    def _rows(
-        self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int
-    ) -> NDArray[np.float64]:
-        first = rows[ticks[0]]
-        size = len(first) if messages.array_length(first) == count else -1
-        wrong = next((tick for tick in ticks if len(rows[tick]) != size), None)
-        if wrong is not None:
-            raise RecordingFileError(self.file, f"{label} at tick {wrong} must be {count} numbers")
-        table = np.array([messages.read_array(rows[tick], count) for tick in ticks])
-        finite = np.isfinite(table).all(axis=1)
-        if not finite.all():
-            tick = ticks[int(np.argmin(finite))]
-            raise RecordingFileError(self.file, f"{label} at tick {tick} must be of finite numbers")
-        return table
