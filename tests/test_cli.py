@@ -254,7 +254,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
         tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
     for call in (FILMS, ["reproduce", "films"]):
-        yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique"
+        yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
     clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"
     yield ["evaluate", "StepClimb", "--policy", "clever"], clever
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"

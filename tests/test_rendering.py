@@ -197,6 +197,21 @@ def test_what_is_nearer_hides_what_is_farther(native):
         assert len(np.unique(behind.reshape(-1, 3), axis=0)) > 3
 
 
+def test_chase_view_turns_with_the_robot(native):
+    """Its silhouette stays, where that of the oblique view changes; only the light comes from elsewhere."""
+    _, robot = native
+    position = robot.state.position
+    seen = {view: [] for view in ("chase", "oblique")}
+    for yaw in (0.0, 1.1):
+        robot.reset_base_pose(position, (0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)))
+        for view, silhouettes in seen.items():
+            picture = Camera(robot, view=view, size=SMALL).take()
+            silhouettes.append((picture != picture[0, 0]).any(axis=2))
+    robot.reset_base_pose(position)
+    changed = {view: (before != after).mean() for view, (before, after) in seen.items()}
+    assert changed["chase"] < 1e-3 < 0.05 < changed["oblique"]
+
+
 def test_the_side_view_cuts_the_ground_off_beside_the_robot():
     """A bank that is higher than the robot, nearer to the eye than it, does not hide it."""
     with World(engine="native") as world:
@@ -262,7 +277,7 @@ def test_a_film_without_frames_leaves_nothing(native, tmp_path):
     "given, kind, message",
     [
         ({"path": "film.avi"}, InvalidValueError, "record must be a file of .mp4 or .gif, got 'film.avi'"),
-        ({"view": "left"}, UnknownNameError, "no view 'left'; there are: side, top, oblique"),
+        ({"view": "left"}, UnknownNameError, "no view 'left'; there are: side, top, oblique, chase"),
         ({"size": (321, 180)}, InvalidValueError,
          "size of a picture [pixels] must be two even numbers from 64 to 4096, got '321x180'"),
         ({"size": (320, 5000)}, InvalidValueError,

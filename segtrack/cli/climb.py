@@ -68,7 +68,7 @@ def climb(
         Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)
     ] = None,
     view: Annotated[
-        str | None, typer.Option(help="The film's: side, top or oblique; side.", show_default=False)
+        str | None, typer.Option(help="The film's: side, top, oblique or chase; side.", show_default=False)
     ] = None,
     frame_rate: Annotated[
         float | None, typer.Option(help="The film's [1/s], 25.", show_default=False)

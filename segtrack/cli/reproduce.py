@@ -74,7 +74,7 @@ def quince_speed(
 @command
 def film_costs(
     rounds: Annotated[int, typer.Option(help="How often each climb takes its turn.", min=1)] = 3,
-    view: Annotated[str, typer.Option(help="The films': side, top or oblique.")] = "side",
+    view: Annotated[str, typer.Option(help="The films': side, top, oblique or chase.")] = "side",
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
+from segtrack.description.frames import Frame
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.files import replacing
+from segtrack.geometry.rotation import rotation_of
 from segtrack.rendering.ground import ground_mesh
 from segtrack.rendering.mesh import Mesh, join
 from segtrack.rendering.raster import (
@@ -29,14 +31,14 @@ from segtrack.rendering.subject import FreeBody, LiveRobot, PosedVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain
 
-View = Literal["side", "top", "oblique"]
+View = Literal["side", "top", "oblique", "chase"]
 SIZE = (640, 360)
 """Width and height of a picture [pixels]."""
 MAX_SIZE = 4096
 _SKY = np.array([243, 246, 249], dtype=np.float32)
 _CUT = np.array([184, 168, 146], dtype=np.float32)
 _SUN = np.array([0.35, -0.55, 0.76]) / math.sqrt(0.35**2 + 0.55**2 + 0.76**2)
-_TALL: dict[View, float] = {"side": 0.9, "top": 1.05, "oblique": 1.0}
+_TALL: dict[View, float] = {"side": 0.9, "top": 1.05, "oblique": 1.0, "chase": 2.4}
 _WIDE = 1.05
 """Height and width of what a picture shows at least, over the robot's longest diagonal."""
 _FOCAL = 2.2
@@ -45,8 +47,10 @@ _DIRECTIONS: dict[View, tuple[float, float, float]] = {
     "side": (0.0, 1.0, 0.0),
     "top": (0.0, 0.0, -1.0),
     "oblique": (0.5, 0.75, -0.43),
+    "chase": (1.0, 0.0, -0.43),
 }
-"""Where each view looks, in the world."""
+"""Where each view looks in the world; `chase`, at a robot that heads along the world's x axis."""
+_PERSPECTIVE: tuple[View, ...] = ("oblique", "chase")
 _SQUARES, _MAX_SQUARES = (0.01, 0.1, 0.5, 1.0, 5.0, math.inf), 20
 """Sides of the squares on the ground [m], and how many the robot's diagonal may span."""
 _NEAR, _FAR = 0.05, 1e3
@@ -73,7 +77,7 @@ class Camera:
 
     The view `side` looks along +y of the world with parallel rays, at the ground cut off beside the
     robot's right side; `top` looks down with parallel rays, x to the right; `oblique` looks from the
-    right, behind and above, in perspective.
+    right, behind and above, in perspective; `chase` likewise from straight behind, and turns with the robot.
 
     Attributes:
         subject: What it follows.
@@ -97,7 +101,7 @@ class Camera:
         Args:
             robot: The robot, in any engine; or a vehicle that is wherever its pose says.
             terrains: What ground to show, `World.terrains`.
-            view: `side`, `top` or `oblique`.
+            view: `side`, `top`, `oblique` or `chase`.
             size: Width and height of pictures, even [pixels].
             bodies: What else to show; see `free_body`.
 
@@ -134,7 +138,7 @@ class Camera:
         pose = self.subject.pose
         seen = [self.subject.look.points(pose), *(body.points() for body in self._bodies)]
         points = np.concatenate(seen)
-        projection = self._projection(pose.body.origin)
+        projection = self._projection(pose.body)
         near = _NEAR if projection.perspective else -_FAR
         backs = self.view == "side"  # It cuts the ground off, and looks into it.
         cut = -self._reach if backs else near
@@ -157,14 +161,17 @@ class Camera:
             Image.fromarray(self.take()).save(temporary, optimize=True)
         return Path(path)
 
-    def _projection(self, target: NDArray[np.float64]) -> Projection:
-        forward = np.array(_DIRECTIONS[self.view])
+    def _projection(self, body: Frame) -> Projection:
+        target, forward = np.array(body.origin, dtype=float), np.array(_DIRECTIONS[self.view])
+        if self.view == "chase":
+            heading = math.atan2(body.rotation[1, 0], body.rotation[0, 0])
+            forward = rotation_of((0.0, 0.0, heading)) @ forward
         forward /= np.linalg.norm(forward)
         sideways = np.array([1.0, 0.0, 0.0]) if self.view == "top" else np.cross(forward, [0.0, 0.0, 1.0])
         right = sideways / np.linalg.norm(sideways)
         axes = np.array([right, np.cross(right, forward), forward])
         width = 2 * self.size[0]
-        if self.view == "oblique":
+        if self.view in _PERSPECTIVE:
             distance = _FOCAL * width / (2 * self.scale)
             return Projection(target - distance * forward, axes, _FOCAL * width, True, _SUN)
-        return Projection(np.array(target, dtype=float), axes, 2 * self.scale, False, _SUN)
+        return Projection(target, axes, 2 * self.scale, False, _SUN)

@@ -64,7 +64,7 @@ class Film:
             path: File to write, .mp4 or .gif.
             robot: The robot, in any engine; or a vehicle that is wherever its pose says.
             terrains: What ground to show, `World.terrains`.
-            view: `side`, `top` or `oblique`; see `Camera`.
+            view: `side`, `top`, `oblique` or `chase`; see `Camera`.
             frame_rate: Frames a second of simulated time, which is the film's, too.
             size: Width and height, even [pixels].
             bodies: What else to show; see `free_body`.
