@@ -27,6 +27,7 @@ LAYERS = (
     {"rendering"},
     {"segtrack"},  # What `import segtrack` gives.
     {"courses"},
+    {"scoring"},
     {"experiments"},
     {"recording"},
     {"envs"},
@@ -53,6 +54,7 @@ FORBIDDEN = {
     "robot": {"pybullet", "pybullet_utils"},
     "world": {"pybullet", "pybullet_utils"},
     "courses": {"pybullet", "pybullet_utils"},
+    "scoring": {"pybullet", "pybullet_utils"},
     "settling": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
 }
 """What a part must work without: simulators, and below description file formats."""

@@ -1,0 +1,275 @@
+"""A trial: repetitions of a course by one operator, credited or not, on a clock that faults pause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from segtrack.courses import Course
+from segtrack.errors import InvalidValueError, NotReadyError, finite
+from segtrack.scoring.result import RATE_UNITS, Attempt, Fault, Outcome, Result, rate
+from segtrack.scoring.settings import ScoringSettings
+
+State = Literal["running", "paused", "passed", "failed", "abandoned"]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a vehicle is, as far as a trial asks.
+
+    Attributes:
+        time: Simulated, never going back [s].
+        position: Origin of the body frame in the world (3,) [m].
+        roll: About the body's x axis [rad].
+        pitch: Body's x axis above the horizontal [rad].
+        touching_wall: Whether a wall is touched.
+    """
+
+    time: float
+    position: tuple[float, float, float]
+    roll: float = 0.0
+    pitch: float = 0.0
+    touching_wall: bool = False
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a trial.
+
+    Attributes:
+        clock: The trial's clock [s].
+        kind: What kind of thing.
+        text: It in words.
+    """
+
+    clock: float
+    kind: Literal["gate", "repetition", "fault", "restart", "level", "end"]
+    text: str
+
+
+class Trial:
+    """Repetitions of a course, counted as the rules have it.
+
+    One repetition is passing all gates in their order. A fault ends a repetition without credit and pauses
+    the clock until `restart`, when the vehicle is back at the start. The trial is passed as soon as the
+    failures are few enough for the repetitions tried (none in 10, else one in 20, else three in 30), goes on
+    where more repetitions can make up for them, and has failed where none can.
+
+    Attributes:
+        course: What is driven.
+        operator: Who drives.
+        vehicle: Name of what is driven.
+        repetitions: That are tried at most, one of the settings' levels.
+        settings: What the score depends on.
+        state: `running`, `paused` by a fault, or how it ended.
+        clock: Time in which the trial ran [s].
+        attempts: Repetitions so far, completed and not.
+        events: All so far.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        operator: str,
+        vehicle: str,
+        repetitions: int = 10,
+        settings: ScoringSettings | None = None,
+    ) -> None:
+        """Begin a trial; its clock starts with the first `update`.
+
+        Raises:
+            InvalidValueError: A number of repetitions that the settings have no rule for.
+        """
+        self.course, self.operator, self.vehicle = course, operator, vehicle
+        self.settings = settings if settings is not None else ScoringSettings()
+        levels = sorted(self.settings.allowed_failures)
+        if repetitions not in levels:
+            raise InvalidValueError("repetitions", " or ".join(map(str, levels)), repetitions)
+        self.repetitions = repetitions
+        self.state: State = "running"
+        self.clock = 0.0
+        self.attempts: list[Attempt] = []
+        self.events: list[Event] = []
+        self._levels = [level for level in levels if level <= repetitions]
+        self._time: float | None = None
+        self._begun = 0.0
+        self._gate = 0
+
+    @property
+    def completed(self) -> int:
+        """Number of credited repetitions."""
+        return sum(attempt.fault is None for attempt in self.attempts)
+
+    @property
+    def failures(self) -> int:
+        """Number of repetitions that a fault ended."""
+        return len(self.attempts) - self.completed
+
+    @property
+    def next_gate(self) -> int:
+        """Index of the gate to pass next."""
+        return self._gate
+
+    @property
+    def rate(self) -> float:
+        """Credited repetitions [1/min], or the metres of them a minute [m/min], by the course's kind."""
+        return rate(self.course.kind, self.completed, self.course.distance, self.clock)
+
+    def update(self, situation: Situation) -> list[Event]:
+        """Take in where the vehicle is now; returns what happened. Nothing happens unless the trial runs.
+
+        Raises:
+            InvalidValueError: The time is not finite, or goes back.
+        """
+        if self.state != "running":
+            return []
+        time = finite("time of the situation [s]", situation.time)
+        if self._time is not None:
+            if time < self._time:
+                raise InvalidValueError("time of the situation [s]", f"at least {self._time}", time)
+            self.clock += time - self._time
+        self._time = time
+        seen = len(self.events)
+        fault = self._fault(situation)
+        if fault is not None:
+            self._end_attempt(fault)
+        elif self.course.gates[self._gate].contains(*situation.position):
+            self._pass_gate()
+        return self.events[seen:]
+
+    def ask_help(self) -> list[Event]:
+        """The operator gives a repetition up and asks for help: a fault.
+
+        Raises:
+            NotReadyError: The trial does not run.
+        """
+        if self.state != "running":
+            raise NotReadyError("ask for help", f"the trial is {self.state}")
+        seen = len(self.events)
+        self._end_attempt("asked for help")
+        return self.events[seen:]
+
+    def restart(self) -> list[Event]:
+        """Let the clock run on, after a fault, with the vehicle back at the start.
+
+        Raises:
+            NotReadyError: The trial is not paused.
+        """
+        if self.state != "paused":
+            raise NotReadyError("restart", f"the trial is {self.state}")
+        self.state, self._time = "running", None
+        return [self._tell("restart", f"repetition {len(self.attempts) + 1} begins at the start")]
+
+    def abandon(self) -> list[Event]:
+        """End the trial where it stands; the repetition under way does not count.
+
+        Raises:
+            NotReadyError: It has ended.
+        """
+        if self.state not in ("running", "paused"):
+            raise NotReadyError("abandon", f"the trial is {self.state}")
+        return [self._end("abandoned", "abandoned")]
+
+    def result(
+        self, begun: str, conditions: Mapping[str, str] | None = None, recording: str | None = None
+    ) -> Result:
+        """Return what came of it.
+
+        Args:
+            begun: Date and time, ISO 8601.
+            conditions: Whatever else was different.
+            recording: Name of the file that it was recorded to.
+
+        Raises:
+            NotReadyError: It has not ended.
+        """
+        if self.state == "running" or self.state == "paused":
+            raise NotReadyError("give a trial's result", f"the trial is {self.state}")
+        setting = self.course.setting
+        return Result(
+            operator=self.operator,
+            vehicle=self.vehicle,
+            course=self.course.name,
+            title=self.course.title,
+            kind=self.course.kind,
+            setting=None if setting is None else setting.value,
+            setting_name=None if setting is None else setting.name,
+            setting_unit=None if setting is None else setting.unit,
+            distance=self.course.distance,
+            repetitions=self.repetitions,
+            attempts=tuple(self.attempts),
+            elapsed=self.clock,
+            outcome=self.state,
+            begun=begun,
+            conditions=dict(conditions or {}),
+            recording=recording,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return how it stands, as JSON can hold it, with the last 20 events."""
+        return {
+            "operator": self.operator,
+            "state": self.state,
+            "repetitions": self.repetitions,
+            "done": self.completed,
+            "failures": self.failures,
+            "clock": self.clock,
+            "rate": self.rate,
+            "rate_unit": RATE_UNITS[self.course.kind],
+            "next_gate": self._gate,
+            "events": [vars(event) for event in self.events[-20:]],
+        }
+
+    def _fault(self, situation: Situation) -> Fault | None:
+        """The worst that is wrong now."""
+        limit, steepest = self.course.time_limit, self.settings.fall_angle
+        if limit is not None and self.clock >= limit:
+            return "out of time"
+        if max(abs(situation.roll), abs(situation.pitch)) > steepest or (
+            situation.position[2] < self.course.lowest
+        ):
+            return "fell"
+        if not self.course.bounds.contains(*situation.position):
+            return "off course"
+        return "touched a wall" if situation.touching_wall else None
+
+    def _pass_gate(self) -> None:
+        self._gate += 1
+        self._tell("gate", f"gate {self._gate} of {len(self.course.gates)}")
+        if self._gate == len(self.course.gates):
+            self._end_attempt(None)
+
+    def _end_attempt(self, fault: Fault | None) -> None:
+        duration = self.clock - self._begun
+        self.attempts.append(Attempt(begun=self._begun, duration=duration, fault=fault))
+        self._begun, self._gate = self.clock, 0
+        tried = len(self.attempts)
+        if fault is None:
+            self._tell("repetition", f"repetition {tried} completed in {duration:.1f} s")
+        else:
+            self._tell("fault", f"repetition {tried} not credited: {fault}")
+            self.state = "paused"
+        self._judge(tried, out_of_time=fault == "out of time")
+
+    def _judge(self, tried: int, out_of_time: bool) -> None:
+        """End the trial if the rules do, after so many repetitions."""
+        allowed, failures = self.settings.allowed_failures, self.failures
+        if tried in self._levels and failures <= allowed[tried]:
+            self._end("passed", f"passed: {failures} of {tried} failed, {allowed[tried]} may")
+        elif out_of_time:
+            self._end("failed", f"failed: out of time after {tried} of {self.repetitions} repetitions")
+        elif failures > (most := max(allowed[level] for level in self._levels)):
+            self._end("failed", f"failed: {failures} of {tried} failed, {most} of {self.repetitions} may")
+        elif tried in self._levels:
+            level = next(level for level in self._levels if level > tried)
+            self._tell("level", f"{failures} of {tried} failed: on to {level}, of which {allowed[level]} may")
+
+    def _end(self, outcome: Outcome, text: str) -> Event:
+        self.state = outcome
+        return self._tell("end", text)
+
+    def _tell(self, kind: Any, text: str) -> Event:
+        event = Event(self.clock, kind, text)
+        self.events.append(event)
+        return event
