@@ -32,6 +32,7 @@ LAYERS = (
     {"recording"},
     {"envs"},
     {"report"},
+    {"station"},
     {"cli"},
     {"demos"},
 )
@@ -66,6 +67,9 @@ OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 EXTRAS = {
     "segtrack.envs.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
+    "segtrack.station.window.controls": "pygame",
+    "segtrack.station.window.loop": "pygame",
+    "segtrack.station.window.views": "pygame",
     "segtrack.recording.file_content": "mcap",
     "segtrack.recording.messages": "rosbags",
     "segtrack.recording.recorder": "mcap",

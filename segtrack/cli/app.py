@@ -9,6 +9,7 @@ import typer
 
 from segtrack.cli.climb import climb
 from segtrack.cli.courses import courses
+from segtrack.cli.drive import drive
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.replay import replay
 from segtrack.cli.reproduce import reproduce
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # Rich's own would take a unit in brackets for a style.
 )
-for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay):
+for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay, drive):
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")

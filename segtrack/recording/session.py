@@ -39,22 +39,24 @@ class DriveSession:
 
     recorder: Recorder | None = None
 
-    def __init__(self, setup: DriveSetup) -> None:
+    def __init__(self, setup: DriveSetup, *, gui: bool = False) -> None:
         """Put the vehicle at the course's start, at rest on the ground.
 
         Args:
             setup: What is driven, and where.
+            gui: Show PyBullet's window.
 
         Raises:
             SegtrackError: No such vehicle, course, setting, soil, engine or track model; a file with
-                mistakes; a payload that the vehicle cannot have; PyBullet is missing.
+                mistakes; a payload that the vehicle cannot have; PyBullet is missing; a window without
+                PyBullet, or without a display.
         """
         self.setup = setup.resolved()
         course = load_course(setup.course, setup.setting)
         self.course = course.with_ground(setup.friction, setup.soil)
         self.vehicle_files = VehicleFiles.read(setup.vehicle)
         vehicle = with_payload(load_vehicle(setup.vehicle), setup.payload, setup.payload_position)
-        self.world = World(engine=self.setup.engine, time_step=setup.time_step, resettable=False)
+        self.world = World(engine=self.setup.engine, time_step=setup.time_step, gui=gui, resettable=False)
         for terrain in self.course.terrains:
             self.world.add_terrain(terrain)
         start, track_model = course.start, self.setup.track_model

@@ -1,0 +1,136 @@
+"""What each key, button and stick of an operator does: one table, for the mapper and for its help text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Literal, NamedTuple
+
+Mode = Literal["twist", "belts"]
+"""What sticks command: forward speed and turn by one of them, or the belt of each side by one each."""
+
+
+class Action(Enum):
+    """Something an operator can do, and how it is said in a help text."""
+
+    FORWARD = "drive forward"
+    BACKWARD = "drive backward"
+    TURN_LEFT = "turn left"
+    TURN_RIGHT = "turn right"
+    RAISE_FRONT = "raise the front flippers"
+    LOWER_FRONT = "lower the front flippers"
+    RAISE_REAR = "raise the rear flippers"
+    LOWER_REAR = "lower the rear flippers"
+    CHOOSE_FRONT = "while held, choose the front flippers (neither or both: all)"
+    CHOOSE_REAR = "while held, choose the rear flippers (neither or both: all)"
+    RAISE = "raise the chosen flippers"
+    LOWER = "lower the chosen flippers"
+    FLATTEN = "while held, bring all flippers to angle 0"
+    DEAD_MAN = "dead-man: sticks and buttons move nothing unless one is held"
+    MODE = "change the sticks' mode, twist or belts"
+    E_STOP = "emergency stop; it stays on until it is released"
+    RELEASE = "release the emergency stop; let go of everything before driving on"
+
+
+class Axis(Enum):
+    """What a stick commands along one of its axes, and how it is said in a help text."""
+
+    TURN = "turn left and right"
+    DRIVE = "drive forward and backward"
+    LEFT = "belts of the left side"
+    RIGHT = "belts of the right side"
+    FLIPPERS = "raise and lower the chosen flippers"
+
+
+KEYS: Mapping[str, Action] = {
+    "KeyW": Action.FORWARD,
+    "ArrowUp": Action.FORWARD,
+    "KeyS": Action.BACKWARD,
+    "ArrowDown": Action.BACKWARD,
+    "KeyA": Action.TURN_LEFT,
+    "ArrowLeft": Action.TURN_LEFT,
+    "KeyD": Action.TURN_RIGHT,
+    "ArrowRight": Action.TURN_RIGHT,
+    "KeyQ": Action.RAISE_FRONT,
+    "KeyE": Action.LOWER_FRONT,
+    "KeyZ": Action.RAISE_REAR,
+    "KeyC": Action.LOWER_REAR,
+    "KeyF": Action.FLATTEN,
+    "Space": Action.E_STOP,
+    "Enter": Action.RELEASE,
+}
+"""By `KeyboardEvent.code`, which is a place on the keyboard, whatever letter is printed there."""
+
+BUTTONS: Mapping[int, Action] = {
+    0: Action.FLATTEN,
+    1: Action.E_STOP,
+    4: Action.CHOOSE_REAR,
+    5: Action.CHOOSE_FRONT,
+    6: Action.DEAD_MAN,
+    7: Action.DEAD_MAN,
+    8: Action.MODE,
+    9: Action.RELEASE,
+    12: Action.RAISE,
+    13: Action.LOWER,
+}
+"""By number in the W3C standard gamepad."""
+
+STICKS: Mapping[Mode, tuple[Axis | None, ...]] = {
+    "twist": (Axis.TURN, Axis.DRIVE, None, Axis.FLIPPERS),
+    "belts": (None, Axis.LEFT, None, Axis.RIGHT),
+}
+"""By mode: left stick x, y, right stick x, y. A pad's sticks and those on a touch screen are alike."""
+
+BUTTON_NAMES: Mapping[int, str] = {
+    0: "A",
+    1: "B",
+    4: "LB",
+    5: "RB",
+    6: "LT",
+    7: "RT",
+    8: "Back",
+    9: "Start",
+    12: "D-pad up",
+    13: "D-pad down",
+}
+_STICK_NAMES = "left stick x", "left stick y", "right stick x", "right stick y"
+_OF_FLIPPERS = "flippers"
+
+
+class Binding(NamedTuple):
+    """A row of the help text.
+
+    Attributes:
+        device: What is in the operator's hands.
+        inputs: What is pressed or moved there, alternatives with commas.
+        action: What it does.
+    """
+
+    device: Literal["keyboard", "gamepad", "sticks"]
+    inputs: str
+    action: str
+
+
+def bindings(flippers: bool = True) -> list[Binding]:
+    """Return what does what, for a vehicle with flippers or without."""
+    return [row for row in _rows() if flippers or _OF_FLIPPERS not in row.action]
+
+
+def help_text(flippers: bool = True) -> str:
+    """Return what does what, a line each, in columns."""
+    rows = bindings(flippers)
+    device, inputs = (max(len(row[i]) for row in rows) for i in range(2))
+    return "\n".join(f"{row.device:{device}}  {row.inputs:{inputs}}  {row.action}" for row in rows)
+
+
+def _rows() -> Iterator[Binding]:
+    for action in Action:
+        if keys := [code.removeprefix("Key") for code, does in KEYS.items() if does is action]:
+            yield Binding("keyboard", ", ".join(keys), action.value)
+    for action in Action:
+        if numbers := [number for number, does in BUTTONS.items() if does is action]:
+            yield Binding("gamepad", ", ".join(BUTTON_NAMES[n] for n in numbers), action.value)
+    for mode, axes in STICKS.items():
+        for name, axis in zip(_STICK_NAMES, axes, strict=True):
+            if axis is not None:
+                yield Binding("sticks", f"{name} ({mode})", axis.value)

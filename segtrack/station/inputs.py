@@ -1,0 +1,228 @@
+"""An operator's gamepad, keys and touch screen, mapped to a command: once, for the page and for windows.
+
+What does what is in `bindings`. Three rules keep a vehicle from running away:
+
+- A pad moves nothing unless its dead-man (either trigger) is held, a touch screen nothing unless a finger is
+  on it, and a key acts while it is down: letting go stops at once, and only the way up is a ramp.
+- The emergency stop latches. It is released explicitly, and nothing moves before everything was let go.
+- A value that is no finite number is refused before anything is mapped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from segtrack.description import VehicleDescription
+from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
+from segtrack.recording.setup import Command
+from segtrack.station.bindings import BUTTONS, KEYS, STICKS, Action, Axis, Mode
+
+_MAX_BUTTONS = 64
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What an operator holds at one moment.
+
+    Attributes:
+        axes: The pad's sticks: left x, y, right x, y; right and down positive, clipped to [-1, 1] (4,).
+        buttons: The pad's, whether pressed, in the order of the W3C standard gamepad.
+        keys: Those that are down, by `KeyboardEvent.code`.
+        touch: Sticks on a touch screen, as `axes` (4,).
+        dead_man: Whether a finger is on the touch screen's sticks.
+    """
+
+    axes: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
+    buttons: tuple[bool, ...] = ()
+    keys: frozenset[str] = frozenset()
+    touch: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
+    dead_man: bool = False
+
+    def __post_init__(self) -> None:
+        """Check and clip.
+
+        Raises:
+            InvalidValueError: Not four finite numbers, or more than 64 buttons.
+        """
+        if len(self.buttons) > _MAX_BUTTONS:
+            raise InvalidValueError("buttons", f"at most {_MAX_BUTTONS}", len(self.buttons))
+        for name in ("axes", "touch"):
+            values = finite_vector(f"{name} of the controls", getattr(self, name), 4)
+            object.__setattr__(self, name, tuple(_clip(value) for value in values))
+        object.__setattr__(self, "buttons", tuple(map(bool, self.buttons)))
+        object.__setattr__(self, "keys", frozenset(self.keys))
+
+    @property
+    def actions(self) -> frozenset[Action]:
+        """What the pressed keys and buttons do, whether they may or not."""
+        return self.key_actions | self.button_actions
+
+    @property
+    def key_actions(self) -> frozenset[Action]:
+        """What the keys that are down do."""
+        return frozenset(KEYS[code] for code in self.keys if code in KEYS)
+
+    @property
+    def button_actions(self) -> frozenset[Action]:
+        """What the pad's pressed buttons do."""
+        return frozenset(does for number, does in BUTTONS.items() if any(self.buttons[number : number + 1]))
+
+
+@dataclass(frozen=True)
+class InputSettings:
+    """How inputs are taken.
+
+    Attributes:
+        mode: What sticks command at first.
+        dead_zone: Sticks nearer to their middle are at rest; beyond it their way begins at 0. In [0, 1).
+        ramp: How fast a held key comes to its full effect [1/s], > 0.
+        turn: Belt speed of a full turn over the top speed, in (0, 1].
+    """
+
+    mode: Mode = "twist"
+    dead_zone: float = 0.15
+    ramp: float = 2.0
+    turn: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check.
+
+        Raises:
+            InvalidValueError: A number outside its range.
+            UnknownNameError: No such mode.
+        """
+        if self.mode not in STICKS:
+            raise UnknownNameError("mode", self.mode, STICKS)
+        if not 0 <= finite("dead zone", self.dead_zone) < 1:
+            raise InvalidValueError("dead zone", "in [0, 1)", self.dead_zone)
+        if finite("ramp [1/s]", self.ramp) <= 0:
+            raise InvalidValueError("ramp [1/s]", "above 0", self.ramp)
+        if not 0 < finite("turn", self.turn) <= 1:
+            raise InvalidValueError("turn", "in (0, 1]", self.turn)
+
+
+class InputMapper:
+    """Maps controls to commands for one vehicle.
+
+    Attributes:
+        settings: How inputs are taken.
+        mode: What sticks command now.
+        top_speed: Belt speed at full effect: the largest that every belt of the vehicle reaches [m/s].
+    """
+
+    def __init__(self, vehicle: VehicleDescription, settings: InputSettings | None = None) -> None:
+        """Take belts' top speeds and flippers of a vehicle."""
+        self.settings = settings if settings is not None else InputSettings()
+        self.mode: Mode = self.settings.mode
+        self.top_speed = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
+        self._flippers = {
+            name: (flipper.tip_direction, flipper.max_speed) for name, flipper in vehicle.flippers.items()
+        }
+        self._forward = self._turn = 0.0
+        self._stopped = self._waits = self._changed_mode = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the emergency stop is on."""
+        return self._stopped
+
+    @property
+    def waits(self) -> bool:
+        """Whether the emergency stop was released, but not yet everything let go."""
+        return self._waits
+
+    def stop(self) -> None:
+        """Turn the emergency stop on."""
+        self._stopped = self._waits = True
+
+    def release(self) -> None:
+        """Turn the emergency stop off; nothing moves before everything was let go."""
+        self._stopped = False
+
+    def update(self, controls: Controls, dt: float) -> Command:
+        """Map what is held now.
+
+        Args:
+            controls: What is held.
+            dt: Time since the last call [s], >= 0.
+
+        Returns:
+            The command; all flippers are named in it.
+
+        Raises:
+            InvalidValueError: `dt` is negative, or not a finite number.
+        """
+        if finite("dt [s]", dt) < 0:
+            raise InvalidValueError("dt [s]", "at least 0", dt)
+        actions = controls.actions
+        if Action.E_STOP in actions:
+            self.stop()
+        elif Action.RELEASE in actions:
+            self.release()
+        if (change := Action.MODE in actions) and not self._changed_mode:
+            self.mode = "belts" if self.mode == "twist" else "twist"
+        self._changed_mode = change
+
+        pad, keys = controls.button_actions, controls.key_actions
+        held = pad if Action.DEAD_MAN in pad else frozenset()
+        sticks = [self._sticks(controls.axes)] if held else []
+        sticks += [self._sticks(controls.touch)] if controls.dead_man else []
+        if self._waits and not (self._stopped or held or keys - {Action.RELEASE} or controls.dead_man):
+            self._waits = False
+        if self._waits:
+            held = keys = frozenset()
+            sticks = []
+        self._forward = self._ramp(self._forward, _sign(keys, Action.FORWARD, Action.BACKWARD), dt)
+        self._turn = self._ramp(self._turn, _sign(keys, Action.TURN_RIGHT, Action.TURN_LEFT), dt)
+        sides = [
+            self._belts(self._forward, self._turn),
+            *(self._belts(-stick.get(Axis.DRIVE, 0.0), stick.get(Axis.TURN, 0.0)) for stick in sticks),
+            *((-stick.get(Axis.LEFT, 0.0), -stick.get(Axis.RIGHT, 0.0)) for stick in sticks),
+        ]
+        flatten = Action.FLATTEN in held | keys and bool(self._flippers)
+        speeds = dict.fromkeys(self._flippers, 0.0) if flatten else self._flipper_speeds(held, keys, sticks)
+        left, right = (self.top_speed * _clip(sum(side)) for side in zip(*sides, strict=True))
+        return Command(left, right, speeds, flatten)
+
+    def _sticks(self, axes: Iterable[float]) -> dict[Axis, float]:
+        """What sticks command, by what they are for in this mode, in [-1, 1]."""
+        pairs = zip(STICKS[self.mode], axes, strict=True)
+        return {axis: self._outside_dead_zone(value) for axis, value in pairs if axis is not None}
+
+    def _outside_dead_zone(self, value: float) -> float:
+        zone = self.settings.dead_zone
+        return math.copysign(max(0.0, abs(value) - zone) / (1 - zone), value)
+
+    def _ramp(self, value: float, target: int, dt: float) -> float:
+        """A key's effect, from where it is: up in time, down at once."""
+        reached = max(0.0, value * target) + self.settings.ramp * dt
+        return target * min(1.0, reached)
+
+    def _belts(self, forward: float, turn: float) -> tuple[float, float]:
+        """Left and right belt speed over the top speed: slowed down together where one exceeds it."""
+        left, right = forward + self.settings.turn * turn, forward - self.settings.turn * turn
+        excess = max(1.0, abs(left), abs(right))
+        return left / excess, right / excess
+
+    def _flipper_speeds(
+        self, held: frozenset[Action], keys: frozenset[Action], sticks: list[dict[Axis, float]]
+    ) -> dict[str, float]:
+        """Speeds by flipper [rad/s]."""
+        front, rear = Action.CHOOSE_FRONT in held, Action.CHOOSE_REAR in held
+        chosen = {"front": front or not rear, "rear": rear or not front}
+        by_pad = _sign(held, Action.RAISE, Action.LOWER) - sum(s.get(Axis.FLIPPERS, 0.0) for s in sticks)
+        effect = {
+            "front": _sign(keys, Action.RAISE_FRONT, Action.LOWER_FRONT) + by_pad * chosen["front"],
+            "rear": _sign(keys, Action.RAISE_REAR, Action.LOWER_REAR) + by_pad * chosen["rear"],
+        }
+        return {name: fastest * _clip(effect[tip]) for name, (tip, fastest) in self._flippers.items()}
+
+
+def _sign(actions: frozenset[Action], up: Action, down: Action) -> int:
+    return (up in actions) - (down in actions)
+
+
+def _clip(value: float) -> float:
+    return max(-1.0, min(1.0, value))

@@ -1,0 +1,148 @@
+"""A vehicle driven in a window of one's own, paced to the clock."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+
+import pygame
+from pygame._sdl2 import controller
+
+from segtrack.errors import SegtrackError
+from segtrack.recording.session import DriveSession
+from segtrack.recording.setup import TICK
+from segtrack.station.bindings import help_text
+from segtrack.station.inputs import InputMapper
+from segtrack.station.pacing import DeadlineClock
+from segtrack.station.window.controls import PygameControls
+from segtrack.station.window.hud import hud_lines
+from segtrack.station.window.views import BulletView, CameraView, DriveView
+
+WINDOW_KEYS: Mapping[str, str] = {
+    "Tab": "look from elsewhere",
+    "Backspace": "back to the start",
+    "Escape": "close the window",
+}
+_PICTURES = 0.04
+"""Time between pictures [s]."""
+_LONGEST_BLIND = 0.25
+"""Pictures are left out while the simulation is behind, but for no longer than this [s]."""
+_WINDOWLESS = "offscreen", "dummy"
+"""SDL's drivers that it takes where there is no display."""
+_TEXT, _SHADOW, _MARGIN = (255, 255, 255), (0, 0, 0), 8
+
+
+class DriveWindow:
+    """A session, the inputs that drive it and the window that shows it.
+
+    Attributes:
+        session: What is driven.
+        mapper: What turns inputs into commands.
+        clock: How well the wall clock is kept.
+        closed: Whether the operator has closed the window.
+    """
+
+    def __init__(self, session: DriveSession, *, gui: bool = False) -> None:
+        """Open the window.
+
+        Args:
+            session: What to drive; in PyBullet's own window for `gui`.
+            gui: Show PyBullet's window, and a small one that takes the keys.
+
+        Raises:
+            NotReadyError: PyBullet's window is asked for, and another engine runs the session.
+            SegtrackError: There is no display.
+        """
+        self.session = session
+        self.mapper = InputMapper(session.robot.description)
+        self.closed = False
+        self._view: DriveView = BulletView(session) if gui else CameraView(session)
+        _open_display()
+        pygame.font.init()
+        controller.init()
+        self._pads: list[controller.Controller] = []
+        self._screen = pygame.display.set_mode(self._view.size)
+        pygame.display.set_caption(f"segtrack: {session.robot.name} on {session.course.title}")
+        self._font = pygame.font.Font(None, 20)
+        self._controls = PygameControls()
+        self.clock = DeadlineClock(TICK, time.perf_counter())
+        self._drawn = 0.0
+
+    def __enter__(self) -> DriveWindow:
+        """Use as a context manager."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the window; the session stays open."""
+        self._pads.clear()
+        pygame.quit()
+
+    def run(self, seconds: float | None = None) -> None:
+        """Drive until the window is closed, or for a simulated duration [s]."""
+        self.draw()  # What compiles does so before the clock runs.
+        self.clock.start(time.perf_counter())
+        while not self.closed and (seconds is None or self.clock.ticks * TICK < seconds - TICK / 2):
+            self.tick()
+            wait = self.clock.end(time.perf_counter())
+            blind = time.perf_counter() - self._drawn
+            if blind > (_PICTURES if wait > 0 else _LONGEST_BLIND):
+                self.draw()
+            elif wait > 0:
+                time.sleep(wait)
+
+    def tick(self) -> None:
+        """Take what has happened, command the vehicle and simulate one tick.
+
+        Raises:
+            DivergedError: The vehicle is no longer finite, or absurdly fast.
+        """
+        for event in pygame.event.get():
+            self._take(event)
+        self.session.apply(self.mapper.update(self._controls.held, TICK))
+        self.session.advance()
+
+    def draw(self) -> None:
+        """Show the vehicle and how it is."""
+        self._view.draw(self._screen)
+        lines = hud_lines(self.session, self.mapper, self.clock.real_time_factor, self._controls.focused)
+        for i, line in enumerate(lines):
+            for colour, offset in ((_SHADOW, 1), (_TEXT, 0)):
+                text = self._font.render(line, True, colour)
+                self._screen.blit(text, (_MARGIN + offset, _MARGIN + i * self._font.get_linesize() + offset))
+        pygame.display.flip()
+        self._drawn = time.perf_counter()
+
+    def _take(self, event: pygame.event.Event) -> None:
+        if event.type == pygame.CONTROLLERDEVICEREMOVED:
+            self._pads.clear()  # Whichever it was; the first that is left is taken anew.
+        if event.type in (pygame.CONTROLLERDEVICEADDED, pygame.CONTROLLERDEVICEREMOVED):
+            if not self._pads and controller.get_count():
+                self._pads = [controller.Controller(0)]
+        elif event.type == pygame.QUIT or _pressed(event, pygame.K_ESCAPE):
+            self.closed = True
+        elif _pressed(event, pygame.K_TAB):
+            self._view.turn()
+        elif _pressed(event, pygame.K_BACKSPACE):
+            self.session.restart()
+        self._controls.take(event)
+
+
+def window_help(flippers: bool) -> str:
+    """Return what every key, button and stick does in the window, a line each."""
+    width = max(map(len, WINDOW_KEYS))
+    return "\n".join(
+        [help_text(flippers), *(f"window    {key:{width}}  {does}" for key, does in WINDOW_KEYS.items())]
+    )
+
+
+def _open_display() -> None:
+    """Initialise pygame's display; what shows nothing has to be asked for."""
+    pygame.display.init()
+    if pygame.display.get_driver() in _WINDOWLESS and "SDL_VIDEODRIVER" not in os.environ:
+        pygame.quit()
+        raise SegtrackError("a window needs a display, and there is none")
+
+
+def _pressed(event: pygame.event.Event, key: int) -> bool:
+    return event.type == pygame.KEYDOWN and event.key == key
