@@ -122,6 +122,17 @@ class FileAccessError(SegtrackError):
         super().__init__(f"cannot {what} {path}: {reason}")
 
 
+class MessageError(SegtrackError, ValueError):
+    """A message that the station cannot take."""
+
+    def __init__(self, where: str, complaint: str) -> None:
+        """Say which part of the message is wrong, and how."""
+        self.where, self.complaint = where, complaint
+        super().__init__(
+            f"message refused: {where}: {complaint}" if where else f"message refused: {complaint}"
+        )
+
+
 class DivergedError(SegtrackError):
     """A simulation that left what is physically possible."""
 
@@ -159,6 +170,15 @@ class MissingPackageError(SegtrackError, ImportError):
         """Say what needs it, and what to install."""
         self.what, self.package, self.extra = what, package, extra
         super().__init__(f'{what} needs {package}, which is not installed: pip install "segtrack[{extra}]"')
+
+
+class AddressError(SegtrackError):
+    """A network address that cannot be listened on."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        """Say which address, and why."""
+        self.host, self.port, self.reason = host, port, reason
+        super().__init__(f"cannot listen on {host}, port {port}: {reason}")
 
 
 class RemovedError(SegtrackError):

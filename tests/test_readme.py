@@ -127,6 +127,7 @@ SLOW_DEMOS = {
     "learnt_climb",
     "own_program",
     "plug_in",
+    "station_driver",
     "terrains",
     "turn_on_the_spot",
 }

@@ -13,6 +13,7 @@ from segtrack.cli.drive import drive
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.replay import replay
 from segtrack.cli.reproduce import reproduce
+from segtrack.cli.station import station
 from segtrack.cli.vehicles import draw, schema, urdf, validate, vehicles
 
 app = typer.Typer(
@@ -22,7 +23,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # Rich's own would take a unit in brackets for a style.
 )
-for command in (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay, drive):
+own = (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay, station, drive)
+for command in own:
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")

@@ -1,0 +1,214 @@
+"""How well a station keeps its promises on this machine: driven over its own sockets for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import psutil
+from websockets.asyncio.client import ClientConnection, connect
+
+from segtrack.station import protocol
+from segtrack.station.protocol import ControlsMessage, StateMessage
+from segtrack.station.serve import Station, StationOptions, listen
+
+_COMMAND_PERIOD = 0.02
+_TURN_BACK = 2.0
+"""Time after which the driver turns back [s]."""
+_PATIENCE = 300.0
+"""Longest time that kernels take to compile [s]."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number, and what it should be.
+
+    Attributes:
+        what: Is measured.
+        value: That was found.
+        target: That it should not exceed, or reach, by its unit.
+        unit: Of both.
+        good: Whether it does.
+    """
+
+    what: str
+    value: float
+    target: float
+    unit: str
+    good: bool
+
+
+@dataclass
+class _Seen:
+    """What the driver saw in a phase: of each state its times, and of each command its delay."""
+
+    simulated: list[float] = field(default_factory=list)
+    server: list[float] = field(default_factory=list)
+    late: float = 0.0
+    delays: dict[float, float] = field(default_factory=dict)
+
+    def take(self, state: StateMessage) -> None:
+        """Take in a state."""
+        self.simulated.append(state.time)
+        self.server.append(state.server_time)
+        self.late = state.late_share
+        applied = state.server_time - state.command_age
+        self.delays.setdefault(state.client_time, 1000 * applied - state.client_time)
+
+
+def measure_station(seconds: float) -> list[Measured]:
+    """Measure for about so many seconds: a third of them with one client, the rest with four."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    with TemporaryDirectory() as folder:
+        process = context.Process(target=_serve, args=(theirs, Path(folder)))
+        process.start()
+        try:
+            link, simulation = ours.recv()
+            return asyncio.run(
+                _measure(link, psutil.Process(process.pid), psutil.Process(simulation), seconds)
+            )
+        finally:
+            ours.send("end")
+            process.join(10.0)
+            process.kill()
+
+
+def _serve(pipe: Connection, folder: Path) -> None:
+    """Serve a station until the pipe says otherwise."""
+    with listen("127.0.0.1", 0) as listening:
+        station = Station(StationOptions("127.0.0.1", 0, (), "quince", "okada-step", folder), listening)
+        pipe.send((station.link, station.simulation.pid))
+
+        async def serve_until_told() -> None:
+            serving = asyncio.create_task(station.server.serve(sockets=[listening]))
+            while not pipe.poll():
+                await asyncio.sleep(0.5)
+            station.server.should_exit = True
+            await serving
+
+        try:
+            asyncio.run(serve_until_told())
+        finally:
+            station.simulation.close()
+
+
+async def _measure(
+    link: str, server: psutil.Process, simulation: psutil.Process, seconds: float
+) -> list[Measured]:
+    address = link.replace("http", "ws", 1) + "/station/socket"
+    async with AsyncExitStack() as open_sockets:
+        driver = await open_sockets.enter_async_context(_client(address, "driver"))
+        await _until_ready(driver)
+        await driver.send(protocol.Run(action="start").model_dump_json())
+        await _phase(driver, 2.0)
+
+        memory = server.memory_info().rss + simulation.memory_info().rss
+        _, share_1 = await _timed_phase(driver, seconds / 3, server)
+        for _ in range(3):
+            onlooker = await open_sockets.enter_async_context(_client(address, "onlooker"))
+            open_sockets.push_async_callback(_cancel, asyncio.create_task(_look_on(onlooker)))
+        await driver.send(protocol.Run(action="reset").model_dump_json())
+        await _phase(driver, 1.0)
+        seen, share_4 = await _timed_phase(driver, 2 * seconds / 3, server)
+        grown = server.memory_info().rss + simulation.memory_info().rss - memory
+
+    passed = seen.server[-1] - seen.server[0]
+    simulated = seen.simulated[-1] - seen.simulated[0]
+    drift = abs(passed - simulated) * 1000
+    delay = float(np.percentile(list(seen.delays.values()), 95))
+    factor, rate = simulated / passed, (len(seen.server) - 1) / passed
+    return [
+        Measured("command to belt target, 95 %", delay, 20.0, "ms", delay <= 20.0),
+        Measured("server's share of a core, 1 client", 100 * share_1, 5.0, "%", share_1 <= 0.05),
+        Measured("server's share of a core, 4 clients", 100 * share_4, 8.0, "%", share_4 <= 0.08),
+        Measured("states a second and client, 4 clients", rate, 30.0, "1/s", rate >= 29.0),
+        Measured("real-time factor, 4 clients", factor, 1.0, "-", abs(factor - 1) < 1e-3),
+        Measured("late ticks, 4 clients", 100 * seen.late, 0.1, "%", seen.late < 1e-3),
+        Measured("memory gained by both processes", grown / 2**20, 50.0, "MB", grown < 50 * 2**20),
+        Measured("clock's drift", drift, 20.0, "ms", drift < 20.0),
+    ]
+
+
+@asynccontextmanager
+async def _client(address: str, role: protocol.Role) -> AsyncIterator[ClientConnection]:
+    async with connect(address, max_size=None, compression=None) as socket:
+        await socket.send(protocol.Hello(name=role, role=role).model_dump_json())
+        yield socket
+
+
+async def _until_ready(socket: ClientConnection) -> None:
+    async def ready() -> None:
+        async for message in socket:
+            if isinstance(message, str) and json.loads(message).get("run") == "ready":
+                return
+
+    await asyncio.wait_for(ready(), _PATIENCE)
+
+
+async def _timed_phase(
+    driver: ClientConnection, seconds: float, server: psutil.Process
+) -> tuple[_Seen, float]:
+    """Drive for a while; returns what was seen, and the server's share of a core."""
+    before, began = sum(server.cpu_times()[:2]), time.monotonic()
+    seen = await _phase(driver, seconds)
+    return seen, (sum(server.cpu_times()[:2]) - before) / (time.monotonic() - began)
+
+
+async def _phase(driver: ClientConnection, seconds: float) -> _Seen:
+    """Drive to and fro for a while."""
+    seen, end = _Seen(), time.monotonic() + seconds
+    holding = asyncio.create_task(_hold_keys(driver))
+    while (left := end - time.monotonic()) > 0:
+        try:
+            message = await asyncio.wait_for(driver.recv(), left)
+        except asyncio.TimeoutError:
+            break
+        if isinstance(message, bytes):
+            seen.take(StateMessage.unpack(message))
+    await _cancel(holding)
+    return seen
+
+
+async def _hold_keys(driver: ClientConnection) -> None:
+    due = time.monotonic()
+    while True:
+        now = time.monotonic()
+        keys = ("KeyW",) if now % (2 * _TURN_BACK) < _TURN_BACK else ("KeyS",)
+        message = ControlsMessage(
+            seq=int(1e6 * now),
+            time=1000 * now,
+            axes=(0.0,) * 4,
+            buttons=(False,) * protocol.BUTTONS,
+            keys=keys,
+            touch=(0.0,) * 4,
+            dead_man=False,
+            visible=True,
+        )
+        await driver.send(message.model_dump_json())
+        due += _COMMAND_PERIOD
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+
+
+async def _look_on(socket: ClientConnection) -> None:
+    async for _ in socket:
+        pass
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def machine() -> dict[str, float]:
+    """The machine's cores, and its load over the last minute."""
+    return {"cores": psutil.cpu_count() or 1, "load": psutil.getloadavg()[0]}

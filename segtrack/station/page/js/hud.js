@@ -1,0 +1,156 @@
+/** The instruments below the picture: attitude, side view, belts, and numbers. */
+
+import { THREE } from "nicegui-scene";
+
+const SIDES = ["left", "right"];
+
+export const HUD = `
+  <div class="st-hud" role="region" aria-label="instruments">
+    <figure class="st-attitude"><svg viewBox="-50 -50 100 100" aria-hidden="true">
+      <clipPath id="st-round"><circle r="46"/></clipPath>
+      <g clip-path="url(#st-round)"><g data-hud="horizon">
+        <rect class="st-sky" x="-120" y="-240" width="240" height="240"/>
+        <rect class="st-earth" x="-120" y="0" width="240" height="240"/>
+        <path class="st-ladder" d="M-120 0H120M-14-15H14M-14 15H14M-22-30H22M-22 30H22M-22-45H22M-22 45H22"/>
+      </g></g>
+      <circle class="st-rim" r="46"/><path class="st-wings" d="M-32 0H-12L0 8L12 0H32"/>
+    </svg><figcaption><span data-hud="pitch"></span><span data-hud="roll"></span></figcaption></figure>
+    <figure class="st-side"><svg viewBox="-66 -56 132 112" aria-hidden="true"><g data-hud="side"></g></svg>
+      <figcaption data-hud="flippers"></figcaption></figure>
+    <table class="st-belts"><thead><tr><th></th><th>left</th><th>right</th></tr></thead><tbody>
+      <tr><th>force</th><td data-hud="force-left"></td><td data-hud="force-right"></td></tr>
+      <tr><th>speed</th><td data-hud="speed-left"></td><td data-hud="speed-right"></td></tr>
+      <tr><th>asked</th><td data-hud="command-left"></td><td data-hud="command-right"></td></tr>
+      <tr><th>slip</th><td data-hud="slip-left"></td><td data-hud="slip-right"></td></tr>
+    </tbody></table>
+    <dl class="st-numbers">
+      <div><dt>time</dt><dd data-hud="time"></dd></div>
+      <div><dt>score</dt><dd data-hud="score"></dd></div>
+      <div><dt>failures</dt><dd data-hud="failures"></dd></div>
+      <div><dt>trial</dt><dd data-hud="trial"></dd></div>
+      <div><dt>energy</dt><dd data-hud="energy"></dd></div>
+      <div><dt data-hud="delay-name">delay</dt><dd data-hud="delay"></dd></div>
+      <div><dt>real time</dt><dd data-hud="real-time"></dd></div>
+      <div><dt>late steps</dt><dd data-hud="late"></dd></div>
+    </dl>
+  </div>`;
+
+export class Hud {
+  /** @param {HTMLElement} element Holds what `HUD` describes. */
+  constructor(element) {
+    this.parts = Object.fromEntries([...element.querySelectorAll("[data-hud]")].map((part) => [part.dataset.hud, part]));
+    this.texts = {};
+    this.angles = new THREE.Euler();
+    this.frame = new THREE.Matrix4();
+    this.inverse = new THREE.Matrix4();
+  }
+
+  /** Take a scene: the names of its readings, and the outlines of its vehicle's belts. */
+  setScene(readings, vehicle) {
+    this.index = indexOf(readings);
+    this.vehicle = vehicle;
+    this.outlines = vehicle.tracks.map(({ name, path }) => {
+      const outline = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      outline.setAttribute("d", `M${path.outline().map((point) => point.map((value) => value.toFixed(4))).join("L")}Z`);
+      outline.setAttribute("class", sideOf(name) === "right" ? "st-right" : "st-left");
+      return outline;
+    });
+    this.parts.side.replaceChildren(...this.outlines);
+    this.scale = null;
+  }
+
+  /** Show a state; `extra` has the delay [ms] and its name, and the trial. */
+  update(state, extra) {
+    this.attitude();
+    this.side();
+    for (const side of SIDES) this.belts(state.readings, side);
+    this.flippers(state.readings);
+    this.text("time", clock(state.time));
+    this.text("score", extra.trial ? `${extra.trial.done} of ${extra.trial.repetitions}` : "–");
+    this.text("failures", extra.trial ? `${extra.trial.failures}` : "–");
+    this.text("trial", clock(state.trialClock));
+    this.text("energy", `${fixed(state.energy / 1000, 2)} kJ`);
+    this.text("delay-name", extra.delayName);
+    this.text("delay", extra.delay === null ? "–" : `${Math.round(extra.delay)} ms`);
+    this.text("real-time", `${fixed(state.realTimeFactor, 2)} ×`);
+    this.text("late", `${fixed(100 * state.lateShare, 1)} %`);
+    this.parts["real-time"].classList.toggle("st-bad", state.realTimeFactor < 0.95);
+    this.parts.late.classList.toggle("st-bad", state.lateShare > 0.001);
+  }
+
+  text(name, text) {
+    if (this.texts[name] === text) return;
+    this.texts[name] = text;
+    this.parts[name].textContent = text;
+  }
+
+  attitude() {
+    this.angles.setFromRotationMatrix(this.vehicle.body, "ZYX");
+    const roll = THREE.MathUtils.radToDeg(this.angles.x);
+    const pitch = THREE.MathUtils.radToDeg(this.angles.y);
+    this.parts.horizon.setAttribute("transform", `rotate(${fixed(-roll, 1)}) translate(0 ${fixed(-pitch, 1)})`);
+    this.text("pitch", `nose ${pitch > 0 ? "down" : "up"} ${Math.abs(Math.round(pitch))}°`);
+    this.text("roll", `${roll > 0 ? "right" : "left"} ${Math.abs(Math.round(roll))}°`);
+  }
+
+  /** Draw the belts as seen from the right, the front to the right. */
+  side() {
+    const { frame, inverse } = this;
+    inverse.copy(this.vehicle.body).invert();
+    this.scale ??= 56 / this.vehicle.reach();
+    const pitch = THREE.MathUtils.radToDeg(this.angles.y);
+    this.parts.side.setAttribute("transform", `rotate(${fixed(pitch, 1)}) scale(${fixed(this.scale, 2)})`);
+    this.outlines.forEach((outline, i) => {
+      const { elements } = frame.multiplyMatrices(inverse, this.vehicle.tracks[i].frame.matrixWorld);
+      const numbers = [elements[0], -elements[2], elements[8], -elements[10], elements[12], -elements[14]];
+      outline.setAttribute("transform", `matrix(${numbers.map((value) => value.toFixed(4)).join(" ")})`);
+    });
+  }
+
+  belts(readings, side) {
+    const { main, all } = this.index[side];
+    if (main === undefined) return;
+    const force = all.reduce((sum, track) => sum + readings[track.force], 0);
+    this.text(`force-${side}`, `${fixed(force, 0)} N`);
+    this.text(`speed-${side}`, `${fixed(readings[main.speed], 2)} m/s`);
+    this.text(`command-${side}`, `${fixed(readings[main.command], 2)} m/s`);
+    this.text(`slip-${side}`, Number.isFinite(readings[main.slip]) ? `${fixed(100 * readings[main.slip], 0)} %` : "–");
+  }
+
+  flippers(readings) {
+    const words = Object.entries(this.index.flippers).map(([name, places]) => {
+      const angles = places.map((at) => fixed(THREE.MathUtils.radToDeg(readings[at]), 0));
+      return `${name} ${angles.join(" | ")}°`;
+    });
+    this.text("flippers", words.join(", "));
+  }
+}
+
+/** Where each side's belts and each flipper are among readings named "left speed [m/s]", "... angle [rad]". */
+function indexOf(readings) {
+  const index = { flippers: {}, left: { all: [] }, right: { all: [] } };
+  const tracks = {};
+  readings.forEach((reading, at) => {
+    const [name, quantity] = reading.split(" ");
+    if (quantity === "angle") (index.flippers[name.split("_")[0]] ??= []).push(at);
+    else if (["speed", "command", "force", "slip"].includes(quantity)) (tracks[name] ??= {})[quantity] = at;
+  });
+  for (const [name, track] of Object.entries(tracks)) index[sideOf(name)].all.push(track);
+  for (const side of SIDES) index[side].main = index[side].all[0];
+  return index;
+}
+
+const sideOf = (name) => (name.includes("right") ? "right" : "left");
+
+/** A number with so many decimals, without "-0". */
+export function fixed(value, decimals) {
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
+
+/** Seconds as minutes and seconds. */
+export function clock(seconds) {
+  const tenths = Math.floor(10 * seconds + 1e-6);
+  const rest = tenths % 600;
+  return `${Math.floor(tenths / 600)}:${String(Math.floor(rest / 10)).padStart(2, "0")}.${rest % 10}`;
+}

@@ -1,0 +1,122 @@
+/** What the operator holds down: keys, a gamepad, touch sticks. What it means is decided by the station. */
+
+const PERIOD = 20; // [ms]
+const MAX_KEYS = 16;
+const BUTTONS = 17;
+const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
+const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
+
+export class Inputs {
+  /**
+   * @param {(controls: object) => void} send Called 50 times a second, and at once when a key changes.
+   * @param {(reasons: object) => void} tell Called with {hidden, blurred, padLost, pad}, the last its name, when one
+   *   changes.
+   */
+  constructor(send, tell) {
+    Object.assign(this, { send, tell, active: false, seq: 0, keys: new Set(), pad: null, padLost: false });
+    this.touch = [0, 0, 0, 0];
+    this.fingers = [false, false];
+    this.told = "";
+    const on = (target, names, handler) => {
+      for (const name of names) target.addEventListener(name, handler, { signal: this.listening.signal });
+    };
+    this.listening = new AbortController();
+    on(window, ["keydown"], (event) => this.keyDown(event));
+    on(window, ["keyup"], (event) => this.keyUp(event));
+    on(window, ["blur", "focus", "pagehide"], () => this.neutral());
+    on(document, ["visibilitychange"], () => this.neutral());
+    on(document, ["focusin"], ({ target }) => isTypedInto(target) && this.neutral());
+    on(window, ["gamepaddisconnected"], () => this.poll());
+    this.timer = setInterval(() => this.tick(), PERIOD);
+  }
+
+  /** Begin or end to send; what is held at that moment has to be let go and pressed anew. */
+  activate(active) {
+    this.active = active;
+    this.neutral();
+  }
+
+  keyDown(event) {
+    if (isTypedInto(event.target) || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (SCROLLING.test(event.code)) event.preventDefault();
+    if (event.repeat || !event.code || this.keys.size >= MAX_KEYS) return;
+    this.keys.add(event.code);
+    this.padLost = false;
+    this.tick();
+  }
+
+  keyUp(event) {
+    if (SCROLLING.test(event.code) && !isTypedInto(event.target)) event.preventDefault();
+    if (this.keys.delete(event.code)) this.tick();
+  }
+
+  /** Let go of everything: the page lost the focus, or is hidden, or somebody types. */
+  neutral() {
+    this.keys.clear();
+    this.touch.fill(0);
+    this.fingers.fill(false);
+    this.tick();
+  }
+
+  /** Set a touch stick, 0 left or 1 right, to x and y, right and down positive; whether a finger holds it. */
+  setStick(stick, x, y, held) {
+    this.fingers[stick] = held;
+    this.touch[2 * stick] = x;
+    this.touch[2 * stick + 1] = y;
+    this.padLost = false;
+  }
+
+  get seen() {
+    return document.visibilityState === "visible" && document.hasFocus();
+  }
+
+  /** Read the gamepad anew: the browser tells nothing between two reads. */
+  poll() {
+    const pads = Array.from(navigator.getGamepads?.() ?? []).filter((pad) => pad?.connected);
+    const pad = pads.find(({ mapping }) => mapping === "standard") ?? pads[0] ?? null;
+    if (this.pad && !pad) this.padLost = true;
+    if (pad) this.padLost = false;
+    this.pad = pad;
+  }
+
+  tick() {
+    this.poll();
+    const { padLost, seen, pad } = this;
+    const name = pad?.id.split("(")[0].trim() ?? "";
+    const reasons = { hidden: document.visibilityState !== "visible", blurred: !seen, padLost, pad: name };
+    const told = JSON.stringify(reasons);
+    if (told !== this.told) this.tell(reasons);
+    this.told = told;
+    if (this.active) this.send(this.controls());
+  }
+
+  /** The message of now; neutral while the page is not seen. */
+  controls() {
+    const { seen, pad } = this;
+    const live = seen ? pad : null;
+    const axes = [0, 1, 2, 3].map((i) => clip(live?.axes[i] ?? 0));
+    const buttons = Array.from({ length: BUTTONS }, (_, i) => live?.buttons[i]?.pressed ?? false);
+    return {
+      type: "controls",
+      seq: ++this.seq,
+      time: performance.now(),
+      axes,
+      buttons,
+      keys: seen ? [...this.keys] : [],
+      touch: seen ? [...this.touch] : [0, 0, 0, 0],
+      dead_man: seen && this.fingers.includes(true),
+      visible: seen,
+    };
+  }
+
+  close() {
+    clearInterval(this.timer);
+    this.listening.abort();
+  }
+}
+
+const clip = (value) => (Number.isFinite(value) ? Math.max(-1, Math.min(1, value)) : 0);
+
+function isTypedInto(target) {
+  return target instanceof Element && target.closest(TYPED_INTO) !== null;
+}

@@ -1,0 +1,100 @@
+/** Triangle meshes of the station as three.js geometry, and the materials they are shown in. */
+
+import { THREE } from "nicegui-scene";
+
+const SQUARE = 0.25; // Side of the squares on the ground [m]
+
+/** A mesh's arrays: points [m], three indices a triangle, and its colour, 0 to 255; all flat, sent in base64. */
+export function arraysOf({ points, triangles, colours }) {
+  return {
+    points: new Float64Array(bytesOf(points)),
+    triangles: new Int32Array(bytesOf(triangles)),
+    colours: new Float32Array(bytesOf(colours)),
+  };
+}
+
+const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
+
+/** Geometry of a mesh, each triangle with its own colour and its own normal. */
+export function geometryOf(mesh) {
+  const { points, triangles, colours } = arraysOf(mesh);
+  const positions = new Float32Array(3 * triangles.length);
+  const vertexColours = new Float32Array(3 * triangles.length);
+  triangles.forEach((corner, i) => {
+    const triangle = 3 * Math.floor(i / 3);
+    for (let axis = 0; axis < 3; axis++) {
+      positions[3 * i + axis] = points[3 * corner + axis];
+      vertexColours[3 * i + axis] = colours[triangle + axis] / 255;
+    }
+  });
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+  geometry.setAttribute("color", new THREE.BufferAttribute(vertexColours, 3));
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
+const VERTEX = `
+  const vec3 SUN = vec3(0.349, -0.549, 0.759);
+  varying vec3 lit;
+  varying vec3 place;
+  varying vec3 facing;
+  void main() {
+    vec4 point = vec4(position, 1.0);
+    vec3 upwards = normal;
+    #ifdef USE_INSTANCING
+      point = instanceMatrix * point;
+      upwards = mat3(instanceMatrix) * upwards;
+    #endif
+    upwards = normalize(mat3(modelMatrix) * upwards);
+    lit = color * (0.66 + 0.12 * upwards.z + 0.3 * max(dot(upwards, SUN), 0.0));
+    place = point.xyz;
+    facing = abs(upwards);
+    gl_Position = projectionMatrix * modelViewMatrix * point;
+  }`;
+const FRAGMENT = `
+  varying vec3 lit;
+  varying vec3 place;
+  varying vec3 facing;
+  uniform float opacity;
+  uniform float brightness;
+  uniform float tint;
+  void main() {
+    #ifdef SQUARES
+      vec3 cells = floor(place / SQUARES + 0.001) * (1.0 - step(0.9, facing));
+      float fading = min(1.0, 4.0 * gl_FragCoord.w);
+      gl_FragColor = vec4(lit * brightness * (1.0 - 0.12 * fading * mod(cells.x + cells.y + cells.z, 2.0)), opacity);
+    #else
+      gl_FragColor = vec4(mix(lit, vec3(0.2, 0.55, 1.0), tint) * brightness, opacity);
+    #endif
+  }`;
+
+/** A surface that is lit at its corners: cheap where there is no graphics card. */
+function surface(defines, { opacity = 1, tint = 0 } = {}) {
+  const transparent = opacity < 1;
+  return new THREE.ShaderMaterial({
+    vertexShader: VERTEX,
+    fragmentShader: FRAGMENT,
+    vertexColors: true,
+    defines,
+    uniforms: { opacity: { value: opacity }, brightness: { value: 1 }, tint: { value: tint } },
+    transparent,
+    depthWrite: !transparent,
+  });
+}
+
+export const solid = () => surface({});
+export const translucent = () => surface({}, { opacity: 0.45, tint: 0.6 });
+
+/** Ground has squares that are fixed to the world, so that motion is seen on it. */
+export const squared = () => surface({ SQUARES: SQUARE.toFixed(3) });
+
+/** Let go of what the graphics card holds of an object and all below it. */
+export function dispose(object) {
+  object.traverse((child) => {
+    child.geometry?.dispose();
+    child.material?.dispose();
+    child.dispose?.();
+  });
+  object.removeFromParent();
+}

@@ -1,0 +1,47 @@
+/** The station's binary state: an 80-byte header and float32 arrays, little-endian. */
+
+const HEADER = 80;
+const MAGIC = 0x31544753; // "SGT1"
+
+export const FLAG = {
+  eStop: 1,
+  watchdog: 2,
+  replay: 4,
+  ghost: 8,
+  contacts: 16,
+  trial: 32,
+  trialPaused: 64,
+};
+
+/** The state in an ArrayBuffer; null if it is none. Names and units are those of `StateMessage`. */
+export function readState(buffer) {
+  if (buffer.byteLength < HEADER) return null;
+  const view = new DataView(buffer);
+  const counts = [64, 68, 72, 76].map((offset) => view.getUint32(offset, true));
+  const [poses, ghosts, readings, contacts] = counts;
+  const floats = poses + ghosts + readings + 6 * contacts;
+  if (view.getUint32(0, true) !== MAGIC || buffer.byteLength !== HEADER + 4 * floats) return null;
+  let offset = HEADER;
+  const take = (count) => {
+    const array = new Float32Array(buffer, offset, count);
+    offset += 4 * count;
+    return array;
+  };
+  return {
+    scene: view.getUint32(4, true),
+    frame: view.getUint32(8, true),
+    flags: view.getUint32(12, true),
+    time: view.getFloat64(16, true),
+    serverTime: view.getFloat64(24, true),
+    trialClock: view.getFloat64(32, true),
+    clientTime: view.getFloat64(40, true),
+    realTimeFactor: view.getFloat32(48, true),
+    lateShare: view.getFloat32(52, true),
+    energy: view.getFloat32(56, true),
+    commandAge: view.getFloat32(60, true),
+    pose: take(poses),
+    ghost: take(ghosts),
+    readings: take(readings),
+    contacts: take(6 * contacts),
+  };
+}

@@ -1,0 +1,271 @@
+/** The operator's page: connection, inputs, picture, instruments and panels in one component. */
+
+import { bannerOf } from "segtrack-station/banner.js";
+import { VIEWS } from "segtrack-station/cameras.js";
+import { HUD, Hud } from "segtrack-station/hud.js";
+import { Inputs } from "segtrack-station/inputs.js";
+import { HelpPanel, InstructorPanel, ReplayPanel, SetupPanel, TrialPanel } from "segtrack-station/panels.js";
+import { Connection } from "segtrack-station/socket.js";
+import { FLAG } from "segtrack-station/state.js";
+import { TouchStick } from "segtrack-station/sticks.js";
+import { View } from "segtrack-station/view.js";
+
+const TABS = { setup: "Setup", trial: "Trial", people: "People", replay: "Replay", keys: "Keys" };
+const NAMES = { chase: "Chase", front: "Front", rear: "Rear", overhead: "Overhead", free: "Free" };
+const ROLES = ["driver", "instructor", "onlooker"];
+const NARROW = "(max-width: 1000px)";
+const kept = (name, fallback) => localStorage.getItem(`segtrack-${name}`) ?? fallback;
+const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
+
+export default {
+  components: { HelpPanel, InstructorPanel, ReplayPanel, SetupPanel, TouchStick, TrialPanel },
+  props: { bindings: Array },
+  template: `
+    <div class="st-station" :class="{ 'st-dark': dark, 'st-panel-open': panel }">
+      <header class="st-top">
+        <div class="st-banner" :class="'st-' + banner.kind" role="status" aria-live="polite">
+          <strong>{{ banner.title }}</strong><span>{{ banner.detail }}</span></div>
+        <nav class="st-tools">
+          <q-btn v-if="mayTake" unelevated no-caps color="primary" label="Drive" @click="takeSeat"/>
+          <q-btn v-if="run === 'running'" outline no-caps icon="pause" label="Pause" :disable="!mayRun" @click="ask('pause')"/>
+          <q-btn v-else unelevated no-caps color="primary" icon="play_arrow" label="Start" :disable="!mayRun" @click="ask('start')"/>
+          <q-btn outline no-caps icon="replay" label="Reset" :disable="!mayRun" @click="ask('reset')"/>
+          <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" label="View"
+            v-model="main" :options="views"/>
+          <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" label="Inset"
+            v-model="inset" :options="insets"/>
+          <q-btn :outline="!contacts" :unelevated="contacts" :color="contacts ? 'primary' : undefined" no-caps
+            label="Loads" title="Contact loads as arrows" @click="contacts = !contacts"/>
+          <q-btn flat round :icon="dark ? 'light_mode' : 'dark_mode'" :aria-label="dark ? 'Light' : 'Dark'"
+            @click="setDark(!dark)"/>
+          <q-btn flat round icon="touch_app" aria-label="Touch sticks" @click="touch = !touch"/>
+          <q-btn flat round :icon="panel ? 'chevron_right' : 'menu'" aria-label="Panels" @click="panel = !panel"/>
+        </nav>
+        <button class="st-estop" :class="{ 'st-on': stopped }" :disabled="!mayStop" @click="toggleStop">
+          {{ stopped ? "Release stop" : "E-STOP" }}</button>
+      </header>
+      <main class="st-scene">
+        <canvas ref="canvas"></canvas>
+        <div class="st-inset" v-show="inset" ref="frame"><span>{{ names[inset] }}</span></div>
+        <div v-if="contacts && legend" class="st-legend">{{ legend }}</div>
+        <div class="st-title">{{ title }}</div>
+        <template v-if="touch">
+          <touch-stick class="st-stick-left" label="drive" @move="(x, y, held) => stick(0, x, y, held)"/>
+          <touch-stick class="st-stick-right" label="flippers" @move="(x, y, held) => stick(1, x, y, held)"/>
+        </template>
+        <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
+      </main>
+      ${HUD}
+      <aside v-if="panel && status" class="st-panel">
+        <q-tabs v-model="tab" dense no-caps narrow-indicator>
+          <q-tab v-for="(label, name) in tabs" :key="name" :name="name" :label="label"/></q-tabs>
+        <setup-panel v-if="tab === 'setup'" :options="options" :setup="status.setup ?? {}" :may-change="mayRun" @send="send"/>
+        <trial-panel v-if="tab === 'trial'" :trial="status.trial" :may-change="mayRun" :instructor="instructor"
+          :recordings="status.recordings" :ghost="status.ghost" :report="report" @send="send"/>
+        <instructor-panel v-if="tab === 'people'" :status="status" :client="client" :instructor="instructor" :name="name"
+          @send="send" @role="comeAs" @name="callMe"/>
+        <replay-panel v-if="tab === 'replay'" :recordings="status.recordings" :replay="status.replay"
+          :may-change="mayRun" @send="send"/>
+        <help-panel v-if="tab === 'keys'" :bindings="bindings"/>
+      </aside>
+    </div>`,
+
+  data() {
+    const narrow = matchMedia(NARROW).matches;
+    const query = new URLSearchParams(location.search);
+    return {
+      names: NAMES,
+      tabs: TABS,
+      main: kept("view", "chase"),
+      inset: kept("inset", "") || null,
+      contacts: false,
+      dark: false,
+      touch: matchMedia("(pointer: coarse)").matches,
+      panel: !narrow,
+      tab: "setup",
+      role: ROLES.includes(query.get("role")) ? query.get("role") : "driver",
+      name: kept("name", "page"),
+      client: null,
+      options: null,
+      status: null,
+      flags: 0,
+      connection: "connecting",
+      reasons: { hidden: false, blurred: false, padLost: false, pad: "" },
+      title: "",
+      said: "",
+      refused: false,
+      report: null,
+      legend: "",
+    };
+  },
+
+  computed: {
+    banner() {
+      return bannerOf(this);
+    },
+    run() {
+      return this.status?.run;
+    },
+    stopped() {
+      return (this.flags & FLAG.eStop) !== 0;
+    },
+    drives() {
+      return this.connection === "open" && this.status !== null && this.status.driver === this.client;
+    },
+    /** Whether the client may choose, start, reset and release: the driver and instructors. */
+    mayRun() {
+      return this.connection === "open" && this.status !== null && this.status.role !== "onlooker";
+    },
+    instructor() {
+      return this.status?.clients.some(({ id, role }) => id === this.client && role === "instructor") ?? false;
+    },
+    mayTake() {
+      return this.connection === "open" && this.status?.driver === null && this.role !== "onlooker";
+    },
+    mayStop() {
+      return this.connection === "open" && this.role !== "onlooker" && (this.mayRun || !this.stopped);
+    },
+    views() {
+      return VIEWS.map((view) => ({ label: NAMES[view], value: view }));
+    },
+    insets() {
+      return [{ label: "none", value: null }, ...this.views.filter(({ value }) => value !== "free")];
+    },
+  },
+
+  watch: {
+    main: "showViews",
+    inset: "showViews",
+    contacts(contacts) {
+      this.send({ type: "view", contacts });
+    },
+    drives(drives) {
+      this.inputs.activate(drives);
+    },
+  },
+
+  mounted() {
+    this.state = null;
+    this.dirty = false;
+    this.view = new View(this.$refs.canvas, this.redraw);
+    this.hud = new Hud(this.$el.querySelector(".st-hud"));
+    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons));
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const chosen = kept("theme", null);
+    this.setDark(chosen === null ? scheme.matches : chosen === "dark", false);
+    scheme.onchange = () => kept("theme", null) === null && this.setDark(scheme.matches, false);
+    this.showViews();
+    const socket = new URL("station/socket", document.baseURI);
+    socket.protocol = socket.protocol.replace("http", "ws");
+    this.connect = new Connection(
+      socket.href,
+      () => ({ type: "hello", name: this.name, role: this.role }),
+      { message: this.receive, state: this.take, change: this.changed },
+    );
+  },
+
+  beforeUnmount() {
+    this.connect.close();
+    this.inputs.close();
+    this.view.close();
+  },
+
+  methods: {
+    send(message) {
+      this.connect?.send(message);
+    },
+    ask(action) {
+      this.send({ type: "run", action });
+    },
+    takeSeat() {
+      this.send({ type: "request", action: "take", to: null });
+    },
+    toggleStop() {
+      this.send({ type: "e_stop", on: !this.stopped });
+    },
+    stick(which, x, y, held) {
+      this.inputs.setStick(which, x, y, held);
+    },
+    /** Connect anew as somebody else: driver, instructor or onlooker. */
+    comeAs(role) {
+      this.role = role;
+      this.connect.socket.close();
+    },
+    /** Connect anew under another name. */
+    callMe(name) {
+      this.name = name;
+      keep("name", name);
+      this.connect.socket.close();
+    },
+    changed(connection) {
+      this.connection = connection;
+    },
+    receive(message) {
+      if (message.type === "welcome") {
+        this.client = message.client;
+        this.options = message.options;
+        this.send({ type: "view", contacts: this.contacts });
+      } else if (message.type === "status") this.setStatus(message);
+      else if (message.type === "scene") this.setScene(message);
+      else if (message.type === "report") this.report = message.link;
+      else if (message.type === "error") this.say(message.what, true);
+    },
+    setScene(scene) {
+      this.view.setScene(scene);
+      this.hud.setScene(scene.readings, this.view.vehicle);
+      this.title = scene.course.title;
+    },
+    setStatus(status) {
+      if (status.message && status.message !== this.status?.message) this.say(status.message, false);
+      this.status = status;
+      const { trial } = status;
+      this.view.course?.mark(trial && !trial.over ? trial.next_gate : null);
+    },
+    /** Show words for a while: an answer that refuses something, or what has happened. */
+    say(what, refused) {
+      Object.assign(this, { said: what, refused });
+      clearTimeout(this.saying);
+      this.saying = setTimeout(() => (this.said = ""), 6000);
+    },
+    /** Take the latest state; it is drawn with the browser's next frame, or never if a later one comes. */
+    take(state) {
+      this.state = state;
+      if (state.flags !== this.flags) this.flags = state.flags;
+      this.redraw();
+    },
+    redraw() {
+      if (!this.dirty) requestAnimationFrame(this.draw);
+      this.dirty = true;
+    },
+    draw(time) {
+      this.dirty = false;
+      const { state } = this;
+      if (!state || !this.view.draw(state, time)) return;
+      Object.assign(this.$refs.frame.style, this.view.insetStyle);
+      this.legend = this.view.arrows.legend;
+      this.hud.update(state, this.extra(state));
+      requestAnimationFrame((next) => this.view.adapt(next - time));
+      this.$el.dispatchEvent(new CustomEvent("drawn", { detail: { ...state, drawn: performance.now() } }));
+    },
+    /** Delay and trial, which no state has in itself. */
+    extra(state) {
+      const trial = this.status?.trial ?? null;
+      const echoes = this.drives && state.clientTime > 0;
+      if (echoes) return { trial, delayName: "delay", delay: performance.now() - state.clientTime };
+      return { trial, delayName: "round trip", delay: this.connect.roundTrip };
+    },
+    showViews() {
+      keep("view", this.main);
+      keep("inset", this.inset ?? "");
+      this.view.show(this.main, this.inset);
+      this.redraw();
+    },
+    setDark(dark, chosen = true) {
+      this.dark = dark;
+      if (chosen) keep("theme", dark ? "dark" : "light");
+      Quasar.Dark.set(dark);
+      this.view.setDark(dark);
+      this.redraw();
+    },
+  },
+};

@@ -1,0 +1,157 @@
+/** The scene: ground, course, vehicle, ghost and contact loads, drawn in one view with another inset. */
+
+import { THREE } from "nicegui-scene";
+import { Arrows } from "./arrows.js";
+import { Cameras } from "./cameras.js";
+import { Course } from "./course.js";
+import { dispose, geometryOf, squared, translucent } from "./meshes.js";
+import { FLAG } from "./state.js";
+import { Vehicle } from "./vehicle.js";
+
+const SKY = { dark: 0x1d2733, light: 0xdfe8f0 };
+const DIM = 0.72; // Brightness of the ground on a dark page
+const INSET = { share: 0.3, margin: 12 };
+const SLOW = 60; // A mean frame that takes longer is drawn coarser from then on [ms]
+const FAST = 22; // One that takes less is drawn finer, each after some frames [ms]
+const PATIENCE = { coarser: 20, finer: 300 };
+const HIDDEN = 500; // A frame that takes longer was not drawn slowly, but not at all [ms]
+const RATIOS = [0.5, 0.75, 1, 1.5];
+
+export class View {
+  /**
+   * @param {HTMLCanvasElement} canvas Fills its parent.
+   * @param {() => void} onChange Called when the picture has to be drawn anew: another size, a dragged view.
+   */
+  constructor(canvas, onChange) {
+    this.canvas = canvas;
+    this.onChange = onChange;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnInSoftware() });
+    this.renderer.autoClear = false;
+    this.scene = new THREE.Scene();
+    this.cameras = new Cameras(canvas, onChange);
+    this.arrows = new Arrows(this.scene);
+    this.shown = { main: "chase", inset: null };
+    this.number = null;
+    this.finest = Math.min(window.devicePixelRatio, RATIOS.at(-1));
+    Object.assign(this, { ratio: this.finest, pace: null, frames: 0 });
+    this.resizing = new ResizeObserver(() => this.resize());
+    this.resizing.observe(canvas.parentElement);
+    this.resize();
+  }
+
+  /** Replace what is seen: `Scene` of the protocol. */
+  setScene({ number, look, ground, course, ghost }) {
+    for (const old of [this.ground, this.course?.object]) if (old) dispose(old);
+    this.vehicle?.dispose();
+    this.ghost?.dispose();
+    this.ground = new THREE.Mesh(geometryOf(ground), squared());
+    this.course = new Course(course, this.ground);
+    this.vehicle = new Vehicle(look);
+    this.ghost = ghost ? new Vehicle(ghost, translucent) : null;
+    this.scene.add(this.ground, this.course.object, this.vehicle.object);
+    if (this.ghost) this.scene.add(this.ghost.object);
+    this.setDark(this.dark);
+    this.number = number;
+    this.fitted = false;
+  }
+
+  setDark(dark) {
+    this.dark = dark;
+    this.renderer.setClearColor(dark ? SKY.dark : SKY.light);
+    if (this.ground) this.ground.material.uniforms.brightness.value = dark ? DIM : 1;
+  }
+
+  /** Choose the view, and the inset view or null. */
+  show(main, inset) {
+    this.shown = { main, inset };
+    this.cameras.orbit.enabled = main === "free";
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
+    this.renderer.setPixelRatio(this.ratio);
+    this.renderer.setSize(width, height, false);
+    this.size = { width: Math.max(width, 1), height: Math.max(height, 1) };
+    this.onChange();
+  }
+
+  /** Where the inset is drawn, from the left and below: x, y, width and height [px]. */
+  get insetBox() {
+    const { width, height } = this.size;
+    const wide = Math.round(INSET.share * Math.max(width, height / 2));
+    const tall = Math.round((wide * 9) / 16);
+    return { x: width - INSET.margin - wide, y: height - INSET.margin - tall, width: wide, height: tall };
+  }
+
+  /** The same as a style of what frames it. */
+  get insetStyle() {
+    const { x, width, height } = this.insetBox;
+    return { left: `${x}px`, top: `${INSET.margin}px`, width: `${width}px`, height: `${height}px` };
+  }
+
+  /** Draw a state of this scene; states of another are left out. */
+  draw(state, time) {
+    if (state.scene !== this.number) return false;
+    this.vehicle.pose(state.pose);
+    if (!this.fitted) {
+      this.cameras.fit(this.vehicle.reach(), this.vehicle.box());
+      this.fitted = true;
+    }
+    if (this.ghost) {
+      this.ghost.object.visible = (state.flags & FLAG.ghost) !== 0;
+      if (this.ghost.object.visible) this.ghost.pose(state.ghost);
+    }
+    this.arrows.show(state.contacts, 0.4 * this.cameras.reach);
+    this.cameras.follow(this.vehicle.body, time);
+    const { width, height } = this.size;
+    this.render(this.shown.main, 0, 0, width, height);
+    if (this.shown.inset) {
+      const box = this.insetBox;
+      this.render(this.shown.inset, box.x, box.y, box.width, box.height);
+    }
+    return true;
+  }
+
+  render(view, x, y, width, height) {
+    const camera = this.cameras.camera[view];
+    camera.aspect = width / height;
+    camera.updateProjectionMatrix();
+    this.renderer.setViewport(x, y, width, height);
+    this.renderer.setScissor(x, y, width, height);
+    this.renderer.setScissorTest(true);
+    this.renderer.clear();
+    this.renderer.render(this.scene, camera);
+  }
+
+  /** Draw coarser where frames take long, and finer again: `interval` is from a frame to the next [ms]. */
+  adapt(interval) {
+    if (interval > HIDDEN) return;
+    this.pace = this.pace === null ? interval : this.pace + 0.05 * (interval - this.pace);
+    this.frames++;
+    const coarser = RATIOS.filter((ratio) => ratio < this.ratio).at(-1);
+    const finer = RATIOS.find((ratio) => ratio > this.ratio && ratio <= this.finest);
+    if (this.pace > SLOW && coarser && this.frames > PATIENCE.coarser) this.redefine(coarser);
+    else if (this.pace < FAST && finer && this.frames > PATIENCE.finer) this.redefine(finer);
+  }
+
+  redefine(ratio) {
+    Object.assign(this, { ratio, pace: null, frames: 0 });
+    this.resize();
+  }
+
+  close() {
+    this.resizing.disconnect();
+    this.cameras.close();
+    dispose(this.scene);
+    this.renderer.dispose();
+  }
+}
+
+/** Whether the browser has no graphics card to draw with: smooth edges would cost it four times as much. */
+function drawnInSoftware() {
+  const probe = document.createElement("canvas").getContext("webgl2");
+  const name = probe?.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL;
+  const software = !name || /swiftshader|llvmpipe|software/i.test(probe.getParameter(name));
+  probe?.getExtension("WEBGL_lose_context")?.loseContext();
+  return software;
+}

@@ -1,0 +1,224 @@
+"""What a client sends: JSON text, checked as a whole.
+
+Unknown keys, wrong types, numbers out of range and NaN are refused, so that what passes needs no other check
+but whether the names in it are offered, and the client's role allows it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from segtrack.errors import MessageError
+
+MAX_MESSAGE = 4096
+"""Largest message of a client [B]."""
+BUTTONS = 17
+"""Buttons of a W3C standard gamepad."""
+
+Role: TypeAlias = Literal["driver", "instructor", "onlooker"]
+Axis: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0)]
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Key: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,24}$")]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Hello(_Message):
+    """A client's first message: who it is, and what it would like to be."""
+
+    type: Literal["hello"] = "hello"
+    name: Name
+    role: Role
+
+
+class ControlsMessage(_Message):
+    """What a person holds down, 50 times a second while driving.
+
+    Attributes:
+        seq: Number of the message; a smaller or equal one than the last is dropped.
+        time: The client's clock [ms].
+        axes: Sticks, left x, y, right x, y; down and right positive, as the Gamepad API has them.
+        buttons: Of the W3C standard gamepad, in its order.
+        keys: `KeyboardEvent.code` of each key that is down.
+        touch: Touch sticks, left x, y, right x, y, as `axes`.
+        dead_man: Whether the dead-man's button is held.
+        visible: Whether the page is seen and has the focus; if not, belts stop.
+    """
+
+    type: Literal["controls"] = "controls"
+    seq: Count
+    time: Annotated[float, Field(ge=0.0)]
+    axes: tuple[Axis, Axis, Axis, Axis]
+    buttons: Annotated[tuple[bool, ...], Field(min_length=BUTTONS, max_length=BUTTONS)]
+    keys: Annotated[tuple[Key, ...], Field(max_length=16)]
+    touch: tuple[Axis, Axis, Axis, Axis]
+    dead_man: bool
+    visible: bool
+
+
+class RoleRequest(_Message):
+    """Take the driver's seat (instructor), give it to a client, or release it."""
+
+    type: Literal["request"] = "request"
+    action: Literal["take", "give", "release"]
+    to: Count | None = None
+
+
+class Setup(_Message):
+    """What is driven where; names are those of the welcome's options.
+
+    Attributes:
+        setting: Of the course, e.g. a height; None takes the course's own.
+        friction: Of the ground [-]; None takes the course's own.
+        soil: Where the ground yields; None is rigid.
+        payload: Mass on the vehicle [kg].
+        time_step: Of the simulation, 0.001 or 0.002 [s].
+        seed: Of everything random.
+    """
+
+    vehicle: Name
+    track_model: Name = "compliant"
+    engine: Name = "native"
+    course: Name
+    setting: float | None = None
+    friction: Annotated[float, Field(ge=0.0, le=10.0)] | None = None
+    soil: Name | None = None
+    payload: Annotated[float, Field(ge=0.0, le=1e4)] = 0.0
+    time_step: Annotated[float, Field(ge=1e-4, le=0.01)] = 0.001
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+
+
+class Configure(_Message):
+    """Build another simulation (driver or instructor)."""
+
+    type: Literal["configure"] = "configure"
+    setup: Setup
+
+
+class Run(_Message):
+    """Start, pause, reset to the start, or stop (driver or instructor)."""
+
+    type: Literal["run"] = "run"
+    action: Literal["start", "pause", "reset", "stop"]
+
+
+class EmergencyStop(_Message):
+    """Belts stop and flippers hold until it is released (anyone sets it but onlookers)."""
+
+    type: Literal["e_stop"] = "e_stop"
+    on: bool
+
+
+class TrialRequest(_Message):
+    """Begin or abandon a scored trial, give a repetition up for help, or raise the course's setting.
+
+    With `expert`, an instructor makes the operator the expert for the present course, setting and vehicle.
+    """
+
+    type: Literal["trial"] = "trial"
+    action: Literal["begin", "abandon", "help", "raise", "expert"]
+    operator: Annotated[str, Field(max_length=40)] = "operator"
+    repetitions: Literal[10, 20, 30] = 10
+
+
+class LinkQuality(_Message):
+    """One direction of a degraded link.
+
+    Attributes:
+        delay: Smallest [s].
+        jitter: Largest delay more than that, drawn evenly [s].
+        loss: Probability that a message is lost.
+        rate: Most messages in a second [1/s].
+    """
+
+    delay: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
+    jitter: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
+    loss: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    rate: Annotated[float, Field(ge=0.1, le=100.0)] = 100.0
+
+
+class LinkRequest(_Message):
+    """Degrade a client's link (instructor alone)."""
+
+    type: Literal["link"] = "link"
+    client: Count
+    video: LinkQuality = LinkQuality()
+    command: LinkQuality = LinkQuality()
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+
+
+class ReplayRequest(_Message):
+    """Look at a recording; its name is one of the status's list."""
+
+    type: Literal["replay"] = "replay"
+    action: Literal["open", "play", "pause", "seek", "close"]
+    recording: Name | None = None
+    time: Annotated[float, Field(ge=0.0, le=1e6)] | None = None
+    speed: Annotated[float, Field(ge=0.1, le=10.0)] = 1.0
+
+
+class GhostRequest(_Message):
+    """Show a recording's vehicle beside the driven one; None ends it."""
+
+    type: Literal["ghost"] = "ghost"
+    recording: Name | None = None
+
+
+class ReportRequest(_Message):
+    """Ask for the link of the operator's report."""
+
+    type: Literal["report"] = "report"
+
+
+class ViewRequest(_Message):
+    """Choose what this client's states hold."""
+
+    type: Literal["view"] = "view"
+    contacts: bool
+
+
+class Ping(_Message):
+    """Ask for an answer with the server's clock."""
+
+    type: Literal["ping"] = "ping"
+    time: Annotated[float, Field(ge=0.0)]
+
+
+ClientMessage: TypeAlias = (
+    Hello
+    | ControlsMessage
+    | RoleRequest
+    | Configure
+    | Run
+    | EmergencyStop
+    | TrialRequest
+    | LinkRequest
+    | ReplayRequest
+    | GhostRequest
+    | ReportRequest
+    | ViewRequest
+    | Ping
+)
+_CLIENT_MESSAGE: TypeAdapter[ClientMessage] = TypeAdapter(
+    Annotated[ClientMessage, Field(discriminator="type")]
+)
+
+
+def read_message(text: str | bytes) -> ClientMessage:
+    """A client's message.
+
+    Raises:
+        MessageError: It is too long, no JSON, or none of the messages there are.
+    """
+    if len(text) > MAX_MESSAGE:
+        raise MessageError("", f"must have at most {MAX_MESSAGE} bytes, got {len(text)}")
+    try:
+        return _CLIENT_MESSAGE.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise MessageError(".".join(map(str, first["loc"])), first["msg"]) from None

@@ -1,0 +1,110 @@
+"""A state as the station sends it: binary, little-endian, a header and float32 arrays."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, fields
+from enum import IntFlag
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import MessageError
+
+
+class Flag(IntFlag):
+    """What a state says by a bit."""
+
+    E_STOP = 1
+    WATCHDOG = 2
+    REPLAY = 4
+    GHOST = 8
+    CONTACTS = 16
+    TRIAL = 32
+    TRIAL_PAUSED = 64
+
+
+@dataclass(frozen=True)
+class StateMessage:
+    """A state as it is sent: a header, then float32 arrays, all little-endian.
+
+    Attributes:
+        scene: Number of the scene that its poses belong to.
+        frame: Number of the state.
+        flags: See `Flag`.
+        time: Simulated [s].
+        server_time: The station's monotonic clock at the state [s].
+        trial_clock: [s].
+        client_time: The driver's clock as sent with the controls applied last [ms].
+        real_time_factor: Simulated over elapsed time, of the last seconds.
+        late_share: Fraction of ticks that ended more than a tick late.
+        energy: Work of the belt drives [J].
+        command_age: Time since the last controls came [s].
+        pose: `VehiclePose.flat()` (p,).
+        ghost: The ghost's (g,), empty without one.
+        readings: Named by the scene's `readings` (r,).
+        contacts: Points [m] and forces [N] in the world (c, 6).
+    """
+
+    HEADER: ClassVar[struct.Struct] = struct.Struct("<4sIIIddddffffIIII")
+    MAGIC: ClassVar[bytes] = b"SGT1"
+
+    scene: int
+    frame: int
+    flags: Flag
+    time: float
+    server_time: float
+    trial_clock: float
+    client_time: float
+    real_time_factor: float
+    late_share: float
+    energy: float
+    command_age: float
+    pose: NDArray[np.floating[Any]]
+    ghost: NDArray[np.floating[Any]]
+    readings: NDArray[np.floating[Any]]
+    contacts: NDArray[np.floating[Any]]
+
+    def pack(self) -> bytes:
+        """The message."""
+        arrays = (self.pose, self.ghost, self.readings, self.contacts)
+        numbers = (self.time, self.server_time, self.trial_clock, self.client_time)
+        shares = (self.real_time_factor, self.late_share, self.energy, self.command_age)
+        head = self.HEADER.pack(
+            self.MAGIC, self.scene, self.frame, self.flags, *numbers, *shares, *map(len, arrays)
+        )
+        return b"".join((head, *(np.asarray(array, "<f4").tobytes() for array in arrays)))
+
+    @classmethod
+    def unpack(cls, data: bytes) -> StateMessage:
+        """The state that a message holds.
+
+        Raises:
+            MessageError: It is none.
+        """
+        if len(data) < cls.HEADER.size:
+            raise MessageError("state", f"must have at least {cls.HEADER.size} bytes, got {len(data)}")
+        magic, scene, frame, flags, *rest = cls.HEADER.unpack_from(data)
+        numbers, (n_pose, n_ghost, n_readings, n_contacts) = rest[:8], rest[8:]
+        counts = (n_pose, n_ghost, n_readings, 6 * n_contacts)
+        expected = cls.HEADER.size + 4 * sum(counts)
+        if magic != cls.MAGIC or len(data) != expected:
+            raise MessageError(
+                "state", f"must be {cls.MAGIC!r} and {expected} bytes, got {magic!r} and {len(data)}"
+            )
+        floats = np.frombuffer(data, "<f4", offset=cls.HEADER.size)
+        pose, ghost, readings, contacts = np.split(floats, np.cumsum(counts)[:-1])
+        names = (field.name for field in fields(cls))
+        values = (scene, frame, Flag(flags), *numbers, pose, ghost, readings, contacts.reshape(-1, 6))
+        return cls(**dict(zip(names, values, strict=True)))
+
+    @classmethod
+    def without_contacts(cls, data: bytes) -> bytes:
+        """A packed state without its contact loads, which are its end."""
+        head = list(cls.HEADER.unpack_from(data))
+        if head[-1] == 0 and not head[3] & Flag.CONTACTS:
+            return data
+        loads = 4 * 6 * head[-1]
+        head[3], head[-1] = head[3] & ~Flag.CONTACTS, 0
+        return cls.HEADER.pack(*head) + data[cls.HEADER.size : len(data) - loads]

@@ -1,0 +1,189 @@
+"""The station as a program: both processes, from the first to the last."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from segtrack.errors import AddressError, InvalidValueError
+from segtrack.station.simulation.process import SimulationProcess
+from segtrack.station.web.app import create_app
+from segtrack.station.web.catalogue import Catalogue
+from segtrack.station.web.hub import Hub
+from segtrack.station.web.library import Library
+
+MAX_FRAME = 1 << 16
+"""Largest WebSocket message that is read at all, the page's own included [B]."""
+_SEND_BUFFER = 1 << 16
+"""Of each socket in the system [B]: what a slow client is behind by at most."""
+
+
+@dataclass(frozen=True)
+class StationOptions:
+    """Where the station listens, and what it offers.
+
+    Attributes:
+        host: Address to listen on, or localhost; one that others can reach needs a token, which is made.
+        port: 0 for any that is free.
+        origins: Under which the page is opened besides the address itself, such as `https://robots.example`.
+        vehicle: Name or file of the vehicle to begin with.
+        course: Name or file of the course to begin with.
+        folder: For recordings and records.
+    """
+
+    host: str
+    port: int
+    origins: tuple[str, ...]
+    vehicle: str | None
+    course: str | None
+    folder: Path
+
+
+class Station:
+    """A running station's ends.
+
+    Attributes:
+        hub: Its decisions.
+        simulation: Its other process.
+        link: Under which a browser finds it.
+        server: What serves it.
+    """
+
+    def __init__(self, options: StationOptions, listening: socket.socket) -> None:
+        """Start the simulation's process; `serve` serves.
+
+        Raises:
+            SegtrackError: A folder that cannot be written to, or no such vehicle or course.
+        """
+        port = listening.getsockname()[1]
+        library = Library(options.folder)
+        catalogue = Catalogue(options.vehicle, options.course)
+        token = None if _is_loopback(options.host) else secrets.token_urlsafe(16)
+        origins = _origins(options, port)
+        query = "" if token is None else f"/?token={token}"
+        self.link = origins[0] + query
+        self._listening = listening
+        self.simulation = SimulationProcess(library.recordings_folder)
+        self.hub = Hub(self.simulation, catalogue, library)
+        app = create_app(self.hub, origins=frozenset(origins), token=token)
+        self.server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                log_level="warning",
+                ws="websockets-sansio",
+                ws_max_size=MAX_FRAME,
+                ws_per_message_deflate=False,
+                ws_ping_interval=5.0,
+                ws_ping_timeout=15.0,
+                timeout_graceful_shutdown=1,
+                server_header=False,
+            )
+        )
+
+    def serve(self) -> None:
+        """Serve until the server is told to exit, or Ctrl-C."""
+        try:
+            self.server.run(sockets=[self._listening])
+        finally:
+            self.simulation.close()
+
+
+def serve_station(options: StationOptions, *, browser: bool, started: Callable[[str], None]) -> None:
+    """Run a station until Ctrl-C.
+
+    Args:
+        options: Of the station.
+        browser: Whether to open the page in a browser.
+        started: Called with the link when the station listens.
+
+    Raises:
+        AddressError: The address cannot be listened on.
+        SegtrackError: A folder that cannot be written to, or no such vehicle or course.
+    """
+    with listen(options.host, options.port) as listening:
+        station = Station(options, listening)
+        started(station.link)
+        if browser:
+            threading.Timer(1.0, webbrowser.open, [station.link]).start()
+        try:
+            station.serve()
+        except KeyboardInterrupt:
+            logging.getLogger(__name__).info("interrupted")
+
+
+@contextmanager
+def listen(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens on an address.
+
+    Raises:
+        InvalidValueError: No port has such a number.
+        AddressError: The address cannot be listened on.
+    """
+    if not 0 <= port < 2**16:
+        raise InvalidValueError("--port", "from 0, below 65536", port)
+    numeric = 0 if host == "localhost" else socket.AI_NUMERICHOST  # Asking a name server may take minutes.
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=numeric)
+        family, kind, _, _, address = found[0]
+        listening = socket.socket(family, kind)
+    except (OSError, UnicodeError) as error:
+        raise AddressError(host, port, _reason(error)) from None
+    with listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        try:
+            listening.bind(address)
+            listening.listen()
+        except OSError as error:
+            raise AddressError(host, port, _reason(error)) from None
+        yield listening
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
+def _origins(options: StationOptions, port: int) -> list[str]:
+    """Allowed origins, the one of the link first.
+
+    Raises:
+        InvalidValueError: All addresses are listened on and no origin is given, or one is none.
+    """
+    for origin in options.origins:
+        scheme, separator, rest = origin.partition("://")
+        if scheme not in ("http", "https") or not separator or not rest or "/" in rest:
+            raise InvalidValueError("--origin", "like http://robots.example:8080", origin)
+    given = [origin.lower() for origin in options.origins]
+    if _is_loopback(options.host):
+        return [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")] + given
+    if _is_any(options.host):
+        if not given:
+            raise InvalidValueError("--origin", "given where the station listens on all addresses", None)
+        return given
+    host = f"[{options.host}]" if ":" in options.host else options.host.lower()
+    return [f"http://{host}:{port}", *given]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_any(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return host == ""

@@ -1,0 +1,180 @@
+"""A drive: what happens in a tick, and the state that it leaves."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from segtrack.errors import NotReadyError
+from segtrack.recording.session import DriveSession
+from segtrack.recording.setup import TICK, Command, DriveSetup
+from segtrack.rendering import look_of
+from segtrack.scoring import Event
+from segtrack.station.protocol import Flag, StateMessage
+from segtrack.station.scene import course_json, ground_json
+from segtrack.station.simulation.contacts import contact_loads
+from segtrack.station.simulation.exchange import CommandSample
+from segtrack.station.simulation.judge import Judge
+from segtrack.station.simulation.orders import RecordingReport, Report, SetTrial, TrialEnded, TrialReport
+from segtrack.station.simulation.safety import safe_command
+
+_NONE = np.empty(0)
+
+
+class Drive:
+    """A vehicle on a course, under the command of whoever drives.
+
+    Attributes:
+        session: The simulation.
+        scene: Number of its scene.
+    """
+
+    def __init__(self, setup: DriveSetup, scene: int, folder: Path) -> None:
+        """Build it, and compile its kernels.
+
+        Raises:
+            SegtrackError: The setup cannot be built.
+        """
+        self.session = DriveSession(setup)
+        self.scene = scene
+        self._folder = folder
+        self._flippers = tuple(self.session.robot.flippers)
+        self._flags = Flag(0)
+        self._frame = self._first_tick = 0
+        self._sample: CommandSample | None = None
+        self._applied_at = -np.inf
+        self._reports: list[Report] = []
+        self._judge: Judge | None = None
+        self.session.advance(1)
+        self.session.restart()
+
+    def close(self) -> None:
+        """Abandon the trial, end the recording, and free the engine."""
+        if self._judge is not None and not self._judge.over:
+            self._note(self._judge.trial.abandon())
+        self.end_recording()
+        self.session.close()
+
+    def tick(self, sample: CommandSample | None, now: float) -> None:
+        """Apply the latest command and simulate a tick.
+
+        Raises:
+            DivergedError: The vehicle is no longer finite, or absurdly fast.
+        """
+        command = self.check(sample, now)
+        if command != self.session.command:
+            self.session.apply(command)
+        if sample is not None and (self._sample is None or sample.came != self._sample.came):
+            self._applied_at = now
+            self._sample = sample
+        self.session.advance()
+        if self._judge is not None:
+            self._note(self._judge.look())
+
+    def check(self, sample: CommandSample | None, now: float) -> Command:
+        """The command that may be applied; the next state says what holds the vehicle."""
+        command, self._flags = safe_command(sample, self.scene, self._flippers, now)
+        return command
+
+    def restart(self) -> None:
+        """Put the vehicle back to the start; in a trial another repetition begins."""
+        self.session.restart()
+        if self._judge is not None:
+            self._note(self._judge.restart())
+
+    def begin_recording(self) -> None:
+        """Record from the start on, where the vehicle is, unless it is recorded already.
+
+        Raises:
+            FileAccessError: Nothing can be written.
+        """
+        if self.session.recorder is None:
+            now, session = datetime.now(), self.session
+            stamp = f"{now:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}"
+            name = f"{stamp} {session.robot.name} {session.course.name}"
+            self.session.record(self._folder / f"{name}.mcap")
+            self._first_tick = self.session.tick
+
+    def end_recording(self) -> None:
+        """Close the recording, if there is one."""
+        if self.session.recorder is not None:
+            self._reports.append(RecordingReport(self.session.recorder.path.stem))
+            self.session.end_recording()
+
+    def set_trial(self, order: SetTrial) -> None:
+        """Begin or abandon a trial, or note help.
+
+        Raises:
+            SegtrackError: There is no such trial, or it is in no state for that.
+        """
+        judge = self._judge
+        if order.action == "begin":
+            if judge is not None and not judge.over:
+                self._note(judge.trial.abandon())
+            self.end_recording()
+            self.session.restart()
+            self.begin_recording()
+            self._judge = Judge(self.session, order)
+            self._reports.append(TrialReport(self._judge.status()))
+        elif judge is None:
+            raise NotReadyError(f"{order.action} a trial", "there is none")
+        else:
+            self._note(judge.trial.abandon() if order.action == "abandon" else judge.trial.ask_help())
+
+    def reports(self) -> list[Report]:
+        """What happened since the last call, for the web process."""
+        reports, self._reports = self._reports, []
+        return reports
+
+    def state(self, now: float, real_time_factor: float, late_share: float, contacts: bool) -> StateMessage:
+        """The state as it is sent."""
+        self._frame += 1
+        session = self.session
+        judge = self._judge
+        trial, clock = (judge.flags, judge.trial.clock) if judge is not None else (Flag(0), 0.0)
+        loads = contact_loads(session) if contacts else np.empty((0, 6))
+        return StateMessage(
+            scene=self.scene,
+            frame=self._frame,
+            flags=self._flags | trial | (Flag.CONTACTS if contacts else Flag(0)),
+            time=(session.tick - self._first_tick) * TICK,
+            server_time=now,
+            trial_clock=clock,
+            client_time=0.0 if self._sample is None else self._sample.client_time,
+            real_time_factor=real_time_factor,
+            late_share=late_share,
+            energy=session.robot.energy,
+            command_age=now - self._applied_at,
+            pose=session.pose().flat(),
+            ghost=_NONE,
+            readings=session.readings(),
+            contacts=loads,
+        )
+
+    def scene_fields(self) -> dict[str, Any]:
+        """What there is to see: the fields of `protocol.Scene`."""
+        course = self.session.course
+        return {
+            "number": self.scene,
+            "look": look_of(self.session.robot).as_json(),
+            "ground": ground_json(course),
+            "course": course_json(course),
+            "ghost": None,
+            "readings": self.session.reading_names,
+        }
+
+    def _note(self, events: list[Event]) -> None:
+        """Report what happened in the trial."""
+        judge = self._judge
+        if judge is None or not events:
+            return
+        recorder = self.session.recorder
+        if recorder is not None:
+            for event in events:
+                recorder.event("trial", what=event.kind, clock=event.clock, text=event.text)
+        self._reports.append(TrialReport(judge.status()))
+        if judge.over:
+            self._reports.append(TrialEnded(judge.result(None if recorder is None else recorder.path.stem)))

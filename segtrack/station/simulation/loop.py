@@ -1,0 +1,197 @@
+"""When ticks are: the simulation's own process, paced to the clock."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from segtrack.errors import NotReadyError, SegtrackError
+from segtrack.recording.setup import TICK
+from segtrack.station.blocks import LatestValue
+from segtrack.station.pacing import DeadlineClock
+from segtrack.station.protocol import RunState
+from segtrack.station.simulation.drive import Drive
+from segtrack.station.simulation.exchange import CommandSample
+from segtrack.station.simulation.orders import (
+    Build,
+    Close,
+    Order,
+    Refused,
+    RunReport,
+    SceneReport,
+    SetRun,
+    SetTrial,
+    ShowContacts,
+    Taken,
+)
+
+_IDLE = 0.1
+"""Longest wait for an order while nothing runs [s]."""
+_LOG = logging.getLogger(__name__)
+
+
+def simulate(commands: LatestValue, states: LatestValue, orders: Connection, folder: Path) -> None:
+    """Run the simulation's process until it is told to close, or the web process is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The web process ends this one.
+    loop = SimulationLoop(commands, states, orders, folder)
+    try:
+        loop.run()
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+    finally:
+        loop.close()
+
+
+class SimulationLoop:
+    """Ticks and orders, in one thread.
+
+    Attributes:
+        state: Of the run.
+    """
+
+    def __init__(self, commands: LatestValue, states: LatestValue, orders: Connection, folder: Path) -> None:
+        """Begin without a drive.
+
+        Args:
+            commands: Where the latest command is.
+            states: Where the latest state goes.
+            orders: The web process's end of the pipe is the other one.
+            folder: For recordings.
+        """
+        self.state: RunState = "stopped"
+        self._commands, self._states, self._orders, self._folder = commands, states, orders, folder
+        self._clock = DeadlineClock(TICK, time.monotonic())
+        self._drive: Drive | None = None
+        self._contacts = self._closing = False
+
+    def run(self) -> None:
+        """Take orders, and ticks while the run is on."""
+        while not self._closing:
+            if self._orders.poll(0.0 if self.state == "running" else _IDLE):
+                self._obey(self._orders.recv())
+            elif self.state == "running":
+                self._tick()
+            elif self._drive is not None and self.state != "failed":
+                self._drive.check(self._sample(), time.monotonic())
+                self._publish()
+
+    def close(self) -> None:
+        """Close the drive, and its recording."""
+        if self._drive is not None:
+            self._drive.close()
+            self._drive = None
+
+    def _tick(self) -> None:
+        assert self._drive is not None
+        try:
+            self._drive.tick(self._sample(), time.monotonic())
+            self._send_reports()
+            self._publish()
+        except Exception as error:
+            self._fail(error)
+        time.sleep(self._clock.end(time.monotonic()))
+
+    def _sample(self) -> CommandSample | None:
+        latest = self._commands.read()
+        return None if latest is None else CommandSample.unpack(latest[1])
+
+    def _publish(self) -> None:
+        if self._drive is not None:
+            clock = self._clock
+            state = self._drive.state(
+                time.monotonic(), clock.real_time_factor, clock.late_share, self._contacts
+            )
+            self._states.write(state.pack())
+
+    def _obey(self, order: Order) -> None:
+        try:
+            match order:
+                case Build():
+                    self._build(order)
+                case SetRun():
+                    self._set_run(order)
+                case SetTrial():
+                    self._set_trial(order)
+                case ShowContacts(on):
+                    self._contacts = on
+                case Close():
+                    self._closing = True
+            self._send_reports()
+            self._publish()
+        except SegtrackError as error:
+            if isinstance(order, Build):
+                self._fail(error)
+            else:
+                self._orders.send(Refused(str(error)))
+        except Exception as error:
+            self._fail(error)
+        self._orders.send(Taken())
+
+    def _build(self, order: Build) -> None:
+        self._report("compiling")
+        if self._drive is not None:
+            self._drive.close()
+            self._send_reports()
+            self._drive = None
+        gc.unfreeze()
+        self._drive = Drive(order.setup, order.scene, self._folder)
+        gc.collect()
+        gc.freeze()  # What is built lives as long as the drive: no need to look at it again.
+        self._orders.send(SceneReport(self._drive.scene_fields()))
+        self._report("ready")
+
+    def _set_trial(self, order: SetTrial) -> None:
+        if self._drive is None:
+            raise NotReadyError(f"{order.action} a trial", "nothing is simulated")
+        self._drive.set_trial(order)
+        if order.action == "begin":
+            self._clock.start(time.monotonic())
+            self._report("running")
+
+    def _set_run(self, order: SetRun) -> None:
+        if self._drive is None or self.state == "failed" and order.action in ("start", "pause"):
+            return
+        match order.action:
+            case "start":
+                if self.state == "stopped":
+                    self._drive.restart()
+                self._drive.begin_recording()
+                self._clock.start(time.monotonic())
+                self._report("running")
+            case "pause" if self.state == "running":
+                self._report("paused")
+            case "reset":
+                self._drive.restart()
+                self._clock.start(time.monotonic())
+                self._report("running" if self.state == "running" else "ready")
+            case "stop":
+                self._drive.end_recording()
+                self._report("stopped")
+
+    def _send_reports(self) -> None:
+        if self._drive is not None:
+            for report in self._drive.reports():
+                self._orders.send(report)
+
+    def _fail(self, error: Exception) -> None:
+        """Report what went wrong: a user's mistake or a divergence by its message, all else with its type."""
+        if self._drive is not None:
+            with suppress(SegtrackError):  # Of a disk that is full, say.
+                self._drive.end_recording()
+            self._send_reports()
+        if isinstance(error, SegtrackError):
+            self._report("failed", str(error))
+        elif isinstance(error, EOFError | BrokenPipeError | ConnectionResetError):
+            raise error
+        else:
+            _LOG.exception("the simulation failed")
+            self._report("failed", f"{type(error).__name__}: {error}")
+
+    def _report(self, state: RunState, reason: str = "") -> None:
+        self.state = state
+        self._orders.send(RunReport(state, reason))

@@ -1,0 +1,101 @@
+"""The web process's hold on the simulation's."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+
+from segtrack.errors import NotReadyError
+from segtrack.station.blocks import LatestValue
+from segtrack.station.simulation.exchange import COMMAND_CAPACITY, STATE_CAPACITY, CommandSample
+from segtrack.station.simulation.loop import simulate
+from segtrack.station.simulation.orders import Close, Order, Report, RunReport, Taken
+
+MAX_OUTSTANDING = 32
+"""Orders that wait in the pipe: it holds more, so that sending never waits."""
+_CLOSE_WITHIN = 3.0
+"""Time that the process has to close its files [s]."""
+
+
+class SimulationProcess:
+    """The simulation, in a process that is started anew if it dies."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start the process; it keeps recordings in `folder`."""
+        self._context = multiprocessing.get_context("spawn")
+        self._folder = folder
+        self._commands = LatestValue(self._context, COMMAND_CAPACITY)
+        self._states = LatestValue(self._context, STATE_CAPACITY)
+        self._start()
+
+    def order(self, order: Order) -> None:
+        """Send an order.
+
+        Raises:
+            NotReadyError: Too many are waiting: the simulation is busy.
+        """
+        if self._outstanding >= MAX_OUTSTANDING:
+            raise NotReadyError("take the order", "the simulation is busy")
+        try:
+            self._pipe.send(order)
+            self._outstanding += 1
+        except OSError:
+            pass  # The next `reports` finds the process dead.
+
+    def command(self, sample: CommandSample) -> None:
+        """Replace the latest command."""
+        self._commands.write(sample.pack())
+
+    def state(self) -> tuple[int, bytes] | None:
+        """Number and bytes of the latest state."""
+        return self._states.read()
+
+    def reports(self) -> Iterator[Report]:
+        """Reports that have come; a process that has died is started anew, and reported as failed."""
+        try:
+            while self._pipe.poll():
+                report = self._pipe.recv()
+                if isinstance(report, Taken):
+                    self._outstanding -= 1
+                else:
+                    yield report
+        except (EOFError, OSError):
+            self._process.join(_CLOSE_WITHIN)
+            code = self._process.exitcode
+            self._end()
+            self._start()
+            yield RunReport("failed", f"the simulation's process ended with code {code}")
+
+    def close(self) -> None:
+        """End the process, its recording closed; one that does not answer is killed."""
+        try:
+            self._pipe.send(Close())
+        except OSError:
+            pass
+        self._end()
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def _start(self) -> None:
+        self._outstanding = 0
+        self._pipe, theirs = self._context.Pipe()
+        self._process = self._context.Process(
+            target=simulate,
+            args=(self._commands, self._states, theirs, self._folder),
+            name="segtrack-simulation",
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+
+    def _end(self) -> None:
+        self._process.join(_CLOSE_WITHIN)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._pipe.close()

@@ -1,0 +1,96 @@
+"""Who may come in: one check before any page, file or socket."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from contextlib import suppress
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "segtrack_station"
+"""Holds the token after the printed link was opened."""
+_POLICY_VIOLATION = 1008
+_LOG = logging.getLogger(__name__)
+
+
+class Guard:
+    """ASGI middleware that refuses foreign hosts, foreign origins, and who lacks the token.
+
+    A page of another site that a browser shows has another origin; a name of another site that resolves to
+    this machine is another host. Programs send no origin, and cannot be made to by a page.
+    """
+
+    def __init__(self, app: ASGIApp, *, origins: frozenset[str], token: str | None) -> None:
+        """Guard an application.
+
+        Args:
+            app: What is guarded.
+            origins: Allowed, such as `http://127.0.0.1:8080`; their hosts are the allowed hosts.
+            token: That must be shown, by the link's query or the cookie that it leaves; None needs none.
+        """
+        self._app, self._origins, self._token = app, origins, token
+        self._hosts = {origin.partition("://")[2] for origin in origins}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 403."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        problem = self._problem(headers, shown)
+        if problem is not None:
+            _LOG.warning("refused %s %s: %s", scope["type"], ascii(scope["path"])[:200], problem)
+            await self._refuse(scope, receive, send, problem)
+        elif scope["type"] == "http" and shown and self._token is not None:
+            response = RedirectResponse("/", status_code=303)
+            response.set_cookie(COOKIE, self._token, httponly=True, samesite="lax")
+            await response(scope, receive, send)
+        else:
+            await self._app(scope, receive, _with_frame_policy(send))
+
+    def _problem(self, headers: Headers, shown: list[str]) -> str | None:
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return "foreign host"
+        if origins and (len(origins) > 1 or origins[0].lower() not in self._origins):
+            return "foreign origin"
+        if self._token is not None:
+            tokens = shown + _cookies(headers.get("cookie", ""))
+            if not any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens):
+                return "no token"
+        return None
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, problem: str) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem})
+        else:
+            await PlainTextResponse(f"segtrack station: {problem}", status_code=403)(scope, receive, send)
+
+
+def _cookies(header: str) -> list[str]:
+    """Tokens that a cookie header shows."""
+    with suppress(CookieError):
+        cookie = SimpleCookie(header).get(COOKIE)
+        return [] if cookie is None else [cookie.value]
+    return []
+
+
+def _with_frame_policy(send: Send) -> Send:
+    """Send, with headers that keep other sites from showing the page in a frame of theirs."""
+
+    async def send_guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["X-Frame-Options"] = "DENY"
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Referrer-Policy"] = "no-referrer"
+        await send(message)
+
+    return send_guarded

@@ -1,0 +1,49 @@
+"""Chromium, headless, for tests of pages; skips where it or playwright is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--no-first-run",
+)
+PADS = "window.pads = []; navigator.getGamepads = () => window.pads;"
+"""Replaces the gamepads of a page by `window.pads`."""
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason='needs playwright: pip install "segtrack[browser]"'
+)
+
+
+@contextmanager
+def chromium() -> Iterator[sync_api.Browser]:
+    """A browser; $CHROMIUM names one that is not on the path."""
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if executable is None:
+        pytest.skip("needs Chromium: apt install chromium, or $CHROMIUM with its path")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)

@@ -1,0 +1,299 @@
+"""Who drives, and what a message does: the hub, with a simulation that only notes what it is told."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mcap", reason="of an extra")
+from station_doubles import NotedSimulation
+
+from segtrack.errors import NotReadyError
+from segtrack.station import protocol
+from segtrack.station.limits import MessageBudget
+from segtrack.station.roles import Seats
+from segtrack.station.simulation.orders import Build, RunReport, SceneReport, SetRun, ShowContacts
+from segtrack.station.web.catalogue import Catalogue
+from segtrack.station.web.hub import Hub
+from segtrack.station.web.library import Library
+
+
+@pytest.fixture
+def simulation():
+    return NotedSimulation()
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    return Catalogue("quince")
+
+
+@pytest.fixture
+def hub(simulation, tmp_path, catalogue):
+    hub = Hub(simulation, catalogue, Library(tmp_path))
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(0.0)
+    return hub
+
+
+def join(hub, role, name="Ann"):
+    return hub.join(protocol.Hello(name=name, role=role), MessageBudget(0.0))
+
+
+def sent(client):
+    """What a client was sent and has not read."""
+    messages = [json.loads(text) for text in (*client._answers, *client._latest.values())]
+    return messages, client._state
+
+
+def controls(seq=1, time=0.0, **changed):
+    rest = dict(
+        axes=(0.0,) * 4, buttons=(False,) * 17, keys=(), touch=(0.0,) * 4, dead_man=False, visible=True
+    )
+    return protocol.ControlsMessage(seq=seq, time=time, **(rest | changed))
+
+
+def errors(client):
+    return [message["what"] for message in sent(client)[0] if message["type"] == "error"]
+
+
+def test_the_first_that_wants_to_drives_and_others_look_on(hub):
+    roles = [join(hub, role).id for role in ("onlooker", "driver", "driver", "instructor")]
+    assert [hub.seats.role(client) for client in roles] == ["onlooker", "driver", "onlooker", "instructor"]
+    assert hub.seats.driver == roles[1]
+
+
+def test_an_instructor_takes_over_and_gives_back(hub):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    hub.take(instructor, protocol.RoleRequest(action="take"), 0.0)
+    assert hub.seats.driver == instructor.id
+    assert hub.seats.role(driver.id) == "onlooker"
+    hub.take(instructor, protocol.RoleRequest(action="give"), 0.0)
+    assert hub.seats.driver == driver.id
+
+
+def test_a_seat_that_is_taken_is_not_taken_by_who_looks_on(hub):
+    driver, second = join(hub, "driver", "Ann"), join(hub, "driver", "Ben")
+    hub.take(second, protocol.RoleRequest(action="take"), 0.0)
+    assert hub.seats.driver == driver.id
+    assert errors(second) == ["cannot take the driver's seat: Ann drives"]
+    hub.take(driver, protocol.RoleRequest(action="release"), 0.0)
+    hub.take(second, protocol.RoleRequest(action="take"), 0.0)
+    assert hub.seats.driver == second.id
+
+
+def test_seats_refuse_what_nobody_may():
+    seats = Seats()
+    seats.join(1, "Ann", "driver")
+    seats.join(2, "Ben", "onlooker")
+    for action, complaint in [
+        (lambda: seats.take(2), "cannot take the driver's seat: an onlooker looks on"),
+        (lambda: seats.give(1, 2), "cannot give the driver's seat: there is nobody to give it to"),
+        (
+            lambda: seats.give(2, 1),
+            "cannot give the driver's seat: neither the driver nor an instructor asks",
+        ),
+    ]:
+        with pytest.raises(NotReadyError) as error:
+            action()
+        assert str(error.value) == complaint
+    seats.leave(1)
+    assert seats.driver is None
+
+
+def test_the_driver_s_keys_become_belt_speeds_and_nobody_else_s(hub, simulation):
+    driver, second = join(hub, "driver"), join(hub, "driver")
+    for seq in range(40):
+        hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",)), 0.02 * seq)
+        hub.take(second, controls(seq, 20.0 * seq, keys=("KeyS",)), 0.02 * seq)
+    latest = simulation.commands[-1]
+    assert latest.left == latest.right == hub.run.steering._mapper.top_speed
+    assert (latest.scene, latest.came, latest.client_time) == (1, pytest.approx(0.78), 780.0)
+    hub.take(driver, controls(41, 820.0), 0.82)
+    assert (simulation.commands[-1].left, simulation.commands[-1].right) == (0.0, 0.0)
+
+
+def test_controls_of_a_page_that_is_not_seen_stop_the_belts(hub, simulation):
+    driver = join(hub, "driver")
+    for seq in range(10):
+        hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",), visible=seq < 9), 0.02 * seq)
+    assert simulation.commands[-2].left > 0
+    assert simulation.commands[-1].left == 0
+
+
+def test_controls_that_are_old_or_from_before_a_stall_are_dropped(hub, simulation):
+    driver = join(hub, "driver")
+    hub.take(driver, controls(5, 100.0, keys=("KeyW",)), 0.1)
+    count = len(simulation.commands)
+    hub.take(driver, controls(5, 120.0, keys=("KeyW",)), 0.12)
+    hub.take(driver, controls(4, 140.0, keys=("KeyW",)), 0.14)
+    hub.take(driver, controls(6, 90.0, keys=("KeyW",)), 0.16)
+    hub.take(driver, controls(7, 120.0, keys=("KeyW",)), 2.0)
+    assert len(simulation.commands) == count
+    hub.take(driver, controls(8, 1980.0, keys=("KeyW",)), 2.0)
+    assert len(simulation.commands) == count + 1
+
+
+def test_a_driver_that_leaves_leaves_the_belts_at_rest(hub, simulation):
+    driver = join(hub, "driver")
+    for seq in range(10):
+        hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",)), 0.02 * seq)
+    hub.leave(driver)
+    latest = simulation.commands[-1]
+    assert (latest.left, latest.right, latest.came) == (0.0, 0.0, -math.inf)
+    assert hub.seats.driver is None
+
+
+def test_the_emergency_stop_latches_and_only_who_drives_or_instructs_releases_it(hub, simulation):
+    driver, second, onlooker = join(hub, "driver"), join(hub, "driver"), join(hub, "onlooker")
+    hub.take(onlooker, protocol.EmergencyStop(on=True), 0.0)
+    assert errors(onlooker) == ["cannot stop: an onlooker looks on"]
+    assert not hub.run.steering.e_stop
+    hub.take(second, protocol.EmergencyStop(on=True), 0.0)
+    hub.take(driver, controls(1, 0.0, keys=("KeyW",)), 0.02)
+    assert simulation.commands[-1].e_stop
+    hub.take(second, protocol.EmergencyStop(on=False), 0.0)
+    assert errors(second) == ["cannot release the emergency stop: only the driver and an instructor can"]
+    hub.take(driver, protocol.EmergencyStop(on=False), 0.0)
+    hub.take(driver, controls(2, 20.0, keys=("KeyW",)), 0.04)
+    assert not simulation.commands[-1].e_stop
+    assert simulation.commands[-1].left == 0.0
+    hub.take(driver, controls(3, 40.0), 0.06)
+    hub.take(driver, controls(4, 60.0, keys=("KeyW",)), 0.08)
+    assert simulation.commands[-1].left > 0.0
+
+
+def test_the_emergency_stop_outlives_a_change_of_the_driver(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    hub.take(driver, protocol.EmergencyStop(on=True), 0.0)
+    hub.take(instructor, protocol.RoleRequest(action="take"), 0.0)
+    hub.take(instructor, controls(1, 0.0, keys=("KeyW",)), 0.02)
+    assert simulation.commands[-1].e_stop
+    assert simulation.commands[-1].left == 0.0
+
+
+def test_who_looks_on_changes_nothing(hub, simulation):
+    join(hub, "driver")
+    second = join(hub, "driver")
+    before = list(simulation.orders)
+    for message in (
+        protocol.Configure(setup=hub.run.setup),
+        protocol.Run(action="start"),
+        protocol.TrialRequest(action="begin"),
+        protocol.LinkRequest(client=1),
+        protocol.ReplayRequest(action="open", recording="x"),
+        protocol.GhostRequest(recording="x"),
+    ):
+        hub.take(second, message, 0.0)
+    assert simulation.orders == before
+    assert errors(second) == [
+        "cannot configure: only the driver and an instructor can",
+        "cannot run: only the driver and an instructor can",
+        "cannot trial: only the driver and an instructor can",
+        "cannot degrade a link: only an instructor can",
+        "cannot replay: only the driver and an instructor can",
+        "cannot ghost: only the driver and an instructor can",
+    ]
+
+
+def test_the_driver_builds_and_runs(hub, simulation):
+    driver = join(hub, "driver")
+    setup = hub.run.setup.model_copy(update={"payload": 5.0})
+    hub.take(driver, protocol.Run(action="start"), 0.0)
+    hub.take(driver, protocol.TrialRequest(action="begin", operator="Ann", repetitions=20), 0.0)
+    hub.take(driver, protocol.Configure(setup=setup), 0.0)
+    first, start, trial, build = simulation.orders
+    assert isinstance(first, Build)
+    assert start == SetRun("start")
+    assert (trial.action, trial.operator, trial.repetitions) == ("begin", "Ann", 20)
+    assert trial.conditions["track_model"] == "compliant"
+    assert (build.scene, build.setup.payload) == (2, 5.0)
+    assert hub.run.state == "compiling"
+    hub.take(driver, protocol.Configure(setup=setup), 0.0)
+    hub.take(driver, protocol.Run(action="start"), 0.0)
+    assert errors(driver) == [
+        "cannot build the setup: another one is being built",
+        "cannot start the run: it is compiling",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"vehicle": "../../etc/passwd"}, "no vehicle '../../etc/passwd'; there are: "),
+        ({"course": "/etc/passwd"}, "no course '/etc/passwd'; there are: "),
+        ({"soil": "cheese"}, "no soil 'cheese'; there are: "),
+        ({"engine": "chrono"}, "no engine 'chrono'; there are: "),
+        ({"time_step": 0.005}, "time_step [s] must be 0.001 or 0.002, got 0.005"),
+    ],
+)
+def test_a_setup_that_is_not_on_offer_is_refused(hub, simulation, changed, complaint):
+    driver = join(hub, "driver")
+    before = list(simulation.orders)
+    hub.take(driver, protocol.Configure(setup=hub.run.setup.model_copy(update=changed)), 0.0)
+    assert simulation.orders == before
+    (what,) = errors(driver)
+    assert what.startswith(complaint)
+
+
+def state(frame=1, contacts=0):
+    flags = protocol.Flag.CONTACTS if contacts else protocol.Flag(0)
+    numbers = dict.fromkeys(
+        "time server_time trial_clock client_time real_time_factor late_share energy command_age".split(), 0.0
+    )
+    arrays = {"pose": np.arange(7.0), "ghost": np.empty(0), "readings": np.empty(0)}
+    loads = np.ones((contacts, 6))
+    return protocol.StateMessage(scene=1, frame=frame, flags=flags, contacts=loads, **numbers, **arrays)
+
+
+def test_clients_get_the_latest_state_and_contacts_only_where_they_want_them(hub, simulation):
+    driver, second = join(hub, "driver"), join(hub, "driver")
+    hub.take(second, protocol.ViewRequest(contacts=True), 0.0)
+    hub.broadcast(0.05)
+    assert simulation.orders[-1] == ShowContacts(True)
+    simulation.latest = (1, state(1, contacts=3).pack())
+    hub.broadcast(0.1)
+    simulation.latest = (2, state(2, contacts=3).pack())
+    hub.broadcast(0.2)
+    plain, loaded = (protocol.StateMessage.unpack(sent(client)[1]) for client in (driver, second))
+    assert (plain.frame, len(plain.contacts), plain.flags) == (2, 0, 0)
+    assert (loaded.frame, len(loaded.contacts), loaded.flags) == (2, 3, protocol.Flag.CONTACTS)
+    assert np.array_equal(plain.pose, loaded.pose)
+    hub.leave(second)
+    hub.broadcast(0.3)
+    assert simulation.orders[-1] == ShowContacts(False)
+
+
+def test_an_instructor_degrades_a_link_and_sees_the_undelayed_view(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    quality = protocol.LinkQuality(delay=0.5)
+    hub.take(instructor, protocol.LinkRequest(client=driver.id, video=quality, command=quality), 0.0)
+    hub.take(instructor, protocol.LinkRequest(client=instructor.id, video=quality), 0.0)
+    assert errors(instructor) == ["cannot degrade a link: an instructor's is never degraded"]
+    simulation.latest = (1, state(1).pack())
+    hub.broadcast(1.0)
+    assert sent(driver)[1] is None
+    assert sent(instructor)[1] is not None
+    simulation.latest = (2, state(2).pack())
+    hub.broadcast(1.51)
+    assert protocol.StateMessage.unpack(sent(driver)[1]).frame == 1
+
+    count = len(simulation.commands)
+    hub.take(driver, controls(1, 0.0, keys=("KeyW",)), 2.0)
+    assert hub.deliver(driver, 2.4) == 2.5
+    assert len(simulation.commands) == count
+    assert hub.deliver(driver, 2.6) is None
+    assert simulation.commands[-1].came == 2.6
+
+
+def test_a_scene_and_a_status_reach_those_who_come_late(hub, simulation):
+    fields = dict(number=1, look={}, ground={}, course={"title": "x"}, readings=("speed",))
+    simulation.waiting = [SceneReport(fields), RunReport("failed", "simulation diverged")]
+    hub.broadcast(1.0)
+    client = join(hub, "onlooker")
+    hub.broadcast(1.3)
+    welcome, scene, status = sent(client)[0]
+    assert (welcome["type"], welcome["client"], welcome["role"]) == ("welcome", client.id, "onlooker")
+    assert (scene["type"], scene["number"], scene["course"]) == ("scene", 1, {"title": "x"})
+    assert (status["run"], status["reason"]) == ("failed", "simulation diverged")

@@ -1,0 +1,104 @@
+"""The simulation's process, in this one: what fails is reported, and the next order is taken."""
+
+import multiprocessing
+
+import pytest
+
+pytest.importorskip("mcap", reason="of an extra")
+
+from segtrack.errors import DivergedError
+from segtrack.recording.setup import DriveSetup
+from segtrack.station.blocks import LatestValue
+from segtrack.station.simulation.drive import Drive
+from segtrack.station.simulation.loop import SimulationLoop
+from segtrack.station.simulation.orders import (
+    Build,
+    RecordingReport,
+    Refused,
+    RunReport,
+    SetRun,
+    SetTrial,
+    Taken,
+    TrialEnded,
+)
+
+SETUP = DriveSetup(course="okada-step", time_step=0.002)
+
+
+class NotedPipe:
+    def __init__(self):
+        self.sent = []
+
+    def send(self, report):
+        self.sent.append(report)
+
+
+@pytest.fixture
+def loop(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    loop = SimulationLoop(LatestValue(context, 1024), LatestValue(context, 1 << 20), NotedPipe(), tmp_path)
+    yield loop
+    loop.close()
+
+
+def told(loop, order):
+    """What is reported of an order but for scenes."""
+    loop._orders.sent.clear()
+    loop._obey(order)
+    *reports, taken = loop._orders.sent
+    assert taken == Taken()
+    return [report for report in reports if isinstance(report, RunReport | Refused)]
+
+
+def test_a_setup_that_cannot_be_built_fails_and_the_next_is_built(loop):
+    compiling, failed = told(loop, Build(1, DriveSetup(course="nothing")))
+    assert (compiling.state, failed.state) == ("compiling", "failed")
+    assert failed.reason.startswith("no course 'nothing'; there are: ")
+    assert told(loop, SetRun("start")) == []
+    assert [report.state for report in told(loop, Build(2, SETUP))] == ["compiling", "ready"]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (DivergedError("quince", 1.25, "too fast"), "simulation diverged: quince at t = 1.2500 s: too fast"),
+        (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
+    ],
+)
+def test_a_tick_that_fails_ends_the_run_and_a_reset_begins_anew(loop, monkeypatch, error, reason):
+    told(loop, Build(1, SETUP))
+    assert told(loop, SetRun("start")) == [RunReport("running")]
+    with monkeypatch.context() as patched:
+
+        def tick(*_):
+            raise error
+
+        patched.setattr(Drive, "tick", tick)
+        loop._tick()
+    assert loop._orders.sent[-1] == RunReport("failed", reason)
+    assert told(loop, SetRun("reset")) == [RunReport("ready")]
+    assert told(loop, SetRun("start")) == [RunReport("running")]
+
+
+def test_a_run_starts_pauses_stops_and_starts_from_the_start(loop):
+    told(loop, Build(1, SETUP))
+    states = [told(loop, SetRun(action))[-1].state for action in ("start", "pause", "start", "stop", "start")]
+    assert states == ["running", "paused", "running", "stopped", "running"]
+    assert len(list(loop._folder.glob("*.mcap"))) == 2
+
+
+def test_another_setup_ends_the_trial_and_the_recording_that_are_under_way(loop):
+    told(loop, Build(1, SETUP))
+    told(loop, SetTrial("begin", "Ann", 10, {}))
+    assert loop.state == "running"
+    told(loop, Build(2, SETUP))
+    (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
+    (recorded,) = [report for report in loop._orders.sent if isinstance(report, RecordingReport)]
+    assert (ended.result.outcome, ended.result.recording) == ("abandoned", recorded.name)
+
+
+def test_an_order_that_is_refused_changes_nothing(loop):
+    told(loop, Build(1, SETUP))
+    refused = told(loop, SetTrial("help", "Ann", 10, {}))
+    assert refused == [Refused("cannot help a trial: there is none")]
+    assert loop.state == "ready"

@@ -1,0 +1,336 @@
+"""The operator's page in a browser, against a station without a simulation."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+from browser import PADS, chromium, until  # noqa: E402
+from fake_station import FakeStation  # noqa: E402
+from page_layout import LAYOUT  # noqa: E402
+
+import segtrack  # noqa: E402
+from segtrack import terrain  # noqa: E402
+from segtrack.recording.recording import Recording  # noqa: E402
+from segtrack.rendering import look_of, read_pose  # noqa: E402
+from segtrack.station.protocol import Flag, StateMessage  # noqa: E402
+
+STATION = "getElement(Number(document.querySelector('.st-station').id.slice(1)))"
+"""The page's component, in JavaScript."""
+LAPTOP, TABLET = {"width": 1280, "height": 720}, {"width": 820, "height": 1180}
+
+
+@pytest.fixture(scope="module")
+def station(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("station")
+    station = FakeStation(folder)
+    yield station
+    station.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+def open_page(browser, station, role="driver", **options):
+    """A new client's page, and what it loads and complains about."""
+    context = browser.new_context(**{"viewport": LAPTOP, "color_scheme": "light"} | options)
+    context.add_init_script(PADS)
+    page = context.new_page()
+    page.set_default_timeout(8000)
+    page.loaded, page.complaints = [], []
+    page.on("request", lambda request: page.loaded.append(request.url))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
+    page.goto(f"{station.url}/?role={role}")
+    page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent")
+    return page
+
+
+@pytest.fixture(scope="module")
+def driver_page(browser, station):
+    page = open_page(browser, station)
+    yield page
+    assert not page.complaints
+
+
+@pytest.fixture
+def page(driver_page, station):
+    """The driver's page, with nothing held and nothing said."""
+    driver_page.evaluate("document.activeElement.blur(); window.pads = []")
+    until(lambda: station.driver is not None and station.controls is not None)
+    station.forget()
+    yield driver_page
+
+
+def banner(page):
+    return page.locator(".st-banner strong").text_content()
+
+
+def says(page, title):
+    page.wait_for_function(
+        "title => document.querySelector('.st-banner strong').textContent === title", arg=title
+    )
+
+
+def asked(station, kind):
+    return [message for message in station.asked if message.type == kind]
+
+
+def test_the_page_loads_from_the_station_alone(page, station):
+    here = station.url.removeprefix("http://")
+    assert {url.split("://")[1][: len(here)] for url in page.loaded if not url.startswith("data:")} == {here}
+
+
+def test_a_key_drives_and_its_release_stops(page, station):
+    page.keyboard.down("KeyW")
+    until(lambda: station.controls.keys == ("KeyW",))
+    until(lambda: "0.00" not in page.locator("[data-hud=command-left]").text_content())
+    page.keyboard.up("KeyW")
+    until(lambda: station.controls.keys == ())
+    page.wait_for_function("document.querySelector('[data-hud=command-left]').textContent === '0.00 m/s'")
+    stopped = station.position
+    time.sleep(0.1)
+    assert station.position == stopped > 0
+
+
+def test_what_is_typed_into_a_field_drives_nothing(page, station):
+    page.get_by_label("Seed").fill("7")
+    page.get_by_label("Seed").press("ArrowUp")
+    page.keyboard.down("KeyW")
+    held = station.controls.seq
+    until(lambda: station.controls.seq > held + 2)
+    assert station.controls.keys == ()
+    page.keyboard.up("KeyW")
+
+
+def test_a_key_that_is_held_while_a_field_gets_the_focus_is_let_go(page, station):
+    page.keyboard.down("KeyW")
+    until(lambda: station.controls.keys == ("KeyW",))
+    page.get_by_label("Seed").focus()
+    until(lambda: station.controls.keys == ())
+    page.keyboard.up("KeyW")
+
+
+PAD = """const pressed = [0, 6];
+window.pads = [{ connected: true, id: "pad", mapping: "standard", axes: [0.25, -1, 0, 0.5],
+  buttons: Array.from({ length: 17 }, (_, i) => ({ pressed: pressed.includes(i) })) }];"""
+
+
+def test_a_gamepad_drives_and_its_loss_stops_and_is_said(page, station):
+    page.evaluate(PAD)
+    until(lambda: station.controls.axes == (0.25, -1.0, 0.0, 0.5))
+    assert [i for i, pressed in enumerate(station.controls.buttons) if pressed] == [0, 6]
+    page.evaluate("window.pads = [null]; window.dispatchEvent(new Event('gamepaddisconnected'))")
+    until(lambda: station.controls.axes == (0.0, 0.0, 0.0, 0.0) and not any(station.controls.buttons))
+    says(page, "Gamepad lost")
+    page.keyboard.press("KeyX")
+    says(page, "You drive")
+
+
+def test_losing_the_focus_lets_go_of_everything_and_is_said(page, station):
+    page.keyboard.down("KeyW")
+    until(lambda: station.controls.keys == ("KeyW",))
+    page.evaluate("document.hasFocus = () => false; window.dispatchEvent(new Event('blur'))")
+    until(lambda: station.controls.keys == () and not station.controls.visible)
+    says(page, "Page has lost the focus")
+    page.evaluate("delete document.hasFocus; window.dispatchEvent(new Event('focus'))")
+    until(lambda: station.controls.visible)
+    assert station.controls.keys == ()
+    page.keyboard.up("KeyW")
+    says(page, "You drive")
+
+
+def test_a_hidden_page_lets_go_of_everything_and_says_so(page, station):
+    change = "document.dispatchEvent(new Event('visibilitychange'))"
+    hidden = "{ value: 'hidden', configurable: true }"
+    page.evaluate(f"Object.defineProperty(document, 'visibilityState', {hidden}); {change}")
+    until(lambda: not station.controls.visible)
+    says(page, "Page is hidden")
+    page.evaluate(f"delete document.visibilityState; {change}")
+    says(page, "You drive")
+
+
+def test_the_emergency_stop_latches_until_it_is_released(page, station):
+    page.get_by_role("button", name="E-STOP").click()
+    says(page, "Emergency stop")
+    assert station.e_stop
+    page.keyboard.down("KeyW")
+    until(lambda: station.controls.keys == ("KeyW",))
+    assert page.locator("[data-hud=command-left]").text_content() == "0.00 m/s"
+    page.keyboard.up("KeyW")
+    page.get_by_role("button", name="Release stop").click()
+    says(page, "You drive")
+    assert not station.e_stop
+
+
+def test_a_touch_stick_drives_while_a_finger_is_on_it(page, station):
+    page.get_by_role("button", name="Touch sticks").click()
+    box = page.locator(".st-stick-left").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    until(lambda: station.controls.dead_man)
+    page.mouse.move(x, y - box["height"])
+    until(lambda: station.controls.touch == (0.0, -1.0, 0.0, 0.0))
+    page.mouse.up()
+    until(lambda: station.controls.touch == (0.0, 0.0, 0.0, 0.0) and not station.controls.dead_man)
+    page.get_by_role("button", name="Touch sticks").click()
+
+
+def test_what_is_chosen_is_what_is_asked_for(page, station):
+    page.get_by_label("Friction [-]").fill("0.6")
+    page.get_by_label("Seed").fill("7")
+    page.get_by_role("button", name="Apply").click()
+    until(lambda: asked(station, "configure"))
+    setup = asked(station, "configure")[0].setup
+    assert (setup.vehicle, setup.course, setup.friction, setup.payload, setup.seed) == (
+        "quince",
+        "okada-step",
+        0.6,
+        0,
+        7,
+    )
+
+
+def test_what_is_replayed_is_what_was_recorded(page, station):
+    page.get_by_role("tab", name="Replay").click()
+    page.get_by_label("Recording").click()
+    page.get_by_role("option", name="run").click()
+    page.get_by_role("button", name="Open").click()
+    says(page, "Replay")
+    page.locator(".q-slider").click()
+    until(lambda: [message.action for message in asked(station, "replay")] == ["open", "seek"])
+    time = asked(station, "replay")[1].time
+    assert time == pytest.approx(0.25, abs=0.01)
+    page.wait_for_function(
+        "t => Math.abs(STATION.state.time - t) < 1e-6".replace("STATION", STATION), arg=time
+    )
+    shown = page.evaluate(f"[...{STATION}.state.pose]")
+    assert np.array_equal(shown, Recording.open(station.recording).poses_at(time).astype(np.float32))
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_function(f"{STATION}.state.time > 0.499")
+    page.get_by_role("button", name="Close").click()
+    says(page, "Paused")
+    page.get_by_role("button", name="Start").click()
+    says(page, "You drive")
+    page.get_by_role("tab", name="Setup").click()
+
+
+def test_a_second_client_looks_on_and_an_instructor_takes_over(page, station, browser):
+    second = open_page(browser, station, role="onlooker")
+    says(second, "You look on")
+    assert second.locator(".st-banner span").text_content() == "page drives."
+    for button in ("Reset", "E-STOP"):
+        assert second.get_by_role("button", name=button).is_disabled()
+    driving = station.driver
+    second.keyboard.down("KeyW")
+    second.get_by_role("tab", name="People").click()
+    second.get_by_role("button", name="Come in as instructor").click()
+    says(second, "Instructor")
+    assert station.driver == driving and station.controls.keys == ()
+    second.get_by_role("button", name="Take over").click()
+    says(second, "You drive")
+    says(page, "You look on")
+    page.keyboard.down("KeyS")
+    time.sleep(0.1)
+    assert station.controls.keys == ()
+    page.keyboard.up("KeyS")
+    second.context.close()
+    until(lambda: station.driver is None)
+    page.get_by_role("button", name="Drive", exact=True).click()
+    says(page, "You drive")
+
+
+def test_a_lost_connection_is_said_and_comes_back(page, station):
+    page.evaluate(
+        """() => {
+            const title = document.querySelector(".st-banner strong");
+            window.said = [];
+            const watching = { characterData: true, childList: true, subtree: true };
+            new MutationObserver(() => window.said.push(title.textContent)).observe(title, watching);
+        }"""
+    )
+    page.evaluate(f"{STATION}.connect.socket.close()")
+    page.wait_for_function("window.said.includes('Connection lost')")
+    says(page, "You drive")
+
+
+CORNERS = """async ({ look, flat }) => {
+    const { THREE } = await import("nicegui-scene");
+    const { Vehicle } = await import("segtrack-station/vehicle.js");
+    const { arraysOf } = await import("segtrack-station/meshes.js");
+    const vehicle = new Vehicle(look), corners = [], matrix = new THREE.Matrix4();
+    vehicle.pose(flat);
+    vehicle.meshes.forEach((mesh, part) => {
+        const { points } = arraysOf(look.parts[part].mesh);
+        for (let copy = 0; copy < (mesh.count ?? 1); copy++) {
+            if (mesh.isInstancedMesh) mesh.getMatrixAt(copy, matrix);
+            else matrix.identity();
+            matrix.premultiply(mesh.matrixWorld);
+            for (let i = 0; i < points.length; i += 3) {
+                corners.push(...new THREE.Vector3().fromArray(points, i).applyMatrix4(matrix));
+            }
+        }
+    });
+    return corners;
+}"""
+
+
+@pytest.mark.parametrize("track_model", ["compliant", pytest.param("chain", marks=pytest.mark.slow)])
+def test_the_page_poses_a_vehicle_as_pictures_and_films_do(page, track_model):
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("quince", track_model=track_model)
+        look, flat = look_of(robot), read_pose(robot).flat()
+    generator = np.random.default_rng(1)
+    links, travels = 7 * len(look.links), len(look.tracks)
+    flat[:links] += 0.3 * generator.normal(size=links)
+    for quaternion in flat[:links].reshape(-1, 7)[:, 3:]:
+        quaternion /= np.linalg.norm(quaternion)
+    flat[links : links + travels] = generator.uniform(-3, 3, travels)
+    shown = page.evaluate(CORNERS, {"look": look.as_json(), "flat": flat.tolist()})
+    assert np.reshape(shown, (-1, 3)) == pytest.approx(look.points(look.pose(flat)), abs=1e-6)
+
+
+def test_a_state_is_read_as_it_was_sent(page):
+    numbers = np.random.default_rng(0).normal(size=42).astype(np.float32)
+    state = StateMessage(
+        3, 7, Flag.E_STOP | Flag.GHOST, 1.5, 2.5, 3.5, 4.5, 0.5, 0.25, 8.0, 0.125,
+        numbers[:8], numbers[8:12], numbers[12:18], numbers[18:].reshape(-1, 6),
+    )  # fmt: skip
+    read = page.evaluate(
+        """async (bytes) => {
+            const { readState } = await import("segtrack-station/state.js");
+            const state = readState(new Uint8Array(bytes).buffer);
+            for (const name of ["pose", "ghost", "readings", "contacts"]) state[name] = [...state[name]];
+            return state;
+        }""",
+        list(state.pack()),
+    )
+    arrays = {name: read.pop(name) for name in ("pose", "ghost", "readings", "contacts")}
+    assert np.array_equal(np.concatenate(list(arrays.values())), numbers)
+    assert [len(array) for array in arrays.values()] == [8, 4, 6, 24]
+    assert list(read.values()) == [3, 7, 9, 1.5, 2.5, 3.5, 4.5, 0.5, 0.25, 8.0, 0.125]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [LAPTOP, TABLET], ids=["laptop", "tablet"])
+def test_all_words_are_in_their_place_and_readable(page, station, size, dark):
+    page.set_viewport_size(size)
+    if dark:
+        page.get_by_role("button", name="Dark").click()
+    time.sleep(0.4)  # Quasar's colours take 0.3 s to change.
+    try:
+        for tab in ("Trial", "People", "Replay", "Keys", "Setup"):
+            page.get_by_role("tab", name=tab).click()
+            wrong = page.evaluate(LAYOUT)
+            assert wrong == {"faint": [], "cut": [], "outside": [], "overlaps": False}, tab
+    finally:
+        page.set_viewport_size(LAPTOP)
+        if dark:
+            page.get_by_role("button", name="Light").click()

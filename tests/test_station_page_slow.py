@@ -1,0 +1,165 @@
+"""The operator's page against the whole station: a course driven to its score, replay, views, and times."""
+
+import contextlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+from browser import chromium  # noqa: E402
+from fake_station import FakeStation  # noqa: E402
+from test_station_page import LAPTOP, STATION, TABLET, open_page, says  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+SHORT = """
+title: There and back
+description: Half a metre ahead, and back.
+vehicle: quince
+lanes:
+  - width: 2.4
+    walls: {height: 0.3}
+    pieces:
+      - flat: {length: 1.4}
+        name: near
+      - flat: {length: 1.4}
+        name: far
+gates: [{piece: far}, {piece: near}]
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@contextlib.contextmanager
+def whole_station(folder, *arguments):
+    """The address of a station in processes of its own."""
+    program = [sys.executable, "-c", "from segtrack.cli import main; main()", "station"]
+    options = ["--port", "0", "--no-browser", "--folder", str(folder)]
+    with subprocess.Popen([*program, *options, *arguments], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            yield next(word for line in process.stderr for word in line.split() if word.startswith("http"))
+        finally:
+            process.terminate()
+
+
+class Address:
+    def __init__(self, url):
+        self.url = url
+
+
+def test_a_course_is_driven_by_keys_scored_and_replayed(browser, tmp_path):
+    course = tmp_path / "there-and-back.yaml"
+    course.write_text(SHORT)
+    with whole_station(tmp_path / "folder", "--course", str(course)) as url:
+        page = open_page(browser, Address(url))
+        page.set_default_timeout(60_000)
+        says(page, "Ready")
+        page.get_by_role("button", name="Start").click()
+        says(page, "You drive")
+        page.get_by_role("tab", name="Trial").click()
+        page.get_by_role("button", name="Begin").click()
+        says(page, "You drive: trial")
+        for repetition in range(10):
+            for key, gate in (("KeyW", 1), ("KeyS", 0)):
+                page.keyboard.down(key)
+                wanted = "trial && (trial.next_gate === gate && trial.done === done || trial.over)"
+                done = repetition + (gate == 0)
+                page.wait_for_function(
+                    f"([gate, done]) => {{ const {{ trial }} = {STATION}.status; return {wanted}; }}",
+                    arg=[gate, done],
+                )
+                page.keyboard.up(key)
+        trial = page.evaluate(f"{STATION}.status.trial")
+        assert (trial["over"], trial["passed"], trial["done"], trial["failures"]) == (True, True, 10, 0)
+        assert trial["rate"] > 5
+        page.wait_for_function(f"{STATION}.status.recordings.length > 0")
+        page.get_by_role("tab", name="Replay").click()
+        page.get_by_label("Recording").click()
+        page.get_by_role("option").first.click()
+        page.get_by_role("button", name="Open").click()
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.wait_for_function(f"{STATION}.status.replay.time > 1")
+
+
+VIEWS = ("chase", "front", "rear", "overhead", "free")
+
+
+@pytest.mark.parametrize("track_model", ["compliant", "chain"])
+def test_each_view_shows_the_vehicle(browser, tmp_path, track_model):
+    """In dark and light; the pictures are kept in the test's folder."""
+    station = FakeStation(tmp_path, track_model=track_model)
+    try:
+        for scheme in ("light", "dark"):
+            page = open_page(browser, station, color_scheme=scheme)
+            for view in VIEWS:
+                page.evaluate(f"view => {{ {STATION}.main = view }}", view)
+                page.wait_for_timeout(300)
+                picture = tmp_path / f"{view}-{scheme}-{track_model}.png"
+                page.screenshot(path=picture)
+                assert share_of_belts(picture) > 0.005
+            page.context.close()
+    finally:
+        station.close()
+
+
+def share_of_belts(picture):
+    """Fraction of a picture's pixels that are nearly black, as grousers and belts are."""
+    from PIL import Image
+
+    pixels = np.asarray(Image.open(picture).convert("RGB"))[80:520, :940].astype(int)
+    return np.mean(np.all(pixels < 60, axis=-1))
+
+
+MEASURE = """async (seconds) => {
+  const root = document.querySelector(".st-station"), delays = [], shown = [];
+  let frames = 0, pressed = null;
+  addEventListener("keydown", (event) => { pressed ??= event.timeStamp; }, true);
+  root.addEventListener("drawn", ({ detail }) => {
+    frames++;
+    if (pressed === null || detail.clientTime < pressed) return;
+    const since = pressed;
+    delays.push(detail.drawn - since);
+    requestAnimationFrame(() => shown.push(performance.now() - since));
+    pressed = null;
+  });
+  const started = performance.now();
+  await new Promise((done) => setTimeout(done, 1000 * seconds));
+  return { delays, shown, rate: (1000 * frames) / (performance.now() - started) };
+}"""
+
+
+@pytest.mark.parametrize(
+    "size", [{"width": 640, "height": 360}, LAPTOP, TABLET], ids=["small", "laptop", "tablet"]
+)
+def test_time_from_key_to_drawn_scene(browser, tmp_path, size):
+    """Prints what it measures; the limit is generous, for machines that are busy."""
+    with whole_station(tmp_path, "--course", "inclined-plane") as url:
+        page = open_page(browser, Address(url), viewport=size)
+        page.set_default_timeout(60_000)
+        says(page, "Ready")
+        page.evaluate(f"{STATION}.panel = false")
+        page.get_by_role("button", name="Start").click()
+        says(page, "You drive")
+        page.evaluate(f"window.measured = ({MEASURE})(8)")
+        for _ in range(40):
+            page.keyboard.press("KeyX", delay=60)
+            time.sleep(0.11)
+        measured = page.evaluate("window.measured")
+        shares = page.evaluate(f"[{STATION}.state.realTimeFactor, {STATION}.view.ratio]")
+    drawn, shown = (np.percentile(measured[name], [50, 95]) for name in ("delays", "shown"))
+    sys.stdout.write(
+        f"\n{size['width']} x {size['height']} at pixel ratio {shares[1]:g}, {len(measured['shown'])} keys:\n"
+        f"key to drawn scene {drawn[0]:.0f} ms, 95 % {drawn[1]:.0f} ms; to the browser's next frame "
+        f"{shown[0]:.0f} ms, 95 % {shown[1]:.0f} ms; {measured['rate']:.1f} frames a second; "
+        f"real-time factor {shares[0]:.2f}\n"
+    )
+    assert len(measured["shown"]) > 20 and shown[1] < 500
