@@ -68,7 +68,7 @@ def test_plug_in_example_compiles() -> None:
 
 def test_operator_example_turns_left(capsys: pytest.CaptureFixture[str]) -> None:
     """By less than the twist asks for; here without keeping to the clock."""
-    code = example("For operators: real time")
+    code = example("For operators: a station in the browser")
     assert "real_time=True" in code
     exec(compile(code.replace("real_time=True", "real_time=False"), "README.md", "exec"), {})
     yaw, overruns = capsys.readouterr().out.split()
