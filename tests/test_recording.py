@@ -173,6 +173,20 @@ def test_a_file_outside_its_folder_is_refused(name):
     assert str(error.value) == f"file of a vehicle must be below the vehicle's folder, got {name!r}"
 
 
+@pytest.mark.parametrize("name", ["../escaped", "/tmp/there"])
+def test_a_course_is_put_back_in_its_folder_whatever_the_file_calls_it(drive, tmp_path, monkeypatch, name):
+    whole, file = drive[1].read_bytes(), tmp_path / "attack.mcap"
+    file.write_bytes(whole.replace(b'"okada-step"', f'"{name}"'.encode()))
+    recording = Recording.open(file)
+    assert recording.course_name == name
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with recording.unpacked() as setup:
+        assert Path(setup.course).read_text() == recording.course_text
+        assert Path(setup.course).parent.parent == tmp_path
+        assert len(list(tmp_path.iterdir())) == 2
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_file_that_was_not_closed_lacks_nothing(drive, recording):
     _, unclosed, *_ = drive
     found = Recording.open(unclosed)

@@ -180,6 +180,6 @@ class Recording:
         """The setup, its vehicle and course as they were recorded, in a folder that goes at the end."""
         with tempfile.TemporaryDirectory(prefix="segtrack-") as folder:
             vehicle = self.vehicle_files.write(Path(folder, "vehicle"))
-            course = Path(folder, f"{self.course_name}.yaml")
+            course = Path(folder, "course.yaml")
             course.write_text(self.course_text, encoding="utf-8")
             yield replace(self.setup, vehicle=str(vehicle), course=str(course))
