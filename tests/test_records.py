@@ -182,7 +182,7 @@ def test_highest_setting_is_the_highest_that_was_passed(records):
 def told(records):
     records.add(result("Eve", 8.0))
     records.name_expert("Eve", "step", 0.2, "quince")
-    records.add(result(faults=("fell", "touched a wall"), conditions={"delay": "<b>200</b> ms"}))
+    records.add(result(faults=("fell", "touched a wall"), pauses=2, conditions={"delay": "<b>200</b> ms"}))
     records.add(result(seconds=9.0))
     records.add(result(setting=None, setting_name=None, setting_unit=None, kind="terrain", attempts=()))
     return records
@@ -194,6 +194,7 @@ def test_csv_has_a_line_a_trial(told):
     first, second, third = rows
     assert (first["completed"], first["failed"], first["rate"]) == ("10", "2", "5.0000")
     assert first["faults"] == "1: fell; 2: touched a wall"
+    assert (first["pauses"], second["pauses"]) == ("2", "0")
     assert first["repetition_times_s"] == " ".join(["10.00"] * 12)
     assert (second["fraction_of_expert"], second["reliability"]) == ("0.8889", f"{0.2**0.1:.4f}")
     assert (third["setting"], third["fraction_of_expert"], third["rate_unit"]) == ("", "", "m/min")
@@ -234,6 +235,8 @@ def test_html_needs_nothing_else_and_escapes_what_people_wrote(told):
     assert "Ada.jsonl:4: Invalid JSON" in page
     assert "Expert: Eve, 7.50 1/min" in page
     assert "repetition 2, at 20 s: touched a wall" in page
+    assert page.count("pauses: ") == 1
+    assert "pauses: 2" in page
     assert "modelled on" in page
     assert "compliant" not in page
     assert page.count("data:image/svg+xml;base64,") == 3

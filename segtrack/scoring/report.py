@@ -36,6 +36,7 @@ _COLUMNS = (
     "fraction_of_expert",
     "repetition_times_s",
     "faults",
+    "pauses",
     "conditions",
     "recording",
 )
@@ -130,6 +131,7 @@ def _row(trial: _Trial, settings: ScoringSettings) -> list[object]:
         None if trial.comparison is None else f"{trial.comparison.fraction:.4f}",
         " ".join(f"{attempt.duration:.2f}" for attempt in result.attempts),
         "; ".join(f"{i}: {attempt.fault}" for i, attempt in enumerate(result.attempts, 1) if attempt.fault),
+        result.pauses,
         "; ".join(f"{name}: {value}" for name, value in result.conditions.items()),
         result.recording,
     ]

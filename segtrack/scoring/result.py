@@ -53,6 +53,8 @@ class Result(_Record):
     elapsed: _Time
     """On the trial's clock, which is paused from a fault to the new start [s]."""
     outcome: Outcome
+    pauses: Annotated[int, Field(ge=0)] = 0
+    """How often the simulation was paused while the trial ran."""
     begun: str
     """Date and time, ISO 8601."""
     conditions: Mapping[str, str] = {}

@@ -44,7 +44,7 @@ class Event:
     """
 
     clock: float
-    kind: Literal["gate", "repetition", "fault", "restart", "level", "end"]
+    kind: Literal["gate", "repetition", "fault", "restart", "pause", "level", "end"]
     text: str
 
 
@@ -161,6 +161,12 @@ class Trial:
         self.state, self._time = "running", None
         return [self._tell("restart", f"repetition {len(self.attempts) + 1} begins at the start")]
 
+    def note_pause(self) -> list[Event]:
+        """Note that the simulation is paused, which gives time to think; nothing unless the trial runs."""
+        if self.state != "running":
+            return []
+        return [self._tell("pause", "the simulation was paused")]
+
     def abandon(self) -> list[Event]:
         """End the trial where it stands; the repetition under way does not count.
 
@@ -201,6 +207,7 @@ class Trial:
             attempts=tuple(self.attempts),
             elapsed=self.clock,
             outcome=self.state,
+            pauses=sum(event.kind == "pause" for event in self.events),
             begun=begun,
             conditions=dict(conditions or {}),
             recording=recording,
