@@ -1,6 +1,8 @@
 """The simulation's process, in this one: what fails is reported, and the next order is taken."""
 
 import multiprocessing
+import struct
+import time
 
 import pytest
 
@@ -10,6 +12,7 @@ from segtrack.errors import DivergedError
 from segtrack.recording.setup import DriveSetup
 from segtrack.station.blocks import LatestValue
 from segtrack.station.simulation.drive import Drive
+from segtrack.station.simulation.exchange import CommandSample
 from segtrack.station.simulation.loop import SimulationLoop
 from segtrack.station.simulation.orders import (
     Build,
@@ -102,3 +105,14 @@ def test_an_order_that_is_refused_changes_nothing(loop):
     refused = told(loop, SetTrial("help", "Ann", 10, {}))
     assert refused == [Refused("cannot help a trial: there is none")]
     assert loop.state == "ready"
+
+
+def test_a_writer_that_is_in_the_way_leaves_the_latest_command(loop):
+    told(loop, Build(1, SETUP))
+    told(loop, SetRun("start"))
+    loop._commands.write(CommandSample(1, time.monotonic(), 0.0, False, 0.3, 0.3).pack())
+    loop._tick()
+    struct.pack_into("<Q", loop._commands._memory, 0, 3)  # Odd: in the middle of writing.
+    assert loop._commands.read() is None
+    loop._tick()
+    assert loop._drive.session.command.left == 0.3

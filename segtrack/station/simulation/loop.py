@@ -67,6 +67,7 @@ class SimulationLoop:
         self._commands, self._states, self._orders, self._folder = commands, states, orders, folder
         self._clock = DeadlineClock(TICK, time.monotonic())
         self._drive: Drive | None = None
+        self._latest: CommandSample | None = None
         self._contacts = self._closing = False
 
     def run(self) -> None:
@@ -97,8 +98,10 @@ class SimulationLoop:
         time.sleep(self._clock.end(time.monotonic()))
 
     def _sample(self) -> CommandSample | None:
-        latest = self._commands.read()
-        return None if latest is None else CommandSample.unpack(latest[1])
+        """The latest command; the one before, which ages, where the writer is in the way."""
+        if (read := self._commands.read()) is not None:
+            self._latest = CommandSample.unpack(read[1])
+        return self._latest
 
     def _publish(self) -> None:
         if self._drive is not None:
