@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("mcap", reason="of an extra")
+
 from segtrack.errors import NotReadyError
+from segtrack.recording.recording import Recording
 from segtrack.recording.setup import DriveSetup
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation.drive import Drive
@@ -52,7 +55,7 @@ def test_a_trial_is_told_as_it_goes_and_ends_with_a_result(drive):
     drive.restart()
     assert run(drive, 1).flags == Flag.TRIAL
     drive.set_trial(SetTrial("abandon", "Ann", 30, {}))
-    *_, report, ended = drive.reports()
+    *_, report, ended, _ = drive.reports()
     assert (report.fields["over"], report.fields["passed"]) == (True, False)
     assert isinstance(ended, TrialEnded)
     assert (ended.result.operator, ended.result.outcome) == ("Ann", "abandoned")
@@ -67,6 +70,16 @@ def test_going_back_in_a_trial_gives_the_repetition_up(drive):
     (report,) = drive.reports()
     assert (report.fields["failures"], report.fields["paused"]) == (1, None)
     assert drive.state(0.0, 1.0, 0.0, False).flags & Flag.TRIAL
+
+
+def test_a_trial_that_is_over_has_its_recording_closed_and_listed(drive, tmp_path):
+    drive.set_trial(SetTrial("begin", "Ann", 10, {}))
+    run(drive, 5)
+    drive.set_trial(SetTrial("help", "Ann", 10, {}))  # None of 10 may fail.
+    ended, recorded = drive.reports()[-2:]
+    assert (ended.result.outcome, ended.result.recording) == ("failed", recorded.name)
+    recording = Recording.open(tmp_path / f"{recorded.name}.mcap")
+    assert (recording.damaged, recording.events[-1].details["what"]) == (None, "end")
 
 
 def test_what_no_trial_can_do_is_refused(drive):

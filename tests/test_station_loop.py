@@ -23,6 +23,7 @@ from segtrack.station.simulation.orders import (
     SetTrial,
     Taken,
     TrialEnded,
+    TrialReport,
 )
 
 SETUP = DriveSetup(course="okada-step", time_step=0.002)
@@ -57,7 +58,8 @@ def test_a_setup_that_cannot_be_built_fails_and_the_next_is_built(loop):
     compiling, failed = told(loop, Build(1, DriveSetup(course="nothing")))
     assert (compiling.state, failed.state) == ("compiling", "failed")
     assert failed.reason.startswith("no course 'nothing'; there are: ")
-    assert told(loop, SetRun("start")) == []
+    for action in ("start", "reset"):
+        assert told(loop, SetRun(action)) == [Refused(f"cannot {action} the run: nothing is simulated")]
     assert [report.state for report in told(loop, Build(2, SETUP))] == ["compiling", "ready"]
 
 
@@ -79,6 +81,7 @@ def test_a_tick_that_fails_ends_the_run_and_a_reset_begins_anew(loop, monkeypatc
         patched.setattr(Drive, "tick", tick)
         loop._tick()
     assert loop._orders.sent[-1] == RunReport("failed", reason)
+    assert told(loop, SetRun("start")) == [Refused("cannot start the run: it has failed")]
     assert told(loop, SetRun("reset")) == [RunReport("ready")]
     assert told(loop, SetRun("start")) == [RunReport("running")]
 
@@ -98,6 +101,42 @@ def test_another_setup_ends_the_trial_and_the_recording_that_are_under_way(loop)
     (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
     (recorded,) = [report for report in loop._orders.sent if isinstance(report, RecordingReport)]
     assert (ended.result.outcome, ended.result.recording) == ("abandoned", recorded.name)
+
+
+def test_a_stop_abandons_the_trial_and_lists_its_recording(loop):
+    told(loop, Build(1, SETUP))
+    told(loop, SetTrial("begin", "Ann", 10, {}))
+    told(loop, SetRun("stop"))
+    reports = loop._orders.sent
+    (ended,) = [report for report in reports if isinstance(report, TrialEnded)]
+    (recorded,) = [report for report in reports if isinstance(report, RecordingReport)]
+    assert (ended.result.outcome, ended.result.recording) == ("abandoned", recorded.name)
+    assert loop.state == "stopped"
+
+
+def test_a_pause_is_an_event_of_the_trial_and_its_clock_stands(loop):
+    told(loop, Build(1, SETUP))
+    told(loop, SetTrial("begin", "Ann", 10, {}))
+    loop._tick()
+    told(loop, SetRun("pause"))
+    (report,) = [report for report in loop._orders.sent if isinstance(report, TrialReport)]
+    assert report.fields["events"] == [{"clock": 0.0, "kind": "pause", "text": "the simulation was paused"}]
+    told(loop, SetRun("start"))
+    loop._tick()
+    told(loop, SetTrial("abandon", "Ann", 10, {}))
+    (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
+    assert (ended.result.pauses, ended.result.elapsed) == (1, pytest.approx(0.01))
+
+
+def test_a_run_goes_on_after_its_trial_and_is_recorded_again_from_the_start(loop):
+    told(loop, Build(1, SETUP))
+    told(loop, SetTrial("begin", "Ann", 10, {}))
+    loop._tick()
+    told(loop, SetTrial("abandon", "Ann", 10, {}))
+    loop._tick()
+    states = [told(loop, SetRun(action)) for action in ("pause", "start", "reset")]
+    assert states == [[RunReport("paused")], [RunReport("running")], [RunReport("running")]]
+    assert len(list(loop._folder.glob("*.mcap"))) == 2
 
 
 def test_an_order_that_is_refused_changes_nothing(loop):

@@ -52,11 +52,15 @@ class Drive:
         self.session.restart()
 
     def close(self) -> None:
-        """Abandon the trial, end the recording, and free the engine."""
+        """End the run, and free the engine."""
+        self.end()
+        self.session.close()
+
+    def end(self) -> None:
+        """Abandon the trial that is under way, and end the recording."""
         if self._judge is not None and not self._judge.over:
             self._note(self._judge.trial.abandon())
         self.end_recording()
-        self.session.close()
 
     def tick(self, sample: CommandSample | None, now: float) -> None:
         """Apply the latest command and simulate a tick.
@@ -78,6 +82,11 @@ class Drive:
         """The command that may be applied; the next state says what holds the vehicle."""
         command, self._flags = safe_command(sample, self.scene, self._flippers, now)
         return command
+
+    def pause(self) -> None:
+        """Note the pause in the trial that is under way."""
+        if self._judge is not None:
+            self._note(self._judge.trial.note_pause())
 
     def restart(self) -> None:
         """Put the vehicle back to the start; in a trial another repetition begins."""
@@ -112,9 +121,7 @@ class Drive:
         """
         judge = self._judge
         if order.action == "begin":
-            if judge is not None and not judge.over:
-                self._note(judge.trial.abandon())
-            self.end_recording()
+            self.end()
             self.session.restart()
             self.begin_recording()
             self._judge = Judge(self.session, order)
@@ -178,3 +185,4 @@ class Drive:
         self._reports.append(TrialReport(judge.status()))
         if judge.over:
             self._reports.append(TrialEnded(judge.result(None if recorder is None else recorder.path.stem)))
+            self.end_recording()

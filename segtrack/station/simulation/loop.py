@@ -157,23 +157,29 @@ class SimulationLoop:
             self._report("running")
 
     def _set_run(self, order: SetRun) -> None:
-        if self._drive is None or self.state == "failed" and order.action in ("start", "pause"):
-            return
+        if self._drive is None:
+            raise NotReadyError(f"{order.action} the run", "nothing is simulated")
+        if self.state == "failed" and order.action in ("start", "pause"):
+            raise NotReadyError(f"{order.action} the run", "it has failed")
         match order.action:
             case "start":
                 if self.state == "stopped":
                     self._drive.restart()
-                self._drive.begin_recording()
+                if self.state in ("ready", "stopped"):
+                    self._drive.begin_recording()
                 self._clock.start(time.monotonic())
                 self._report("running")
             case "pause" if self.state == "running":
                 self._report("paused")
+                self._drive.pause()
             case "reset":
                 self._drive.restart()
+                if self.state == "running":
+                    self._drive.begin_recording()
                 self._clock.start(time.monotonic())
                 self._report("running" if self.state == "running" else "ready")
             case "stop":
-                self._drive.end_recording()
+                self._drive.end()
                 self._report("stopped")
 
     def _send_reports(self) -> None:
