@@ -410,6 +410,39 @@ def test_mistakes_in_a_course(change, message):
     assert mistakes_of(LANE.replace(*change).replace("PIECE", "flat: {length: 1.0}")) == message
 
 
+@pytest.mark.parametrize(
+    "gates, got",
+    [
+        ("{place: {x: 2}}", "1"),
+        ("{place: {x: 2}}, {place: {x: 2}}", "2, of which it does"),
+        ("{place: {x: 2}}, {place: {x: 2.9}}", "2, of which it does"),
+        ("{place: {x: 2}}, {place: {x: 5}}, {place: {x: 2.9, yaw_deg: 45}}", "3, of which it does"),
+        ("{piece: near}, {place: {x: 1.4}, length: 0.9}", "2, of which it does"),
+    ],
+)
+def test_a_repetition_that_standing_still_completes_is_refused(gates, got):
+    text = LANE.replace("flat: {length: 1.0}\n", "flat: {length: 1.0}\n        name: near\n", 1)
+    assert mistakes_of(text.replace("PIECE", "flat: {length: 9}") + f"gates: [{gates}]") == (
+        f"mine: gates must be two or more, of which the last does not overlap the first, got {got}"
+    )
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [
+        "{place: {x: 2}}, {place: {x: 3}}",
+        "{place: {x: 2}}, {place: {x: 2.9}}, {place: {x: 3.5}}",
+        "{place: {x: 2}}, {place: {x: 3.3, yaw_deg: 45}}",
+        "{place: {x: 2}}, {place: {x: 2}, elevation: 1.3}",
+    ],
+)
+def test_gates_may_touch_and_those_between_overlap(gates):
+    course = parse_course(LANE.replace("PIECE", "flat: {length: 9}") + f"gates: [{gates}]", "mine")
+    points = np.random.default_rng(0).uniform((1, -1, -0.5), (4, 1, 2.5), (2000, 3))
+    first, *_, last = course.gates
+    assert not any(first.contains(*point) and last.contains(*point) for point in points)
+
+
 def test_a_course_without_lanes_says_where_it_starts_and_leads():
     assert mistakes_of(
         "title: Mine\ndescription: Nothing.\nterrain: [{wall: {length: 1.0}}]"

@@ -25,7 +25,7 @@ def build_course(file: CourseFile, name: str, value: float | None, source: str) 
         The course.
     """
     site = lay_out(file)
-    start, gates = _start(file, site), tuple(_gates(file, site))
+    start, gates = _start(file, site), tuple(gates_of(file, site))
     setting = None
     if file.setting is not None and value is not None:
         setting = Setting(file.setting.name, file.setting.unit, file.setting.values, value)
@@ -56,7 +56,8 @@ def _start(file: CourseFile, site: Site) -> Start:
     return Start(zone.x, zone.y, zone.yaw)
 
 
-def _gates(file: CourseFile, site: Site) -> Iterator[Zone]:
+def gates_of(file: CourseFile, site: Site) -> Iterator[Zone]:
+    """The gates of a repetition, in order."""
     if not file.gates:
         yield from (site.lanes[-1][-1].zone(), site.lanes[0][0].zone())
     named = {laid.piece.name: laid for laid in site.pieces}

@@ -9,6 +9,8 @@ from typing import Literal
 from segtrack.terrain import Terrain, find_soil
 
 Kind = Literal["obstacle", "terrain"]
+_ROUNDING = 1e-9
+"""Overlaps this small are none [m]."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,12 @@ class Zone:
         along, across = seen_from(self, x, y)
         inside = abs(along) <= self.length / 2 and abs(across) <= self.width / 2
         return inside and self.z_min <= z <= self.z_max
+
+    def overlaps(self, other: Zone) -> bool:
+        """Whether there is room that is in both; touching sides have none."""
+        if min(self.z_max, other.z_max) - max(self.z_min, other.z_min) < _ROUNDING:
+            return False
+        return not (_beside(self, other) or _beside(other, self))
 
 
 @dataclass(frozen=True)
@@ -166,3 +174,12 @@ def seen_from(place: Zone | Wall, x: float, y: float) -> tuple[float, float]:
     """A point of the world along and across a place, from its middle [m]."""
     cosine, sine = math.cos(place.yaw), math.sin(place.yaw)
     return cosine * (x - place.x) + sine * (y - place.y), cosine * (y - place.y) - sine * (x - place.x)
+
+
+def _beside(one: Zone, other: Zone) -> bool:
+    """Whether a side of one zone has the other beyond it, in plan."""
+    along, across = seen_from(one, other.x, other.y)
+    cosine, sine = abs(math.cos(other.yaw - one.yaw)), abs(math.sin(other.yaw - one.yaw))
+    length = (one.length + cosine * other.length + sine * other.width) / 2
+    width = (one.width + sine * other.length + cosine * other.width) / 2
+    return abs(along) > length - _ROUNDING or abs(across) > width - _ROUNDING

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from segtrack.courses.apparatus.base import SETTING
-from segtrack.courses.build import build_course
+from segtrack.courses.build import build_course, gates_of
 from segtrack.courses.catalogue import find_course
 from segtrack.courses.course import Course
 from segtrack.courses.file import CourseFile
@@ -83,13 +83,19 @@ def _checked(content: YamlFile, value: float | None, file: str) -> CourseFile:
             problems += (Problem("setting", f"is used nowhere: write {SETTING} in the place of a number"),)
         content = replace(content, data=data, problems=problems)
     course = check_content(CourseFile, content, file, Path("."), CourseFileError)
-    corners = [corner for piece in lay_out(course).pieces for corner in piece.corners()]
+    site = lay_out(course)
+    corners = [corner for piece in site.pieces for corner in piece.corners()]
     farthest = max((abs(place) for corner in corners for place in corner), default=0.0)
     if farthest > FLOOR_REACH:
         message = (
             f"must be on the floor, which reaches {FLOOR_REACH:g} m from the origin, got {farthest:.3g} m"
         )
         raise CourseFileError(file, [Problem("lanes and terrain", message)])
+    first, *others = gates_of(course, site)
+    if not others or others[-1].overlaps(first):
+        got = f"{1 + len(others)}, of which it does" if others else "1"
+        message = f"must be two or more, of which the last does not overlap the first, got {got}"
+        raise CourseFileError(file, [Problem("gates", message)])
     return course
 
 
