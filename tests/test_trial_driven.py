@@ -40,6 +40,21 @@ def test_vehicle_at_the_start_makes_no_fault(name):
         assert session.robot.state.position[:2] == pytest.approx((start.x, start.y), abs=0.02)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bundled_courses())
+def test_trial_does_not_begin_with_a_fault_at_any_setting(name):
+    if name not in MEANT:
+        pytest.skip(f"no bundled vehicle fits into a lane of {load_course(name).lane_width} m")
+    setting = load_course(name).setting
+    for value in (None,) if setting is None else setting.values:
+        with DriveSession(DriveSetup(vehicle=MEANT[name], course=name, setting=value)) as session:
+            judged = Judged(session)
+            for _ in range(100):
+                assert not judged.observer.look(session.time).touching_wall
+                assert judged.look() == []
+                session.advance()
+
+
 def test_repetition_is_driven_there_and_back_and_the_end_wall_is_a_fault():
     setup = DriveSetup(vehicle="packbot", course="straight-ramp", time_step=0.002)
     with DriveSession(setup) as session:
