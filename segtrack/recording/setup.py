@@ -33,7 +33,7 @@ class DriveSetup:
         payload_position: Centre of the payload in the body frame (3,) [m]; None for the middle of the
             top of the body's box.
         time_step: 0.001 or 0.002 [s].
-        seed: Of whatever is random.
+        seed: Held for what is random in the station, degraded links; nothing in the simulation is.
     """
 
     vehicle: str = "quince"

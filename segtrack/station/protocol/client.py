@@ -78,7 +78,7 @@ class Setup(_Message):
         soil: Where the ground yields; None is rigid.
         payload: Mass on the vehicle [kg].
         time_step: Of the simulation, 0.001 or 0.002 [s].
-        seed: Of everything random.
+        seed: Held for what is random in the station; nothing in the simulation is.
     """
 
     vehicle: Name
