@@ -81,13 +81,17 @@ def test_a_course_is_driven_by_keys_scored_and_replayed(browser, tmp_path):
         trial = page.evaluate(f"{STATION}.status.trial")
         assert (trial["over"], trial["passed"], trial["done"], trial["failures"]) == (True, True, 10, 0)
         assert trial["rate"] > 5
-        page.wait_for_function(f"{STATION}.status.recordings.length > 0")
+        clock = page.evaluate(f"{STATION}.state.trialClock")
+        page.wait_for_function(f"{STATION}.status.recordings.length == 2")
         page.get_by_role("tab", name="Replay").click()
         page.get_by_label("Recording").click()
         page.get_by_role("option").first.click()
         page.get_by_role("button", name="Open").click()
         page.get_by_role("button", name="Play", exact=True).click()
-        page.wait_for_function(f"{STATION}.status.replay.time > 1")
+        page.wait_for_function(f"{STATION}.status.replay?.time > 1")
+        replay = page.evaluate(f"{STATION}.status.replay")
+        assert replay["name"] == page.evaluate(f"{STATION}.status.recordings[0]")
+        assert replay["duration"] == pytest.approx(clock, abs=0.1)  # Of the trial, and no longer.
 
 
 VIEWS = ("chase", "front", "rear", "overhead", "free")
