@@ -82,7 +82,7 @@ class Driver:
                 buttons=(False,) * protocol.BUTTONS,
                 keys=(),
                 touch=(float(np.clip(turn, -1, 1)), -drive, 0.0, 0.0),
-                dead_man=True,
+                dead_man=self._seq > 1,  # What is held from the beginning moves nothing.
                 visible=True,
             )
         )

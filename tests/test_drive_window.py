@@ -34,6 +34,8 @@ def window(pygame, session):
     session.restart()
     with DriveWindow(session) as window:
         pygame.event.clear()
+        window.tick()  # With nothing held: what is held from the first moves nothing.
+        session.restart()
         yield window
 
 
@@ -158,15 +160,15 @@ def test_emergency_stop_latches_and_is_said(hands, window, session):
 
 
 def test_hud_says_how_the_vehicle_is(session):
-    from segtrack.station.inputs import InputMapper
+    from segtrack.station.inputs import Controls, InputMapper
     from segtrack.station.window.hud import hud_lines
 
     session.restart()
     for flipper in session.robot.flippers.values():
         flipper.place(math.radians(30))
-    state, flippers, *warnings = hud_lines(
-        session, InputMapper(session.robot.description), 0.5, focused=False
-    )
+    mapper = InputMapper(session.robot.description)
+    mapper.update(Controls(), 0.0)
+    state, flippers, *warnings = hud_lines(session, mapper, 0.5, focused=False)
     assert "left +0.00 m/s, slip +0.00" in state
     assert flippers == "   ".join(f"{name} +30 deg" for name in session.robot.flippers)
     assert warnings == ["another window has the keys", "slow: real-time factor 0.50"]
@@ -237,6 +239,7 @@ def test_window_beside_pybullet_s_takes_the_keys(pygame):
     setup = DriveSetup(vehicle="packbot", course="okada-step", engine="pybullet", track_model="compliant")
     with DriveSession(setup) as session, DriveWindow(session, gui=True) as window:
         hands = Hands(pygame, window)
+        hands.wait()
         hands.key("w")
         hands.key("TAB")
         assert hands.wait(5).left > 0

@@ -33,7 +33,12 @@ def touch(*axes, finger=True):
 
 
 def mapper(**settings):
-    return InputMapper(QUINCE, InputSettings(dead_zone=0.0, **settings))
+    return let_go(InputMapper(QUINCE, InputSettings(dead_zone=0.0, **settings)))
+
+
+def let_go(inputs):
+    inputs.update(Controls(), 0.0)
+    return inputs
 
 
 def flippers(front=0.0, rear=0.0):
@@ -182,6 +187,7 @@ def test_nothing_moves_after_a_release_before_all_was_let_go(release):
     if release is None:
         inputs.release()
     else:
+        inputs.update(pad(), DT)
         inputs.update(release, DT)
     assert not inputs.stopped
     inputs.stop()
@@ -193,6 +199,35 @@ def test_nothing_moves_after_a_release_before_all_was_let_go(release):
     assert inputs.update(drive, DT).left == TOP
 
 
+@pytest.mark.parametrize(
+    ("release", "stop"),
+    [(keys("Enter"), keys("Enter", "Space")), (pad(START), pad(START, B)), (pad(START), None)],
+)
+def test_a_release_that_is_held_undoes_no_stop_before_it_is_pressed_anew(release, stop):
+    inputs = mapper()
+    inputs.update(release, DT)
+    if stop is None:
+        inputs.stop()
+    else:
+        inputs.update(stop, DT)
+    for _ in range(3):
+        inputs.update(release, DT)
+        assert inputs.stopped
+    inputs.update(keys(), DT)
+    inputs.update(release, DT)
+    assert not inputs.stopped
+
+
+def test_what_is_held_from_the_first_moves_nothing_and_changes_no_mode():
+    inputs = InputMapper(QUINCE)
+    everything = Controls((0, -1, 0, 0), pad(RT, BACK).buttons, frozenset({"KeyW"}), (0, -1, 0, 0), True)
+    assert inputs.update(everything, 1.0) == REST
+    assert (inputs.waits, inputs.mode) == (True, "twist")
+    assert inputs.update(keys("KeyW"), 1.0) == REST
+    assert inputs.update(keys(), DT) == REST
+    assert inputs.update(keys("KeyW"), 1.0).left == TOP
+
+
 def test_stop_wins_over_release():
     inputs = mapper()
     inputs.update(keys("Space", "Enter"), DT)
@@ -201,12 +236,12 @@ def test_stop_wins_over_release():
 
 @pytest.mark.parametrize(("value", "effect"), [(0.1, 0), (0.2, 0), (0.6, 0.5), (1, 1), (-0.6, -0.5), (7, 1)])
 def test_dead_zone_is_cut_out(value, effect):
-    inputs = InputMapper(QUINCE, InputSettings(dead_zone=0.2))
+    inputs = let_go(InputMapper(QUINCE, InputSettings(dead_zone=0.2)))
     assert inputs.update(pad(RT, axes=(0, value, 0, 0)), DT).left == pytest.approx(-effect * TOP)
 
 
 def test_vehicle_without_flippers_has_none_in_its_commands():
-    command = InputMapper(PACKBOT).update(pad(RT, A, UP, axes=(0, -1, 0, -1)), DT)
+    command = let_go(InputMapper(PACKBOT)).update(pad(RT, A, UP, axes=(0, -1, 0, -1)), DT)
     assert command == Command(2.6, 2.6, {})
 
 

@@ -92,6 +92,7 @@ def test_who_drives_moves_the_vehicle_and_everything_else_stops_it(station):
     assert driver.status["driver"] == driver.welcome["client"]
     driver.send(protocol.Run(action="start"))
 
+    driver.hold(())
     driver.until(moves, keys=("KeyW",))
     driver.until(lambda c: c.state.time > 0.5, keys=("KeyW",))
     start = driver.scene["course"]["start"]["x"]
@@ -115,6 +116,7 @@ def test_who_drives_moves_the_vehicle_and_everything_else_stops_it(station):
     second.send(protocol.RoleRequest(action="give"))
     driver.until(lambda c: c.status["driver"] == c.welcome["client"])
 
+    driver.hold(())
     driver.until(moves, keys=("KeyW",))
     driver.send(protocol.EmergencyStop(on=True))
     driver.until(lambda c: c.state.flags & Flag.E_STOP, keys=("KeyW",))
@@ -175,5 +177,6 @@ def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     driver.until(lambda c: c.status["run"] == "ready", limit=60.0)
     assert driver.status["setup"]["payload"] == 5.0
     driver.send(protocol.Run(action="start"))
+    driver.hold(())
     driver.until(moves, keys=("KeyW",))
     driver.socket.close()

@@ -41,6 +41,13 @@ def join(hub, role, name="Ann"):
     return hub.join(protocol.Hello(name=name, role=role), MessageBudget(0.0))
 
 
+def at_wheel(hub):
+    """A driver that has let everything go once."""
+    driver = join(hub, "driver")
+    hub.take(driver, controls(0, 0.0), 0.0)
+    return driver
+
+
 def sent(client):
     """What a client was sent and has not read."""
     messages = [json.loads(text) for text in (*client._answers, *client._latest.values())]
@@ -103,7 +110,7 @@ def test_seats_refuse_what_nobody_may():
 
 
 def test_the_driver_s_keys_become_belt_speeds_and_nobody_else_s(hub, simulation):
-    driver, second = join(hub, "driver"), join(hub, "driver")
+    driver, second = at_wheel(hub), join(hub, "driver")
     for seq in range(40):
         hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",)), 0.02 * seq)
         hub.take(second, controls(seq, 20.0 * seq, keys=("KeyS",)), 0.02 * seq)
@@ -115,10 +122,23 @@ def test_the_driver_s_keys_become_belt_speeds_and_nobody_else_s(hub, simulation)
 
 
 def test_controls_of_a_page_that_is_not_seen_stop_the_belts(hub, simulation):
-    driver = join(hub, "driver")
+    driver = at_wheel(hub)
     for seq in range(10):
         hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",), visible=seq < 9), 0.02 * seq)
     assert simulation.commands[-2].left > 0
+    assert simulation.commands[-1].left == 0
+
+
+def test_what_is_held_when_a_page_is_seen_again_or_the_seat_changes_moves_nothing(hub, simulation):
+    driver, instructor = at_wheel(hub), join(hub, "instructor")
+    hub.take(driver, controls(1, 20.0, keys=("KeyW",), visible=False), 0.02)
+    hub.take(driver, controls(2, 40.0, keys=("KeyW",)), 0.04)
+    assert simulation.commands[-1].left == 0
+    hub.take(driver, controls(3, 60.0), 0.06)
+    hub.take(driver, controls(4, 80.0, keys=("KeyW",)), 0.08)
+    assert simulation.commands[-1].left > 0
+    hub.take(instructor, protocol.RoleRequest(action="take"), 0.1)
+    hub.take(instructor, controls(1, 120.0, keys=("KeyW",)), 0.12)
     assert simulation.commands[-1].left == 0
 
 
@@ -136,7 +156,7 @@ def test_controls_that_are_old_or_from_before_a_stall_are_dropped(hub, simulatio
 
 
 def test_a_driver_that_leaves_leaves_the_belts_at_rest(hub, simulation):
-    driver = join(hub, "driver")
+    driver = at_wheel(hub)
     for seq in range(10):
         hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",)), 0.02 * seq)
     hub.leave(driver)

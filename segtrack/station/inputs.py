@@ -1,10 +1,11 @@
 """An operator's gamepad, keys and touch screen, mapped to a command: once, for the page and for windows.
 
-What does what is in `bindings`. Three rules keep a vehicle from running away:
+What does what is in `bindings`. Four rules keep a vehicle from running away:
 
 - A pad moves nothing unless its dead-man (either trigger) is held, a touch screen nothing unless a finger is
   on it, and a key acts while it is down: letting go stops at once, and only the way up is a ramp.
-- The emergency stop latches. It is released explicitly, and nothing moves before everything was let go.
+- The emergency stop latches. It is released explicitly, by a key or button that is pressed anew.
+- Nothing moves before everything was let go: at the beginning, after a release, and after a `wait`.
 - A value that is no finite number is refused before anything is mapped.
 """
 
@@ -121,7 +122,8 @@ class InputMapper:
             name: (flipper.tip_direction, flipper.max_speed) for name, flipper in vehicle.flippers.items()
         }
         self._forward = self._turn = 0.0
-        self._stopped = self._waits = self._changed_mode = False
+        self._stopped = False
+        self.wait()
 
     @property
     def stopped(self) -> bool:
@@ -130,12 +132,18 @@ class InputMapper:
 
     @property
     def waits(self) -> bool:
-        """Whether the emergency stop was released, but not yet everything let go."""
+        """Whether something is held that has to be let go before anything moves."""
         return self._waits
 
     def stop(self) -> None:
         """Turn the emergency stop on."""
-        self._stopped = self._waits = True
+        self._stopped = True
+        self.wait()
+
+    def wait(self) -> None:
+        """Move nothing before everything was let go: what is held may be from before, or another's."""
+        self._waits = True
+        self._held = frozenset(Action)
 
     def release(self) -> None:
         """Turn the emergency stop off; nothing moves before everything was let go."""
@@ -157,13 +165,13 @@ class InputMapper:
         if finite("dt [s]", dt) < 0:
             raise InvalidValueError("dt [s]", "at least 0", dt)
         actions = controls.actions
+        pressed, self._held = actions - self._held, actions
         if Action.E_STOP in actions:
             self.stop()
-        elif Action.RELEASE in actions:
+        elif Action.RELEASE in pressed:
             self.release()
-        if (change := Action.MODE in actions) and not self._changed_mode:
+        if Action.MODE in pressed:
             self.mode = "belts" if self.mode == "twist" else "twist"
-        self._changed_mode = change
 
         pad, keys = controls.button_actions, controls.key_actions
         held = pad if Action.DEAD_MAN in pad else frozenset()

@@ -181,9 +181,9 @@ async def _phase(driver: ClientConnection, seconds: float) -> _Seen:
 
 async def _hold_keys(driver: ClientConnection) -> None:
     due = time.monotonic()
+    keys: tuple[str, ...] = ()  # At first: what is held from the beginning moves nothing.
     while True:
         now = time.monotonic()
-        keys = ("KeyW",) if now % (2 * _TURN_BACK) < _TURN_BACK else ("KeyS",)
         message = ControlsMessage(
             seq=int(1e6 * now),
             time=1000 * now,
@@ -195,6 +195,7 @@ async def _hold_keys(driver: ClientConnection) -> None:
             visible=True,
         )
         await driver.send(message.model_dump_json())
+        keys = ("KeyW",) if now % (2 * _TURN_BACK) < _TURN_BACK else ("KeyS",)
         due += _COMMAND_PERIOD
         await asyncio.sleep(max(0.0, due - time.monotonic()))
 

@@ -61,13 +61,11 @@ class Steering:
 
     def drive(self, message: ControlsMessage, now: float) -> None:
         """Take controls that came at `now` [s]; those of a page that is not seen are all let go."""
-        controls = Controls()
-        if message.visible:
-            keys = frozenset(message.keys)
-            controls = Controls(message.axes, message.buttons, keys, message.touch, message.dead_man)
         step = 0.0 if self._at is None else min(now - self._at, _LONGEST_STEP)
         self._at = now
-        command = self._mapper.update(controls, step)
+        command = self._mapper.update(held(message), step)
+        if not message.visible:
+            self._mapper.wait()
         self.e_stop = self._mapper.stopped
         self._latest = CommandSample(
             self._scene,
@@ -80,3 +78,10 @@ class Steering:
             tuple(command.flipper_speeds.values()),
         )
         self._simulation.command(self._latest)
+
+
+def held(message: ControlsMessage) -> Controls:
+    """What is held on a page: nothing on one that is not seen."""
+    if not message.visible:
+        return Controls()
+    return Controls(message.axes, message.buttons, frozenset(message.keys), message.touch, message.dead_man)
