@@ -13,7 +13,15 @@ from segtrack.errors import NotReadyError
 from segtrack.station import protocol
 from segtrack.station.limits import MessageBudget
 from segtrack.station.roles import Seats
-from segtrack.station.simulation.orders import Build, RunReport, SceneReport, SetRun, ShowContacts
+from segtrack.station.simulation.orders import (
+    Build,
+    RunReport,
+    SceneReport,
+    SetRun,
+    SetTrial,
+    ShowContacts,
+    TrialReport,
+)
 from segtrack.station.web.catalogue import Catalogue
 from segtrack.station.web.hub import Hub
 from segtrack.station.web.library import Library
@@ -317,3 +325,124 @@ def test_a_scene_and_a_status_reach_those_who_come_late(hub, simulation):
     assert (welcome["type"], welcome["client"], welcome["role"]) == ("welcome", client.id, "onlooker")
     assert (scene["type"], scene["number"], scene["course"]) == ("scene", 1, {"title": "x"})
     assert (status["run"], status["reason"]) == ("failed", "simulation diverged")
+
+
+@pytest.mark.parametrize("keys", [("Space",), ("KeyW", "Space")])
+def test_a_stop_by_key_is_not_delayed_or_lost_by_the_link_and_undone_by_nothing_older(hub, simulation, keys):
+    driver, instructor = at_wheel(hub), join(hub, "instructor")
+    quality = protocol.LinkQuality(delay=0.5)
+    hub.take(instructor, protocol.LinkRequest(client=driver.id, command=quality), 0.0)
+    hub.take(driver, controls(1, 20.0, keys=("Enter",)), 0.02)
+    hub.take(driver, controls(2, 40.0, keys=keys), 0.04)
+    assert simulation.commands[-1].e_stop
+    hub.take(instructor, protocol.EmergencyStop(on=False), 0.5)
+    hub.take(driver, controls(3, 600.0, keys=("Enter",)), 0.6)
+    hub.take(instructor, protocol.EmergencyStop(on=True), 0.7)
+    assert hub.deliver(driver, 2.0) is None
+    assert simulation.commands[-1].e_stop
+
+
+def test_a_stop_from_before_a_stall_stops(hub, simulation):
+    driver = at_wheel(hub)
+    hub.take(driver, controls(1, 20.0, keys=("Space",)), 2.0)
+    assert simulation.commands[-1].e_stop
+
+
+class Opened:
+    """A replay that is looked at."""
+
+    playing = False
+
+    def state(self, now):
+        return state()
+
+    def status(self, now):
+        return {"name": "x"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        protocol.Run(action="start"),
+        protocol.Run(action="reset"),
+        protocol.TrialRequest(action="begin"),
+        protocol.TrialRequest(action="raise"),
+        None,
+    ],
+)
+def test_whoever_drives_a_run_sees_it_and_no_replay(hub, message):
+    driver = join(hub, "driver")
+    hub.take(driver, protocol.Configure(setup=hub.run.setup.model_copy(update={"course": "okada-step"})), 0.0)
+    hub.run.state, hub.viewing.replay = "ready", Opened()
+    hub.viewing._reading["replay"] = None
+    if message is None:
+        hub.run.simulation.waiting = [RunReport("running")]
+        hub.broadcast(1.0)
+    else:
+        hub.take(driver, message, 0.0)
+    assert errors(driver) == []
+    assert (hub.viewing.replay, hub.viewing._reading) == (None, {})
+
+
+def trial(**changed):
+    fields = dict.fromkeys(protocol.TrialStatus.model_fields)
+    numbers = dict(repetitions=30, done=0, failures=0, next_gate=0)
+    return fields | numbers | {"operator": "Ann", "unit": "1/min", "over": False, "events": ()} | changed
+
+
+def let_know(hub, simulation, **changed):
+    simulation.waiting = [RunReport("running"), TrialReport(trial(**changed))]
+    hub.broadcast(1.0)
+    simulation.orders.clear()
+
+
+def test_a_change_of_the_driver_in_a_trial_is_help(hub, simulation):
+    join(hub, "driver")
+    instructor = join(hub, "instructor")
+    let_know(hub, simulation)
+    hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
+    assert simulation.orders == [SetTrial("help", "Ann", 30, {})]
+    for what in ({"paused": "help"}, {"over": True}):
+        let_know(hub, simulation, **what)
+        hub.take(instructor, protocol.RoleRequest(action="give"), 1.0)
+        hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
+        assert simulation.orders == []
+
+
+def test_an_instructor_alone_interrupts_a_trial_and_ends_it_by_a_stop(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    let_know(hub, simulation)
+    for message in (
+        protocol.Run(action="pause"),
+        protocol.Run(action="stop"),
+        protocol.ReplayRequest(action="open", recording="x"),
+    ):
+        hub.take(driver, message, 1.0)
+    because = "a trial is on; abandon it, or ask an instructor"
+    assert errors(driver) == [f"cannot {action} the run: {because}" for action in ("pause", "stop", "pause")]
+    assert simulation.orders == []
+    hub.take(instructor, protocol.Run(action="pause"), 1.0)
+    hub.take(instructor, protocol.Run(action="stop"), 1.0)
+    assert simulation.orders == [SetRun("pause"), SetTrial("abandon", "Ann", 30, {}), SetRun("stop")]
+    let_know(hub, simulation, over=True)
+    hub.take(driver, protocol.Run(action="stop"), 1.0)
+    assert simulation.orders == [SetRun("stop")]
+
+
+def test_experts_that_cannot_be_read_begin_no_trial_and_no_client_learns_where_they_are(hub, simulation):
+    driver = join(hub, "driver")
+    hub.library.records.folder.joinpath("experts.json").write_text("nothing")
+    simulation.orders.clear()
+    hub.take(driver, protocol.TrialRequest(action="begin"), 0.0)
+    assert simulation.orders == []
+    (what,) = errors(driver)
+    assert what.startswith("cannot read records/experts.json: ")
+
+
+def test_a_process_that_died_knows_of_no_trial_and_is_told_anew_what_to_show(hub, simulation):
+    hub.take(join(hub, "driver"), protocol.ViewRequest(contacts=True), 0.0)
+    let_know(hub, simulation)
+    simulation.waiting = [RunReport("failed", "the simulation's process ended with code 1")]
+    hub.broadcast(2.0)
+    assert hub.trials.status() is None
+    assert simulation.orders == [ShowContacts(True)]

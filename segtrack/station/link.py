@@ -51,6 +51,10 @@ class DegradedLink(Generic[Item]):
         """When the next message arrives [s]; None if none is on its way."""
         return self._on_the_way[0][0] if self._on_the_way else None
 
+    def drop(self) -> None:
+        """Drop all that is on its way."""
+        self._on_the_way.clear()
+
     def receive(self, now: float) -> list[Item]:
         """Messages that have arrived until `now` [s], in the order in which they were sent."""
         arrived = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -53,6 +53,11 @@ class Client:
         self.link = link
         self.video = DegradedLink(link.video, link.seed) if link is not None else None
         self.commands = DegradedLink(link.command, link.seed + 1) if link is not None else None
+
+    @property
+    def degradation(self) -> dict[str, Any] | None:
+        """How its link is degraded, for `protocol.Status`."""
+        return None if self.link is None else self.link.model_dump(include={"video", "command", "seed"})
 
     def is_news(self, message: ControlsMessage, now: float) -> bool:
         """Whether controls that come at `now` [s] are newer than all before, and not from before a stall."""

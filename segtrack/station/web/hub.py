@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
-from typing import Any
 
 from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
 from segtrack.station import protocol
+from segtrack.station.bindings import Action
 from segtrack.station.limits import MessageBudget
 from segtrack.station.protocol import ClientMessage, ControlsMessage
 from segtrack.station.roles import Seats
@@ -15,14 +14,15 @@ from segtrack.station.simulation.orders import (
     RecordingReport,
     Refused,
     Report,
+    RunReport,
     SceneReport,
-    ShowContacts,
     TrialEnded,
 )
 from segtrack.station.web.catalogue import Catalogue
 from segtrack.station.web.client import Client
 from segtrack.station.web.library import Library
 from segtrack.station.web.run import Run, Simulation
+from segtrack.station.web.steering import held
 from segtrack.station.web.trials import Trials
 from segtrack.station.web.viewing import SeenState, Viewing
 
@@ -55,7 +55,6 @@ class Hub:
         self._message = ""
         self._status_due, self._status_at = True, float("-inf")
         self._scene: str | None = None
-        self._contacts = False
 
     def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
         """Take in a client."""
@@ -89,7 +88,7 @@ class Hub:
         try:
             self._obey(client, message, now)
         except SegtrackError as error:
-            client.answer(protocol.ErrorAnswer(what=str(error)))
+            client.answer(protocol.ErrorAnswer(what=self.library.without_path(str(error))))
         self._status_due = True
 
     def deliver(self, client: Client, now: float) -> float | None:
@@ -105,7 +104,7 @@ class Hub:
         for report in self.run.hear():
             self._hear(report)
         self._look_in(now)
-        self._show_contacts()
+        self.run.show_contacts(any(client.contacts for client in self._clients.values()))
         latest = self.viewing.replayed(now) or self._simulated()
         if latest is not None:
             for client in self._clients.values():
@@ -130,6 +129,8 @@ class Hub:
         match report:
             case SceneReport():
                 self._show_scene()
+            case RunReport(state="running"):
+                self._show_run()
             case Refused(reason):
                 self._message = reason
             case TrialEnded(result):
@@ -145,7 +146,11 @@ class Hub:
         return self.viewing.simulated(latest[1])
 
     def _controls(self, client: Client, message: ControlsMessage, now: float) -> None:
-        if client.id != self.seats.driver or not client.is_news(message, now):
+        if client.id != self.seats.driver:
+            return
+        if Action.E_STOP in held(message).actions:
+            self._latch(True)
+        if not client.is_news(message, now):
             return
         if client.commands is not None:
             client.commands.send(now, message)
@@ -185,9 +190,12 @@ class Hub:
                 self.run.configure(setup)
                 self.viewing.close()
             case protocol.Run(action=action):
-                self.run.set_run(action)
+                self.trials.set_run(action, self.seats.role(client.id))
+                if action in ("start", "reset"):
+                    self._show_run()
             case protocol.TrialRequest(action="raise"):
                 self.run.raise_setting()
+                self.viewing.close()
             case protocol.TrialRequest(action="expert", operator=operator):
                 self._require_instructor(client, "name an expert")
                 self.trials.name_expert(operator)
@@ -195,14 +203,21 @@ class Hub:
                 driver = self._clients.get(self.seats.driver or 0)
                 link = None if driver is None else driver.link
                 self.trials.order(action, message.operator, message.repetitions, link)
+                if action == "begin":
+                    self._show_run()
             case protocol.ReplayRequest():
                 if message.action == "open" and self.run.state == "running":
-                    self.run.set_run("pause")
+                    self.trials.set_run("pause", self.seats.role(client.id))
                 if self.viewing.obey(message, now):
                     self._show_scene()
             case protocol.GhostRequest(recording=recording):
                 if self.viewing.show_ghost(recording):
                     self._show_scene()
+
+    def _show_run(self) -> None:
+        """Show what is simulated: nobody drives what is not seen."""
+        if self.viewing.close():
+            self._show_scene()
 
     def _change_seat(self, client: Client, action: str, to: int | None) -> None:
         before = self.seats.driver
@@ -217,13 +232,22 @@ class Hub:
             self.run.steering.rest()
             driver = self._clients.get(self.seats.driver or 0)
             self._message = "nobody drives" if driver is None else f"{driver.name} drives"
+            self.trials.intervene("help")
 
     def _stop(self, client: Client, on: bool) -> None:
         if on and not self.seats.may_stop(client.id):
             raise NotReadyError("stop", "an onlooker looks on")
         if not on:
             self._require_command(client, "release the emergency stop")
-        self.run.steering.stop(on)
+        self._latch(on)
+
+    def _latch(self, stopped: bool) -> None:
+        """Latch the emergency stop, or release it; what is still on its way to the vehicle undoes no stop."""
+        driver = self._clients.get(self.seats.driver or 0)
+        if stopped and driver is not None and driver.commands is not None:
+            driver.commands.drop()
+        self._status_due |= stopped != self.run.steering.e_stop
+        self.run.steering.stop(stopped)
 
     def _degrade(self, client: Client, message: protocol.LinkRequest) -> None:
         self._require_instructor(client, "degrade a link")
@@ -243,14 +267,6 @@ class Hub:
         if self.seats.role(client.id) != "instructor":
             raise NotReadyError(what, "only an instructor can")
 
-    def _show_contacts(self) -> None:
-        """See to it that states hold contact loads while a client wants them."""
-        wanted = any(client.contacts for client in self._clients.values())
-        if wanted != self._contacts:
-            with suppress(NotReadyError):  # The next time, then.
-                self.run.simulation.order(ShowContacts(wanted))
-                self._contacts = wanted
-
     def _show_scene(self) -> None:
         fields = self.viewing.scene_fields() or self.run.fields
         if fields is None:
@@ -263,26 +279,19 @@ class Hub:
         run = self.run
         role = self.seats.role(client.id)
         replay, ghost = self.viewing.replay, self.viewing.ghost
-        all_links = {other.id: _link(other) for other in self._clients.values()}
-        links = {number: link for number, link in all_links.items() if link is not None}
+        links = {other.id: link for other in self._clients.values() if (link := other.degradation)}
         return protocol.Status(
             role="driver" if client.id == self.seats.driver else role,
             driver=self.seats.driver,
             clients=self.seats.listed(),
             run=run.state,
-            reason=run.reason,
+            reason=self.library.without_path(run.reason),
             setup=run.setup,
             trial=self.trials.status(),
             recordings=self.library.recordings(),
             replay=None if replay is None else replay.status(now),
             ghost=None if ghost is None else ghost.name,
-            link=_link(client),
+            link=client.degradation,
             links=links if role == "instructor" else None,
-            message=self._message,
+            message=self.library.without_path(self._message),
         )
-
-
-def _link(client: Client) -> dict[str, Any] | None:
-    if client.link is None:
-        return None
-    return client.link.model_dump(include={"video", "command", "seed"})

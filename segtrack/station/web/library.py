@@ -36,6 +36,7 @@ class Library:
         Raises:
             FileAccessError: It cannot be made or written to.
         """
+        folder = folder.absolute()
         self.folder, self.records = folder, Records(folder / RECORDS)
         for part in (RECORDINGS, RECORDS):
             check_writable(folder / part)
@@ -74,6 +75,10 @@ class Library:
             _LOG.error("%s", error)
             return str(error)
         return f"{result.operator}: {result.outcome}"
+
+    def without_path(self, text: str) -> str:
+        """A text that may name files, fit for a client: those of the folder are named from there."""
+        return text.replace(f"{self.folder}/", "")
 
     def report_link(self, operator: str | None) -> str:
         """Where an operator's report can be read, or a list of all."""

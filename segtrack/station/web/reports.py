@@ -28,17 +28,17 @@ def report_routes(library: Library) -> APIRouter:
 
     @router.get("/{number}")
     def report(number: int) -> Response:
-        return _answer(lambda: HTMLResponse(library.report(number, "html")))
+        return _answer(library, lambda: HTMLResponse(library.report(number, "html")))
 
     @router.get("/{number}/csv")
     def table(number: int) -> Response:
-        return _answer(lambda: Response(library.report(number, "csv"), media_type="text/csv"))
+        return _answer(library, lambda: Response(library.report(number, "csv"), media_type="text/csv"))
 
     return router
 
 
-def _answer(make: Callable[[], Response]) -> Response:
+def _answer(library: Library, make: Callable[[], Response]) -> Response:
     try:
         return make()
     except SegtrackError as error:
-        return Response(str(error), status_code=404, media_type="text/plain")
+        return Response(library.without_path(str(error)), status_code=404, media_type="text/plain")

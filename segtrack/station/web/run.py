@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 from segtrack.errors import NotReadyError
@@ -17,6 +18,7 @@ from segtrack.station.simulation.orders import (
     SceneReport,
     SetRun,
     SetTrial,
+    ShowContacts,
     TrialReport,
 )
 from segtrack.station.web.catalogue import Catalogue
@@ -62,6 +64,7 @@ class Run:
         self.fields: dict[str, Any] | None = None
         self.steering = Steering(simulation, catalogue.vehicle(catalogue.first.vehicle), 0)
         self.state: RunState = "stopped"
+        self._contacts = False
         self.configure(catalogue.first)
 
     def configure(self, setup: Setup) -> None:
@@ -110,6 +113,13 @@ class Run:
             raise NotReadyError(f"{order.action} a trial", f"the run is {self.state}")
         self.simulation.order(order)
 
+    def show_contacts(self, wanted: bool) -> None:
+        """See to it that states hold contact loads, or none."""
+        if wanted != self._contacts:
+            with suppress(NotReadyError):  # The next time, then.
+                self.simulation.order(ShowContacts(wanted))
+                self._contacts = wanted
+
     def event(self) -> tuple[str, float | None, str]:
         """Course, setting and vehicle: what a rate depends on besides the operator."""
         course = self._catalogue.course(self.setup.course, self.setup.setting)
@@ -127,6 +137,8 @@ class Run:
             match report:
                 case RunReport(state, reason):
                     self.state, self.reason = state, reason
+                    if state == "failed":  # A process that is started anew knows nothing of either.
+                        self.trial, self._contacts = None, False
                 case SceneReport(fields):
                     self.fields = fields
                 case TrialReport(fields):
