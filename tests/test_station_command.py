@@ -62,7 +62,13 @@ def options(host, *origins):
 def test_a_station_is_opened_under_its_own_address_and_the_origins_given():
     own = ["http://127.0.0.1:80", "http://localhost:80", "http://[::1]:80"]
     assert _origins(options("127.0.0.1"), 80) == own
-    assert _origins(options("::1", "https://Robots.Example"), 80) == [*own, "https://robots.example"]
+    assert _origins(options("localhost"), 80) == [own[1], own[0], own[2]]
+    assert _origins(options("127.0.0.2"), 80) == ["http://127.0.0.2:80", *own]
+    assert _origins(options("0::1", "https://Robots.Example"), 80) == [
+        own[2],
+        *own[:2],
+        "https://robots.example",
+    ]
     assert _origins(options("10.0.0.5", "https://a"), 80) == ["http://10.0.0.5:80", "https://a"]
     assert _origins(options("fe80::1"), 80) == ["http://[fe80::1]:80"]
     assert _origins(options("0.0.0.0", "http://a:80"), 80) == ["http://a:80"]

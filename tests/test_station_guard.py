@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 from station_doubles import NotedSimulation
 
 from segtrack.station import limits, protocol
-from segtrack.station.limits import MAX_CLIENTS
+from segtrack.station.limits import MAX_CLIENTS, MAX_ONLOOKERS, PAGE_BURST, MessageBudget
 from segtrack.station.web.catalogue import Catalogue
 from segtrack.station.web.guard import COOKIE, Guard
 from segtrack.station.web.hub import Hub
@@ -25,6 +25,8 @@ from segtrack.station.web.socket import Sockets
 
 ORIGIN = "http://127.0.0.1:8080"
 OWN = {"host": "127.0.0.1:8080"}
+LINK = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+FOREIGN = "segtrack station: foreign site"
 HELLO = protocol.Hello(name="Ann", role="driver").model_dump_json()
 
 
@@ -65,6 +67,12 @@ def browser(hub, token=None):
         ({"host": "evil.example"}, 403, "segtrack station: foreign host"),
         ({"host": "127.0.0.1:8081"}, 403, "segtrack station: foreign host"),
         ({"host": ""}, 403, "segtrack station: foreign host"),
+        ({"sec-fetch-site": "same-origin"}, 200, "the page"),
+        ({"sec-fetch-site": "none"}, 200, "the page"),
+        ({"sec-fetch-site": "cross-site", **LINK}, 200, "the page"),
+        ({"sec-fetch-site": "cross-site", **LINK, "sec-fetch-dest": "iframe"}, 403, FOREIGN),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, 403, FOREIGN),
+        ({"sec-fetch-site": "same-site"}, 403, FOREIGN),
     ],
 )
 def test_the_page_is_for_its_own_host_and_origin(hub, headers, status, text):
@@ -101,6 +109,43 @@ def test_the_token_is_shown_by_the_link_and_then_by_its_cookie(hub):
 def test_no_other_site_shows_the_page_in_a_frame(hub):
     headers = browser(hub).get("/").headers
     assert (headers["x-frame-options"], headers["referrer-policy"]) == ("DENY", "no-referrer")
+
+
+def test_another_site_links_to_the_page_alone(hub):
+    headers = OWN | {"sec-fetch-site": "cross-site"} | LINK
+    assert browser(hub).get("/station/report", headers=headers).text == FOREIGN
+
+
+def test_a_flood_of_pages_is_cut_and_takes_no_room_from_who_drives(hub, monkeypatch):
+    monkeypatch.setattr("segtrack.station.web.guard.PAGE_RATE", 0.0)
+    client = browser(hub)
+    foreign = [client.get("/", headers={"sec-fetch-site": "cross-site"}).status_code for _ in range(9)]
+    assert foreign == [403] * 9
+    answers = [client.get(path) for path in ["/"] * int(PAGE_BURST) + ["/", "/nothing"]]
+    assert [answer.status_code for answer in answers] == [200] * int(PAGE_BURST) + [429, 429]
+    assert answers[-1].text == "segtrack station: too many pages are opened"
+    with pytest.raises(WebSocketDisconnect):
+        client.websocket_connect("/_nicegui_ws/socket.io/?EIO=4&transport=websocket").__enter__()
+    assert client.get("/_nicegui/3/file.js").status_code == 404
+    with client.websocket_connect("/station/socket") as socket:
+        socket.send_text(HELLO)
+        assert socket.receive_json()["role"] == "driver"
+
+
+def test_onlookers_leave_room_for_a_driver_and_an_instructor(hub):
+    for _ in range(MAX_ONLOOKERS):
+        hub.join(protocol.Hello(name="Eve", role="onlooker"), MessageBudget(0.0))
+    client = browser(hub)
+    with client.websocket_connect("/station/socket") as driver:
+        driver.send_text(HELLO)
+        assert driver.receive_json()["role"] == "driver"
+        with client.websocket_connect("/station/socket") as refused:
+            refused.send_text(HELLO)
+            assert refused.receive_json() == {"type": "error", "what": "cannot join: 14 look on already"}
+        with client.websocket_connect("/station/socket") as instructor:
+            instructor.send_text(protocol.Hello(name="Ida", role="instructor").model_dump_json())
+            assert instructor.receive_json()["role"] == "instructor"
+    assert len(hub._clients) == MAX_ONLOOKERS
 
 
 def test_a_client_too_many_is_refused_and_the_driver_goes_on(hub, simulation):

@@ -1,4 +1,4 @@
-"""How much a client may send: what is more is dropped unread, and a flood ends the connection."""
+"""How much clients may send and open: what is more is dropped unread, and a flood ends the connection."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from typing import Literal
 
 MAX_CLIENTS = 16
 """Sockets that are open at a time."""
+MAX_ONLOOKERS = MAX_CLIENTS - 2
+"""Those that look on: there is room left for a driver and an instructor."""
+MAX_CONNECTIONS = 10 * MAX_CLIENTS
+"""Connections at a time: a page has two sockets, and fetches its files over up to six others."""
+PAGE_RATE, PAGE_BURST = 15.0, 60.0
+"""Requests for pages and their sessions, three a page, in a second and at once, of all clients together."""
 MESSAGE_RATE, MESSAGE_BURST = 120.0, 240.0
 """Messages that a client may send in a second, and at once."""
 DROP_RATE, DROP_BURST = 500.0, 2000.0
@@ -16,20 +22,33 @@ HELLO_WITHIN = 5.0
 Verdict = Literal["take", "drop", "close"]
 
 
+class Bucket:
+    """Fills with time, up to a burst."""
+
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        """Begin full at `now` [s]."""
+        self._rate, self._burst = rate, burst
+        self._level, self._at = burst, now
+
+    def take(self, now: float) -> bool:
+        """Take one out at `now` [s], if there is one."""
+        self._level = min(self._burst, self._level + self._rate * (now - self._at))
+        self._at = now
+        taken = self._level >= 1.0
+        self._level -= taken
+        return taken
+
+
 class MessageBudget:
-    """Two buckets that fill with time: a message takes one from the first, or else from the second."""
+    """Two buckets: a message takes one from the first, or else from the second."""
 
     def __init__(self, now: float) -> None:
         """Begin full at `now` [s]."""
-        self._messages, self._drops, self._at = MESSAGE_BURST, DROP_BURST, now
+        self._messages = Bucket(MESSAGE_RATE, MESSAGE_BURST, now)
+        self._drops = Bucket(DROP_RATE, DROP_BURST, now)
 
     def spend(self, now: float) -> Verdict:
         """What to do with a message that comes at `now` [s]."""
-        passed, self._at = now - self._at, now
-        self._messages = min(MESSAGE_BURST, self._messages + passed * MESSAGE_RATE)
-        self._drops = min(DROP_BURST, self._drops + passed * DROP_RATE)
-        if self._messages >= 1.0:
-            self._messages -= 1.0
+        if self._messages.take(now):
             return "take"
-        self._drops -= 1.0
-        return "drop" if self._drops >= 0.0 else "close"
+        return "drop" if self._drops.take(now) else "close"

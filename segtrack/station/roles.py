@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from segtrack.errors import NotReadyError
+from segtrack.station.limits import MAX_ONLOOKERS
 from segtrack.station.protocol import ClientInfo, Role
 
 
@@ -28,7 +29,14 @@ class Seats:
         self._before: int | None = None
 
     def join(self, client: int, name: str, wanted: Role) -> None:
-        """Take in a client; the first that wants to drive gets the seat."""
+        """Take in a client; the first that wants to drive gets the seat.
+
+        Raises:
+            NotReadyError: It would look on, and so many do that there is room for others alone.
+        """
+        looks_on = wanted == "onlooker" or (wanted == "driver" and self.driver is not None)
+        if looks_on and sum(self.role(other) == "onlooker" for other in self._members) >= MAX_ONLOOKERS:
+            raise NotReadyError("join", f"{MAX_ONLOOKERS} look on already")
         self._members[client] = _Member(name, wanted)
         if wanted == "driver" and self.driver is None:
             self.driver = client

@@ -16,6 +16,7 @@ from pathlib import Path
 import uvicorn
 
 from segtrack.errors import AddressError, InvalidValueError
+from segtrack.station.limits import MAX_CONNECTIONS
 from segtrack.station.simulation.process import SimulationProcess
 from segtrack.station.web.app import create_app
 from segtrack.station.web.catalogue import Catalogue
@@ -24,6 +25,7 @@ from segtrack.station.web.library import Library
 
 MAX_FRAME = 1 << 16
 """Largest WebSocket message that is read at all, the page's own included [B]."""
+_LOOPBACK = "127.0.0.1", "localhost", "[::1]"
 _SEND_BUFFER = 1 << 16
 """Of each socket in the system [B]: what a slow client is behind by at most."""
 
@@ -86,6 +88,7 @@ class Station:
                 ws_per_message_deflate=False,
                 ws_ping_interval=5.0,
                 ws_ping_timeout=15.0,
+                limit_concurrency=MAX_CONNECTIONS,
                 timeout_graceful_shutdown=1,
                 server_header=False,
             )
@@ -165,14 +168,13 @@ def _origins(options: StationOptions, port: int) -> list[str]:
         if scheme not in ("http", "https") or not separator or not rest or "/" in rest:
             raise InvalidValueError("--origin", "like http://robots.example:8080", origin)
     given = [origin.lower() for origin in options.origins]
-    if _is_loopback(options.host):
-        return [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")] + given
     if _is_any(options.host):
         if not given:
             raise InvalidValueError("--origin", "given where the station listens on all addresses", None)
         return given
-    host = f"[{options.host}]" if ":" in options.host else options.host.lower()
-    return [f"http://{host}:{port}", *given]
+    own = f"[{ipaddress.ip_address(options.host)}]" if ":" in options.host else options.host.lower()
+    names = dict.fromkeys([own, *(_LOOPBACK if _is_loopback(options.host) else ())])
+    return [*(f"http://{name}:{port}" for name in names), *given]
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,9 +1,10 @@
-"""Who may come in: one check before any page, file or socket."""
+"""Who may come in, and how many: one check before any page, file or socket."""
 
 from __future__ import annotations
 
 import hmac
 import logging
+import time
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
@@ -12,17 +13,21 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from segtrack.station.limits import PAGE_BURST, PAGE_RATE, Bucket
+
 COOKIE = "segtrack_station"
 """Holds the token after the printed link was opened."""
 _POLICY_VIOLATION = 1008
+_OTHER_SITES = "cross-site", "same-site"
 _LOG = logging.getLogger(__name__)
 
 
 class Guard:
-    """ASGI middleware that refuses foreign hosts, foreign origins, and who lacks the token.
+    """ASGI middleware that refuses foreign hosts, origins and sites, floods, and who lacks the token.
 
     A page of another site that a browser shows has another origin; a name of another site that resolves to
-    this machine is another host. Programs send no origin, and cannot be made to by a page.
+    this machine is another host. What it loads without an origin, as an image, comes from another site: it
+    may link here and no more. Programs send neither, and cannot be made to by a page.
     """
 
     def __init__(self, app: ASGIApp, *, origins: frozenset[str], token: str | None) -> None:
@@ -34,19 +39,22 @@ class Guard:
             token: That must be shown, by the link's query or the cookie that it leaves; None needs none.
         """
         self._app, self._origins, self._token = app, origins, token
+        self._pages = Bucket(PAGE_RATE, PAGE_BURST, time.monotonic())
         self._hosts = {origin.partition("://")[2] for origin in origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 403."""
+        """Pass a request on, or refuse it with 403, with 429 in a flood."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        problem = self._problem(headers, shown)
+        problem = self._problem(scope, headers, shown)
         if problem is not None:
             _LOG.warning("refused %s %s: %s", scope["type"], ascii(scope["path"])[:200], problem)
-            await self._refuse(scope, receive, send, problem)
+            await _refuse(scope, receive, send, 403, problem)
+        elif _is_page(scope) and not self._pages.take(time.monotonic()):
+            await _refuse(scope, receive, send, 429, "too many pages are opened")
         elif scope["type"] == "http" and shown and self._token is not None:
             response = RedirectResponse("/", status_code=303)
             response.set_cookie(COOKIE, self._token, httponly=True, samesite="lax")
@@ -54,24 +62,40 @@ class Guard:
         else:
             await self._app(scope, receive, _with_frame_policy(send))
 
-    def _problem(self, headers: Headers, shown: list[str]) -> str | None:
+    def _problem(self, scope: Scope, headers: Headers, shown: list[str]) -> str | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return "foreign host"
         if origins and (len(origins) > 1 or origins[0].lower() not in self._origins):
             return "foreign origin"
+        if headers.get("sec-fetch-site") in _OTHER_SITES and not _is_link(scope["path"], headers):
+            return "foreign site"
         if self._token is not None:
             tokens = shown + _cookies(headers.get("cookie", ""))
             if not any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens):
                 return "no token"
         return None
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send, problem: str) -> None:
-        if scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem})
-        else:
-            await PlainTextResponse(f"segtrack station: {problem}", status_code=403)(scope, receive, send)
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem})
+    else:
+        await PlainTextResponse(f"segtrack station: {problem}", status_code=status)(scope, receive, send)
+
+
+def _is_link(path: str, headers: Headers) -> bool:
+    """Whether a person follows a link to the page."""
+    wanted = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    return path == "/" and wanted == ("navigate", "document")
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether a request makes work: for a page, its session, or what there is not; files do not."""
+    if scope["path"].startswith("/_nicegui_ws/"):
+        return b"sid=" not in scope["query_string"]
+    return not scope["path"].startswith(("/_nicegui/", "/station/socket"))
 
 
 def _cookies(header: str) -> list[str]:

@@ -57,11 +57,15 @@ class Hub:
         self._scene: str | None = None
 
     def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
-        """Take in a client."""
+        """Take in a client.
+
+        Raises:
+            NotReadyError: Too many look on.
+        """
         self._numbers += 1
         client = Client(self._numbers, hello.name, budget)
-        self._clients[client.id] = client
         self.seats.join(client.id, hello.name, hello.role)
+        self._clients[client.id] = client
         role = self.seats.role(client.id)
         _LOG.info("client %d %r joined as %s", client.id, hello.name, role)
         client.answer(protocol.Welcome(client=client.id, role=role, options=self._options))

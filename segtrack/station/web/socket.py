@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from segtrack.errors import MessageError
+from segtrack.errors import MessageError, NotReadyError
 from segtrack.station import protocol
 from segtrack.station.limits import HELLO_WITHIN, MAX_CLIENTS, MessageBudget
 from segtrack.station.web.client import Client
@@ -64,7 +64,12 @@ class _Conversation:
             self._log("no hello")
             await _close(self._socket, _POLICY_VIOLATION, "no hello")
             return
-        client = self._hub.join(hello, self._budget)
+        try:
+            client = self._hub.join(hello, self._budget)
+        except NotReadyError as error:
+            self._log(str(error))
+            await _close(self._socket, _TRY_LATER, str(error))
+            return
         sender = asyncio.create_task(self._send(client))
         try:
             await self._listen(client)
