@@ -112,6 +112,7 @@ def test_who_drives_moves_the_vehicle_and_everything_else_stops_it(station):
     for _ in range(10):
         driver.hold(("KeyW",))
     second.until(lambda c: c.state is not None and rests(c), keys=())
+    second.hold(())
     second.until(moves, keys=("KeyW",))
     second.send(protocol.RoleRequest(action="give"))
     driver.until(lambda c: c.status["driver"] == c.welcome["client"])
