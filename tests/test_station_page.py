@@ -155,8 +155,10 @@ def test_a_hidden_page_lets_go_of_everything_and_says_so(page, station):
     says(page, "You drive")
 
 
-def test_the_emergency_stop_latches_until_it_is_released(page, station):
-    page.get_by_role("button", name="E-STOP").click()
+def test_the_emergency_stop_latches_until_another_button_releases_it(page, station):
+    page.get_by_role("button", name="E-STOP").dblclick()
+    page.keyboard.press("Space")
+    until(lambda: [message.on for message in asked(station, "e_stop")] == [True, True])
     says(page, "Emergency stop")
     assert station.e_stop
     page.keyboard.down("KeyW")

@@ -41,8 +41,11 @@ export default {
           <q-btn flat round icon="touch_app" aria-label="Touch sticks" @click="touch = !touch"/>
           <q-btn flat round :icon="panel ? 'chevron_right' : 'menu'" aria-label="Panels" @click="panel = !panel"/>
         </nav>
-        <button class="st-estop" :class="{ 'st-on': stopped }" :disabled="!mayStop" @click="toggleStop">
-          {{ stopped ? "Release stop" : "E-STOP" }}</button>
+        <div class="st-stops">
+          <button v-if="mayRun && (stopped || status.replay)" class="st-release" @click="send({ type: 'e_stop', on: false })">
+            Release stop</button>
+          <button class="st-estop" :disabled="role === 'onlooker'" @click="stop">E-STOP</button>
+        </div>
       </header>
       <main class="st-scene">
         <canvas ref="canvas"></canvas>
@@ -122,9 +125,6 @@ export default {
     mayTake() {
       return this.connection === "open" && this.status?.driver === null && this.role !== "onlooker";
     },
-    mayStop() {
-      return this.connection === "open" && this.role !== "onlooker" && (this.mayRun || !this.stopped);
-    },
     views() {
       return VIEWS.map((view) => ({ label: NAMES[view], value: view }));
     },
@@ -180,8 +180,10 @@ export default {
     takeSeat() {
       this.send({ type: "request", action: "take", to: null });
     },
-    toggleStop() {
-      this.send({ type: "e_stop", on: !this.stopped });
+    /** Set the emergency stop; neither a second click nor Space or Enter on the button releases it. */
+    stop({ currentTarget }) {
+      this.send({ type: "e_stop", on: true });
+      currentTarget.blur();
     },
     stick(which, x, y, held) {
       this.inputs.setStick(which, x, y, held);
