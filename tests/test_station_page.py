@@ -116,6 +116,15 @@ def test_a_key_that_is_held_while_a_field_gets_the_focus_is_let_go(page, station
     page.keyboard.up("KeyW")
 
 
+def test_the_command_key_lets_go_of_everything(page, station):
+    for name in ("MetaLeft", "KeyR"):
+        page.keyboard.down("KeyW")
+        until(lambda: station.controls.keys == ("KeyW",))
+        page.evaluate("code => dispatchEvent(new KeyboardEvent('keydown', { code, metaKey: true }))", name)
+        until(lambda: station.controls.keys == ())
+        page.keyboard.up("KeyW")
+
+
 PAD = """const pressed = [0, 6];
 window.pads = [{ connected: true, id: "pad", mapping: "standard", axes: [0.25, -1, 0, 0.5],
   buttons: Array.from({ length: 17 }, (_, i) => ({ pressed: pressed.includes(i) })) }];"""

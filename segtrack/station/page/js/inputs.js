@@ -37,7 +37,8 @@ export class Inputs {
   }
 
   keyDown(event) {
-    if (isTypedInto(event.target) || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (isWithMeta(event)) return this.neutral();
+    if (isTypedInto(event.target) || event.ctrlKey || event.altKey) return;
     if (SCROLLING.test(event.code)) event.preventDefault();
     if (event.repeat || !event.code || this.keys.size >= MAX_KEYS) return;
     this.keys.add(event.code);
@@ -46,6 +47,7 @@ export class Inputs {
   }
 
   keyUp(event) {
+    if (isWithMeta(event)) return this.neutral();
     if (SCROLLING.test(event.code) && !isTypedInto(event.target)) event.preventDefault();
     if (this.keys.delete(event.code)) this.tick();
   }
@@ -116,6 +118,9 @@ export class Inputs {
 }
 
 const clip = (value) => (Number.isFinite(value) ? Math.max(-1, Math.min(1, value)) : 0);
+
+/** Whether the command key is held: macOS then tells of no other key's release. */
+const isWithMeta = ({ metaKey, code }) => metaKey || /^Meta/.test(code);
 
 function isTypedInto(target) {
   return target instanceof Element && target.closest(TYPED_INTO) !== null;
