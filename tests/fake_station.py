@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -235,6 +238,16 @@ class FakeStation:
     def forget(self) -> None:
         """Forget what was asked for."""
         self._ask("forget")
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """Halt the process, whose sockets stay open."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._process.pid, signal.SIGCONT)
 
     def close(self) -> None:
         self._connection.send("close")

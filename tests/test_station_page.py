@@ -267,7 +267,25 @@ def test_a_lost_connection_is_said_and_comes_back(page, station):
         }"""
     )
     page.evaluate(f"{STATION}.connect.socket.close()")
-    page.wait_for_function("window.said.includes('Connection lost')")
+    page.wait_for_function("window.said.includes('No connection')")
+    says(page, "You drive")
+
+
+def test_silence_of_the_station_is_said_and_ends_with_its_next_word(page, station):
+    socket = page.evaluate_handle(f"{STATION}.connect.socket")
+    with station.silence():
+        says(page, "No connection")
+        page.wait_for_function("document.querySelector('[data-hud=delay]').textContent === '–'")
+    says(page, "You drive")
+    assert page.evaluate(f"socket => socket === {STATION}.connect.socket", socket)
+
+
+def test_a_connection_that_is_silent_for_5_s_is_opened_anew(page, station):
+    socket = page.evaluate_handle(f"{STATION}.connect.socket")
+    with station.silence():
+        says(page, "No connection")
+        page.evaluate(f"{STATION}.connect.heard -= 4000")
+        page.wait_for_function(f"socket => socket !== {STATION}.connect.socket", arg=socket)
     says(page, "You drive")
 
 

@@ -11,7 +11,7 @@ import { FLAG } from "./state.js";
 export function bannerOf({ connection, reasons, flags, status }) {
   const say = (kind, title, detail = "") => ({ kind, title, detail });
   const has = (flag) => (flags & flag) !== 0;
-  if (connection === "lost") return say("stop", "Connection lost", "Belts stop. Connecting again …");
+  if (connection === "lost") return say("stop", "No connection", "Belts stop by themselves. Connecting again …");
   if (connection === "connecting" || !status) return say("wait", "Connecting …");
   if (has(FLAG.eStop)) return say("stop", "Emergency stop", "Release it, then let go of everything.");
   if (status.run === "failed") return say("stop", "Simulation failed", status.reason);

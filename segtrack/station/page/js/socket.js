@@ -4,7 +4,9 @@ import { readState } from "./state.js";
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 5000;
-const PING_EVERY = 1000;
+const PING_EVERY = 500;
+const SILENT = 1000;
+const DEAD = 5000;
 
 export class Connection {
   /**
@@ -14,13 +16,14 @@ export class Connection {
    *   states, and "connecting", "open" or "lost".
    */
   constructor(url, hello, on) {
-    Object.assign(this, { url, hello, on, wait: FIRST_WAIT, roundTrip: null, closed: false });
-    this.pinging = setInterval(() => this.send({ type: "ping", time: performance.now() }), PING_EVERY);
+    Object.assign(this, { url, hello, on, wait: FIRST_WAIT, roundTrip: null });
+    this.pinging = setInterval(() => this.ping(), PING_EVERY);
     this.open();
   }
 
   open() {
-    this.on.change("connecting");
+    this.become("connecting");
+    this.heard = performance.now();
     this.socket = new WebSocket(this.url);
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => this.send(this.hello());
@@ -28,7 +31,25 @@ export class Connection {
     this.socket.onclose = () => this.reopen();
   }
 
+  /** Take the state "connecting", "open" or "lost"; what was measured before ends with it. */
+  become(state) {
+    if (state === this.state) return;
+    this.state = state;
+    this.roundTrip = null;
+    this.on.change(state);
+  }
+
+  /** Ask for an answer, and notice silence: a network that breaks closes nothing by itself. */
+  ping() {
+    this.send({ type: "ping", time: performance.now() });
+    const silence = performance.now() - this.heard;
+    if (silence > SILENT) this.become("lost");
+    if (silence > DEAD) this.reopen();
+  }
+
   receive(data) {
+    this.heard = performance.now();
+    if (this.state === "lost") this.become("open");
     if (typeof data !== "string") {
       const state = readState(data);
       if (state) this.on.state(state);
@@ -37,17 +58,16 @@ export class Connection {
     const message = JSON.parse(data);
     if (message.type === "welcome") {
       this.wait = FIRST_WAIT;
-      this.on.change("open");
+      this.become("open");
     }
     if (message.type === "pong") this.roundTrip = performance.now() - message.time;
     else this.on.message(message);
   }
 
-  /** Try again, each time after twice as long. */
+  /** Leave the socket and try another, each time after twice as long. */
   reopen() {
-    if (this.closed) return;
-    this.roundTrip = null;
-    this.on.change("lost");
+    this.leave();
+    this.become("lost");
     this.retry = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
   }
@@ -57,10 +77,16 @@ export class Connection {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
+  /** Hear nothing of the socket any more; a dead one takes its time to close. */
+  leave() {
+    this.heard = Infinity;
+    this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
+    this.socket.close();
+  }
+
   close() {
-    this.closed = true;
     clearInterval(this.pinging);
     clearTimeout(this.retry);
-    this.socket.close();
+    this.leave();
   }
 }

@@ -201,6 +201,7 @@ export default {
     },
     changed(connection) {
       this.connection = connection;
+      this.redraw();
     },
     receive(message) {
       if (message.type === "welcome") {
