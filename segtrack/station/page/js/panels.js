@@ -197,7 +197,8 @@ export const InstructorPanel = {
     },
     degrade(form) {
       const inUnits = (way) => Object.fromEntries(LINK.map(([name, , unit]) => [name, numberOr(form[way][name], 0) / unit]));
-      this.$emit("send", { type: "link", client: this.of, video: inUnits("video"), command: inUnits("command"), seed: 0 });
+      const seed = this.status.setup?.seed ?? 0;
+      this.$emit("send", { type: "link", client: this.of, video: inUnits("video"), command: inUnits("command"), seed });
     },
     clear() {
       this.form = { video: { ...CLEAR }, command: { ...CLEAR } };
