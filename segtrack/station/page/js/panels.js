@@ -228,7 +228,7 @@ export const ReplayPanel = {
           <q-select class="st-speed" ${SELECT} v-model="speed" :options="speeds" label="Speed" @update:model-value="replay.playing && ask('play')"/>
         </div>
       </template>
-      <p v-else-if="!recordings.length" class="st-hint">Nothing is recorded yet.</p>
+      <p v-else-if="!recordings.length" class="st-hint">A run is listed here once it was stopped.</p>
     </div>`,
   data() {
     const speeds = [0.1, 0.25, 0.5, 1, 2, 5, 10].map((value) => ({ label: `${value} ×`, value }));

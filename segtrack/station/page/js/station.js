@@ -29,6 +29,8 @@ export default {
           <q-btn v-if="mayTake" unelevated no-caps color="primary" label="Drive" @click="takeSeat"/>
           <q-btn v-if="run === 'running'" outline no-caps icon="pause" label="Pause" :disable="!mayRun" @click="ask('pause')"/>
           <q-btn v-else unelevated no-caps color="primary" icon="play_arrow" label="Start" :disable="!mayRun" @click="ask('start')"/>
+          <q-btn outline no-caps icon="stop" label="Stop" title="End the run; its recording is then listed"
+            :disable="!mayRun || !['running', 'paused'].includes(run)" @click="ask('stop')"/>
           <q-btn outline no-caps icon="replay" label="Reset" :disable="!mayRun" @click="ask('reset')"/>
           <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" label="View"
             v-model="main" :options="views"/>
