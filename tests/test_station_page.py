@@ -108,6 +108,37 @@ def test_what_is_typed_into_a_field_drives_nothing(page, station):
     page.keyboard.up("KeyW")
 
 
+def focus_a_button(page):
+    page.get_by_role("button", name="Loads").click(click_count=2)
+
+
+def choose_with_the_mouse(page):
+    page.get_by_label("View").click()
+    page.get_by_role("option", name="Chase").click()
+
+
+def choose_with_keys(page):
+    page.get_by_label("View").focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    page.evaluate(f"{STATION}.main = 'chase'")
+
+
+def enter_a_number(page):
+    page.get_by_label("Seed").fill("7")
+    page.get_by_label("Seed").press("Enter")
+
+
+@pytest.mark.parametrize("use", [focus_a_button, choose_with_the_mouse, choose_with_keys, enter_a_number])
+def test_space_stops_after(page, station, use):
+    use(page)
+    page.wait_for_function("document.activeElement === document.body")
+    page.keyboard.press("Space")
+    says(page, "Emergency stop")
+    page.get_by_role("button", name="Release stop").click()
+    says(page, "You drive")
+
+
 def test_a_key_that_is_held_while_a_field_gets_the_focus_is_let_go(page, station):
     page.keyboard.down("KeyW")
     until(lambda: station.controls.keys == ("KeyW",))

@@ -23,6 +23,7 @@ export class Inputs {
     this.listening = new AbortController();
     on(window, ["keydown"], (event) => this.keyDown(event));
     on(window, ["keyup"], (event) => this.keyUp(event));
+    on(document, ["click", "keyup"], blurIfDone);
     on(window, ["blur", "focus", "pagehide"], () => this.neutral());
     on(document, ["visibilitychange"], () => this.neutral());
     on(document, ["focusin"], ({ target }) => isTypedInto(target) && this.neutral());
@@ -118,6 +119,13 @@ export class Inputs {
 }
 
 const clip = (value) => (Number.isFinite(value) ? Math.max(-1, Math.min(1, value)) : 0);
+
+/** Take the focus from what was clicked or entered: keys drive again, and Space is the emergency stop. */
+function blurIfDone({ type, target, code }) {
+  const clicked = type === "click" && target.closest("button, [role=tab], [role=option]");
+  const entered = code === "Enter" && target.closest("input:not([aria-expanded=true])");
+  if (clicked || entered) setTimeout(() => document.activeElement.blur());
+}
 
 /** Whether the command key is held: macOS then tells of no other key's release. */
 const isWithMeta = ({ metaKey, code }) => metaKey || /^Meta/.test(code);

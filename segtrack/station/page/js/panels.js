@@ -255,6 +255,7 @@ export const HelpPanel = {
   props: { bindings: Array },
   template: `
     <div class="st-form">
+      <p class="st-hint">Keys act only outside text fields and lists: click the picture to drive on.</p>
       <template v-for="device in devices" :key="device">
         <h3>{{ device }}</h3>
         <dl class="st-keys"><div v-for="row in bindings.filter((row) => row.device === device)" :key="row.inputs + row.action">

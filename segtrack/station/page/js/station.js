@@ -44,9 +44,9 @@ export default {
           <q-btn flat round :icon="panel ? 'chevron_right' : 'menu'" aria-label="Panels" @click="panel = !panel"/>
         </nav>
         <div class="st-stops">
-          <button v-if="mayRun && (stopped || status.replay)" class="st-release" @click="send({ type: 'e_stop', on: false })">
+          <button v-if="mayRun && (stopped || status.replay)" class="st-release" @click="stop(false)">
             Release stop</button>
-          <button class="st-estop" :disabled="role === 'onlooker'" @click="stop">E-STOP</button>
+          <button class="st-estop" :disabled="role === 'onlooker'" @click="stop(true)">E-STOP</button>
         </div>
       </header>
       <main class="st-scene">
@@ -182,10 +182,8 @@ export default {
     takeSeat() {
       this.send({ type: "request", action: "take", to: null });
     },
-    /** Set the emergency stop; neither a second click nor Space or Enter on the button releases it. */
-    stop({ currentTarget }) {
-      this.send({ type: "e_stop", on: true });
-      currentTarget.blur();
+    stop(on) {
+      this.send({ type: "e_stop", on });
     },
     stick(which, x, y, held) {
       this.inputs.setStick(which, x, y, held);
