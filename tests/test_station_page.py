@@ -156,20 +156,65 @@ def test_the_command_key_lets_go_of_everything(page, station):
         page.keyboard.up("KeyW")
 
 
-PAD = """const pressed = [0, 6];
-window.pads = [{ connected: true, id: "pad", mapping: "standard", axes: [0.25, -1, 0, 0.5],
-  buttons: Array.from({ length: 17 }, (_, i) => ({ pressed: pressed.includes(i) })) }];"""
+PAD = """({ index, axes, pressed }) => {
+  const buttons = Array.from({ length: 17 }, (_, i) => ({ pressed: pressed.includes(i) }));
+  window.pads[index] = { connected: true, id: "pad", mapping: "standard", index, axes, buttons };
+}"""
+
+
+def hold(page, *pressed, axes=(0, 0, 0, 0), index=0):
+    """Hold buttons and sticks of a pad, which is there from then on."""
+    page.evaluate(PAD, {"index": index, "axes": axes, "pressed": pressed})
+
+
+def held_buttons(station):
+    return [i for i, pressed in enumerate(station.controls.buttons) if pressed]
 
 
 def test_a_gamepad_drives_and_its_loss_stops_and_is_said(page, station):
-    page.evaluate(PAD)
+    hold(page)
+    until(lambda: page.locator(".st-banner span").text_content() == "pad")
+    hold(page, 0, 6, axes=(0.25, -1, 0, 0.5))
     until(lambda: station.controls.axes == (0.25, -1.0, 0.0, 0.5))
-    assert [i for i, pressed in enumerate(station.controls.buttons) if pressed] == [0, 6]
+    assert held_buttons(station) == [0, 6]
     page.evaluate("window.pads = [null]; window.dispatchEvent(new Event('gamepaddisconnected'))")
     until(lambda: station.controls.axes == (0.0, 0.0, 0.0, 0.0) and not any(station.controls.buttons))
     says(page, "Gamepad lost")
     page.keyboard.press("KeyX")
     says(page, "You drive")
+
+
+def test_a_lost_gamepad_is_said_until_a_button_of_another_is_pressed(page, station):
+    hold(page)
+    hold(page, index=1)
+    until(lambda: page.evaluate(f"{STATION}.inputs.pad.pad?.index") == 0)
+    page.evaluate("window.pads[0] = null")
+    says(page, "Gamepad lost")
+    hold(page, 6, index=1)
+    says(page, "You drive")
+    assert held_buttons(station) == [6]
+    hold(page, index=1)
+    page.evaluate("window.pads = []")
+    says(page, "Gamepad lost")
+    page.keyboard.press("KeyX")
+
+
+def test_a_gamepad_that_is_held_while_the_focus_comes_back_waits_until_it_is_let_go(page, station):
+    hold(page)
+    until(lambda: page.evaluate(f"!{STATION}.inputs.pad.waits.includes(true)"))
+    hold(page, 6, axes=(0, -1, 0, 0))
+    until(lambda: held_buttons(station) == [6])
+    page.evaluate("window.dispatchEvent(new Event('blur')); window.dispatchEvent(new Event('focus'))")
+    until(lambda: station.controls.axes == (0, 0, 0, 0) and not held_buttons(station))
+    hold(page, 1, 6, axes=(0, -1, 0, 0))
+    until(lambda: held_buttons(station) == [1])
+    hold(page)
+    until(lambda: page.evaluate(f"!{STATION}.inputs.pad.waits.includes(true)"))
+    hold(page, 6, axes=(0, -1, 0, 0))
+    until(lambda: held_buttons(station) == [6] and station.controls.axes == (0, -1, 0, 0))
+    page.get_by_role("button", name="Release stop").click()
+    page.evaluate("window.pads = []")
+    page.keyboard.press("KeyX")
 
 
 def test_losing_the_focus_lets_go_of_everything_and_is_said(page, station):

@@ -1,8 +1,9 @@
 /** What the operator holds down: keys, a gamepad, touch sticks. What it means is decided by the station. */
 
+import { Pad } from "./pad.js";
+
 const PERIOD = 20; // [ms]
 const MAX_KEYS = 16;
-const BUTTONS = 17;
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
@@ -13,7 +14,7 @@ export class Inputs {
    *   changes.
    */
   constructor(send, tell) {
-    Object.assign(this, { send, tell, active: false, seq: 0, keys: new Set(), pad: null, padLost: false });
+    Object.assign(this, { send, tell, active: false, seq: 0, keys: new Set(), pad: new Pad() });
     this.touch = [0, 0, 0, 0];
     this.fingers = [false, false];
     this.told = "";
@@ -27,7 +28,7 @@ export class Inputs {
     on(window, ["blur", "focus", "pagehide"], () => this.neutral());
     on(document, ["visibilitychange"], () => this.neutral());
     on(document, ["focusin"], ({ target }) => isTypedInto(target) && this.neutral());
-    on(window, ["gamepaddisconnected"], () => this.poll());
+    on(window, ["gamepaddisconnected"], () => this.tick());
     this.timer = setInterval(() => this.tick(), PERIOD);
   }
 
@@ -43,7 +44,7 @@ export class Inputs {
     if (SCROLLING.test(event.code)) event.preventDefault();
     if (event.repeat || !event.code || this.keys.size >= MAX_KEYS) return;
     this.keys.add(event.code);
-    this.padLost = false;
+    this.pad.lost = false;
     this.tick();
   }
 
@@ -58,6 +59,7 @@ export class Inputs {
     this.keys.clear();
     this.touch.fill(0);
     this.fingers.fill(false);
+    this.pad.wait();
     this.tick();
   }
 
@@ -66,27 +68,18 @@ export class Inputs {
     this.fingers[stick] = held;
     this.touch[2 * stick] = x;
     this.touch[2 * stick + 1] = y;
-    this.padLost = false;
+    this.pad.lost = false;
   }
 
   get seen() {
     return document.visibilityState === "visible" && document.hasFocus();
   }
 
-  /** Read the gamepad anew: the browser tells nothing between two reads. */
-  poll() {
-    const pads = Array.from(navigator.getGamepads?.() ?? []).filter((pad) => pad?.connected);
-    const pad = pads.find(({ mapping }) => mapping === "standard") ?? pads[0] ?? null;
-    if (this.pad && !pad) this.padLost = true;
-    if (pad) this.padLost = false;
-    this.pad = pad;
-  }
-
   tick() {
-    this.poll();
-    const { padLost, seen, pad } = this;
-    const name = pad?.id.split("(")[0].trim() ?? "";
-    const reasons = { hidden: document.visibilityState !== "visible", blurred: !seen, padLost, pad: name };
+    const { pad, seen } = this;
+    pad.poll();
+    const hidden = document.visibilityState !== "visible";
+    const reasons = { hidden, blurred: !seen, padLost: pad.lost, pad: pad.name };
     const told = JSON.stringify(reasons);
     if (told !== this.told) this.tell(reasons);
     this.told = told;
@@ -96,15 +89,12 @@ export class Inputs {
   /** The message of now; neutral while the page is not seen. */
   controls() {
     const { seen, pad } = this;
-    const live = seen ? pad : null;
-    const axes = [0, 1, 2, 3].map((i) => clip(live?.axes[i] ?? 0));
-    const buttons = Array.from({ length: BUTTONS }, (_, i) => live?.buttons[i]?.pressed ?? false);
     return {
       type: "controls",
       seq: ++this.seq,
       time: performance.now(),
-      axes,
-      buttons,
+      axes: seen ? pad.axes : pad.axes.map(() => 0),
+      buttons: seen ? pad.buttons : pad.buttons.map(() => false),
       keys: seen ? [...this.keys] : [],
       touch: seen ? [...this.touch] : [0, 0, 0, 0],
       dead_man: seen && this.fingers.includes(true),
@@ -117,8 +107,6 @@ export class Inputs {
     this.listening.abort();
   }
 }
-
-const clip = (value) => (Number.isFinite(value) ? Math.max(-1, Math.min(1, value)) : 0);
 
 /** Take the focus from what was clicked or entered: keys drive again, and Space is the emergency stop. */
 function blurIfDone({ type, target, code }) {

@@ -1,0 +1,42 @@
+/** A gamepad: what it holds down, and whether the one in use is gone. */
+
+const AXES = 4;
+const BUTTONS = 17;
+const REST = 0.15; // A stick nearer to its middle is let go.
+
+export class Pad {
+  constructor() {
+    Object.assign(this, { pad: null, lost: false, waits: Array(AXES + BUTTONS).fill(false) });
+    this.poll();
+  }
+
+  get name() {
+    return this.pad?.id.split("(")[0].trim() ?? "";
+  }
+
+  /** Let go of everything: each stick and button acts again once it was at rest. */
+  wait() {
+    if (this.pad) this.waits.fill(true);
+  }
+
+  /** Read it anew: the browser tells nothing between two reads. */
+  poll() {
+    const pads = Array.from(navigator.getGamepads?.() ?? []).filter((pad) => pad?.connected);
+    const same = pads.find(({ id, index }) => id === this.pad?.id && index === this.pad.index);
+    if (this.pad && !same) {
+      this.lost = true;
+      this.wait();
+    }
+    const choices = same ? [same, ...pads] : pads;
+    this.pad = choices.find(({ mapping }) => mapping === "standard") ?? choices[0] ?? null;
+    const held = Array.from({ length: AXES }, (_, i) => clip(this.pad?.axes[i] ?? 0));
+    for (let i = 0; i < BUTTONS; i++) held.push(this.pad?.buttons[i]?.pressed ? 1 : 0);
+    if (this.pad) this.waits = this.waits.map((waits, i) => waits && Math.abs(held[i]) >= REST);
+    const acting = held.map((value, i) => (this.waits[i] ? 0 : value));
+    this.axes = acting.slice(0, AXES);
+    this.buttons = acting.slice(AXES).map(Boolean);
+    if (this.buttons.includes(true)) this.lost = false;
+  }
+}
+
+const clip = (value) => (Number.isFinite(value) ? Math.max(-1, Math.min(1, value)) : 0);
