@@ -423,12 +423,18 @@ def test_a_state_is_read_as_it_was_sent(page):
     assert list(read.values()) == [3, 7, 9, 1.5, 2.5, 3.5, 4.5, 0.5, 0.25, 8.0, 0.125]
 
 
+TRIAL = {"operator": "Ann", "done": 1, "repetitions": 10, "failures": 0, "rate": None, "events": []}
+TRIAL |= {"over": False, "expert_fraction": None, "confidence": None}
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", [LAPTOP, TABLET], ids=["laptop", "tablet"])
 def test_all_words_are_in_their_place_and_readable(page, station, size, dark):
     page.set_viewport_size(size)
     if dark:
         page.get_by_role("button", name="Dark").click()
+    page.evaluate(f"trial => {STATION}.connect.on.message({{ ...{STATION}.status, trial }})", TRIAL)
+    page.evaluate(f"() => {{ {STATION}.connect.on.message = () => null; }}")
     time.sleep(0.4)  # Quasar's colours take 0.3 s to change.
     try:
         for tab in ("Trial", "People", "Replay", "Keys", "Setup"):
@@ -436,6 +442,7 @@ def test_all_words_are_in_their_place_and_readable(page, station, size, dark):
             wrong = page.evaluate(LAYOUT)
             assert wrong == {"faint": [], "cut": [], "outside": [], "overlaps": False}, tab
     finally:
+        page.evaluate(f"() => {{ {STATION}.connect.on.message = {STATION}.receive; }}")
         page.set_viewport_size(LAPTOP)
         if dark:
             page.get_by_role("button", name="Light").click()
