@@ -290,6 +290,7 @@ def test_what_is_replayed_is_what_was_recorded(page, station):
     page.get_by_role("option", name="run").click()
     page.get_by_role("button", name="Open").click()
     says(page, "Replay")
+    assert page.get_by_role("button", name="Release stop").is_visible()
     page.locator(".q-slider").click()
     until(lambda: [message.action for message in asked(station, "replay")] == ["open", "seek"])
     time = asked(station, "replay")[1].time

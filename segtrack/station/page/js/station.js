@@ -43,11 +43,7 @@ export default {
           <q-btn flat round icon="touch_app" aria-label="Touch sticks" @click="touch = !touch"/>
           <q-btn flat round :icon="panel ? 'chevron_right' : 'menu'" aria-label="Panels" @click="panel = !panel"/>
         </nav>
-        <div class="st-stops">
-          <button v-if="mayRun && (stopped || status.replay)" class="st-release" @click="stop(false)">
-            Release stop</button>
-          <button class="st-estop" :disabled="role === 'onlooker'" @click="stop(true)">E-STOP</button>
-        </div>
+        <button class="st-estop" :disabled="role === 'onlooker'" @click="stop(true)">E-STOP</button>
       </header>
       <main class="st-scene">
         <canvas ref="canvas"></canvas>
@@ -58,6 +54,7 @@ export default {
           <touch-stick class="st-stick-left" label="drive" @move="(x, y, held) => stick(0, x, y, held)"/>
           <touch-stick class="st-stick-right" label="flippers" @move="(x, y, held) => stick(1, x, y, held)"/>
         </template>
+        <button v-if="mayRun && (stopped || status.replay)" class="st-release" @click="stop(false)">Release stop</button>
         <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
       </main>
       ${HUD}
