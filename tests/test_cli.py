@@ -342,7 +342,47 @@ def options_refused() -> Iterator[tuple[list[str], str]]:
             yield [*call, option, text], option
 
 
-MISTAKES = [*wrong_paths(), *wrong_names(), *wrong_pairs(), *wrong_numbers()]
+def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
+    """Mistakes of commands that need an extra, said once it is installed."""
+    courses = f"no course 'gap'; there are: {', '.join(bundled_courses())}"
+    drive, station = ["drive", "quince"], ["station", "--no-browser", "--folder", "bad.yaml/in"]
+    yield [*drive, "--course", "gap"], courses
+    yield [*drive, "--setting", "nan"], "setting must be a finite number, got nan"
+    yield [*drive, "--engine", "ode"], "no engine 'ode'; there are: pybullet, native"
+    models = "segments, smooth, wheels:N, plates, chain, compliant, surface"
+    yield [*drive, "--track-model", "rails"], f"no track model 'rails'; there are: {models}"
+    for text, problem in (("nan", "a finite number, got nan"), ("0", "greater than 0, got 0.0")):
+        yield [*drive, "--seconds", text], f"--seconds [s] must be {problem}"
+    yield [*station, "--measure", "1"], "--measure [s] must be at least 3, got 1.0"
+    yield [*station, "--port", "70000"], "--port must be from 0, below 65536, got 70000"
+    origin = "--origin must be like http://robots.example:8080, got 'x'"
+    yield ["station", "--no-browser", "--folder", ".", "--port", "0", "--origin", "x"], origin
+    unknown = "cannot listen on 256.1.1.1, port 8080: Name or service not known"
+    yield [*station, "--host", "256.1.1.1"], unknown
+    folder = "cannot write to /proc/here/recordings: No such file or directory"
+    yield ["station", "--no-browser", "--port", "0", "--folder", "/proc/here"], folder
+    known = ", ".join(segtrack.bundled_vehicles())
+    beginning = ["station", "--no-browser", "--folder", ".", "--port", "0"]
+    yield [*beginning, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {known}"
+    yield [*beginning, "--course", "gap"], courses
+
+
+def wrong_replays() -> Iterator[tuple[list[str], str]]:
+    """What is wrong with a replay whatever is recorded."""
+    for option, text, expected in (
+        ("--film", "x.avi", "--film must be a file of .mp4, .gif, got 'x.avi'"),
+        ("--csv", "x.bmp", "--csv must be a file of .csv, got 'x.bmp'"),
+        ("--frame-size", "big", "frame-size [pixels] must be width x height, as 640x360, got 'big'"),
+        *(
+            (name, "25", "--film must be given with --view, --frame-rate or --frame-size, got none")
+            for name in ("--view", "--frame-rate")
+        ),
+    ):
+        yield ["replay", "x.mcap", option, text], expected
+
+
+MISTAKES = [*wrong_paths(), *wrong_names(), *wrong_pairs(), *wrong_numbers(), *wrong_replays()]
+IN_EXTRAS = list(wrong_in_extras())
 OPTIONS = list(options_refused())
 
 
@@ -375,6 +415,13 @@ def test_users_mistake_gets_one_clear_error_and_leaves_nothing(call: list[str], 
 
 
 @pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("call, message", IN_EXTRAS, ids=[" ".join(call) for call, _ in IN_EXTRAS])
+def test_users_mistake_gets_one_clear_error_with_the_extra(call: list[str], message: str) -> None:
+    pytest.importorskip("pygame" if call[0] == "drive" else "nicegui", reason="of an extra")
+    assert refused(call) == f"segtrack: {message}\n"
+
+
+@pytest.mark.usefixtures("beside")
 @pytest.mark.parametrize("call, option", OPTIONS, ids=[" ".join(call) for call, _ in OPTIONS])
 def test_what_is_no_such_number_is_refused_with_its_option(call: list[str], option: str) -> None:
     said = refused(call)
@@ -394,7 +441,7 @@ def options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 @pytest.mark.parametrize("path, option", list(options(typer.main.get_command(app))), ids=str)
 def test_every_option_that_takes_a_value_is_in_the_table(path: tuple[str, ...], option: str) -> None:
-    calls = [call for call, _ in [*MISTAKES, *OPTIONS]]
+    calls = [call for call, _ in [*MISTAKES, *IN_EXTRAS, *OPTIONS]]
     assert any(tuple(call[: len(path)]) == path and option in call for call in calls)
 
 

@@ -10,7 +10,7 @@ import typer
 from segtrack.cli.options import TrackModel
 from segtrack.cli.output import command, words
 from segtrack.cli.vehicles import VehicleFile
-from segtrack.errors import MissingPackageError
+from segtrack.errors import InvalidValueError, MissingPackageError, finite
 
 
 @command
@@ -37,6 +37,8 @@ def drive(
     ] = None,
 ) -> None:
     """Drive a vehicle in a window, in real time, with a gamepad or keys; which do what is printed."""
+    if seconds is not None and finite("--seconds [s]", seconds) <= 0:
+        raise InvalidValueError("--seconds [s]", "greater than 0", seconds)
     if find_spec("pygame") is None:
         raise MissingPackageError("a window to drive in", "pygame-ce", "drive")
     from segtrack.recording.session import DriveSession

@@ -68,10 +68,10 @@ class Station:
             SegtrackError: A folder that cannot be written to, or no such vehicle or course.
         """
         port = listening.getsockname()[1]
-        library = Library(options.folder)
-        catalogue = Catalogue(options.vehicle, options.course)
         token = None if _is_loopback(options.host) else secrets.token_urlsafe(16)
         origins = _origins(options, port)
+        catalogue = Catalogue(options.vehicle, options.course)
+        library = Library(options.folder)
         query = "" if token is None else f"/?token={token}"
         self.link = origins[0] + query
         self._listening = listening
