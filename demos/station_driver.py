@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from segtrack.cli.output import command
 from segtrack.courses import load_course
 from segtrack.demos import Picture
+from segtrack.errors import MissingPackageError
 from segtrack.rendering import Camera, PosedVehicle, VehicleLook
 from segtrack.station import protocol
 
@@ -113,6 +115,9 @@ def station(folder: Path) -> Iterator[str]:
 
 def main(headless: bool = False, repetitions: int = 10, picture: Picture = None) -> None:
     """Drive up an inclined plane and back, ten times or fewer; with a window, a browser looks on."""
+    for package in ("nicegui", "mcap"):
+        if find_spec(package) is None:
+            raise MissingPackageError("the station", package, "station")
     with TemporaryDirectory() as folder, station(Path(folder)) as link:
         if not headless:
             typer.launch(link)
