@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.options import EngineChoice, Preset, TrackModel, pixels
+from segtrack.cli.options import (
+    EngineChoice,
+    FilmFile,
+    FilmView,
+    FrameRate,
+    FrameSize,
+    Preset,
+    TrackModel,
+    film_options,
+)
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
@@ -22,7 +31,6 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments import chain_history, grouser_history
 from segtrack.experiments.climb import (
     FRONT_FLIPPERS_DEG,
@@ -35,7 +43,7 @@ from segtrack.experiments.climb import (
     run_climb,
 )
 from segtrack.experiments.grouser_history import GrouserRecorder
-from segtrack.files import check_file, write_csv, write_figure, write_json
+from segtrack.files import write_csv, write_figure, write_json
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.rendering import Film
@@ -64,18 +72,10 @@ def climb(
         float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
     ] = None,
     gui: Annotated[bool, typer.Option("--gui", help="Show a window.")] = False,
-    record: Annotated[
-        Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)
-    ] = None,
-    view: Annotated[
-        str | None, typer.Option(help="The film's: side, top, oblique or chase; side.", show_default=False)
-    ] = None,
-    frame_rate: Annotated[
-        float | None, typer.Option(help="The film's [1/s], 25.", show_default=False)
-    ] = None,
-    frame_size: Annotated[
-        str | None, typer.Option(help="The film's width and height [pixels], 640x360.", show_default=False)
-    ] = None,
+    record: FilmFile = None,
+    view: FilmView = None,
+    frame_rate: FrameRate = None,
+    frame_size: FrameSize = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -85,14 +85,7 @@ def climb(
     from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 
-    size = None if frame_size is None else pixels(frame_size)
-    asked = {"view": view, "frame_rate": frame_rate, "size": size}
-    film_options = {name: value for name, value in asked.items() if value is not None}
-    if record is not None:
-        check_file("--record", record, (".mp4", ".gif"))
-    elif film_options:
-        expected = "given with --view, --frame-rate or --frame-size"
-        raise InvalidValueError("--record", expected, Phrase("none"))
+    options = film_options("--record", record, view, frame_rate, frame_size)
     setup = ClimbSetup(
         vehicle=vehicle,
         step=step,
@@ -104,7 +97,7 @@ def climb(
         preset=preset,
         friction=friction,
     )
-    film = None if record is None else partial(_open_film, record, film_options)
+    film = None if record is None else partial(_open_film, record, options)
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
     ended: ClimbInterrupted | ClimbDivergedError | None = None
     recorder = GrouserRecorder() if setup.resolved[1] in grouser_history.TRACK_MODELS else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.files import check_file
 
 TrackModel = Annotated[
     str | None,
@@ -31,9 +33,43 @@ Preset = Annotated[
         show_default=False,
     ),
 ]
+FilmFile = Annotated[Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)]
+FilmView = Annotated[
+    str | None, typer.Option(help="The film's: side, top, oblique or chase; side.", show_default=False)
+]
+FrameRate = Annotated[float | None, typer.Option(help="The film's [1/s], 25.", show_default=False)]
+FrameSize = Annotated[
+    str | None, typer.Option(help="The film's width and height [pixels], 640x360.", show_default=False)
+]
 
 
-def pixels(size: str) -> tuple[int, int]:
+def film_options(
+    option: str, film: Path | None, view: str | None, frame_rate: float | None, frame_size: str | None
+) -> dict[str, Any]:
+    """What a film is asked to be, as `segtrack.rendering.Film` takes it, checked before the work begins.
+
+    Args:
+        option: That names the film's file.
+        film: The file; None for no film.
+        view: Of the film.
+        frame_rate: Of the film [1/s].
+        frame_size: Of the film, as `640x360` [pixels].
+
+    Raises:
+        InvalidValueError: No size, or options of a film without one.
+        FileAccessError: Nothing can be written there.
+    """
+    size = None if frame_size is None else _pixels(frame_size)
+    asked = {"view": view, "frame_rate": frame_rate, "size": size}
+    options = {name: value for name, value in asked.items() if value is not None}
+    if film is not None:
+        check_file(option, film, (".mp4", ".gif"))
+    elif options:
+        raise InvalidValueError(option, "given with --view, --frame-rate or --frame-size", Phrase("none"))
+    return options
+
+
+def _pixels(size: str) -> tuple[int, int]:
     """Width and height of `640x360` and the like [pixels].
 
     Raises:

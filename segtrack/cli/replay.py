@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.options import pixels
+from segtrack.cli.options import FilmFile, FilmView, FrameRate, FrameSize, film_options
 from segtrack.cli.output import JsonFlag, command, progress, say_written, show
-from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
+from segtrack.errors import MissingPackageError
 from segtrack.files import check_file, write_csv
 
 if TYPE_CHECKING:
@@ -26,31 +26,17 @@ def replay(
     check: Annotated[
         bool, typer.Option("--check", help="Simulate the inputs again; exit code 1 if a state differs.")
     ] = False,
-    film: Annotated[
-        Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)
-    ] = None,
-    view: Annotated[
-        str | None, typer.Option(help="The film's: side, top or oblique; side.", show_default=False)
-    ] = None,
-    frame_rate: Annotated[
-        float | None, typer.Option(help="The film's [1/s], 25.", show_default=False)
-    ] = None,
-    frame_size: Annotated[
-        str | None, typer.Option(help="The film's width and height [pixels], 640x360.", show_default=False)
-    ] = None,
+    film: FilmFile = None,
+    view: FilmView = None,
+    frame_rate: FrameRate = None,
+    frame_size: FrameSize = None,
     csv: Annotated[
         Path | None, typer.Option(help="Table of poses, commands and readings to write.", show_default=False)
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show a recorded drive; simulate it again, film it or write its numbers."""
-    size = None if frame_size is None else pixels(frame_size)
-    asked = {"view": view, "frame_rate": frame_rate, "size": size}
-    options = {name: value for name, value in asked.items() if value is not None}
-    if film is not None:
-        check_file("--film", film, (".mp4", ".gif"))
-    elif options:
-        raise InvalidValueError("--film", "given with --view, --frame-rate or --frame-size", Phrase("none"))
+    options = film_options("--film", film, view, frame_rate, frame_size)
     if csv is not None:
         check_file("--csv", csv, (".csv",))
     recording = _open(file)

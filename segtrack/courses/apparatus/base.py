@@ -81,9 +81,9 @@ class Apparatus(Spec):
     def extent(self, width: float) -> float:
         """Length along x [m] in a lane of a width [m]."""
 
-    @abstractmethod
     def solids(self, width: float, root: float) -> Iterator[Box | Hull]:
         """The solids in a lane of a width [m]; they reach `root` below the piece's ground [m]."""
+        yield from ()
 
     def walls(self, width: float) -> Iterator[Upright]:
         """What of it must not be touched."""

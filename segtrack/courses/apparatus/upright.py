@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from segtrack.courses.apparatus.base import Apparatus, Length, Upright
-from segtrack.terrain.solids import Box, Hull
 
 WALL_THICKNESS = 0.05
 """Of walls beside lanes [m]."""
@@ -25,10 +24,6 @@ class Wall(Apparatus):
         """Length along x [m]."""
         return self.length
 
-    def solids(self, width: float, root: float) -> Iterator[Box | Hull]:
-        """None but the wall."""
-        yield from ()
-
     def walls(self, width: float) -> Iterator[Upright]:
         """The wall."""
         yield Upright(self.length / 2, 0.0, self.length, self.thickness, self.height)
@@ -47,10 +42,6 @@ class Doorway(Apparatus):
     def extent(self, width: float) -> float:
         """Length along x [m]."""
         return self.thickness
-
-    def solids(self, width: float, root: float) -> Iterator[Box | Hull]:
-        """None but the walls."""
-        yield from ()
 
     def walls(self, width: float) -> Iterator[Upright]:
         """Both sides of the opening; none where it is as wide as the lane."""
