@@ -114,6 +114,17 @@ def test_a_stop_abandons_the_trial_and_lists_its_recording(loop):
     assert loop.state == "stopped"
 
 
+def test_a_tick_that_fails_in_a_trial_abandons_it_and_lists_its_recording(loop, monkeypatch):
+    told(loop, Build(1, SETUP))
+    told(loop, SetTrial("begin", "Ann", 10, {}))
+    monkeypatch.setattr(Drive, "check", lambda *_: 1 / 0)
+    loop._tick()
+    *_, listed, failed = loop._orders.sent
+    (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
+    assert (ended.result.outcome, ended.result.recording) == ("abandoned", listed.name)
+    assert failed == RunReport("failed", "ZeroDivisionError: division by zero")
+
+
 def test_a_pause_is_an_event_of_the_trial_and_its_clock_stands(loop):
     told(loop, Build(1, SETUP))
     told(loop, SetTrial("begin", "Ann", 10, {}))

@@ -45,8 +45,8 @@ def opened(viewing, now=0.0):
         time.sleep(0.01)
 
 
-def shown(viewing, now):
-    return StateMessage.unpack(viewing.replayed(now).bytes_for(False))
+def shown(viewing, now, flags=Flag.REPLAY):
+    return StateMessage.unpack(viewing.replayed(now, flags).bytes_for(False))
 
 
 def test_a_replay_shows_what_was_seen_while_driving(recorded):
@@ -61,6 +61,7 @@ def test_a_replay_shows_what_was_seen_while_driving(recorded):
         assert (state.flags, state.time) == (Flag.REPLAY, pytest.approx(0.01 * i))
         assert np.array_equal(state.pose, states[i].pose.astype("f4"))
         assert np.array_equal(state.readings, states[i].readings.astype("f4"))
+    assert shown(viewing, 0.0, Flag.E_STOP).flags == Flag.REPLAY | Flag.E_STOP
 
 
 def test_a_replay_plays_pauses_and_ends(recorded):
@@ -79,7 +80,7 @@ def test_a_replay_plays_pauses_and_ends(recorded):
     viewing.obey(ReplayRequest(action="play"), 21.0)
     assert shown(viewing, 21.1).time == pytest.approx(0.1)
     assert viewing.obey(ReplayRequest(action="close"), 22.0)
-    assert viewing.replayed(22.0) is None
+    assert viewing.replayed(22.0, Flag(0)) is None
 
 
 @pytest.mark.parametrize(("flags", "at"), [(Flag(0), 30), (Flag.TRIAL, 10)])

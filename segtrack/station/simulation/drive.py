@@ -58,9 +58,11 @@ class Drive:
 
     def end(self) -> None:
         """Abandon the trial that is under way, and end the recording."""
-        if self._judge is not None and not self._judge.over:
-            self._note(self._judge.trial.abandon())
-        self.end_recording()
+        try:
+            if self._judge is not None and not self._judge.over:
+                self._note(self._judge.trial.abandon())
+        finally:  # What was written is kept, even where no more can be.
+            self.end_recording()
 
     def tick(self, sample: CommandSample | None, now: float) -> None:
         """Apply the latest command and simulate a tick.

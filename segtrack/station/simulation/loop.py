@@ -191,7 +191,7 @@ class SimulationLoop:
         """Report what went wrong: a user's mistake or a divergence by its message, all else with its type."""
         if self._drive is not None:
             with suppress(SegtrackError):  # Of a disk that is full, say.
-                self._drive.end_recording()
+                self._drive.end()
             self._send_reports()
         if isinstance(error, SegtrackError):
             self._report("failed", str(error))

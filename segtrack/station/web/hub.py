@@ -8,7 +8,7 @@ from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
 from segtrack.station import protocol
 from segtrack.station.bindings import Action
 from segtrack.station.limits import MessageBudget
-from segtrack.station.protocol import ClientMessage, ControlsMessage
+from segtrack.station.protocol import ClientMessage, ControlsMessage, Flag
 from segtrack.station.roles import Seats
 from segtrack.station.simulation.orders import (
     RecordingReport,
@@ -109,7 +109,8 @@ class Hub:
             self._hear(report)
         self._look_in(now)
         self.run.show_contacts(any(client.contacts for client in self._clients.values()))
-        latest = self.viewing.replayed(now) or self._simulated()
+        stopped = Flag.E_STOP if self.run.steering.e_stop else Flag(0)
+        latest = self.viewing.replayed(now, stopped) or self._simulated()
         if latest is not None:
             for client in self._clients.values():
                 client.see(latest.bytes_for(client.contacts), now)

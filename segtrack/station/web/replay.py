@@ -94,8 +94,8 @@ class Replay:
         self._at = now
         return self._time
 
-    def state(self, now: float) -> StateMessage:
-        """What is seen at `now` [s]."""
+    def state(self, now: float, flags: Flag) -> StateMessage:
+        """What is seen at `now` [s], with flags of the simulation, which waits."""
         time, recording = self.time(now), self.film.recording
         self._frame += 1
         row = min(int(np.searchsorted(recording.times, time)), len(recording.ticks) - 1)
@@ -104,7 +104,7 @@ class Replay:
         return StateMessage(
             scene=self.scene,
             frame=self._frame,
-            flags=Flag.REPLAY,
+            flags=flags | Flag.REPLAY,
             time=time,
             server_time=now,
             trial_clock=0.0,

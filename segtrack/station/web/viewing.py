@@ -111,9 +111,9 @@ class Viewing:
                 self.replay = Replay(film, self._scenes, now)
         return bool(done)
 
-    def replayed(self, now: float) -> SeenState | None:
-        """The replay's state; None without one."""
-        return None if self.replay is None else self._beside_ghost(self.replay.state(now))
+    def replayed(self, now: float, flags: Flag) -> SeenState | None:
+        """The replay's state with what holds the simulation meanwhile; None without one."""
+        return None if self.replay is None else self._beside_ghost(self.replay.state(now, flags))
 
     def simulated(self, data: bytes) -> SeenState:
         """The simulation's state."""

@@ -54,7 +54,7 @@ export default {
           <touch-stick class="st-stick-left" label="drive" @move="(x, y, held) => stick(0, x, y, held)"/>
           <touch-stick class="st-stick-right" label="flippers" @move="(x, y, held) => stick(1, x, y, held)"/>
         </template>
-        <button v-if="mayRun && (stopped || status.replay)" class="st-release" @click="stop(false)">Release stop</button>
+        <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">Release stop</button>
         <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
       </main>
       ${HUD}
