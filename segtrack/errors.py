@@ -104,6 +104,23 @@ class CourseFileError(DescriptionFileError):
     """A course file with mistakes."""
 
 
+class TerrainFileError(DescriptionFileError):
+    """A terrain file with mistakes."""
+
+
+class MappingFileError(DescriptionFileError):
+    """A mapping file with mistakes, or one that does not fit its log."""
+
+
+class LogFileError(SegtrackError):
+    """A log that cannot be read, or not what it is asked for."""
+
+    def __init__(self, file: str, problem: str) -> None:
+        """Say which file, and what is wrong with it."""
+        self.file, self.problem = file, problem
+        super().__init__(f"{file}: {problem}")
+
+
 class RecordingFileError(SegtrackError):
     """A file that is no recording of a drive, or not one that can be read."""
 

@@ -30,6 +30,7 @@ LAYERS = (
     {"scoring"},
     {"experiments"},
     {"recording"},
+    {"logs"},
     {"envs"},
     {"report"},
     {"station"},
@@ -55,6 +56,7 @@ FORBIDDEN = {
     "robot": {"pybullet", "pybullet_utils"},
     "world": {"pybullet", "pybullet_utils"},
     "courses": {"pybullet", "pybullet_utils"},
+    "logs": {"pybullet", "pybullet_utils"},
     "scoring": {"pybullet", "pybullet_utils"},
     "settling": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
 }

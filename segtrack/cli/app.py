@@ -11,6 +11,7 @@ from segtrack.cli.climb import climb
 from segtrack.cli.courses import courses
 from segtrack.cli.drive import drive
 from segtrack.cli.learn import benchmark, evaluate, train
+from segtrack.cli.log import log
 from segtrack.cli.replay import replay
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.station import station
@@ -28,6 +29,7 @@ for command in own:
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")
+app.add_typer(log, name="log")
 
 
 def main() -> None:

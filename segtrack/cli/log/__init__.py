@@ -1,0 +1,11 @@
+"""`segtrack log`: recordings of physical robots, a module a command."""
+
+from __future__ import annotations
+
+import typer
+
+log = typer.Typer(
+    help="Read, map, compare and fit recordings of physical robots.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)

@@ -1,0 +1,19 @@
+"""Recordings of physical robots: read, mapped to quantities, put on one clock, replayed, compared, fitted.
+
+Data flows one way, and each stage is a type:
+
+| stage | in | out | where |
+|---|---|---|---|
+| read | a file | `Log`: channels as they are in the file | `reading` |
+| map | `Log`, mapping file | `Motion`: quantities in segtrack's units, frames and signs | `mapping` |
+| clocks | signals of two sources | offset and skew, with their uncertainty | `clocks` |
+| replay | `Motion`, vehicle, terrain | `Motion` as simulated | `replay` |
+| compare | two `Motion` | errors beside their uncertainty, by phase | `compare` |
+| climbs | a table of trials | outcomes beside simulated ones | `climbs` |
+| fit | several `Motion` | parameters with their uncertainty, a vehicle file | `fit` |
+"""
+
+from segtrack.logs.log import Channel, Log
+from segtrack.logs.motion import QUANTITIES, Motion, Quantity, Signal, quantity_of
+
+__all__ = ["QUANTITIES", "Channel", "Log", "Motion", "Quantity", "Signal", "quantity_of"]

@@ -1,0 +1,1 @@
+"""Tables of trials: outcomes of climbs beside simulated ones, and the limits of both."""

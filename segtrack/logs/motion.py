@@ -1,0 +1,225 @@
+"""How a vehicle moved, logged or simulated: quantities in segtrack's units, frames and signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+
+
+class Quantity(NamedTuple):
+    """What a signal is of.
+
+    Attributes:
+        unit: Of its values.
+        width: Numbers at a time.
+        each: `side` (left, right) or `flipper` (its name) where there is one for each; None otherwise.
+        meaning: In words, with frame and sign.
+    """
+
+    unit: str
+    width: int
+    each: str | None
+    meaning: str
+
+
+QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
+    {
+        "belt_speed_command": Quantity("m/s", 1, "side", "commanded belt speed, forward positive"),
+        "belt_speed": Quantity("m/s", 1, "side", "belt speed, forward positive"),
+        "belt_force": Quantity("N", 1, "side", "force of the drives on a side's belts along their travel"),
+        "slip_velocity": Quantity("m/s", 1, "side", "belt speed less the speed of its track over the ground"),
+        "current": Quantity("A", 1, "side", "motor current of a side's drives"),
+        "flipper_angle_command": Quantity("rad", 1, "flipper", "commanded angle, tip up positive"),
+        "flipper_angle": Quantity("rad", 1, "flipper", "angle, tip up positive"),
+        "position": Quantity("m", 3, None, "of the body frame's origin in the world"),
+        "velocity": Quantity("m/s", 3, None, "of the body frame's origin, in the body frame"),
+        "orientation": Quantity("-", 4, None, "of the body frame in the world, quaternion (x, y, z, w)"),
+        "roll": Quantity("rad", 1, None, "about the body's x axis, right side down positive"),
+        "pitch": Quantity("rad", 1, None, "nose up positive"),
+        "yaw": Quantity("rad", 1, None, "about the world's z axis, left positive"),
+        "angular_velocity": Quantity("rad/s", 3, None, "of the body, in the body frame: y is nose down"),
+        "energy": Quantity("J", 1, None, "work of all drives since the beginning"),
+    }
+)
+"""By name. Of one that there is for each side or flipper the key of a signal is `name.which`, as in
+`belt_speed.left` and `flipper_angle.front_left`."""
+
+
+def quantity_of(key: str) -> Quantity:
+    """What a signal's key stands for.
+
+    Raises:
+        UnknownNameError: No quantity has that name.
+        InvalidValueError: The side or flipper is missing, or there is none of the quantity for each.
+    """
+    name, _, which = key.partition(".")
+    if name not in QUANTITIES:
+        raise UnknownNameError("quantity", name, QUANTITIES)
+    quantity = QUANTITIES[name]
+    if quantity.each is None and which:
+        raise InvalidValueError(f"quantity {name}", "without anything after it", key)
+    if quantity.each == "side" and which not in ("left", "right"):
+        raise InvalidValueError(f"quantity {name}", f"{name}.left or {name}.right", key)
+    if quantity.each == "flipper" and not which:
+        raise InvalidValueError(f"quantity {name}", f"{name}. and the flipper's name", key)
+    return quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """A quantity over time; arrays are read-only.
+
+    Attributes:
+        times: Ascending, on the motion's clock (n,) [s], n >= 1.
+        values: In the unit of the quantity, all finite: (n,), or (n, k) for k numbers at a time.
+        std: Standard deviation of each value's noise, in the unit of the quantity; None if it is not known.
+        source: What measured it: signals of one source share a clock.
+    """
+
+    times: NDArray[np.float64]
+    values: NDArray[np.float64]
+    std: float | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Keep the arrays as they are."""
+        self.times.setflags(write=False)
+        self.values.setflags(write=False)
+
+    def at(self, times: ArrayLike) -> NDArray[np.float64]:
+        """Values at times of any shape [s], linear between samples, the ends held (..., k).
+
+        Orientations take the shorter way, and stay unit quaternions; angles are taken as they are.
+        """
+        when = np.asarray(times, dtype=float)
+        if self.values.ndim == 1:
+            return np.interp(when, self.times, self.values)
+        is_orientation = self.values.shape[1] == 4
+        values = _same_signs(self.values) if is_orientation else self.values
+        between = np.stack([np.interp(when, self.times, column) for column in values.T], axis=-1)
+        return between / np.linalg.norm(between, axis=-1, keepdims=True) if is_orientation else between
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """How a vehicle moved.
+
+    Attributes:
+        name: Of the log, or of what simulated it.
+        signals: By key, see `QUANTITIES`.
+    """
+
+    name: str
+    signals: Mapping[str, Signal]
+
+    def __post_init__(self) -> None:
+        """Keep the mapping as it is.
+
+        Raises:
+            UnknownNameError: A key of no quantity.
+            InvalidValueError: A signal without values, of another width, with times that do not ascend, or
+                with a number that is not finite.
+        """
+        for key, signal in self.signals.items():
+            _check(key, quantity_of(key), signal)
+        object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """From the latest first time of its signals to the earliest last one [s]."""
+        firsts, lasts = zip(*((s.times[0], s.times[-1]) for s in self.signals.values()), strict=True)
+        return float(max(firsts)), float(min(lasts))
+
+    @property
+    def flippers(self) -> tuple[str, ...]:
+        """Names of the flippers that it has signals of."""
+        keys = (key.split(".", 1) for key in self.signals if key.startswith("flipper_angle"))
+        return tuple(dict.fromkeys(which for _, which in keys))
+
+    def angle(self, name: str) -> Signal | None:
+        """Roll, pitch or yaw, continuous [rad]: logged as such, or taken from the orientation.
+
+        Args:
+            name: `roll`, `pitch` (nose up positive) or `yaw`.
+
+        Returns:
+            None if it has neither.
+        """
+        if (given := self.signals.get(name)) is not None:
+            return given
+        orientation = self.signals.get("orientation")
+        if orientation is None:
+            return None
+        angles = np.unwrap(_euler(orientation.values)[:, ("roll", "pitch", "yaw").index(name)])
+        return Signal(orientation.times, angles, orientation.std, orientation.source)
+
+    def with_signals(self, signals: Mapping[str, Signal]) -> Motion:
+        """The same with signals added or replaced."""
+        return replace(self, signals={**self.signals, **signals})
+
+    def on_clock(self, source: str, offset: float, skew: float) -> Motion:
+        """The same with the times t of one source put to `t + offset + skew * (t - start of the source)`.
+
+        Args:
+            source: Whose signals are moved.
+            offset: At the first time of the source [s].
+            skew: By which its clock runs slow (positive) or fast (negative), as a ratio [-].
+        """
+        own = {key: signal for key, signal in self.signals.items() if signal.source == source}
+        start = min((float(signal.times[0]) for signal in own.values()), default=0.0)
+        moved = {
+            key: replace(signal, times=signal.times + offset + skew * (signal.times - start))
+            for key, signal in own.items()
+        }
+        return self.with_signals(moved)
+
+    def between(self, first: float, last: float) -> Motion:
+        """The part from one time to another [s]; signals without a value there are left out."""
+        return replace(self, signals=dict(self._cut(first, last)))
+
+    def _cut(self, first: float, last: float) -> Iterator[tuple[str, Signal]]:
+        for key, signal in self.signals.items():
+            inside = (signal.times >= first) & (signal.times <= last)
+            if inside.any():
+                yield key, replace(signal, times=signal.times[inside], values=signal.values[inside])
+
+
+def _check(key: str, quantity: Quantity, signal: Signal) -> None:
+    shape = (len(signal.times),) if quantity.width == 1 else (len(signal.times), quantity.width)
+    if not len(signal.times) or signal.values.shape != shape:
+        got = Phrase(f"times {signal.times.shape} and values {signal.values.shape}")
+        raise InvalidValueError(f"signal {key}", f"one or more times with {quantity.width} values each", got)
+    if not (np.isfinite(signal.times).all() and np.isfinite(signal.values).all()):
+        raise InvalidValueError(f"signal {key}", "of finite numbers", Phrase("others"))
+    if (np.diff(signal.times) <= 0).any():
+        worst = int(np.argmax(np.diff(signal.times) <= 0)) + 1
+        raise InvalidValueError(f"times of signal {key}", "ascending", Phrase(f"a fall at row {worst}"))
+    if quantity.width == 4:
+        norms = np.linalg.norm(signal.values, axis=1)
+        if (abs(norms - 1) > 1e-3).any():
+            worst = int(np.argmax(abs(norms - 1)))
+            got = Phrase(f"one of length {norms[worst]:.4g} at row {worst}")
+            raise InvalidValueError(f"signal {key}", "unit quaternions", got)
+
+
+def _same_signs(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same orientations, each by the one of its two quaternions that is nearer to the one before."""
+    towards = np.sum(quaternions[1:] * quaternions[:-1], axis=1)
+    signs = np.cumprod(np.where(towards < 0, -1.0, 1.0))
+    return np.concatenate([quaternions[:1], quaternions[1:] * signs[:, None]])
+
+
+def _euler(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Roll, pitch (nose up positive) and yaw of orientations (n, 3) [rad]."""
+    x, y, z, w = quaternions.T
+    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    pitch = -np.arcsin(np.clip(2 * (w * y - z * x), -1.0, 1.0))
+    yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    return np.stack([roll, pitch, yaw], axis=1)

@@ -1,0 +1,1 @@
+"""Tables of steady turns, a row each: mapped, simulated, compared and fitted."""

@@ -1,0 +1,1 @@
+"""Pictures, tables and pages of logs and of what came of them."""
