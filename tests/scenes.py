@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 import segtrack
 from segtrack import terrain
@@ -18,6 +19,16 @@ from segtrack.robot import Robot
 from segtrack.world import resolve
 
 GRAVITY = 9.81
+boxes_anywhere = st.builds(
+    terrain.GroundBox,
+    x=st.floats(-1.0, 1.0),
+    y=st.floats(-0.5, 0.5),
+    length=st.floats(0.05, 1.0),
+    width=st.floats(0.05, 1.0),
+    height=st.floats(0.02, 0.5),
+    yaw=st.floats(-7.0, 7.0),
+)
+"""Hypothesis draws them: `terrain.GroundBox`."""
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pybullet_utils.bullet_client import BulletClient
+from scenes import boxes_anywhere
 
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.errors import InvalidValueError
@@ -17,15 +18,6 @@ SOUND = {"x": 1.0, "y": 0.0, "length": 0.4, "width": 0.3, "height": 0.2}
 NEAR = 0.02
 """Bullet ends rays near an edge too early [m]."""
 
-boxes_anywhere = st.builds(
-    GroundBox,
-    x=st.floats(-1.0, 1.0),
-    y=st.floats(-0.5, 0.5),
-    length=st.floats(0.05, 1.0),
-    width=st.floats(0.05, 1.0),
-    height=st.floats(0.02, 0.5),
-    yaw=st.floats(-7.0, 7.0),
-)
 fields = st.lists(boxes_anywhere, min_size=1, max_size=5).map(lambda some: Boxes(boxes=tuple(some)))
 
 

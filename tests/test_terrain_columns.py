@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scenes import boxes_anywhere
 from scipy.spatial import Delaunay
 from scipy.spatial.transform import Rotation
 
-from segtrack.terrain import Boxes, GroundBox, StaticBody, profile
+from segtrack.terrain import Boxes, StaticBody, profile
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 
 ABOVE = 1e-7
@@ -62,17 +63,6 @@ def test_the_height_of_a_turned_cylinder_is_where_one_of_many_sides_ends(seed):
     corners = np.concatenate([rim - (0, 0, 0.5), rim + (0, 0, 0.5)])
     body = StaticBody(parts=(Cylinder((0.1, 0.0, -0.2), 0.4, 1.0, tuple(turn.as_quat())),))
     assert_is_surface_of(body, random_points(seed), Delaunay(turn.apply(corners) + (0.1, 0.0, -0.2)), 1e-3)
-
-
-boxes_anywhere = st.builds(
-    GroundBox,
-    x=st.floats(-1.0, 1.0),
-    y=st.floats(-0.5, 0.5),
-    length=st.floats(0.05, 1.0),
-    width=st.floats(0.05, 1.0),
-    height=st.floats(0.02, 0.5),
-    yaw=st.floats(-7.0, 7.0),
-)
 
 
 @given(boxes=st.lists(boxes_anywhere, min_size=1, max_size=4))
