@@ -14,8 +14,9 @@ from segtrack.courses.apparatus.plain import Flat
 from segtrack.courses.apparatus.upright import WALL_THICKNESS
 from segtrack.courses.course import Wall, Zone
 from segtrack.courses.layout import Lane, LanePiece, Layout, Pose
+from segtrack.errors import Problem
 from segtrack.terrain import Plane, Soil, StaticBody, Terrain, find_soil
-from segtrack.terrain.floor import ROOT_DEPTH
+from segtrack.terrain.floor import FLOOR_REACH, ROOT_DEPTH
 from segtrack.terrain.solids import Box, Hull
 
 _BELOW, _ABOVE = 0.2, 1.0
@@ -104,6 +105,14 @@ class Site(NamedTuple):
     lanes: tuple[tuple[LaidPiece, ...], ...]
     pieces: tuple[LaidPiece, ...]
     walls: tuple[Wall, ...]
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong with where the pieces are."""
+        corners = [corner for piece in self.pieces for corner in piece.corners()]
+        farthest = max((abs(place) for corner in corners for place in corner), default=0.0)
+        if farthest > FLOOR_REACH:
+            reach = f"which reaches {FLOOR_REACH:g} m from the origin"
+            yield Problem("lanes and terrain", f"must be on the floor, {reach}, got {farthest:.3g} m")
 
 
 def lay_out(layout: Layout) -> Site:

@@ -16,7 +16,6 @@ from segtrack.courses.ground import lay_out
 from segtrack.description.file.check import check_content
 from segtrack.description.file.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import CourseFileError, InvalidValueError, Problem, finite
-from segtrack.terrain.floor import FLOOR_REACH
 
 
 def load_course(name_or_path: str | Path, setting: float | None = None) -> Course:
@@ -84,13 +83,8 @@ def _checked(content: YamlFile, value: float | None, file: str) -> CourseFile:
         content = replace(content, data=data, problems=problems)
     course = check_content(CourseFile, content, file, Path("."), CourseFileError)
     site = lay_out(course)
-    corners = [corner for piece in site.pieces for corner in piece.corners()]
-    farthest = max((abs(place) for corner in corners for place in corner), default=0.0)
-    if farthest > FLOOR_REACH:
-        message = (
-            f"must be on the floor, which reaches {FLOOR_REACH:g} m from the origin, got {farthest:.3g} m"
-        )
-        raise CourseFileError(file, [Problem("lanes and terrain", message)])
+    if misplaced := list(site.problems()):
+        raise CourseFileError(file, misplaced)
     first, *others = gates_of(course, site)
     if not others or others[-1].overlaps(first):
         got = f"{1 + len(others)}, of which it does" if others else "1"
