@@ -1,6 +1,5 @@
 """Records of operators: files that survive, and reports that need nothing else."""
 
-import base64
 import csv
 import io
 import re
@@ -209,8 +208,7 @@ def test_damaged_list_of_experts_is_said(told):
 
 
 def words(chart):
-    svg = base64.b64decode(chart.removeprefix("data:image/svg+xml;base64,"))
-    return {text.text for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")}
+    return {text.text for text in ElementTree.fromstring(chart).iter("text")}
 
 
 def test_charts_name_what_they_show():
@@ -229,7 +227,7 @@ def test_html_needs_nothing_else_and_escapes_what_people_wrote(told):
     with (told.folder / "Ada.jsonl").open("a") as file:
         file.write('{"torn')
     page = report_html(told, "Ada", SETTINGS, "2026-01-03")
-    assert not re.search(r"(src|href)=\"(?!data:)|https?://|url\(", page)
+    assert not re.search(r"(src|href)=\"(?!#)|https?://|url\((?!#)", page)
     assert "&lt;b&gt;200&lt;/b&gt; ms" in page
     assert "<b>" not in page
     assert "Ada.jsonl:4: Invalid JSON" in page
@@ -239,7 +237,7 @@ def test_html_needs_nothing_else_and_escapes_what_people_wrote(told):
     assert "pauses: 2" in page
     assert "modelled on" in page
     assert "compliant" not in page
-    assert page.count("data:image/svg+xml;base64,") == 3
+    assert page.count("<svg") == 3
     body = re.sub(r"<meta[^>]*>|<!doctype html>", "", page).replace("&ndash;", "-")
     ElementTree.fromstring(re.sub(r"(<(?:img|br)[^>]*)>", r"\1/>", body))  # Every tag is closed.
 

@@ -1,15 +1,13 @@
-"""Pictures of a report, as data that a page holds itself."""
+"""Pictures of a report, as parts of its page."""
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 
-import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from segtrack.html import inline_svg
 from segtrack.scoring.result import Outcome, Result
 
 OUTCOME_COLOURS: dict[Outcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
@@ -28,7 +26,7 @@ def rate_chart(results: Sequence[Result], expert_rate: float | None, pass_fracti
         pass_fraction: Of the expert's rate.
 
     Returns:
-        The picture as a data URL.
+        The picture as an `svg` element.
     """
     figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.add_subplot()
@@ -50,11 +48,11 @@ def rate_chart(results: Sequence[Result], expert_rate: float | None, pass_fracti
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return _data_url(figure)
+    return inline_svg(figure, "Rate of each trial")
 
 
 def repetition_chart(result: Result) -> str:
-    """Draw how long each repetition of a trial took; returns the picture as a data URL."""
+    """Draw how long each repetition of a trial took; returns the picture as an `svg` element."""
     figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.add_subplot()
     for faulty, colour, label in ((False, _COMPLETED, "completed"), (True, _FAULT, "not credited")):
@@ -68,11 +66,4 @@ def repetition_chart(result: Result) -> str:
     axes.set(xlabel="repetition", ylabel="time [s]", xlim=(0.4, max(10, len(result.attempts)) + 0.6))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return _data_url(figure)
-
-
-def _data_url(figure: Figure) -> str:
-    buffer = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "segtrack"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return inline_svg(figure, "Time of each repetition of the latest trial")

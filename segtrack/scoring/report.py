@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
-from segtrack.errors import MissingPackageError
+from segtrack.html import render_page
 from segtrack.scoring.charts import rate_chart, repetition_chart
 from segtrack.scoring.records import Book, Records
 from segtrack.scoring.result import Comparison, Result, compare
@@ -76,21 +75,15 @@ def report_html(records: Records, operator: str, settings: ScoringSettings, writ
     Raises:
         SegtrackError: There is no such record, a file cannot be read, or jinja2 is missing.
     """
-    try:
-        import jinja2
-    except ImportError:
-        raise MissingPackageError("an HTML report", "jinja2", "station") from None
-
     book = records.read(operator)
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    template = environment.from_string(files("segtrack.scoring").joinpath("report.html").read_text("utf-8"))
-    return template.render(
-        book=book,
-        groups=_groups(records, book, settings),
-        settings=settings,
-        sources=[(name, _said(getattr(settings, name)), source) for name, source in SOURCES.items()],
-        written=written,
-    )
+    values = {
+        "book": book,
+        "groups": _groups(records, book, settings),
+        "settings": settings,
+        "sources": [(name, _said(getattr(settings, name)), source) for name, source in SOURCES.items()],
+        "written": written,
+    }
+    return render_page("segtrack.scoring", "report.html", values, extra="station")
 
 
 def report_csv(records: Records, operator: str, settings: ScoringSettings) -> str:

@@ -1,0 +1,6 @@
+"""HTML pages that need nothing else: no network, no other file, no script; dark where the screen is."""
+
+from segtrack.html.page import render_page
+from segtrack.html.picture import inline_svg
+
+__all__ = ["inline_svg", "render_page"]
