@@ -14,6 +14,9 @@ _LEFT_OUT = (
     re.compile(r' id="[\w.]+_\w+"'),  # Groups: nothing refers to them, and two figures have the same.
     re.compile(r" ?font-family: [^;\"]*;"),  # The page's.
 )
+_PATH = re.compile(r' d="[^"]*"')
+_DIGITS = re.compile(r"(\.\d\d)\d+")
+"""Hundredths of a point are enough for paths, which are most of a picture."""
 
 
 def inline_svg(figure: Figure, label: str) -> str:
@@ -37,5 +40,6 @@ def inline_svg(figure: Figure, label: str) -> str:
     assert size is not None and box is not None
     for pattern in _LEFT_OUT:
         body = pattern.sub("", body)
+    body = _PATH.sub(lambda path: _DIGITS.sub(r"\1", path[0]), body)
     body = body.replace("xlink:href", "href").replace("#000000", "currentColor")
     return f'<svg role="img" aria-label={quoteattr(label)} width="{size[1]}pt" {box[0]}>{body.strip()}'

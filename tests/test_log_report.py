@@ -1,0 +1,315 @@
+"""Reports on logs: what they show is what was given, and levels are earned by evidence."""
+
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+
+from segtrack import terrain
+from segtrack.description import load_vehicle
+from segtrack.logs import Motion, Signal
+from segtrack.report.logs.content import ErrorRow, Input, Instant, ReportContent, Span
+from segtrack.report.logs.error_figure import draw_errors
+from segtrack.report.logs.maturity import Evidence, judge_maturity
+from segtrack.report.logs.page import report_html, report_summary
+from segtrack.report.logs.series_figure import draw_series, thinned
+from segtrack.report.logs.side_figure import draw_side_views, pose_at
+
+TIMES = np.linspace(0.0, 10.0, 101)
+PHASES = (Span("approach", 0.0, 4.0), Span("nose lift", 4.0, 10.0))
+INSTANTS = (Instant("first touch", 4.0), Instant("end", 10.0))
+GROUND = (terrain.Step(height=0.1, distance=1.0),)
+
+
+def motion(name, ahead=0.0, std=None, times=TIMES):
+    """0.1 m/s forward, the nose at a steady 0.05 rad/s upwards from 4 s on."""
+    nothing = np.zeros_like(times)
+    position = np.stack([0.1 * times + ahead, nothing, 0.1 + nothing], axis=1)
+    pitch = 0.05 * np.maximum(times - 4.0, 0.0)
+    belt = Signal(times, 0.1 + nothing)
+    return Motion(
+        name,
+        {
+            "position": Signal(times, position, std),
+            "pitch": Signal(times, pitch, std),
+            "belt_speed.left": belt,
+            "belt_speed.right": belt,
+            "flipper_angle.front_left": Signal(times, 0.5 + nothing),
+        },
+    )
+
+
+LOGGED = motion("<run> & 1.csv", std=0.01)
+SIMULATED = {"commanded": motion("c", 0.05), "measured": motion("m")}
+
+
+def row(run="measured", phase="whole", error=0.21, uncertainty=0.5, verdict="within"):
+    return ErrorRow(
+        run, phase, "peak pitch", "deg", 17.19, 17.19 + error, error, uncertainty, (-0.123, 0.456), verdict
+    )
+
+
+ROWS = (
+    row(),
+    row("commanded", error=-1.625, verdict="beyond"),
+    row("commanded", "nose lift", uncertainty=None, verdict="unknown"),
+)
+EVIDENCE = Evidence(True, "", "aa", ("bb",), (), (), (), judged=3, within=3)
+
+
+@pytest.fixture(scope="module")
+def content():
+    return ReportContent(
+        vehicle=load_vehicle("packbot"),
+        terrains=GROUND,
+        logged=LOGGED,
+        simulated=SIMULATED,
+        phases=PHASES,
+        instants=INSTANTS,
+        rows=ROWS,
+        maturity=judge_maturity(EVIDENCE),
+        inputs=(Input("log", "<run> & 1.csv", "ab" * 32), Input("mapping", "map.yaml", "cd" * 32)),
+        settings={"engine": "native", "seed": "17"},
+        versions={"segtrack": "0.1.0", "numpy": "2.0"},
+        notes=("clock of <mocap>: 0.37 s late",),
+    )
+
+
+@pytest.fixture(scope="module")
+def page(content):
+    pytest.importorskip("jinja2", reason="of the extra logs")
+    return report_html(content, "2026-01-02")
+
+
+def test_a_page_needs_nothing_else_and_every_tag_of_it_is_closed(page):
+    assert not re.search(r'(src|href)="(?!#)|https?://|url\((?!#)|<script|@import', page)
+    body = re.sub(r"<meta[^>]*>|<!doctype html>", "", page)
+    ElementTree.fromstring(re.sub("&minus;", "-", body))
+
+
+def test_a_page_shows_what_it_was_given_and_escapes_it(page):
+    for said in (
+        "&lt;run&gt; &amp; 1.csv",
+        "Maturity level 6",
+        "ab" * 32,
+        "17.19",
+        "+0.210",
+        "-1.625",
+        "0.500",
+        "-0.123 to +0.456",
+        "u_val not known",
+        "clock of &lt;mocap&gt;: 0.37 s late",
+        "written 2026-01-02 by segtrack 0.1.0",
+    ):
+        assert said in page, said
+    assert "<run>" not in page
+    assert page.count("<svg") == 3
+    assert re.search(r"<td>seed</td><td>17</td>", page)
+
+
+def test_json_says_the_same_in_plain_values(content):
+    summary = json.loads(json.dumps(report_summary(content, "2026-01-02"), allow_nan=False))
+    assert summary["maturity"]["level"] == 6
+    assert summary["errors"][1] == {
+        "run": "commanded",
+        "phase": "whole",
+        "quantity": "peak pitch",
+        "unit": "deg",
+        "logged": 17.19,
+        "simulated": 17.19 - 1.625,
+        "error": -1.625,
+        "uncertainty": 0.5,
+        "interval": [-0.123, 0.456],
+        "verdict": "beyond",
+    }
+    assert summary["inputs"][1] == {"role": "mapping", "name": "map.yaml", "sha256": "cd" * 32}
+    assert summary["phases"][0] == {"name": "approach", "start": 0.0, "end": 4.0}
+
+
+def test_a_log_without_a_pose_has_no_side_views_and_its_page_is_whole(content):
+    pytest.importorskip("jinja2", reason="of the extra logs")
+    belts = {key: signal for key, signal in LOGGED.signals.items() if key.startswith("belt")}
+    page = report_html(replace(content, logged=Motion("belts", belts), rows=()), "2026-01-02")
+    assert page.count("<svg") == 1
+    assert "Side by side" not in page
+
+
+def test_series_are_those_of_the_motions_in_the_units_of_their_axes():
+    figure = draw_series(LOGGED, SIMULATED, PHASES)
+    by_label = {axes.get_ylabel(): axes for axes in figure.axes}
+    assert list(by_label) == [
+        "pitch, nose up [deg]",
+        "x [m]",
+        "y [m]",
+        "z [m]",
+        "belt speed, left [m/s]",
+        "belt speed, right [m/s]",
+    ]
+    logged, commanded, measured = (
+        line.get_ydata() for line in by_label["pitch, nose up [deg]"].get_lines()[:3]
+    )
+    assert logged[-1] == pytest.approx(np.degrees(0.3))
+    assert measured == pytest.approx(logged)
+    x = [line.get_ydata()[-1] for line in by_label["x [m]"].get_lines()]
+    assert x == pytest.approx([1.0, 1.05, 1.0])
+
+
+def test_a_band_is_two_standard_deviations_to_both_sides():
+    (axes, *_) = draw_series(LOGGED, SIMULATED, ()).axes
+    (band,) = axes.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.max() == pytest.approx(np.degrees(0.3 + 0.02))
+    assert heights.min() == pytest.approx(np.degrees(-0.02))
+
+
+def test_motions_that_share_nothing_have_no_picture():
+    only_roll = Motion("roll", {"roll": Signal(TIMES, TIMES)})
+    assert draw_series(only_roll, SIMULATED, PHASES) is None
+
+
+def test_a_long_line_is_thinned_to_its_extremes():
+    times = np.linspace(0.0, 100.0, 100_001)
+    values = np.sin(40.0 * times)
+    values[54_321] = 3.0
+    when, low, high = thinned(Signal(times, values))
+    assert len(when) == 500
+    assert (low.min(), high.max()) == (values.min(), 3.0)
+    assert when[np.argmax(high)] == pytest.approx(times[54_321], abs=0.2)
+    assert np.ptp(high[when > 60.0]) < 0.02
+
+
+def test_one_motion_twice_is_drawn_twice_at_one_place(content):
+    figure = draw_side_views(content.vehicle, GROUND, LOGGED, {"measured": motion("m")}, INSTANTS)
+    for axes, instant in zip(figure.axes, INSTANTS, strict=True):
+        painted = [path.vertices for c in axes.collections[:-1] for path in c.get_paths()]
+        (line,) = [c for c in axes.collections if isinstance(c, PolyCollection) and c.get_zorder() == 4]
+        for path in line.get_paths():
+            assert any(np.array_equal(path.vertices, points) for points in painted)
+        assert axes.get_title(loc="left") == f"{instant.name}, {instant.time:.2f} s"
+
+
+def test_a_robot_is_drawn_where_it_was(content):
+    shifted = draw_side_views(content.vehicle, GROUND, LOGGED, {"commanded": motion("c", 0.05)}, INSTANTS)
+    (axes, *_) = shifted.axes
+    body = axes.collections[-1].get_paths()
+    corners = np.concatenate([path.vertices for path in body])
+    own = draw_side_views(content.vehicle, GROUND, LOGGED, {"measured": motion("m")}, INSTANTS)
+    others = np.concatenate([path.vertices for path in own.axes[0].collections[-1].get_paths()])
+    assert corners - others == pytest.approx(np.tile([0.05, 0.0], (len(others), 1)))
+
+
+def test_a_pose_is_that_of_the_signals_and_takes_commanded_flippers_where_there_are_no_others():
+    commanded = {"flipper_angle_command.front_right": Signal(TIMES, np.full_like(TIMES, 0.25))}
+    pose = pose_at(LOGGED.with_signals(commanded), 8.0)
+    assert (pose.x, pose.z, pose.pitch) == pytest.approx((0.8, 0.1, 0.2))
+    assert pose.flippers == pytest.approx({"front_left": 0.5, "front_right": 0.25})
+    assert pose_at(Motion("m", {"pitch": Signal(TIMES, TIMES)}), 1.0) is None
+
+
+def test_errors_are_filled_where_they_are_within_their_uncertainty():
+    (axes, *_) = draw_errors(ROWS).axes
+    marks = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    assert [float(mark.get_ydata()[0]) for mark in marks] == [row.error for row in ROWS]
+    assert [mark.get_markerfacecolor() == "none" for mark in marks] == [False, True, True]
+    assert draw_errors(()) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "kind", "reason"),
+    [
+        ({}, 6, 6, "The log is of a physical robot, and none of those that the vehicle was fitted to."),
+        (
+            {"fitted_logs": None},
+            6,
+            6,
+            "The log is of a physical robot, and the vehicle file knows of no fit to any log.",
+        ),
+        (
+            {"fitted_logs": ("bb", "aa")},
+            5,
+            5,
+            "The log is of a physical robot, and one of those that the vehicle was fitted to.",
+        ),
+        (
+            {"changed": ("terrain",), "stated": ("a higher step",)},
+            7,
+            7,
+            "Since the fit there was a change: a higher step. The files differ in: terrain.",
+        ),
+        (
+            {"changed": ("terrain",)},
+            6,
+            6,
+            "The files differ from those of the fit in: terrain; no change is stated.",
+        ),
+        (
+            {"stated": ("a higher step",)},
+            6,
+            6,
+            "A change is stated (a higher step), but the files do not differ from those of the fit.",
+        ),
+        (
+            {"stated": ("a higher step",), "fitted_logs": None},
+            6,
+            6,
+            "A change is stated (a higher step), but there is no fit that it could have been a change after.",
+        ),
+        (
+            {"overwritten": ("friction 0.7, fitted 0.62",), "changed": ("terrain",), "stated": ("it",)},
+            None,
+            4,
+            "Fitted parameters have other values in the vehicle file now (friction 0.7, fitted 0.62), of "
+            "unknown origin.",
+        ),
+        (
+            {"overwritten": ("friction 0.7, fitted 0.62",), "fitted_logs": ("aa",)},
+            None,
+            4,
+            "The log is of a physical robot, and one of those that the vehicle was fitted to.",
+        ),
+        (
+            {"physical": None},
+            None,
+            None,
+            "The mapping does not say whether the log is of a physical robot (`recorded`).",
+        ),
+        (
+            {"physical": False, "fitted_logs": ("aa",)},
+            None,
+            4,
+            "The log was simulated, and its mapping does not say by what code.",
+        ),
+        (
+            {"physical": False, "code": "Chrono 9", "changed": ("terrain",), "stated": ("a higher step",)},
+            4,
+            4,
+            "The log was simulated, by Chrono 9: it tells how codes agree, not how a robot drives.",
+        ),
+        ({"within": 2}, None, 6, "2 of 3 quantities of the whole drive agree within u_val."),
+        (
+            {"unjudged": 4},
+            6,
+            6,
+            "3 of 3 quantities of the whole drive agree within u_val; that of 4 more is not known.",
+        ),
+        ({"judged": 0, "within": 0}, None, 6, "No quantity of the whole drive has a known uncertainty."),
+    ],
+)
+def test_a_level_is_earned_by_evidence_and_says_why(changes, level, kind, reason):
+    maturity = judge_maturity(replace(EVIDENCE, **changes))
+    assert (maturity.level, maturity.kind) == (level, kind)
+    assert reason in maturity.reasons
+
+
+def test_no_statement_raises_a_level_alone():
+    plain = judge_maturity(EVIDENCE)
+    for physical in (None, False, True):
+        for logs in (None, ("aa",), ("bb",)):
+            evidence = replace(EVIDENCE, physical=physical, fitted_logs=logs)
+            stated = replace(evidence, stated=("another payload",))
+            assert judge_maturity(stated).level == judge_maturity(evidence).level
+    assert plain.summary()["level"] == 6
