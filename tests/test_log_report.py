@@ -250,7 +250,7 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             {"stated": ("a higher step",)},
             6,
             6,
-            "A change is stated (a higher step), but the files do not differ from those of the fit.",
+            "A change is stated (a higher step), but the files are those of the fit.",
         ),
         (
             {"stated": ("a higher step",), "fitted_logs": None},

@@ -122,10 +122,7 @@ def _after_a_change(evidence: Evidence, blind: str) -> tuple[int, tuple[str, ...
     if seen:
         return 6, (blind, f"The files differ from those of the fit in: {seen}; no change is stated.")
     if stated:
-        return 6, (
-            blind,
-            f"A change is stated ({stated}), but the files do not differ from those of the fit.",
-        )
+        return 6, (blind, f"A change is stated ({stated}), but the files are those of the fit.")
     return 6, (blind,)
 
 
