@@ -1,11 +1,12 @@
 """The drive of one belt: its law, its command and what it has done. No simulator.
 
-`next_target` is the law, of plain numbers alone: `DriveController` calls it in Python, and an engine
-whose steps are compiled compiles it from this source.
+`follow_command` and `next_target` are the law, of plain numbers alone: `DriveController` calls them in
+Python, and an engine whose steps are compiled compiles them from this source.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from segtrack.description.track import DriveSpec
@@ -19,6 +20,27 @@ _LIMIT_STEP = 0.002
 not be sent every change along a torque-speed line."""
 _AT_LIMIT = 0.999
 """A motor that exerts this fraction of its force limit is overloaded."""
+_ARRIVED = 1e-6
+"""A lagging speed this near to its command [m/s] is there: an exponential never is, and a self-locking drive
+holds its belt at no other command than 0."""
+
+
+def follow_command(reference: float, command: float, lag: float, step: float) -> float:
+    """The commanded belt speed behind a drive's lag, at the end of the next step.
+
+    A lag of first order, lag * d(reference)/dt = command - reference, solved exactly for a command that is
+    constant in the step.
+
+    Args:
+        reference: At the end of the last step [m/s].
+        command: Commanded belt speed [m/s].
+        lag: Time constant [s]; 0 for the command itself.
+        step: Duration of the step [s].
+    """
+    if lag == 0.0:
+        return command
+    short = (reference - command) * math.exp(-step / lag)
+    return command + short if abs(short) > _ARRIVED else command
 
 
 def next_target(
@@ -40,7 +62,7 @@ def next_target(
     it is told to stand, until that is one that it can move, and one that pulls it ahead.
 
     Args:
-        command: Commanded belt speed [m/s].
+        command: Commanded belt speed, behind the drive's lag [m/s].
         speed: Belt speed after the last step [m/s].
         force: What the drive exerted on the belt along its travel in the last step [N].
         limit: Force limit in the last step [N].
@@ -75,7 +97,18 @@ def next_target(
     return command, wanted if abs(wanted - limit) > _LIMIT_STEP * stall_force else limit, False
 
 
-_CHANGING = ("spec", "command", "travel", "speed", "force", "energy", "target", "limit", "holding")
+_CHANGING = (
+    "spec",
+    "command",
+    "reference",
+    "travel",
+    "speed",
+    "force",
+    "energy",
+    "target",
+    "limit",
+    "holding",
+)
 
 
 class DriveController:
@@ -83,6 +116,7 @@ class DriveController:
 
     Attributes:
         command: Commanded belt speed, within the drive's top speed [m/s].
+        reference: The command behind the drive's lag [m/s].
         travel: Belt travel since the start [m].
         speed: Belt speed [m/s].
         force: What the drive exerts on the belt along its travel [N].
@@ -94,7 +128,7 @@ class DriveController:
 
     def __init__(self, spec: DriveSpec, command: float = 0.0) -> None:
         """Start at rest with the brake on."""
-        self.spec, self.command = spec, command
+        self.spec, self.command, self.reference = spec, command, 0.0
         self.travel = self.speed = self.force = self.energy = self.target = self.limit = 0.0
         self.holding = False
         self.update_command()
@@ -120,15 +154,19 @@ class DriveController:
         self.energy += force * (travel - self.travel)
         self.travel, self.speed, self.force = travel, speed, force
 
-    def update_command(self) -> bool:
-        """Set target and limit for the next step, see `next_target`.
+    def update_command(self, step: float = 0.0) -> bool:
+        """Set target and limit for the next step, see `follow_command` and `next_target`.
+
+        Args:
+            step: Its duration, which counts where the drive has a lag [s].
 
         Returns:
             Whether either changed, so that the joint motor must be told.
         """
         before = (self.target, self.limit)
+        self.reference = follow_command(self.reference, self.command, self.spec.lag, step)
         self.target, self.limit, self.holding = next_target(
-            self.command, self.speed, self.force, self.limit, self.holding, *self._law
+            self.reference, self.speed, self.force, self.limit, self.holding, *self._law
         )
         return before != (self.target, self.limit)
 

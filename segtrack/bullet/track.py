@@ -124,16 +124,22 @@ class BulletTrack(TrackModel):
 
     def reset_to_mount(self) -> None:
         """Reset the belt's own bodies, if it has any, to their mount pose, at rest."""
+        self.drive.reference = 0.0
         self.belt.reset_to_mount()
 
-    def record_step(self, reading: BeltReading) -> None:
-        """Record a step, roll the belt back if due, and send changed motor commands."""
+    def record_step(self, reading: BeltReading, step: float) -> None:
+        """Record a step, roll the belt back if due, and send changed motor commands.
+
+        Args:
+            reading: The belt after the latest step.
+            step: Duration of the next step, which counts where the drive has a lag [s].
+        """
         self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force)
         period = self.belt.period
         if period is not None and abs(reading.phase) > period / 2:
             self.home_travel += reading.phase - self.belt.roll_back(reading.phase)
             self.roll_backs += 1
-        if self.drive.update_command():
+        if self.drive.update_command(step):
             self._set_motor_command()
 
     def snapshot(self) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class BulletVehicle(VehicleModel):
             BulletFlipper(client, self.body_id, flipper, self._tracks_on_flipper(flipper.name))
             for flipper in loaded.flippers
         )
+        self._lags = any(track.mounted.spec.drive.lag > 0 for track in self.tracks)
         self._belts = loaded.belt_group
         self._restored: list[BeltReading] | None = None
         self._force: tuple[Vector, Vector] | None = None
@@ -171,8 +172,9 @@ class BulletVehicle(VehicleModel):
         try:
             readings = self._restored if self._restored is not None else self._belts.read()
             self._restored = None
+            step = self._step_duration() if self._lags else 0.0
             for track, reading in zip(self.tracks, readings, strict=True):
-                track.record_step(reading)
+                track.record_step(reading, step)
             self._belts.advance(damping_rate)
             if self._force is not None:
                 pybullet.applyExternalForce(
@@ -280,6 +282,11 @@ class BulletVehicle(VehicleModel):
             kinds = [pybullet.getJointInfo(body, j, physicsClientId=client)[2] for j in range(count)]
             joints[body] = [j for j, kind in enumerate(kinds) if kind in _MOVING]
         return joints
+
+    def _step_duration(self) -> float:
+        """Of PyBullet's next step [s]."""
+        engine = pybullet.getPhysicsEngineParameters(physicsClientId=self.physics_client_id)
+        return float(engine["fixedTimeStep"])
 
     def _tracks_on_flipper(self, flipper: str) -> list[BulletTrack]:
         return [track for track in self.tracks if track.mounted.flipper == flipper]

@@ -31,6 +31,8 @@ class DriveSpec(Spec):
     Contacts of a belt much lighter than its vehicle converge slowly."""
     self_locking: bool = False
     """An overloaded drive holds the belt (worm gear) and is not driven back."""
+    lag: NonNegative = 0.0
+    """Time constant with which the speed that the drive aims at follows the command, of first order [s]."""
 
     @check
     def _one_law(self) -> Checks:

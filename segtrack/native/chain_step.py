@@ -55,8 +55,8 @@ class ChainVehicleArrays(NamedTuple):
     Attributes:
         tree: Links and joints, and the track frames on them; its belts have no mass.
         hull: Where the body touches the ground.
-        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, and whether
-            the drive is self-locking, of each track (T, 4).
+        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
+            is self-locking, and its lag [s], of each track (T, 5).
         pitch_radii: Belt travel per angle of the driven wheels (T,) [m/rad].
         reach: Farthest of any part from the root's centre of mass [m].
     """
@@ -120,7 +120,7 @@ def advance_chains(
             outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, 0, solids, edges
             return
         for t in range(len(tracks)):
-            aim_drive(vehicle.drives, state, t)
+            aim_drive(vehicle.drives, state, t, step)
             find_candidates(tracks[t], step)
             state.forces[t] = 0.0
         for _ in range(sub_steps):

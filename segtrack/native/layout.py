@@ -76,9 +76,9 @@ def tree_arrays(
 
 
 def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
-    """Return stall force [N], top speed [m/s], torque-speed line or not, self-locking or not (T, 4)."""
+    """Return the drives as kernels read them, see `VehicleArrays.drives`."""
     drives = [track.spec.drive for track in vehicle.mounted_tracks()]
-    table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking) for d in drives]
+    table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking, d.lag) for d in drives]
     return np.array(table, dtype=float)
 
 

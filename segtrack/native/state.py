@@ -27,6 +27,7 @@ class VehicleState(NamedTuple):
         forces: Of the drives along their belts' travel in the last step (T,) [N].
         energies: Work of the drives since the start (T,) [J].
         commands: Belt speeds (T,) [m/s].
+        references: Commands behind the drives' lags (T,) [m/s].
         targets: Speeds at which the drives aim (T,) [m/s].
         limits: Force limits of the drives (T,) [N].
         holding: 1 where a self-locking drive holds its belt (T,).
@@ -49,6 +50,7 @@ class VehicleState(NamedTuple):
     forces: NDArray[np.float64]
     energies: NDArray[np.float64]
     commands: NDArray[np.float64]
+    references: NDArray[np.float64]
     targets: NDArray[np.float64]
     limits: NDArray[np.float64]
     holding: NDArray[np.float64]

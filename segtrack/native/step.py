@@ -5,7 +5,7 @@ A step of a vehicle, in order, each stage with its module:
 1. place links and track frames (`kinematics.move_links`);
 2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
 3. forces of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and the user's push;
-4. what each drive aims at, and whether it can (`drive.next_target`);
+4. what each drive aims at, and whether it can (`drive.follow_command`, `drive.next_target`);
 5. equations of root and joints (`dynamics.gather_inertia`), their velocity changes, servos and
    stops included (`dynamics.solve_velocities`);
 6. new velocities, then new places with these (`kinematics.move`): semi-implicit Euler, which neither
@@ -39,7 +39,7 @@ ABSURD_SPEED = 100.0
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
 """How a call ended: all steps taken; more is near one part than there is room for; diverged."""
 
-next_target = compiled(drive.next_target)
+follow_command, next_target = compiled(drive.follow_command), compiled(drive.next_target)
 
 
 class VehicleArrays(NamedTuple):
@@ -49,8 +49,8 @@ class VehicleArrays(NamedTuple):
         tree: Links, joints and what carries the belts.
         belts: Where the belts touch the ground.
         hull: Where the body does.
-        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, and whether
-            the drive is self-locking, of each belt (T, 4).
+        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
+            is self-locking, and its lag [s], of each belt (T, 5).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
         tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
     """
@@ -223,18 +223,19 @@ def gather_forces(
 def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find what each drive aims at, and whether its belt follows or gets its largest force."""
     for t in range(len(vehicle.drives)):
-        target, limit = aim_drive(vehicle.drives, state, t)
+        target, limit = aim_drive(vehicle.drives, state, t, step)
         needed = vehicle.tree.belt_masses[t] * (target - state.speeds[t]) / step - work.pulls[t]
         work.following[t] = 1.0 if abs(needed) <= limit else 0.0
         work.drive_forces[t] = min(max(needed, -limit), limit)
 
 
 @compiled
-def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int) -> tuple[float, float]:
-    """Find what the drive of belt `t` aims at [m/s], and with which force at most [N]; noted in the state."""
-    stall, top, line, locking = drives[t]
+def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: float) -> tuple[float, float]:
+    """Find the target speed [m/s] of belt `t` in a step [s], and its force limit [N]; noted in the state."""
+    stall, top, line, locking, lag = drives[t]
+    state.references[t] = follow_command(state.references[t], state.commands[t], lag, step)
     target, limit, holding = next_target(
-        state.commands[t],
+        state.references[t],
         state.speeds[t],
         state.forces[t],
         state.limits[t],

@@ -226,7 +226,7 @@ class NativeVehicle(VehicleModel):
         state = self.state
         state.orientation[0] = orientation
         state.velocity[:] = state.angular_velocity[:] = 0.0
-        state.joint_speeds[:] = state.speeds[:] = 0.0
+        state.joint_speeds[:] = state.speeds[:] = state.references[:] = 0.0
         state.position[:] = 0.0
         self.place_links()
         state.position[0] = position + self._work.rotations[0] @ self.tree.centers[0]

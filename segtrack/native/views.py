@@ -25,6 +25,7 @@ def vehicle_view(states: VehicleState, i: int) -> VehicleState:
         states.forces[i],
         states.energies[i],
         states.commands[i],
+        states.references[i],
         states.targets[i],
         states.limits[i],
         states.holding[i],
