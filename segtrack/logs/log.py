@@ -16,7 +16,7 @@ class Channel:
     """A column of a table, or a field of a topic's messages; arrays are read-only.
 
     Attributes:
-        name: In the log: a column's header, or topic and field (`/odom.pose.pose.position.x`).
+        name: In the log: a column's header, or topic and field (`/odom.pose.pose.position`).
         times: When each value was received, or the only time that the file has, as it is there (n,) [s];
             they need not ascend.
         values: As they are in the file: (n,), or (n, k) for k numbers at a time; NaN where there is none.
@@ -55,6 +55,8 @@ class Log:
         damage: What of the file could not be read, a sentence each; empty for a whole one.
         sha256: Of the file's bytes; of a bag's files in the order of their names.
         types: Message type by topic; empty for files without topics.
+        notes: What was taken for granted in reading it, a sentence each.
+        skipped: What is in it besides numbers over time, by name: what it is.
     """
 
     path: Path
@@ -63,11 +65,14 @@ class Log:
     damage: tuple[str, ...] = ()
     sha256: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Keep the mappings as they are."""
         object.__setattr__(self, "channels", MappingProxyType(dict(self.channels)))
         object.__setattr__(self, "types", MappingProxyType(dict(self.types)))
+        object.__setattr__(self, "skipped", MappingProxyType(dict(self.skipped)))
 
     @property
     def sources(self) -> Mapping[str, tuple[Channel, ...]]:

@@ -1,0 +1,62 @@
+"""Records in a row, as MCAP and ROS 1 have them: what is common to reading them, damaged places included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from segtrack.logs.reading.bags.content import FileContent, Row
+
+BATCH = 4096
+"""Messages that are handed on at a time."""
+
+
+class RecordReader:
+    """A walk through the records of a file.
+
+    Attributes:
+        content: That takes the messages, and what is damaged.
+        count: Of the messages.
+        last_time: Of the last message [ns]; None if there has been none.
+    """
+
+    def __init__(self, content: FileContent) -> None:
+        """No record has been read yet."""
+        self.content = content
+        self.count = 0
+        self.last_time: int | None = None
+
+    def hand_on(self, rows: Sequence[Row], size: int) -> None:
+        """Hand messages on, about so many bytes."""
+        if rows:
+            self.count += len(rows)
+            self.last_time = rows[-1][1]
+            self.content.take(rows, size)
+
+    def resume(self, at: int, before: int, following: int | None, end: int, where: str) -> int:
+        """Where to go on from a damaged record, which is said.
+
+        Args:
+            at: Where the record begins.
+            before: Where the one before it begins.
+            following: Where the next sound record begins that has been found behind `before`; None if there
+                is none.
+            end: Of the bytes.
+            where: They are; empty for the file.
+        """
+        behind = f" of {where}" if where else ""
+        if following is not None:
+            first = before if following < at else at  # Then the length of the one before was damaged.
+            self.content.damage.append(f"bytes {first} to {following}{behind} are no records")
+            return following
+        if where:
+            self.content.damage.append(f"{where} has no more records from its byte {at} on")
+        else:
+            text = f"it ends in the middle of a record, which begins at byte {at} of {end}"
+            self.content.damage.append(text)
+        return end
+
+    def say_of_chunk(self, where: str, there: int, size: int, count: int) -> None:
+        """Say that a chunk is not whole."""
+        self.content.damage.append(
+            f"{where} is not whole: {there} of its {size} bytes could be read, {count} messages"
+        )

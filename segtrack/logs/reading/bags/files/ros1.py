@@ -1,0 +1,217 @@
+"""The messages of a ROS 1 bag, in the order of the file, as far as there are: its index is not needed.
+
+A bag is a row of records: length of the header, header, length of the data, data. A header is a row of
+fields, `name=value`, each behind its length; chunks hold records (http://wiki.ros.org/Bags/Format/2.0).
+After a damaged place reading goes on with the next bytes that are a header.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+
+from segtrack.logs.reading.bags.content import FileContent, Row
+from segtrack.logs.reading.bags.files.records import BATCH, RecordReader
+from segtrack.logs.reading.bags.files.unpacking import unpack
+from segtrack.logs.reading.bags.messages.types import Connection, normal_name
+
+MAGIC = b"#ROSBAG V2.0\n"
+_MESSAGE, _CHUNK, _CHUNK_INFO, _CONNECTION = 2, 5, 6, 7
+_LENGTH = struct.Struct("<I")
+_KIND = re.compile(rb"\x04\0\0\0op=[\x02-\x07]")
+_LONGEST_HEADER = 2**16
+"""Longer headers are damage [bytes]."""
+_AROUND_KIND = 512
+"""Bytes of a header on either side of its kind, at most, where one is looked for."""
+_FIELDS = {b"op=": "B", b"conn=": "I", b"time=": "Q"}
+"""Of a message's header, and what they hold."""
+
+MessageHead = Callable[[memoryview, int], tuple[int, int, int] | None]
+"""Number of the connection, time [ns], and where the data begin; None if there is no message at a byte."""
+
+
+def read_ros1(data: memoryview, content: FileContent) -> None:
+    """Read the messages of a file.
+
+    Args:
+        data: The file.
+        content: That takes them, and what is damaged.
+    """
+    start = len(MAGIC)
+    if bytes(data[:start]) != MAGIC:
+        content.damage.append("the first bytes are damaged")
+    reader = _Reader(content)
+    reader.records(data, start, "", resumes=True)
+    if not reader.indexed and not content.damage:
+        content.damage.append("it was not closed: there is no index at its end")
+    content.close()
+
+
+class _Reader(RecordReader):
+    """A walk through the records of a file and of its chunks.
+
+    Attributes:
+        indexed: Whether the index at the end has been met.
+    """
+
+    def __init__(self, content: FileContent) -> None:
+        super().__init__(content)
+        self.indexed = False
+        self._message_head: MessageHead = lambda data, at: None
+
+    def records(self, data: memoryview, at: int, where: str, resumes: bool) -> None:
+        """Read records.
+
+        Args:
+            data: Of the file, or of a chunk.
+            at: Where they begin.
+            where: They are, for messages; empty for the file.
+            resumes: Whether to go on behind a damaged place.
+        """
+        rows: list[Row] = []
+        end, before, handed_on = len(data), at, at
+        after_message = False
+        while at < end:
+            stop = end + 1
+            found = self._message_head(data, at)
+            if found is not None and found[2] + 4 <= end:
+                number, time, begin = found
+                stop = begin + 4 + _LENGTH.unpack_from(data, begin)[0]
+            if found is not None and stop <= end:
+                rows.append((number, time, data[begin + 4 : stop]))
+                after_message = True
+            else:
+                taken = self._take(data, at, where, rows)
+                if taken is None:
+                    following = _next(data, before + 1) if resumes else None
+                    if following is not None and following < at and after_message:
+                        rows.pop()  # Its length was damaged, and led beyond sound records.
+                    taken = self.resume(at, before, following, end, where)
+                stop, after_message = taken, False
+            if len(rows) > BATCH:
+                kept = [rows.pop()] if after_message else []
+                self.hand_on(rows, at - handed_on)
+                rows, handed_on = kept, at
+            before, at = at, stop
+        self.hand_on(rows, end - handed_on)
+
+    def _take(self, data: memoryview, at: int, where: str, rows: list[Row]) -> int | None:
+        """Take a record of any kind; returns where it ends, None if there is none that is sound."""
+        header = read_header(data, at)
+        if header is None or header[1] + 4 > len(data):
+            return None
+        fields, begin = header
+        kind = fields[b"op"][0]
+        (length,) = _LENGTH.unpack_from(data, begin)
+        content, stop = data[begin + 4 : begin + 4 + length], begin + 4 + length
+        if kind == _CHUNK and not where:
+            return min(stop, len(data)) if self._chunk(fields, content, at, length) else None
+        if stop > len(data):
+            return None
+        if kind == _MESSAGE:
+            message_head = _message_head(list(fields))
+            found = None if message_head is None else message_head(data, at)
+            if message_head is None or found is None:
+                return None
+            self._message_head = message_head
+            rows.append((*found[:2], content))
+        elif kind == _CONNECTION:
+            self._connect(fields, content)
+        self.indexed = self.indexed or kind == _CHUNK_INFO
+        return stop
+
+    def _connect(self, fields: Mapping[bytes, bytes], content: memoryview) -> None:
+        said = _fields(content)
+        number = fields.get(b"conn", b"")
+        if said is None or len(number) != 4 or b"type" not in said:
+            return
+        parts = fields.get(b"topic", b"").decode("utf-8", "replace").split("/")
+        topic = "/" * (parts[0] == "") + "/".join(filter(None, parts))
+        kind = said[b"type"].decode("utf-8", "replace")
+        definition = said.get(b"message_definition", b"").decode("utf-8", "replace")
+        connection = Connection(topic, normal_name(kind), "ros1", definition)
+        self.content.connect(_LENGTH.unpack(number)[0], connection)
+
+    def _chunk(self, fields: Mapping[bytes, bytes], packed: memoryview, at: int, length: int) -> bool:
+        """Read a chunk, which should be so long; returns whether it is one."""
+        compression = fields.get(b"compression", b"").decode("latin-1")
+        if not compression or len(fields.get(b"size", b"")) != 4:
+            return False
+        (size,) = _LENGTH.unpack(fields[b"size"])
+        if compression == "none" and size != length:
+            return False
+        where = f"the chunk at byte {at}"
+        try:
+            data, whole = unpack(packed, compression)
+        except ValueError:
+            self.content.damage.append(f"{where} is compressed by {compression!r}, which is not known")
+            return True
+        before = self.count
+        self.records(memoryview(data), 0, where, resumes=compression == "none")
+        if not whole or len(data) != size:
+            self.say_of_chunk(where, len(data), size, self.count - before)
+        return True
+
+
+def read_header(data: memoryview, at: int) -> tuple[dict[bytes, bytes], int] | None:
+    """The fields of a header, and where its record's data begin; None if there is none that is sound."""
+    if at + 4 > len(data):
+        return None
+    (length,) = _LENGTH.unpack_from(data, at)
+    end = at + 4 + length
+    if not 0 < length <= _LONGEST_HEADER or end > len(data):
+        return None
+    fields = _fields(data[at + 4 : end])
+    return None if fields is None or len(fields.get(b"op", b"")) != 1 else (fields, end)
+
+
+def _fields(data: memoryview) -> dict[bytes, bytes] | None:
+    """The fields that bytes consist of; None if they do not."""
+    fields: dict[bytes, bytes] = {}
+    at = 0
+    while at < len(data):
+        if at + 4 > len(data):
+            return None
+        (length,) = _LENGTH.unpack_from(data, at)
+        part = bytes(data[at + 4 : at + 4 + length])
+        name, equals, value = part.partition(b"=")
+        if len(part) != length or not equals:
+            return None
+        fields[name] = value
+        at += 4 + length
+    return fields
+
+
+def _next(data: memoryview, start: int) -> int | None:
+    """Where the next header begins."""
+    for found in _KIND.finditer(data, start):
+        for at in range(found.start() - 4, max(start, found.start() - _AROUND_KIND) - 1, -1):
+            end = at + 4 + _LENGTH.unpack_from(data, at)[0]
+            if found.end() <= end <= found.end() + _AROUND_KIND and read_header(data, at) is not None:
+                return at
+    return None
+
+
+def _message_head(names: list[bytes]) -> MessageHead | None:
+    """A fast reader of messages' headers with fields in an order; None if these are no message's."""
+    keys = [name + b"=" for name in names]
+    if set(keys) != set(_FIELDS):
+        return None
+    whole = struct.Struct("<I" + "".join(f"I{len(key)}s{_FIELDS[key]}" for key in keys))
+    lengths = [len(key) + struct.calcsize(f"<{_FIELDS[key]}") for key in keys]
+    kind, number, time = (keys.index(key) for key in _FIELDS)
+
+    def read(data: memoryview, at: int) -> tuple[int, int, int] | None:
+        if at + whole.size > len(data):
+            return None
+        length, *parts = whole.unpack_from(data, at)
+        if length != whole.size - 4 or parts[0::3] != lengths or parts[1::3] != keys:
+            return None
+        values = parts[2::3]
+        if values[kind] != _MESSAGE:
+            return None
+        stamp = values[time]
+        return values[number], (stamp & 0xFFFFFFFF) * 10**9 + (stamp >> 32), at + whole.size
+
+    return read

@@ -1,0 +1,121 @@
+"""What the header of a column says: its unit, and whether it is a time."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import InvalidValueError
+
+TIME_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
+"""How many of each make a second."""
+_KNOWN = frozenset(
+    """s ms us µs ns min h Hz kHz m mm cm km m/s mm/s cm/s km/h m/s^2 m/s² m/s2 g rad mrad deg ° rad/s deg/s
+    °/s rpm 1/min 1/s rad/s^2 rad/s² deg/s^2 N kN Nm N·m N*m A mA V mV W kW J kJ Wh Pa kPa bar °C degC K % -
+    kg""".split()
+) | {"N m"}
+"""Units that stand without brackets, or in round ones, which hold other words as often."""
+_SUFFIXES = {
+    "m_s": "m/s",
+    "mps": "m/s",
+    "mm_s": "mm/s",
+    "km_h": "km/h",
+    "kmh": "km/h",
+    "rad_s": "rad/s",
+    "deg_s": "deg/s",
+    "rpm": "rpm",
+    "rad": "rad",
+    "deg": "deg",
+    "mm": "mm",
+    "cm": "cm",
+    "m_s2": "m/s^2",
+    "mps2": "m/s^2",
+    "Nm": "N m",
+    "mA": "mA",
+    "Hz": "Hz",
+}
+"""After an underscore, where nothing else can be meant: `x_m` may be a measured x, `v_ms` metres a second."""
+_TIMES = frozenset(
+    """t time times timestamp timestamps time_stamp stamp ts elapsed elapsed_time epoch unix_time datetime
+    ros_time sim_time system_time rosbagtimestamp""".split()
+)
+_SPELLED = {
+    "seconds": "s",
+    "milliseconds": "ms",
+    "millis": "ms",
+    "microseconds": "us",
+    "micros": "us",
+    "nanoseconds": "ns",
+    "nanos": "ns",
+}
+_SINCE_1970 = (1e9, 4.1e9)
+"""Times since 1970 from 2001 to 2099 [s]."""
+_YEAR = 0.02
+"""The longest log as a fraction of the time since 1970, about a year: others count from elsewhere."""
+_BRACKETS = re.compile(r"^(?P<name>.*?)(?P<space>\s*)(?:\[(?P<square>[^\]]*)\]|\((?P<round>[^)]*)\))\s*$")
+
+
+def unit_of(header: str) -> str:
+    """Unit of a column, empty unless its header says it: `v [m/s]`, `v (m/s)`, `v_m_s`, `time_ms`."""
+    return _split(header)[1]
+
+
+def is_unit(text: str) -> bool:
+    """Whether a cell below a header is the unit of its column."""
+    bare = text.strip().strip("[]()").strip()
+    return bare in _KNOWN
+
+
+def is_time(header: str) -> bool:
+    """Whether a column's name is that of a time."""
+    name = _split(header)[0].strip(" \t%#\"'").lower()
+    return name in _TIMES or name in _SPELLED
+
+
+def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDArray[np.float64], str]:
+    """Times of a column [s], and the unit that they were taken to have.
+
+    Args:
+        values: As they are in the file (n,).
+        unit: That the file says; seconds if it says none, unless they are times since 1970 in another unit.
+        header: Of the column, for the error.
+
+    Raises:
+        InvalidValueError: The unit is none of time.
+    """
+    if not unit:
+        unit = _SPELLED.get(header.strip().lower(), "") or _unit_since_1970(values)
+    if unit not in TIME_UNITS:
+        raise InvalidValueError(f"unit of the times {header!r}", " or ".join(TIME_UNITS), unit)
+    return (values if unit == "s" else values / TIME_UNITS[unit]), unit
+
+
+def _unit_since_1970(values: NDArray[np.float64]) -> str:
+    """Unit in which they are times since 1970, `s` if in none."""
+    known = values[np.isfinite(values)]
+    first, last = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    for unit, count in TIME_UNITS.items():
+        low, high = (count * limit for limit in _SINCE_1970)
+        if low <= first and last <= high and last - first <= _YEAR * last:
+            return unit
+    return "s"
+
+
+def _split(header: str) -> tuple[str, str]:
+    """Name and unit of a header."""
+    text = header.strip()
+    found = _BRACKETS.match(text)
+    if found is not None:
+        unit = (found["square"] or found["round"] or "").strip()
+        is_index = unit.isdigit() or not (found["space"] or unit in _KNOWN)  # As in `q[0]`, `speed[left]`.
+        if unit in _KNOWN or (found["square"] is not None and not is_index):
+            return found["name"], unit
+    stem, _, suffix = text.rpartition("_")
+    if suffix in TIME_UNITS and stem.strip(" %#\"'").lower() in _TIMES:
+        return stem, suffix
+    for ending, unit in _SUFFIXES.items():
+        if text.endswith(f"_{ending}") and len(text) > len(ending) + 1:
+            return text[: -len(ending) - 1], unit
+    return text, ""

@@ -1,0 +1,8 @@
+"""MATLAB's .mat files, versions 4 to 7.2, with what can be kept of damaged ones.
+
+| module | what |
+|---|---|
+| `variables` | the variables of a file, each read on its own by scipy |
+| `partial` | what there is of a variable that is cut |
+| `mat` | vectors, matrices and structs as a `Log` |
+"""

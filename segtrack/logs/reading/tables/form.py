@@ -1,0 +1,154 @@
+"""The form of a table: what separates its columns, what they are called, and where its rows begin."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from segtrack.errors import LogFileError
+from segtrack.logs.reading.headers import is_unit, unit_of
+from segtrack.logs.reading.tables.cells import MISSING, is_date, is_number
+
+Kind = Literal["number", "date", "text"]
+
+_SAMPLE = 60
+"""Lines that the form is told from."""
+_AGREEING = 0.8
+"""Fraction of them that must have equally many of what separates columns."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+
+
+class TableForm(NamedTuple):
+    """How to read a table.
+
+    Attributes:
+        delimiter: Between columns; None for blanks, any number of them.
+        names: Of the columns.
+        units: Of the columns, empty where the file says none.
+        kinds: What the columns hold.
+        first: Index of the line with the first row.
+        has_header: Whether a line gives the names.
+    """
+
+    delimiter: str | None
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    first: int
+    has_header: bool
+
+
+def find_form(lines: Sequence[str], file: str) -> TableForm:
+    """Find out the form of a table from its first lines.
+
+    Raises:
+        LogFileError: They have no rows of numbers, or numbers with decimal commas.
+    """
+    content = [(i, line) for i, line in enumerate(lines) if line.strip() and not is_comment(line)]
+    sample = [line for _, line in content[:_SAMPLE]]
+    delimiter = _delimiter(sample)
+    cells = [split(line, delimiter) for line in sample]
+    if not cells:
+        raise LogFileError(file, "has no rows")
+    width = Counter(map(len, cells)).most_common(1)[0][0]
+    starts = [i for i, row in enumerate(cells) if len(row) == width]
+    below = [cells[i] for i in starts[1:]] or [cells[starts[0]]]
+    kinds = tuple(_kind([row[column] for row in below]) for column in range(width))
+    first, *others = starts
+    names, units, has_header = cells[first], [""] * width, _is_header(cells[first], kinds)
+    if has_header:
+        first, *others = others or [first + 1]
+        if first < len(cells) and _is_units(cells[first], width):
+            units = [cell.strip().strip("[]()") for cell in cells[first]]
+            first, *others = others or [first + 1]
+    else:
+        said = _named_by_comment(lines[: content[first][0]], delimiter, width)
+        has_header, names = said is not None, said or [""] * width
+    if first >= len(cells) or "number" not in kinds:
+        raise LogFileError(file, "has no rows of numbers")
+    _check_commas(cells[first:], content[first:], delimiter, file)
+    units = [unit or unit_of(name) for unit, name in zip(units, names, strict=True)]
+    return TableForm(delimiter, _distinct(names), tuple(units), kinds, content[first][0], has_header)
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line is no row."""
+    return line.lstrip().startswith(("#", "%"))
+
+
+def split(line: str, delimiter: str | None) -> list[str]:
+    """Cells of a line."""
+    if delimiter is not None:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+    cells: list[str] = []
+    for part in line.split():
+        if cells and part.startswith(("[", "(")):  # The unit of the name before.
+            cells[-1] += f" {part}"
+        else:
+            cells.append(part)
+    return cells
+
+
+def _delimiter(lines: Sequence[str]) -> str | None:
+    for delimiter in (";", "\t", ","):
+        counts = Counter(line.count(delimiter) for line in lines)
+        count, agreeing = counts.most_common(1)[0] if counts else (0, 0)
+        if count and agreeing >= _AGREEING * len(lines):
+            return delimiter
+    return None
+
+
+def _kind(cells: Sequence[str]) -> Kind:
+    said = [cell for cell in cells if cell not in MISSING]
+    if 2 * sum(map(is_number, said)) >= len(said):
+        return "number"
+    return "date" if all(map(is_date, said)) else "text"
+
+
+def _is_header(cells: Sequence[str], kinds: Sequence[Kind]) -> bool:
+    """Whether a line holds names: words where there are numbers below."""
+    words = [cell for cell, kind in zip(cells, kinds, strict=True) if kind != "text" and cell not in MISSING]
+    return any(not is_number(cell) and not is_date(cell) for cell in words)
+
+
+def _is_units(cells: Sequence[str], width: int) -> bool:
+    said = [cell for cell in cells if cell.strip()]
+    return len(cells) == width and bool(said) and all(map(is_unit, said))
+
+
+def _named_by_comment(lines: Sequence[str], delimiter: str | None, width: int) -> list[str] | None:
+    """The names in the last comment before the rows, if it has as many as there are columns."""
+    comments = [line.strip().lstrip("#%").strip() for line in lines if is_comment(line)]
+    cells = split(comments[-1], delimiter) if comments else []
+    if len(cells) == width and not any(map(is_number, cells)):
+        return cells
+    return None
+
+
+def _check_commas(
+    cells: Sequence[Sequence[str]], content: Sequence[tuple[int, str]], delimiter: str | None, file: str
+) -> None:
+    for row, (line, _) in zip(cells, content[: len(cells)], strict=True):
+        for cell in row:
+            if delimiter != "," and _DECIMAL_COMMA.fullmatch(cell):
+                problem = (
+                    f"numbers must have decimal points, got {cell!r}: export it with points, or replace "
+                    "all commas if they stand for nothing else"
+                )
+                raise LogFileError(f"{file}:{line + 1}", problem)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, those that are missing or there already with a number."""
+    found: list[str] = []
+    for i, name in enumerate(names):
+        own = name.strip() or f"column {i + 1}"
+        count = 2
+        while own in found:
+            own = f"{name.strip()} ({count})"
+            count += 1
+        found.append(own)
+    return tuple(found)
