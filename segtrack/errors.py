@@ -121,6 +121,15 @@ class LogFileError(SegtrackError):
         super().__init__(f"{file}: {problem}")
 
 
+class ClockError(SegtrackError):
+    """A clock that cannot be put on another one from what the log has."""
+
+    def __init__(self, source: str, reference: str, problem: str) -> None:
+        """Say whose clock on which, and why not."""
+        self.source, self.reference, self.problem = source, reference, problem
+        super().__init__(f"the clock of {source} cannot be put on that of {reference}: {problem}")
+
+
 class RecordingFileError(SegtrackError):
     """A file that is no recording of a drive, or not one that can be read."""
 

@@ -44,6 +44,7 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "roll": Quantity("rad", 1, None, "about the body's x axis, right side down positive"),
         "pitch": Quantity("rad", 1, None, "nose up positive"),
         "yaw": Quantity("rad", 1, None, "about the world's z axis, left positive"),
+        "yaw_rate": Quantity("rad/s", 1, None, "of turning about the world's z axis, left positive"),
         "angular_velocity": Quantity("rad/s", 3, None, "of the body, in the body frame: y is nose down"),
         "energy": Quantity("J", 1, None, "work of all drives since the beginning"),
     }
@@ -102,7 +103,7 @@ class Signal:
         if self.values.ndim == 1:
             return np.interp(when, self.times, self.values)
         is_orientation = self.values.shape[1] == 4
-        values = _same_signs(self.values) if is_orientation else self.values
+        values = same_signs(self.values) if is_orientation else self.values
         between = np.stack([np.interp(when, self.times, column) for column in values.T], axis=-1)
         return between / np.linalg.norm(between, axis=-1, keepdims=True) if is_orientation else between
 
@@ -209,7 +210,7 @@ def _check(key: str, quantity: Quantity, signal: Signal) -> None:
             raise InvalidValueError(f"signal {key}", "unit quaternions", got)
 
 
-def _same_signs(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
+def same_signs(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same orientations, each by the one of its two quaternions that is nearer to the one before."""
     towards = np.sum(quaternions[1:] * quaternions[:-1], axis=1)
     signs = np.cumprod(np.where(towards < 0, -1.0, 1.0))

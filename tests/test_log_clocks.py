@@ -1,0 +1,248 @@
+"""Clocks and mountings of sensors: on motions of a closed form, and refused where there is nothing to see."""
+
+import numpy as np
+import pytest
+from scipy.integrate import trapezoid
+from scipy.spatial.transform import Rotation
+
+from segtrack.errors import ClockError
+from segtrack.logs import Motion, Signal
+from segtrack.logs.clocks import fit_clock, fit_to_receive_times, mounting_at_rest
+from segtrack.logs.clocks.increments import increments, noise_weights
+from segtrack.logs.clocks.receive_times import fit_receive_times
+from segtrack.logs.clocks.views import View
+
+OFFSET, SKEW = 3.7, 0.02
+MOUNTED = Rotation.from_euler("ZYX", [0.03, -0.025, 0.035])
+BIAS = np.array([0.01, -0.02, 0.015])
+
+
+def angles(times, only=None):
+    """Yaw, pitch and roll of a vehicle that sways without ever repeating itself (n, 3)."""
+    waves = (0.23, 0.61), (0.37, 0.83), (0.29, 1.13)
+    found = np.stack(
+        [
+            0.3 * np.sin(7 * f * times + 0.06 * (times + 1) ** 2) + 0.1 * np.sin(7 * g * times)
+            for f, g in waves
+        ],
+        1,
+    )
+    return found if only is None else found * np.eye(3)[only]
+
+
+def orientations(times, only=None):
+    return Rotation.from_euler("ZYX", angles(times, only))
+
+
+def rates(times, only=None):
+    """Mean angular velocities in the body frame, about each time, as a gyroscope has them."""
+    reach = 0.0025
+    return (orientations(times - reach, only).inv() * orientations(times + reach, only)).as_rotvec() / (
+        2 * reach
+    )
+
+
+def pair(seed=0, only=None, duration=12.0):
+    """An odometry, and a gyroscope that is turned, biased and on a clock of its own; both lose rows."""
+    rng = np.random.default_rng(seed)
+    times = np.sort(rng.uniform(0.5, duration, int(50 * duration)))
+    turned = orientations(times, only) * Rotation.from_rotvec(rng.normal(0, 0.002, (len(times), 3)))
+    odometry = Motion("odom", {"orientation": Signal(times, turned.as_quat(), source="odom")})
+    seen = np.arange(1.0, duration - 0.5, 0.005) + rng.uniform(
+        -0.001, 0.001, int((duration - 1.5) / 0.005 + 0.5)
+    )
+    seen = seen[rng.random(len(seen)) > 0.05]
+    own = seen[0] + (seen - seen[0]) / (1 + SKEW) - OFFSET
+    values = MOUNTED.inv().apply(rates(seen, only)) + BIAS + rng.normal(0, 0.005, (len(seen), 3))
+    return odometry, Motion("imu", {"angular_velocity": Signal(own, values, source="imu")})
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return fit_clock(*pair())
+
+
+def test_offset_skew_mounting_bias_and_noise_of_a_gyroscope_are_found(fit):
+    assert fit.by == "turning"
+    assert fit.offset.holds(OFFSET) and fit.offset.margin < 0.005
+    assert fit.skew.holds(SKEW) and fit.skew.margin < 0.001
+    assert fit.scale.holds(1.0)
+    roll, pitch, yaw = fit.mountings[0].rpy
+    assert yaw.holds(0.03) and pitch.holds(-0.025) and roll.holds(0.035)
+    assert all(part.holds(true) for part, true in zip(fit.bias, BIAS, strict=True))
+    assert fit.noises[0].holds(0.002) and fit.noises[1].holds(0.005)
+
+
+def test_a_fit_puts_times_on_the_other_clock_as_a_motion_does(fit):
+    motion = pair()[1]
+    moved = motion.on_clock("imu", fit.offset.value, fit.skew.value).signals["angular_velocity"].times
+    assert fit.times(motion.signals["angular_velocity"].times) == pytest.approx(moved)
+
+
+def test_the_other_way_round_it_is_the_inverse(fit):
+    back = fit_clock(*pair()[::-1])
+    times = np.array([1.0, 5.0, 9.0])
+    assert fit.times(back.times(times)) == pytest.approx(times, abs=1e-6)
+    assert back.offset.margin == pytest.approx(fit.offset.margin, rel=0.1)
+
+
+def test_pitching_alone_does_not_show_how_far_a_gyroscope_is_pitched():
+    roll, pitch, yaw = fit_clock(*pair(only=1)).mountings[0].rpy
+    assert pitch is None
+    assert roll.holds(0.035) and yaw.holds(0.03)
+
+
+def test_two_attitudes_show_the_mounting_by_gravity():
+    rng = np.random.default_rng(1)
+    odometry, imu = pair()
+    gyro = imu.signals["angular_velocity"]
+    seen = gyro.times + OFFSET + SKEW * (gyro.times - gyro.times[0])
+    noise = Rotation.from_rotvec(rng.normal(0, 0.005, (len(seen), 3)))
+    attitude = Rotation.from_euler("Z", 1.0) * orientations(seen) * MOUNTED * noise
+    both = imu.with_signals({"orientation": Signal(gyro.times, attitude.as_quat(), source="imu")})
+    by_rates, by_gravity = fit_clock(odometry, both).mountings
+    assert by_gravity.by == "gravity"
+    assert all(angle.holds(true) for angle, true in zip(by_gravity.rpy, (0.035, -0.025, 0.03), strict=True))
+    assert by_gravity.rpy[0].margin < by_rates.rpy[0].margin
+
+
+def test_level_ground_at_rest_shows_roll_and_pitch_alone():
+    rng = np.random.default_rng(1)
+    times = np.arange(0.0, 2.0, 0.01)
+    attitude = Rotation.from_euler("Z", 1.0) * MOUNTED * Rotation.from_rotvec(rng.normal(0, 1e-3, (200, 3)))
+    roll, pitch, yaw = mounting_at_rest(Signal(times, attitude.as_quat()), Rotation.identity()).rpy
+    assert yaw is None
+    assert roll.holds(0.035) and pitch.holds(-0.025)
+    moving = Signal(times, orientations(times).as_quat())
+    assert mounting_at_rest(moving, Rotation.identity()) is None
+
+
+def test_belt_speeds_are_put_on_the_clock_of_a_pose_by_yaw():
+    rng = np.random.default_rng(2)
+    times = np.arange(0.0, 20.0, 0.02)
+    pose = Motion("mocap", {"yaw": Signal(times, angles(times)[:, 0] + rng.normal(0, 0.002, len(times)))})
+    seen = np.arange(1.0, 19.0, 0.05)
+    turning = (angles(seen + 1e-4) - angles(seen - 1e-4))[:, 0] / 2e-4
+    sides = {
+        side: 0.2 + sign * 0.3 * turning + rng.normal(0, 0.01, len(seen))
+        for side, sign in (("left", -1), ("right", 1))
+    }
+    belts = Motion(
+        "csv", {f"belt_speed.{side}": Signal(seen - 1e9, values) for side, values in sides.items()}
+    )
+    fit = fit_clock(pose, belts)
+    assert fit.by == "yaw"
+    assert fit.offset.holds(1e9) and fit.offset.margin < 0.05
+    assert fit.scale.value == pytest.approx(1 / 0.6, rel=0.05)
+
+
+FLAT = (
+    "the peak is flat: what both see varies too little, or is not the same (the best correlation is {}, "
+    "at least 0.6 is needed)"
+)
+HEAD = "the clock of imu cannot be put on that of odom: "
+
+
+def yawing(yaw, rate):
+    """An odometry and a gyroscope of a yaw and its rate, each with noise."""
+    rng = np.random.default_rng(3)
+    slow, fast = np.arange(0.0, 10.0, 0.02), np.arange(0.0, 10.0, 0.005)
+    odometry = Motion("odom", {"yaw": Signal(slow, yaw(slow) + rng.normal(0, 0.002, len(slow)))})
+    values = rate(fast) + rng.normal(0, 0.005, len(fast))
+    return odometry, Motion("imu", {"yaw_rate": Signal(fast, values)})
+
+
+@pytest.mark.parametrize(
+    ("yaw", "rate", "message"),
+    [
+        (lambda t: 0 * t, lambda t: 0 * t, f"by yaw: {FLAT.format('0.28')}"),
+        (lambda t: 0.3 * t, lambda t: 0.3 + 0 * t, f"by yaw: {FLAT.format('0.28')}"),
+        (
+            lambda t: 0.3 * np.sin(4 * t),
+            lambda t: 1.2 * np.cos(4 * t),
+            "by yaw: what both see repeats itself: offsets 3.2 s apart fit alike "
+            "(correlations 1.00 and 1.00)",
+        ),
+        (
+            lambda t: angles(t)[:, 0],
+            lambda t: -(angles(t + 1e-4) - angles(t - 1e-4))[:, 0] / 2e-4,
+            "by yaw: they go against each other (correlation -1.00): is a sign in the mapping wrong?",
+        ),
+    ],
+    ids=["stands", "turns steadily", "repeats itself", "wrong sign"],
+)
+def test_a_clock_is_refused_where_the_motion_does_not_show_it(yaw, rate, message):
+    with pytest.raises(ClockError) as error:
+        fit_clock(*yawing(yaw, rate))
+    assert str(error.value) == HEAD + message
+
+
+def test_sources_that_see_nothing_in_common_are_told_so():
+    odometry = pair()[0]
+    energy = Motion("imu", {"energy": Signal(np.arange(3.0), np.arange(3.0))})
+    with pytest.raises(ClockError) as error:
+        fit_clock(odometry, energy)
+    assert str(error.value) == (
+        HEAD + "imu sees nothing and odom sees turning, pitch, yaw; one of these must be seen by both"
+    )
+
+
+def test_increments_of_rates_and_of_what_they_integrate_to_are_equal():
+    fine, times = np.linspace(0.0, 4.0, 4001), np.array([0.3, 0.32, 0.39, 0.4, 0.43])
+    turned = View("turning", False, fine, orientations(fine).as_quat())
+    spun = View("turning", True, fine, rates(fine))
+    assert increments(spun, times) == pytest.approx(increments(turned, times), abs=5e-6)
+    coning = increments(spun, times) - np.diff(
+        [trapezoid(rates(fine[fine <= t]), fine[fine <= t], axis=0) for t in times], axis=0
+    )
+    assert np.abs(coning).max() > 2e-5  # What the product of rates and angles adds is more than what is left.
+
+
+def test_noise_weights_are_the_derivatives_of_increments_by_samples():
+    rng = np.random.default_rng(4)
+    samples, times = np.sort(rng.uniform(0, 1, 12)), np.array([0.3, 0.31, 0.5, 0.7])
+    for is_rate in (False, True):
+        view = View("yaw", is_rate, samples, rng.normal(size=12))
+        weights = noise_weights(view, times)
+        assert weights @ view.values == pytest.approx(increments(view, times)[:, 0])
+
+
+def stamped(seed, delays, count=668, slow=0.053):
+    """Stamps of a device's uptime in ticks of 4 ms, and when they are received; it runs slow."""
+    rng = np.random.default_rng(seed)
+    since = np.sort(rng.uniform(0, 2.8, count))
+    return 1551.0 + np.floor(since / (1 + slow) / 0.004) * 0.004, 1.7e9 + since + delays(rng, count)
+
+
+@pytest.mark.parametrize(
+    "delays",
+    [
+        lambda rng, n: rng.exponential(0.002, n),
+        lambda rng, n: rng.exponential(0.002, n) + (rng.random(n) < 0.1) * rng.exponential(0.1, n),
+    ],
+    ids=["short", "some long"],
+)
+def test_intervals_of_a_devices_skew_hold_it_as_often_as_they_say(delays):
+    held = sum(fit_receive_times(*stamped(seed, delays)).skew.holds(0.053) for seed in range(60))
+    assert held >= 54
+
+
+def test_a_devices_clock_is_put_on_the_clock_of_receiving():
+    stamps, times = stamped(0, lambda rng, n: rng.exponential(0.002, n))
+    fit = fit_to_receive_times("imu", stamps, times)
+    late = times - fit.times(stamps)
+    assert -0.005 < late.min() and np.median(late) < 0.01
+    assert fit.delays[0] == pytest.approx(np.median(late), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "message"),
+    [
+        (np.arange(5.0), "it has 5 messages, at least 24 are needed"),
+        (np.full(30, 7.0), "all its messages have the same stamp"),
+    ],
+)
+def test_stamps_that_show_no_clock_are_refused(stamps, message):
+    with pytest.raises(ClockError) as error:
+        fit_to_receive_times("imu", stamps, np.arange(float(len(stamps))))
+    assert str(error.value) == f"the clock of imu cannot be put on that of receive times: {message}"
