@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from segtrack.description import VehicleDescription
+from segtrack.description.drive import DriveSpec
 from segtrack.description.grousers import GrouserShape
 from segtrack.description.track import ContactSpec, TrackSpec
+from segtrack.drive import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
+
+_ANY_SPEED = 50.0
+"""More than any belt [m/s] or flipper [rad/s] is told."""
 
 
 def with_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescription:
@@ -34,6 +39,20 @@ def with_center_of_mass(vehicle: VehicleDescription, x: float) -> VehicleDescrip
     _, y, z = vehicle.body.center_of_mass
     body = vehicle.body.model_copy(update={"center_of_mass": (finite("centre of mass x [m]", x), y, z)})
     return vehicle.model_copy(update={"body": body})
+
+
+def with_imposed_motion(vehicle: VehicleDescription) -> VehicleDescription:
+    """The vehicle with drives that follow any command at once, whatever is in their way; flippers too."""
+
+    def changed(track: TrackSpec) -> TrackSpec:
+        reflected = track.drive.reflected_mass
+        drive = DriveSpec(max_force=UNLIMITED_FORCE, max_speed=_ANY_SPEED, reflected_mass=reflected)
+        return track.model_copy(update={"drive": drive})
+
+    strong = _with_tracks(vehicle, changed)
+    limits = {"max_torque": UNLIMITED_FORCE, "max_speed": _ANY_SPEED}
+    flippers = {name: flipper.model_copy(update=limits) for name, flipper in strong.flippers.items()}
+    return strong.model_copy(update={"flippers": flippers})
 
 
 def with_body(
