@@ -1,0 +1,154 @@
+"""A log's vehicle on its terrain, driven as the log says, and what comes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from segtrack.errors import DivergedError
+from segtrack.experiments.variants import with_imposed_motion
+from segtrack.logs.motion import Motion
+from segtrack.logs.replay.alignment.align import AlignedLog, flippers_at
+from segtrack.logs.replay.alignment.odometry import belts_of, gauge
+from segtrack.logs.replay.alignment.path import Place, Shift
+from segtrack.logs.replay.commands import BeltSource, Clock, schedule
+from segtrack.logs.replay.record import MotionRecorder
+from segtrack.logs.replay.settings import ReplaySettings, Scene
+from segtrack.robot import Robot
+from segtrack.world import World
+
+ROLLING = 0.02
+"""A log whose belts are faster than this when it begins is one that begins in motion [m/s]."""
+_ACCELERATION = 1.0
+"""With which belts get to their first speed before a log that begins in motion [m/s^2]."""
+_RUN_UP = 0.3
+"""How long they then hold it before the log begins, besides three times the lag of their drives [s]."""
+_AT_FIRST = 0.1
+"""Over which belts have their first speed, as a mean [s]."""
+
+Observer = Callable[[float], object]
+
+
+class ReplayDivergedError(DivergedError):
+    """A replay that left what is physically possible; carries what there is so far."""
+
+    def __init__(self, body: str, time: float | None, reason: str, motion: Motion) -> None:
+        """Say which body diverged, when on the log's clock [s], and how, and keep the motion until then."""
+        super().__init__(body, time, reason)
+        self.motion = motion
+
+
+def simulate(
+    log: AlignedLog,
+    settings: ReplaySettings,
+    scene: Scene,
+    source: BeltSource,
+    observer: Observer | None = None,
+) -> Motion:
+    """Drive as a log says.
+
+    The vehicle is put at the log's first pose and settles there. A log that begins in motion is given a
+    run-up from behind, along the arc of its first belt speeds, so that vehicle and belts are there, at these
+    speeds, when it begins.
+
+    Args:
+        log: In the terrain's frame.
+        settings: Of the replay.
+        scene: What the settings name.
+        source: Whether belts and flippers do what they were told, by the vehicle's own drives, or what they
+            did, imposed.
+        observer: Called with the time on the log's clock after each sample [s].
+
+    Returns:
+        What came of it, on the log's clock, sampled evenly.
+
+    Raises:
+        ReplayDivergedError: The simulation broke down on the way.
+        DivergedError: It broke down before the log began.
+        InvalidValueError: The vehicle cannot be simulated so.
+    """
+    imposed, step = source == "measured", settings.time_step
+    vehicle = with_imposed_motion(scene.vehicle) if imposed else scene.vehicle
+    angles = flippers_at(log.motion, vehicle, settings.flippers, log.begin)
+    every = round(settings.sample_time / step)
+    samples = math.floor((log.end - log.begin) / settings.sample_time + 1e-9)
+    plan = schedule(log.motion, source, angles, Clock(log.begin, step, every, every * samples))
+    with World(engine=scene.engine, time_step=step, resettable=False) as world:
+        for terrain in scene.terrain.terrains:
+            world.add_terrain(terrain)
+        robot = world.add_vehicle(
+            vehicle, track_model=scene.track_model, position=log.start[:2], yaw=log.start.yaw, flippers=angles
+        )
+        _bring_to_start(world, robot, log.start, _first_speeds(log))
+        recorder, began = MotionRecorder(robot, f"{log.motion.name}, {source}"), world.time
+        try:
+            for k, (left, right) in enumerate(plan.belts.tolist()):
+                first, last = plan.steps[k : k + 2].tolist()
+                told = {name: float(values[k]) for name, values in plan.flippers.items()}
+                robot.set_belt_speed(left, right)
+                if imposed:
+                    _impose(robot, told, (last - first) * step)
+                else:
+                    robot.set_flippers(**told)
+                if first % every == 0:
+                    recorder.sample(log.begin + first * step, told)
+                    if observer is not None:
+                        observer(log.begin + first * step)
+                world.run((last - first) * step)
+            recorder.sample(log.begin + plan.steps[-1] * step, told)
+        except DivergedError as error:
+            when = None if error.time is None else log.begin + error.time - began
+            raise ReplayDivergedError(error.body, when, error.reason, recorder.motion()) from None
+        return recorder.motion()
+
+
+def _impose(robot: Robot, angles: Mapping[str, float], duration: float) -> None:
+    """Turn flippers such that they are at angles [rad] after a time [s]."""
+    for name, angle in angles.items():
+        flipper = robot.flippers[name]
+        flipper.set_speed((angle - flipper.angle) / duration)
+
+
+def _first_speeds(log: AlignedLog) -> tuple[float, float]:
+    """Speeds of the belts of both sides as the log begins [m/s]: measured, or commanded if need be."""
+    belts = belts_of(log.motion)
+    assert belts is not None
+    begins = (belts.times >= log.begin) & (belts.times <= log.begin + _AT_FIRST)
+    left, right = belts.speeds[begins].mean(axis=0).tolist()
+    return left, right
+
+
+def _bring_to_start(world: World, robot: Robot, start: Place, speeds: Sequence[float]) -> None:
+    """Let a robot settle at a place, or roll to it, so that its belts have their speeds there [m/s]."""
+    world.settle()
+    fastest = max(map(abs, speeds))
+    if fastest <= ROLLING:
+        return
+    ramp = fastest / _ACCELERATION
+    hold = _RUN_UP + 3 * max(track.spec.drive.lag for track in robot.tracks.values())
+    behind = _arc(robot, speeds, ramp / 2 + hold)
+    place, at_rest = Shift.between(behind, start).of(Place(0.0, 0.0, 0.0)), world.save()
+    for _ in range(2):
+        world.restore(at_rest)
+        world.place_on_terrain(robot, *place)
+        world.settle()
+        steps = round(ramp / world.time_step)
+        for k in range(steps + 1):
+            left, right = (speed * min((k + 1) / max(steps, 1), 1.0) for speed in speeds)
+            robot.set_belt_speed(left, right)
+            world.run(world.time_step if k < steps else hold)
+        state = robot.state
+        # The second time it begins as much farther as it fell short of its start by slip.
+        reached = Place(state.position[0], state.position[1], state.yaw)
+        place = Shift.between(reached, start).of(place)
+    world.remove_snapshot(at_rest)
+
+
+def _arc(robot: Robot, speeds: Sequence[float], duration: float) -> Place:
+    """Where belts at speeds [m/s] that do not slip take a robot from the origin in a time [s]."""
+    left, right = speeds
+    turn = (right - left) / gauge(robot.description) * robot.description.steering_efficiency * duration
+    chord = (left + right) / 2 * duration * float(np.sinc(turn / 2 / np.pi))
+    return Place(chord * math.cos(turn / 2), chord * math.sin(turn / 2), turn)
