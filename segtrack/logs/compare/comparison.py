@@ -1,0 +1,219 @@
+"""What came of comparing a simulated motion with a logged one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from segtrack.logs.compare.data import DataUncertainty
+from segtrack.logs.compare.phases import Phases
+from segtrack.logs.compare.sampling import SampledMotion
+from segtrack.logs.compare.uncertainty import COVERAGE, Uncertainty
+
+Run = Literal["commanded", "measured"]
+"""By which belt and flipper motion of the log a simulation was driven."""
+Verdict = Literal["within", "beyond", "unknown"]
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """An error of the whole, or of a phase.
+
+    Attributes:
+        run: Of which simulation.
+        phase: Its name, or `whole`.
+        quantity: What is compared, in words.
+        unit: Of all numbers.
+        logged: D of ASME V&V 20; None for an error over time.
+        simulated: S; None likewise.
+        error: E = S - D, or the root mean square of it over time.
+        mean: Mean of an error over time, where that has a sign.
+        interval: Of an error over time, for this stretch of it, 95 %, by block bootstrap; None for others.
+        independent: So many independent samples an error over time is worth.
+        range_fraction: Error over the range of what was logged, for an error over time.
+        parts: Its uncertainty.
+        verdict: `within` `COVERAGE` standard uncertainties, `beyond` them, or `unknown`.
+    """
+
+    run: Run
+    phase: str
+    quantity: str
+    unit: str
+    logged: float | None
+    simulated: float | None
+    error: float
+    mean: float | None
+    interval: tuple[float, float] | None
+    independent: float | None
+    range_fraction: float | None
+    parts: Uncertainty
+    verdict: Verdict
+
+    @property
+    def uncertainty(self) -> float | None:
+        """Standard validation uncertainty u_val, of what of it is known; None if a part of it failed."""
+        return self.parts.validation
+
+    @property
+    def words(self) -> str:
+        """The verdict, with by how much the model errs."""
+        u = self.uncertainty
+        if self.verdict == "unknown" or u is None:
+            return "unknown: a simulation or the log's noise takes it away"
+        if self.verdict == "within":
+            return "within"
+        return f"errs by {self.error:.3g} +- {COVERAGE * u:.2g}"
+
+    def summary(self) -> dict[str, object]:
+        """Everything as plain values with the names that JSON has."""
+        numerics = self.parts.numerics
+        return {
+            "run": self.run,
+            "phase": self.phase,
+            "quantity": self.quantity,
+            "unit": self.unit,
+            "logged": self.logged,
+            "simulated": self.simulated,
+            "error": self.error,
+            "mean": self.mean,
+            "interval_95": None if self.interval is None else list(self.interval),
+            "independent_samples": self.independent,
+            "fraction_of_range": self.range_fraction,
+            "u_num": None if numerics is None else numerics.value,
+            "u_num_method": None if numerics is None else numerics.method,
+            "u_num_order": None if numerics is None else numerics.order,
+            "u_input": self.parts.input if self.parts.inputs else "not given",
+            "u_input_by": dict(self.parts.inputs),
+            "u_data": self.parts.datum,
+            "u_data_by": dict(self.parts.data),
+            "u_val": self.uncertainty,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class CurrentFit:
+    """A side's simulated drive force over its logged motor current; of a current only the shape is compared.
+
+    Attributes:
+        side: left or right.
+        force_per_current: Least squares through zero [N/A].
+        correlation: Of the two [-].
+        independent: So many independent samples it is of.
+    """
+
+    side: str
+    force_per_current: float
+    correlation: float
+    independent: float
+
+    def summary(self) -> dict[str, object]:
+        """Everything as plain values with the names that JSON has."""
+        return {
+            "side": self.side,
+            "force_per_current_N_per_A": self.force_per_current,
+            "correlation": self.correlation,
+            "independent_samples": self.independent,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RunComparison:
+    """One simulation of a log beside it.
+
+    Attributes:
+        run: Which.
+        logged: The log, on the clock that both are compared on.
+        simulated: The simulation.
+        logged_phases: Of the log.
+        simulated_phases: Of the simulation, by the same definitions.
+        rows: Errors.
+        currents: Where motor currents were logged.
+        notes: What is missing, and what was estimated.
+    """
+
+    run: Run
+    logged: SampledMotion
+    simulated: SampledMotion
+    logged_phases: Phases
+    simulated_phases: Phases
+    rows: tuple[ErrorRow, ...]
+    currents: tuple[CurrentFit, ...]
+    notes: tuple[str, ...]
+
+    def find(self, quantity: str, phase: str = "whole") -> ErrorRow | None:
+        """The row of a quantity and phase, if there is one."""
+        return next((row for row in self.rows if (row.quantity, row.phase) == (quantity, phase)), None)
+
+    def summary(self) -> dict[str, object]:
+        """Everything but what is sampled, as plain values with the names that JSON has."""
+        return {
+            "logged_phases": self.logged_phases.summary(),
+            "simulated_phases": self.simulated_phases.summary(),
+            "rows": [row.summary() for row in self.rows],
+            "currents": [fit.summary() for fit in self.currents],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class SplitRow:
+    """An error, told apart into what the actuators do and what the ground does.
+
+    Attributes:
+        phase: Its name, or `whole`.
+        quantity: What is compared, in words.
+        unit: Of all numbers.
+        commanded: Error of the simulation driven by commands: actuators and contact.
+        measured: Error of that driven by measured belts and flippers: contact alone.
+        actuator: What the two simulations differ by; over time its root mean square.
+    """
+
+    phase: str
+    quantity: str
+    unit: str
+    commanded: float
+    measured: float
+    actuator: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Both simulations of a log beside it.
+
+    Attributes:
+        name: Of the log.
+        alignment: How positions were laid onto the logged ones.
+        inputs: Standard deviations of the simulation's inputs, by name; empty if none were given.
+        data: What is uncertain of the log beside its noise.
+        runs: Those that there are.
+        split: Actuator and contact error, where there are both runs.
+        finished: Whether all simulations for the uncertainties were done.
+    """
+
+    name: str
+    alignment: str
+    inputs: Mapping[str, float]
+    data: DataUncertainty
+    runs: Mapping[Run, RunComparison]
+    split: tuple[SplitRow, ...]
+    finished: bool = True
+
+    @property
+    def rows(self) -> tuple[ErrorRow, ...]:
+        """Of all runs."""
+        return tuple(row for run in self.runs.values() for row in run.rows)
+
+    def summary(self) -> dict[str, object]:
+        """Everything but what is sampled, as plain values with the names that JSON has."""
+        return {
+            "log": self.name,
+            "alignment": self.alignment,
+            "coverage": COVERAGE,
+            "inputs": dict(self.inputs) or "not given",
+            "data": self.data.summary(),
+            "finished": self.finished,
+            "runs": {run: comparison.summary() for run, comparison in self.runs.items()},
+            "actuator_and_contact": [vars(row) for row in self.split],
+        }

@@ -1,0 +1,288 @@
+"""Errors and their uncertainties, where each is known beforehand."""
+
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rod_climb import RodClimb
+
+from segtrack.errors import InvalidValueError
+from segtrack.logs import Motion, Signal
+from segtrack.logs.compare import DataUncertainty, InputPair, Variants, compare_motions
+
+TIMES = np.arange(0.0, 20.0, 0.05)
+
+
+def drive(left=0.5, right=0.5, slip=0.0, turn=1.0, name="drive", pitch=0.0, heading=0.0, begin=0.0):
+    """A planar drive in closed form: belts [m/s], slip of both, yaw rate over no-slip; gauge 0.4 m."""
+    rate = turn * (right - left) / 0.4
+    speed = (1 - slip) * (left + right) / 2
+    yaw = rate * TIMES
+    if rate:
+        x, y = speed / rate * np.sin(yaw), speed / rate * (1 - np.cos(yaw))
+    else:
+        x, y = speed * TIMES, 0.0 * TIMES
+    cos, sin = math.cos(heading), math.sin(heading)
+    position = np.stack([begin + cos * x - sin * y, sin * x + cos * y, 0.0 * x], axis=1)
+    return Motion(
+        name,
+        {
+            "belt_speed.left": Signal(TIMES, np.full(len(TIMES), left), 0.0),
+            "belt_speed.right": Signal(TIMES, np.full(len(TIMES), right), 0.0),
+            "position": Signal(TIMES, position, 0.0),
+            "yaw": Signal(TIMES, yaw + heading, 0.0),
+            "pitch": Signal(TIMES, pitch + 0.0 * TIMES, 0.0),
+        },
+    )
+
+
+def row(comparison, quantity, phase="whole"):
+    found = comparison.find(quantity, phase)
+    assert found is not None, [(r.quantity, r.phase) for r in comparison.rows]
+    return found
+
+
+def with_signal(motion, **changes):
+    """A motion with other values of some signals."""
+    signals = {key: replace(motion.signals[key], values=values) for key, values in changes.items()}
+    return motion.with_signals(signals)
+
+
+def test_a_motion_has_no_error_against_itself():
+    rod = RodClimb().motion()
+    comparison = compare_motions(rod, rod, gauge=0.4)
+    assert len(comparison.rows) > 20
+    assert [r.error for r in comparison.rows] == pytest.approx([0.0] * len(comparison.rows), abs=1e-12)
+    assert {r.verdict for r in comparison.rows} == {"within"}
+
+
+def test_a_pitch_that_is_off_by_a_constant_has_that_error_and_mean():
+    found = row(compare_motions(drive(), drive(pitch=-0.02)), "pitch RMSE")
+    assert (found.error, found.mean) == (pytest.approx(0.02), pytest.approx(-0.02))
+    assert found.interval == pytest.approx((0.02, 0.02))
+    assert found.range_fraction is None  # Of a pitch that does not change.
+
+
+def test_the_error_of_a_climb_is_also_told_as_a_fraction_of_its_range():
+    rod = RodClimb()
+    motion = rod.motion()
+    higher = with_signal(motion, pitch=motion.signals["pitch"].values + 0.01)
+    found = row(compare_motions(motion, higher), "pitch RMSE")
+    assert found.range_fraction == pytest.approx(0.01 / rod.peak, rel=0.01)
+
+
+def test_each_phase_has_the_error_of_its_own_time():
+    rod = RodClimb()
+    motion, times = rod.motion(), rod.motion().signals["pitch"].times
+    on_the_edge = (times > rod.over_the_edge + 0.1) & (times < rod.tipping - 0.1)
+    wrong = motion.signals["position"].values + np.outer(np.where(on_the_edge, 0.02, 0.0), [0, 1, 0])
+    comparison = compare_motions(motion, with_signal(motion, position=wrong), alignment="none")
+    assert row(comparison, "position error (ATE)", "nose lift").error == pytest.approx(0.0, abs=1e-12)
+    assert row(comparison, "position error (ATE)", "pivot").error == pytest.approx(0.02, rel=0.1)
+    assert row(comparison, "position error (ATE)", "settling").error == pytest.approx(0.0, abs=1e-12)
+
+
+def test_numbers_are_those_of_each_motions_own_phases():
+    early, late = RodClimb(ahead=0.08), RodClimb(ahead=0.05)
+    comparison = compare_motions(late.motion(), early.motion())
+    found = row(comparison, "duration", "crest")
+    assert (found.logged, found.simulated) == (pytest.approx(0.295, abs=0.02), pytest.approx(0.295, abs=0.02))
+    found = row(comparison, "time to crest")
+    expected = [r.begin_of["crest"] - r.begin_of["nose lift"] for r in (late, early)]
+    assert (found.logged, found.simulated) == pytest.approx(tuple(expected), abs=0.02)
+    assert found.error == found.simulated - found.logged
+    found = row(comparison, "peak pitch")
+    assert (found.logged, found.simulated) == pytest.approx((late.peak, early.peak), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("alignment", "expected"), [("none", 0.3), ("start", 0.0), ("event", 0.0), ("se3", 0.0)]
+)
+def test_alignment_takes_away_where_the_simulation_began(alignment, expected):
+    comparison = compare_motions(drive(), drive(begin=0.3), alignment=alignment, event=4.0)
+    assert row(comparison, "position error (ATE)").error == pytest.approx(expected, abs=1e-9)
+    assert row(comparison, "displacement error over 1 s (RPE)").error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_alignment_at_an_event_takes_away_the_heading_too():
+    comparison = compare_motions(drive(), drive(heading=0.5, begin=0.2), alignment="event", event=10.0)
+    assert row(comparison, "position error (ATE)").error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_alignment_never_moves_a_height_but_by_se3():
+    motion = drive()
+    higher = with_signal(motion, position=motion.signals["position"].values + [0.0, 0.0, 0.1])
+    for alignment, expected in (("start", 0.1), ("event", 0.1), ("se3", 0.0)):
+        comparison = compare_motions(motion, higher, alignment=alignment)
+        assert row(comparison, "position error (ATE)").error == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_faster_simulation_has_the_displacement_error_of_its_speed():
+    comparison = compare_motions(drive(), drive(0.55, 0.55), alignment="start")
+    assert row(comparison, "displacement error over 1 s (RPE)").error == pytest.approx(0.05)
+    assert row(comparison, "belt speed left RMSE").error == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(("left", "right"), [(0.5, 0.5), (0.4, 0.6)])
+def test_slip_of_each_side_is_what_is_missing_from_its_belts_travel(left, right):
+    """Turning without loss, each side has the slip of the way of its own track."""
+    logged = drive(left, right)
+    comparison = compare_motions(logged, drive(left, right, slip=0.2), gauge=0.4)
+    for side, belt in (("left", left), ("right", right)):
+        missing = 0.2 * (left + right) / 2 / belt
+        found = row(comparison, f"mean slip {side}")
+        assert found.logged == pytest.approx(0.0, abs=0.001)
+        assert found.simulated == pytest.approx(missing, abs=0.001)
+        assert row(comparison, f"slip {side} RMSE").error == pytest.approx(missing, abs=0.002)
+
+
+def test_yaw_rate_is_told_over_that_of_belts_that_do_not_slip():
+    comparison = compare_motions(drive(0.4, 0.6, turn=0.8), drive(0.4, 0.6, turn=0.6), gauge=0.4)
+    found = row(comparison, "yaw rate over no-slip")
+    assert (found.logged, found.simulated) == (pytest.approx(0.8), pytest.approx(0.6))
+    assert compare_motions(drive(), drive(), gauge=0.4).find("yaw rate over no-slip") is None
+
+
+def test_a_current_is_compared_by_its_shape_alone():
+    force = 100.0 + 40.0 * np.sin(TIMES)
+    simulated = drive(name="simulated").with_signals(
+        {f"belt_force.{side}": Signal(TIMES, force) for side in ("left", "right")}
+    )
+    logged = drive().with_signals(
+        {f"current.{side}": Signal(TIMES, force / 25.0, 0.0) for side in ("left", "right")}
+    )
+    comparison = compare_motions(logged, simulated, gauge=0.4)
+    assert [fit.side for fit in comparison.currents] == ["left", "right"]
+    assert comparison.currents[0].force_per_current == pytest.approx(25.0)
+    assert comparison.currents[0].correlation == pytest.approx(1.0)
+    assert row(comparison, "belt force left RMSE").error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_work_of_each_phase_is_a_fraction_of_the_whole_whatever_a_current_stands_for():
+    rod = RodClimb()
+    motion = rod.motion()
+    times = motion.signals["pitch"].times
+    hard = np.where((times > rod.begin_of["nose lift"]) & (times < rod.begin_of["pivot"]), 3.0, 1.0)
+    logged = motion.with_signals({f"current.{s}": Signal(times, hard, 0.0) for s in ("left", "right")})
+    simulated = motion.with_signals(
+        {f"belt_force.{s}": Signal(times, 50.0 + 0.0 * times) for s in ("left", "right")}
+    )
+    # A force that never changes has no correlation with a current, so it takes one that does.
+    simulated = with_signal(simulated, **{"belt_force.left": 50.0 + 0.001 * times})
+    simulated = with_signal(simulated, **{"belt_force.right": 50.0 + 0.001 * times})
+    lift = rod.begin_of["pivot"] - rod.begin_of["nose lift"]
+    found = row(compare_motions(logged, simulated), "fraction of work", "nose lift")
+    assert found.logged == pytest.approx(3 * lift / (times[-1] + 2 * lift), rel=0.02)
+    assert found.simulated == pytest.approx(lift / times[-1], rel=0.02)
+
+
+def test_energy_is_that_of_the_phase():
+    power = Signal(TIMES, 30.0 * TIMES, 0.0)
+    comparison = compare_motions(
+        drive().with_signals({"energy": power}),
+        drive().with_signals({"energy": replace(power, values=33.0 * TIMES)}),
+    )
+    assert row(comparison, "energy").error == pytest.approx(3.0 * TIMES[-1], rel=0.01)
+
+
+def test_what_lies_in_a_gap_of_the_log_is_not_compared():
+    times = np.concatenate([TIMES[TIMES < 8.0], TIMES[TIMES > 12.0]])
+    gap = {key: Signal(times, signal.at(times), 0.0) for key, signal in drive().signals.items()}
+    wrong = np.where((TIMES > 8.1) & (TIMES < 11.9), 0.5, 0.0)
+    comparison = compare_motions(Motion("gap", gap), with_signal(drive(), pitch=wrong))
+    assert row(comparison, "pitch RMSE").error == pytest.approx(0.0, abs=1e-12)
+
+
+def test_noise_is_its_standard_deviation_and_hides_an_error_of_its_size():
+    logged = with_signal(drive(), pitch=0.01 * np.random.default_rng(3).standard_normal(len(TIMES)))
+    logged = logged.with_signals({"pitch": replace(logged.signals["pitch"], std=0.01)})
+    found = row(compare_motions(logged, drive()), "pitch RMSE")
+    assert found.parts.data["noise"] == pytest.approx(0.01, rel=0.2)
+    assert found.verdict == "within"
+    found = row(compare_motions(logged, drive(pitch=0.05)), "pitch RMSE")
+    assert found.verdict == "beyond"
+    assert found.words == f"errs by {found.error:.3g} +- {2 * found.uncertainty:.2g}"
+
+
+def test_noise_that_is_not_stated_is_estimated_and_said():
+    motion = with_signal(drive(), pitch=0.01 * np.random.default_rng(3).standard_normal(len(TIMES)))
+    motion = motion.with_signals({"pitch": replace(motion.signals["pitch"], std=None)})
+    comparison = compare_motions(motion, drive())
+    assert row(comparison, "pitch RMSE").parts.data["noise"] == pytest.approx(0.01, rel=0.25)
+    assert "noise not stated, and estimated from second differences: pitch" in comparison.notes
+
+
+def test_a_clock_counts_by_how_fast_things_change_a_bias_and_a_drift_by_themselves():
+    motion = with_signal(drive(), pitch=0.1 * TIMES)
+    uncertain = DataUncertainty(clocks={"": 0.02}, bias={"pitch": 0.003}, drift={"pitch": 0.001})
+    data = row(compare_motions(motion, motion, data=uncertain), "pitch RMSE").parts.data
+    assert data["clock"] == pytest.approx(0.002, rel=0.01)
+    assert data["bias"] == pytest.approx(0.003)
+    assert data["drift"] == pytest.approx(0.001 * TIMES[-1] / math.sqrt(3), rel=0.01)
+
+
+def test_a_bias_of_position_that_the_alignment_takes_away_does_not_count():
+    uncertain = DataUncertainty(bias={"position": 0.01})
+    free, aligned = (
+        row(compare_motions(drive(), drive(), alignment=a, data=uncertain), "position error (ATE)")
+        for a in ("none", "start")
+    )
+    assert free.uncertainty == pytest.approx(0.01 * math.sqrt(3))
+    assert aligned.uncertainty == pytest.approx(0.01)
+
+
+def test_numerics_inputs_and_data_add_up_by_their_squares():
+    motion, uncertain = drive(), DataUncertainty(bias={"pitch": 0.003})
+    finer = [drive(pitch=-0.004 + 0.004 * h) for h in (0.5, 0.25)]
+    inputs = {"friction": InputPair(drive(pitch=-0.005), drive(pitch=0.005))}
+    found = row(
+        compare_motions(motion, drive(), variants=Variants(finer, inputs), data=uncertain), "pitch RMSE"
+    )
+    assert found.parts.numerics.method == "GCI"
+    assert found.parts.numerics.value == pytest.approx(1.25 * 0.004 / 1.15)
+    assert found.parts.input == pytest.approx(0.005)
+    assert found.uncertainty == pytest.approx(math.sqrt(0.003**2 + 0.005**2 + (1.25 * 0.004 / 1.15) ** 2))
+
+
+def test_inputs_that_were_not_given_are_said_not_to_be():
+    comparison = compare_motions(drive(), drive())
+    assert {"u_num: not tried", "u_input: not given"} <= set(comparison.notes)
+    assert row(comparison, "pitch RMSE").summary()["u_input"] == "not given"
+
+
+def test_an_input_that_takes_the_climb_away_leaves_its_numbers_uncertain():
+    rod = RodClimb()
+    motion = rod.motion()
+    stuck = motion.between(0.0, rod.over_the_edge + 0.5)
+    inputs = {"friction": InputPair(stuck, motion)}
+    comparison = compare_motions(motion, motion, variants=Variants((), inputs))
+    assert row(comparison, "time to crest").verdict == "unknown"
+    assert row(comparison, "pitch RMSE").verdict == "within"
+
+
+def test_a_simulation_that_failed_is_said():
+    inputs = {"friction": InputPair(None, drive())}
+    comparison = compare_motions(drive(), drive(), variants=Variants((), inputs))
+    assert "the simulation with friction lower failed" in comparison.notes
+    assert {r.verdict for r in comparison.rows} == {"unknown"}
+
+
+def test_motions_without_a_time_in_common_are_refused():
+    later = Motion("later", {"pitch": Signal(TIMES + 100.0, TIMES)})
+    with pytest.raises(InvalidValueError) as error:
+        compare_motions(drive(), later)
+    assert str(error.value) == (
+        "times of drive and later must be overlapping, got 0 to 19.95 s and 100 to 120 s"
+    )
+
+
+def test_a_comparison_is_written_down_and_travels():
+    comparison = compare_motions(RodClimb().motion(), RodClimb(height=0.21).motion(name="simulated"))
+    summary = comparison.summary()
+    assert [phase["name"] for phase in summary["logged_phases"]["phases"]][0] == "approach"
+    assert {"quantity", "phase", "error", "u_val", "u_num", "u_input", "u_data", "verdict"} <= set(
+        summary["rows"][0]
+    )
+    assert pickle.loads(pickle.dumps(comparison.logged_phases)) == comparison.logged_phases
