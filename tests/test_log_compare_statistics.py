@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import norm
 
 from segtrack.errors import InvalidValueError
-from segtrack.logs.compare.alignment import rigid_motion
-from segtrack.logs.compare.bootstrap import correlation_of, mean_interval
-from segtrack.logs.compare.errors import Error, Key
+from segtrack.logs.compare.motions.alignment import rigid_motion
+from segtrack.logs.compare.motions.errors import Error, Key
 from segtrack.logs.compare.repeats import area, area_rows
-from segtrack.logs.compare.uncertainty import Numerics, input_of, numerics_of
+from segtrack.logs.compare.uncertainty.bootstrap import correlation_of, mean_interval
+from segtrack.logs.compare.uncertainty.validation import Numerics, input_of, numerics_of
 
 
 def autoregressive(factor, n, seed):

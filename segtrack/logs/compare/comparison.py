@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from segtrack.logs.compare.data import DataUncertainty
-from segtrack.logs.compare.phases import Phases
-from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.compare.uncertainty import COVERAGE, Uncertainty
+from segtrack.logs.compare.motions.errors import Error
+from segtrack.logs.compare.motions.phases import Phases
+from segtrack.logs.compare.motions.sampling import SampledMotion
+from segtrack.logs.compare.uncertainty.data import DataUncertainty
+from segtrack.logs.compare.uncertainty.validation import COVERAGE, Uncertainty
 
 Run = Literal["commanded", "measured"]
 """By which belt and flipper motion of the log a simulation was driven."""
@@ -129,6 +130,7 @@ class RunComparison:
         logged_phases: Of the log.
         simulated_phases: Of the simulation, by the same definitions.
         rows: Errors.
+        errors: Of each row, by quantity and phase, all of its values.
         currents: Where motor currents were logged.
         notes: What is missing, and what was estimated.
     """
@@ -139,6 +141,7 @@ class RunComparison:
     logged_phases: Phases
     simulated_phases: Phases
     rows: tuple[ErrorRow, ...]
+    errors: Mapping[tuple[str, str], Error]
     currents: tuple[CurrentFit, ...]
     notes: tuple[str, ...]
 

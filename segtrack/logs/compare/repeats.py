@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import wasserstein_distance
 
 from segtrack.errors import InvalidValueError
-from segtrack.logs.compare.bootstrap import CONFIDENCE, REPLICATES
 from segtrack.logs.compare.comparison import Comparison, Run
+from segtrack.logs.compare.uncertainty.bootstrap import CONFIDENCE, REPLICATES
 
 _SEED = 20090
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.logs.compare.phases import CLIMB_PHASES, DRIVE, Phases, find_phases
-from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, smoothed
+from segtrack.logs.compare.motions.phases import CLIMB_PHASES, DRIVE, Phases, find_phases
+from segtrack.logs.compare.motions.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, smoothed
 
 WHOLE = "whole"
 _MIN_TURN = 0.02

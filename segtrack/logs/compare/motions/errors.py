@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.logs.compare.alignment import Alignment, aligned_positions
-from segtrack.logs.compare.responses import Course, Responses
+from segtrack.logs.compare.motions.alignment import Alignment, aligned_positions
+from segtrack.logs.compare.motions.responses import Course, Responses
 
 
 class Key(NamedTuple):

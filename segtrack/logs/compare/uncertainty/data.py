@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.logs.compare.sampling import noise_std
+from segtrack.logs.compare.motions.sampling import noise_std
 from segtrack.logs.motion import Motion, Signal
 
 DRAWS = 20

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
-from segtrack.logs.compare.sampling import SampledMotion
+from segtrack.logs.compare.motions.sampling import SampledMotion
 
 Alignment = Literal["event", "start", "se3", "none"]
 ALIGNMENTS: tuple[str, ...] = get_args(Alignment)

@@ -25,7 +25,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.logs.compare.sampling import even_times, noise_std, smoothed
+from segtrack.logs.compare.motions.sampling import even_times, noise_std, smoothed
 from segtrack.logs.motion import Motion
 
 CLIMB_PHASES = ("approach", "nose lift", "pivot", "crest", "settling")

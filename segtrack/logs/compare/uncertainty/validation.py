@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from segtrack.logs.compare.data import PARTS, Part
-from segtrack.logs.compare.errors import Error, Errors, Key
+from segtrack.logs.compare.motions.errors import Error, Errors, Key
+from segtrack.logs.compare.uncertainty.data import PARTS, Part
 
 Method = Literal["GCI", "difference"]
 COVERAGE = 2.0

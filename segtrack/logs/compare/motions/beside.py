@@ -10,15 +10,28 @@ from typing import NamedTuple
 import numpy as np
 
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.logs.compare.alignment import Alignment
-from segtrack.logs.compare.bootstrap import correlation_of, mean_interval
 from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison
-from segtrack.logs.compare.data import DataUncertainty, disturbed, estimated_noise
-from segtrack.logs.compare.errors import Error, Errors, Key, Setting, errors_of, shared_courses
-from segtrack.logs.compare.phases import CLIMB_PHASES
-from segtrack.logs.compare.responses import Responses, responses_of, windows_of
-from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, even_times, thinned
-from segtrack.logs.compare.uncertainty import DataSums, Uncertainty, input_of, numerics_of, verdict_of
+from segtrack.logs.compare.motions.alignment import Alignment
+from segtrack.logs.compare.motions.errors import Error, Errors, Key, Setting, errors_of, shared_courses
+from segtrack.logs.compare.motions.phases import CLIMB_PHASES
+from segtrack.logs.compare.motions.responses import Responses, responses_of, windows_of
+from segtrack.logs.compare.motions.sampling import (
+    SAMPLE_TIME,
+    SIDES,
+    WINDOW,
+    SampledMotion,
+    even_times,
+    thinned,
+)
+from segtrack.logs.compare.uncertainty.bootstrap import correlation_of, mean_interval
+from segtrack.logs.compare.uncertainty.data import DataUncertainty, disturbed, estimated_noise
+from segtrack.logs.compare.uncertainty.validation import (
+    DataSums,
+    Uncertainty,
+    input_of,
+    numerics_of,
+    verdict_of,
+)
 from segtrack.logs.motion import Motion
 
 LABELS = {
@@ -90,9 +103,15 @@ def compare_motions(
         logged_phases=pair.logged.phases,
         simulated_phases=pair.simulated.phases,
         rows=rows,
+        errors={(label_of(key), key.phase): error for key, error in pair.errors.items()},
         currents=pair.currents,
         notes=tuple(_notes(pair, variants)),
     )
+
+
+def label_of(key: Key) -> str:
+    """What an error is called in words."""
+    return key.quantity if key.kind == "number" else LABELS.get(key.quantity, f"{key.quantity} RMSE")
 
 
 class _Pair:
@@ -199,12 +218,11 @@ def _row(pair: _Pair, run: Run, key: Key, parts: Uncertainty, ranges: Mapping[st
             run, key.phase, key.quantity, error.unit, logged, simulated, simulated - logged,
             None, None, None, None, parts, verdict,
         )  # fmt: skip
-    name = LABELS.get(key.quantity, f"{key.quantity} RMSE")
     width = ranges.get(key.quantity, 0.0)
     fraction = error.rms / width if width > 0 else None
     mean, interval, independent = _statistics(error)
     return ErrorRow(
-        run, key.phase, name, error.unit, None, None, error.rms,
+        run, key.phase, label_of(key), error.unit, None, None, error.rms,
         mean, interval, independent, fraction, parts, verdict,
     )  # fmt: skip
 
