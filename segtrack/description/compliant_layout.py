@@ -41,12 +41,31 @@ def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tupl
         mass: Of all of it [kg].
         smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
     """
+    stiffness, damping = _resting(vehicle, mass)
+    return tuple(_design(track, stiffness, damping, smooth) for track in vehicle.mounted_tracks())
+
+
+def contact_of(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
+    """Stiffness [N/m] and damping [N s/m] of each contact point of a vehicle's first track.
+
+    Args:
+        vehicle: The vehicle.
+        mass: Of all of it [kg].
+    """
+    first = next(vehicle.mounted_tracks()).spec
+    if first.contact.stiffness is not None and first.contact.damping is not None:
+        return first.contact.stiffness, first.contact.damping
+    stiffness, damping = _resting(vehicle, mass)
+    return stiffness * _spacing(first), damping * _spacing(first)
+
+
+def _resting(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
+    """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by `REST_DEPTH`."""
     tracks = tuple(vehicle.mounted_tracks())
     carrying = [track for track in tracks if track.flipper is None] or tracks
     line = sum(_ground_length(track.spec) for track in carrying)
     stiffness = mass * GRAVITY / REST_DEPTH / line
-    damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
-    return tuple(_design(track, stiffness, damping, smooth) for track in tracks)
+    return stiffness, 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
 
 
 def _ground_length(spec: TrackSpec) -> float:

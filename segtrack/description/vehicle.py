@@ -25,6 +25,7 @@ from segtrack.description.base import (
     in_radians,
     known,
 )
+from segtrack.description.calibration import Calibration
 from segtrack.description.chain import ChainSpec
 from segtrack.description.frames import Frame
 from segtrack.description.track import Mount, TrackSpec
@@ -177,6 +178,8 @@ class VehicleDescription(Spec):
     steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
     """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
     `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
+    calibration: Calibration | None = None
+    """What its numbers were fitted to, as `segtrack log fit` writes it."""
 
     @check
     def _has_tracks(self) -> Checks:

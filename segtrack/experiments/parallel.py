@@ -7,12 +7,73 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from segtrack.errors import SegtrackError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
+
+
+class Workers:
+    """Processes that stay for round after round of work; they start with the first that needs them."""
+
+    def __init__(self, count: int | None = None) -> None:
+        """Hold up to so many processes, as many as there are cores if not given; 1 is this process."""
+        self.count = count if count is not None else os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+        self._before: set[Any] = set()
+
+    def __enter__(self) -> Workers:
+        """Use them; they end with the block."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End them."""
+        self.close()
+
+    def run(
+        self,
+        function: Callable[[Job], Done],
+        jobs: Sequence[Job],
+        on_done: Callable[[int, Done], object] = lambda job, done: None,
+    ) -> list[Done]:
+        """Call a function for each job.
+
+        Args:
+            function: Importable by name, and so must be its argument's and result's types.
+            jobs: Its arguments.
+            on_done: Called after each job, in the order in which they end, with its index and result.
+
+        Returns:
+            The results, in the order of the jobs.
+
+        Raises:
+            SegtrackError: What a job raised.
+        """
+        if self.count <= 1 or len(jobs) <= 1 and self._pool is None:
+            return [_noted(on_done, i, function(job)) for i, job in enumerate(jobs)]
+        if self._pool is None:
+            self._before = set(multiprocessing.active_children())
+            spawned = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_die_on_interrupt)
+        try:
+            futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
+            for future in as_completed(futures):
+                _noted(on_done, futures[future], _value(future))
+            return [_value(future) for future in futures]
+        except BaseException:
+            # A pool waits for what is under way; the rest of a map is not worth minutes.
+            for process in set(multiprocessing.active_children()) - self._before:
+                process.terminate()
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the processes; those that work are waited for."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
 
 
 def run_parallel(
@@ -22,7 +83,7 @@ def run_parallel(
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> list[Done]:
-    """Call a function for each job, in processes of their own.
+    """Call a function for each job, in processes of their own, see `Workers.run`.
 
     Args:
         function: Importable by name, and so must be its argument's and result's types.
@@ -37,28 +98,13 @@ def run_parallel(
     Raises:
         SegtrackError: What a job raised.
     """
-    count = min(len(jobs), workers if workers is not None else os.cpu_count() or 1)
-    if count <= 1:
-        return [_noted(function(job), on_done) for job in jobs]
-    before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_die_on_interrupt)
-    try:
-        futures = [pool.submit(_without_error, function, job) for job in jobs]
-        for future in as_completed(futures):
-            _noted(_value(future), on_done)
-        return [_value(future) for future in futures]
-    except BaseException:
-        # A pool waits for what is under way; the rest of a map is not worth minutes.
-        for process in set(multiprocessing.active_children()) - before:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    count = workers if workers is not None else os.cpu_count() or 1
+    with Workers(min(len(jobs), count)) as pool:
+        return pool.run(function, jobs, lambda job, done: on_done and on_done())
 
 
-def _noted(value: Done, on_done: Callable[[], object] | None) -> Done:
-    if on_done is not None:
-        on_done()
+def _noted(on_done: Callable[[int, Done], object], job: int, value: Done) -> Done:
+    on_done(job, value)
     return value
 
 

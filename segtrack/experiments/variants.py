@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from segtrack.description import VehicleDescription
+from segtrack.description.belt_path import PathSpec
 from segtrack.description.drive import DriveSpec
 from segtrack.description.grousers import GrouserShape
-from segtrack.description.track import ContactSpec, TrackSpec
+from segtrack.description.track import ContactSpec, Mount, TrackSpec
+from segtrack.description.vehicle import Body
 from segtrack.drive import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
 
+_EXACT = 1e-9
+"""Lengths that differ by less are the same [m]."""
 _ANY_SPEED = 50.0
 """More than any belt [m/s] or flipper [rad/s] is told."""
 
@@ -26,6 +31,17 @@ def with_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescri
     return _with_contact(vehicle, lambda contact: contact.model_copy(update={"friction": float(friction)}))
 
 
+def with_lateral_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescription:
+    """The vehicle with this friction across every track.
+
+    Raises:
+        InvalidValueError: Not positive and finite.
+    """
+    if finite("lateral friction", friction) <= 0:
+        raise InvalidValueError("lateral friction", "above 0", friction)
+    return _with_contact(vehicle, lambda c: c.model_copy(update={"lateral_friction": float(friction)}))
+
+
 def with_contact(
     vehicle: VehicleDescription, stiffness: float | None, damping: float | None
 ) -> VehicleDescription:
@@ -34,11 +50,35 @@ def with_contact(
     return _with_contact(vehicle, lambda contact: contact.model_copy(update=update))
 
 
-def with_center_of_mass(vehicle: VehicleDescription, x: float) -> VehicleDescription:
-    """The vehicle with its body's centre of mass at `x` [m]; for a body that is given as numbers."""
-    _, y, z = vehicle.body.center_of_mass
-    body = vehicle.body.model_copy(update={"center_of_mass": (finite("centre of mass x [m]", x), y, z)})
-    return vehicle.model_copy(update={"body": body})
+def with_drive_lag(vehicle: VehicleDescription, lag: float) -> VehicleDescription:
+    """The vehicle with drives that lag by this time behind their commands [s].
+
+    Raises:
+        InvalidValueError: Negative or not finite.
+    """
+    if finite("drive lag [s]", lag) < 0:
+        raise InvalidValueError("drive lag [s]", "at least 0", lag)
+
+    def changed(track: TrackSpec) -> TrackSpec:
+        return track.model_copy(update={"drive": track.drive.model_copy(update={"lag": float(lag)})})
+
+    return _with_tracks(vehicle, changed)
+
+
+def with_center_of_mass(
+    vehicle: VehicleDescription, x: float | None = None, z: float | None = None
+) -> VehicleDescription:
+    """The vehicle with its body's centre of mass at x and z in the body frame [m], where they are given.
+
+    Raises:
+        InvalidValueError: The body is given as a URDF, or a number is not finite.
+    """
+    body = _numbered_body(vehicle)
+    old_x, y, old_z = body.center_of_mass
+    new_x = old_x if x is None else finite("centre of mass x [m]", x)
+    new_z = old_z if z is None else finite("centre of mass z [m]", z)
+    changed = body.model_copy(update={"center_of_mass": (new_x, y, new_z)})
+    return vehicle.model_copy(update={"body": changed})
 
 
 def with_imposed_motion(vehicle: VehicleDescription) -> VehicleDescription:
@@ -68,9 +108,8 @@ def with_body(
     Raises:
         InvalidValueError: The body is given as a URDF, or does not outweigh its drives' reflected mass.
     """
-    body = vehicle.body
-    if body.mass is None:
-        raise InvalidValueError(f"body of {vehicle.name}", "given by mass and size", Phrase("a URDF"))
+    body = _numbered_body(vehicle)
+    assert body.mass is not None
     reflected = sum(track.drive.reflected_mass for track in vehicle.tracks.values())
     if body.mass * mass <= reflected:
         expected = f"above {reflected:g} kg, what its drives reflect"
@@ -115,12 +154,91 @@ def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape
     raise InvalidValueError(f"grousers of {vehicle}", "of a shape whose height is a number", Phrase("a mesh"))
 
 
+def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
+    """The vehicle with its body's tracks so far apart, left from right, about their middle [m].
+
+    Raises:
+        InvalidValueError: Not positive and finite.
+    """
+    if finite("gauge [m]", gauge) <= 0:
+        raise InvalidValueError("gauge [m]", "above 0", gauge)
+
+    def moved(track: TrackSpec) -> TrackSpec:
+        x, y, z = track.mount.xyz
+        mount = track.mount.model_copy(update={"xyz": (x, math.copysign(gauge / 2, y) if y else y, z)})
+        return track.model_copy(update={"mount": mount})
+
+    tracks = {name: moved(track) for name, track in vehicle.tracks.items()}
+    return vehicle.model_copy(update={"tracks": tracks})
+
+
+def with_contact_length(vehicle: VehicleDescription, length: float) -> VehicleDescription:
+    """The vehicle with body tracks that have another length on flat ground [m], grousers at their pitch.
+
+    What is before the middle of a track moves forward, what is behind it back, flippers' pivots included.
+
+    Raises:
+        InvalidValueError: Not positive and finite, or a track whose length pulleys do not give: its path
+            is of explicit segments, or it stands on one pulley.
+    """
+    if finite("contact length [m]", length) <= 0:
+        raise InvalidValueError("contact length [m]", "above 0", length)
+    longer = 0.0
+    tracks = {}
+    for name, track in vehicle.tracks.items():
+        longer = length - track.belt_path.segments[track.belt_path.ground].length
+        tracks[name] = _lengthened(f"track {name} of {vehicle.name}", track, longer)
+        path = tracks[name].belt_path
+        got = path.segments[path.ground].length
+        if abs(got - length) > _EXACT:
+            expected = "of a length on the ground that its pulleys give"
+            raise InvalidValueError(f"track {name} of {vehicle.name}", expected, Phrase(f"{got:.4g} m"))
+    flippers = {
+        name: flipper.model_copy(update={"mount": _apart(flipper.mount, longer)})
+        for name, flipper in vehicle.flippers.items()
+    }
+    return vehicle.model_copy(update={"tracks": tracks, "flippers": flippers})
+
+
+def _lengthened(what: str, track: TrackSpec, longer: float) -> TrackSpec:
+    pulleys = track.path.pulleys
+    if pulleys is None:
+        raise InvalidValueError(what, "around pulleys", Phrase("explicit segments"))
+    middle = (max(pulley.x for pulley in pulleys) + min(pulley.x for pulley in pulleys)) / 2
+    moved = tuple(
+        pulley.model_copy(update={"x": pulley.x + _side(pulley.x - middle) * longer / 2})
+        for pulley in pulleys
+    )
+    # A new path: a copy would keep the old one's outline.
+    other = track.model_copy(update={"path": PathSpec(pulleys=moved)})
+    if track.grousers is None:
+        return other
+    shapes = len(track.grousers.shapes)
+    count = max(1, round(other.belt_path.perimeter / track.pitch / shapes)) * shapes
+    return other.model_copy(update={"grousers": track.grousers.model_copy(update={"count": count})})
+
+
+def _apart(mount: Mount, longer: float) -> Mount:
+    x, y, z = mount.xyz
+    return mount.model_copy(update={"xyz": (x + _side(x) * longer / 2, y, z)})
+
+
+def _side(x: float) -> int:
+    return (x > _EXACT) - (x < -_EXACT)
+
+
 def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:
     """The vehicle with one segment left out of every track of its body."""
     tracks = {
         name: track.model_copy(update={"omit_segments": (segment,)}) for name, track in vehicle.tracks.items()
     }
     return vehicle.model_copy(update={"tracks": tracks})
+
+
+def _numbered_body(vehicle: VehicleDescription) -> Body:
+    if vehicle.body.mass is None:
+        raise InvalidValueError(f"body of {vehicle.name}", "given by mass and size", Phrase("a URDF"))
+    return vehicle.body
 
 
 def _with_contact(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -131,6 +131,10 @@ class Motion:
         for key, signal in self.signals.items():
             _check(key, quantity_of(key), signal)
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes: a mapping that cannot be changed does not by itself."""
+        return Motion, (self.name, dict(self.signals))
 
     @property
     def span(self) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.experiments.steady_turns import steering
 from segtrack.experiments.steady_turns.steering import Rig, Steered
+from segtrack.experiments.variants import with_gauge
 from segtrack.world import resolve
 
 TRACK_MODELS = ("segments", "compliant", "chain")
@@ -115,9 +116,7 @@ Vehicles = dict[str, tuple[VehicleDescription, dict[str, float]]]
 def compared_vehicles() -> Vehicles:
     """PackBot with three gauges, Quince with flippers up and flat."""
     packbot = load_vehicle("packbot")
-    vehicles: Vehicles = {
-        f"packbot, gauge {gauge:g} m": (_with_gauge(packbot, gauge), {}) for gauge in GAUGES
-    }
+    vehicles: Vehicles = {f"packbot, gauge {gauge:g} m": (with_gauge(packbot, gauge), {}) for gauge in GAUGES}
     return vehicles | with_flippers("quince")
 
 
@@ -196,12 +195,3 @@ def _cases(rig: Rig, scenes: Sequence[str], speed: float) -> Iterator[tuple[str,
         yield angle, steering.turn_on_a_slope(rig, speed), None
     for radius in RADII if "arcs" in scenes else ():
         yield f"arc of {radius:g} m", steering.drive_an_arc(rig, radius, speed), None
-
-
-def _with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
-    tracks = {}
-    for name, track in vehicle.tracks.items():
-        x, y, z = track.mount.xyz
-        mount = track.mount.model_copy(update={"xyz": (x, math.copysign(gauge / 2, y), z)})
-        tracks[name] = track.model_copy(update={"mount": mount})
-    return vehicle.model_copy(update={"tracks": tracks})

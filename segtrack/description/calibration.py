@@ -1,0 +1,75 @@
+"""What a vehicle file was fitted to: parameters with their uncertainty, logs, and what was held out."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from segtrack.description.base import Checks, Name, NonNegative, Number, Spec, check
+from segtrack.errors import Problem
+
+Text = Annotated[str, Field(strict=True, min_length=1)]
+
+
+def _is_hash(text: str) -> str:
+    if re.fullmatch(r"[0-9a-f]{64}", text) is None:
+        raise ValueError(f"must be a SHA-256 of 64 hexadecimal digits, got {text!r}")
+    return text
+
+
+Hash = Annotated[str, Field(strict=True), AfterValidator(_is_hash)]
+
+
+class FittedParameter(Spec):
+    """A parameter of the vehicle that was fitted."""
+
+    value: Number
+    unit: Text
+    std: NonNegative
+    """Standard deviation of the value, in its unit."""
+    interval: tuple[Number, Number]
+    """Of 95 %, within the bounds that were searched."""
+    identified: bool = True
+    """Whether the logs bound the value from both sides; otherwise an end of the interval is a bound."""
+
+    @check
+    def _rises(self) -> Checks:
+        if self.interval[0] > self.interval[1]:
+            yield Problem("interval", f"must rise, got {list(self.interval)}")
+
+
+class FittedLog(Spec):
+    """A log that the vehicle was fitted to, or that was held out."""
+
+    file: Text
+    sha256: Hash
+    terrain: Text | None = None
+    """File, or name of a bundled course; None for flat ground."""
+    terrain_sha256: Hash | None = None
+    score: NonNegative
+    """Root mean square of simulated less logged signals, each over its standard deviation [-]."""
+    score_before: NonNegative
+    """The same with the vehicle file from which the fit began [-]."""
+
+
+class Calibration(Spec):
+    """How a vehicle file came about by a fit to logs."""
+
+    date: Text
+    """ISO 8601."""
+    version: Text
+    """Of segtrack."""
+    vehicle: Text
+    """File from which the fit began."""
+    vehicle_sha256: Hash
+    engine: Text
+    track_model: Text
+    parameters: Annotated[dict[Name, FittedParameter], Field(min_length=1)]
+    others: dict[Name, Number] = {}
+    """Values of parameters that were not fitted, as they were: by these a later change is told."""
+    logs: Annotated[dict[Text, FittedLog], Field(min_length=1)]
+    """That it was fitted to, by name."""
+    held_out: dict[Text, FittedLog] = {}
+    """That took no part in the fit, by name."""

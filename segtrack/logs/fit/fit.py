@@ -1,0 +1,187 @@
+"""A fit from beginning to end: its stages in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.experiments.parallel import Workers
+from segtrack.logs.fit.result import Fit, FittedCase
+from segtrack.logs.fit.simulated.cases import Case, MotionCase, residuals_of, score_of
+from segtrack.logs.fit.simulated.evaluate import Evaluator, Pool, describe
+from segtrack.logs.fit.simulated.store import Store
+from segtrack.logs.fit.stages.estimates import combinations_of, estimates_of
+from segtrack.logs.fit.stages.noise import measure_noise
+from segtrack.logs.fit.stages.profiles import PLACES, Profile, profile
+from segtrack.logs.fit.stages.search import Run, refine, search
+from segtrack.logs.fit.stages.uncertainty import Uncertainty, uncertainty_of
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, values_at
+
+Array = NDArray[np.float64]
+_SEARCHED, _REFINED = 0.5, 0.7
+"""Shares of a fit's work at the end of its stages, about."""
+_ROUNDS = 2
+"""Of refinement: a profile may find a better fit than it began from."""
+_BETTER = 1e-3
+"""By which share a cost must be lower to be a better fit's."""
+
+
+def fit(
+    vehicle: VehicleDescription,
+    cases: Sequence[Case],
+    choices: Mapping[str, Choice],
+    *,
+    seed: int = 1,
+    pool: Pool | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    problem: Mapping[str, Any] | None = None,
+    on_share: Callable[[float], object] = lambda share: None,
+) -> Fit:
+    """Fit parameters of a vehicle to logs.
+
+    Args:
+        vehicle: From which it begins.
+        cases: Logs, of which some may be held out.
+        choices: What is fitted, by parameter.
+        seed: Of everything random.
+        pool: Runs the simulations; this process alone if not given.
+        folder: Where the state file is kept; nowhere if not given.
+        resume: Go on with the state file that is there.
+        problem: What else a resumed fit must have in common with it, as JSON can hold it.
+        on_share: Called with the share that is done, from 0 to 1.
+
+    Returns:
+        What was found; on Ctrl-C the best so far, without uncertainty.
+
+    Raises:
+        UnknownNameError: No such parameter.
+        InvalidValueError: No log is fitted, names are not unique, bounds are none, the vehicle lacks what is
+            fitted, a log has one clock where its offset is fitted, or the state file is of another fit.
+        FileAccessError: The state file cannot be used.
+        MissingPackageError: cmaes is not installed.
+        SegtrackError: A simulation cannot be: a contact is too stiff for its time step, for example.
+    """
+    fitted, unknowns = _checked(vehicle, cases, choices)
+    whole = describe(cases, unknowns, seed=seed, vehicle=vehicle.model_dump(mode="json"), **(problem or {}))
+    store = Store(folder, whole, resume)
+    own = Workers(1) if pool is None else pool
+    evaluator = Evaluator(vehicle, fitted, unknowns, own, store)
+    work = _Work(evaluator, seed, on_share)
+    try:
+        work.run()
+    except KeyboardInterrupt:
+        work.interrupted = True
+    finally:
+        store.close()
+    return work.result(vehicle, cases)
+
+
+class _Work:
+    """The stages, and what they have found so far."""
+
+    def __init__(self, evaluator: Evaluator, seed: int, on_share: Callable[[float], object]) -> None:
+        self.evaluator, self.seed, self.on_share = evaluator, seed, on_share
+        self.runs: tuple[Run, ...] = ()
+        self.interrupted = False
+        self.point = evaluator.start
+        self.uncertainty: Uncertainty | None = None
+        self.profiles: list[Profile] = []
+
+    def run(self) -> None:
+        """Search, measure the noise, refine, and look around."""
+        evaluator = self.evaluator
+        self.runs = search(evaluator, self.seed, lambda share: self.on_share(_SEARCHED * share))
+        self.point = evaluator.best
+        self.noise = measure_noise(evaluator, self.point, self.seed)
+        steps = np.array(self.noise.steps)
+        for _ in range(_ROUNDS):
+            self.point = refine(evaluator, evaluator.best, steps)
+            self.on_share(_REFINED)
+            least = evaluator.best_cost
+            self._look_around(steps)
+            if evaluator.best_cost >= (1 - _BETTER) * least:
+                break
+
+    def _look_around(self, steps: Array) -> None:
+        """Uncertainty from the residuals, and the profile of each unknown."""
+        residuals = self.evaluator.residuals([self.point])[0]
+        sensitivities, priors = self.evaluator.jacobian(self.point, steps)
+        self.uncertainty = uncertainty_of(residuals, sensitivities, priors)
+        self.profiles = []
+        count, done = len(PLACES) * len(self.point), 0
+
+        def noted() -> None:
+            nonlocal done
+            done += 1
+            self.on_share(_REFINED + (1 - _REFINED) * done / count)
+
+        for i in range(len(self.point)):
+            self.profiles.append(profile(self.evaluator, self.point, i, self.uncertainty, steps, noted))
+
+    def result(self, vehicle: VehicleDescription, cases: Sequence[Case]) -> Fit:
+        """What was found, with all logs scored."""
+        evaluator = self.evaluator
+        point = evaluator.best if self.interrupted else self.point
+        values = values_at(evaluator.unknowns, point)
+        best = evaluator.vehicle_at(point)
+        found = Fit(
+            start=vehicle,
+            vehicle=best,
+            values=values,
+            cases=_scored(cases, vehicle, best, values),
+            seed=self.seed,
+            simulations=evaluator.simulations,
+            runs=self.runs,
+        )
+        if self.interrupted or self.uncertainty is None:
+            return found
+        loose, firm = combinations_of(evaluator.unknowns, self.uncertainty)
+        return replace(
+            found,
+            noise=self.noise,
+            estimates=estimates_of(evaluator.unknowns, point, self.uncertainty, self.profiles, loose),
+            undetermined=loose,
+            determined=firm,
+            uncertainty=self.uncertainty,
+            profiles=tuple(self.profiles),
+        )
+
+
+def _checked(
+    vehicle: VehicleDescription, cases: Sequence[Case], choices: Mapping[str, Choice]
+) -> tuple[list[Case], tuple[Unknown, ...]]:
+    """The logs that are fitted, and the unknowns."""
+    names = [case.name for case in cases]
+    if len(set(names)) < len(names):
+        raise InvalidValueError("names of logs", "unique", Phrase(", ".join(names)))
+    fitted = [case for case in cases if not case.held_out]
+    if not fitted:
+        got = Phrase(", ".join(names) or "none")
+        raise InvalidValueError("logs", "at least one that is not held out", got)
+    if CLOCK_OFFSET in choices:
+        for case in fitted:
+            if not (isinstance(case, MotionCase) and case.has_two_clocks):
+                what = f"clock offset of {case.name}"
+                expected = "of signals that another source measured than the belts"
+                raise InvalidValueError(what, expected, Phrase("one source"))
+    return fitted, unknowns_of(choices, vehicle, [case.name for case in fitted])
+
+
+def _scored(
+    cases: Sequence[Case], start: VehicleDescription, best: VehicleDescription, values: Mapping[str, float]
+) -> tuple[FittedCase, ...]:
+    found = []
+    for case in cases:
+        offset = values.get(f"{CLOCK_OFFSET}.{case.name}", 0.0)
+        before, after = residuals_of(case, start), residuals_of(case, best, offset)
+        scores = score_of(case, before), score_of(case, after)
+        found.append(FittedCase(case, before, after, *scores, offset))
+    return tuple(found)

@@ -1,0 +1,211 @@
+"""Numbers of a vehicle that can be fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from segtrack.description import VehicleDescription
+from segtrack.description.compliant_layout import contact_of
+from segtrack.description.track import TrackSpec
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.experiments import variants
+
+Values = Mapping[str, float]
+
+
+class Parameter(NamedTuple):
+    """A number of a vehicle that can be fitted.
+
+    Attributes:
+        unit: Of it.
+        meaning: In words, as they continue "fitted:".
+        value_of: Of a vehicle.
+        changed: A vehicle with another value.
+        bounds: Between which it is looked for unless told otherwise, from its value and the vehicle.
+        is_ratio: Whether factors, not differences, are looked for alike.
+    """
+
+    unit: str
+    meaning: str
+    value_of: Callable[[VehicleDescription], float]
+    changed: Callable[[VehicleDescription, float], VehicleDescription]
+    bounds: Callable[[float, VehicleDescription], tuple[float, float]]
+    is_ratio: bool = False
+
+
+def _first(vehicle: VehicleDescription) -> TrackSpec:
+    return next(vehicle.mounted_tracks()).spec
+
+
+def _own_track(vehicle: VehicleDescription) -> TrackSpec:
+    if not vehicle.tracks:
+        raise InvalidValueError(f"tracks of {vehicle.name}", "on its body", Phrase("none"))
+    return next(iter(vehicle.tracks.values()))
+
+
+def _lateral_friction(vehicle: VehicleDescription) -> float:
+    contact = _first(vehicle).contact
+    return contact.friction if contact.lateral_friction is None else contact.lateral_friction
+
+
+def _body_mass(vehicle: VehicleDescription) -> float:
+    if vehicle.body.mass is None:
+        raise InvalidValueError(f"body of {vehicle.name}", "given by mass and size", Phrase("a URDF"))
+    return vehicle.body.mass
+
+
+def _whole_mass(vehicle: VehicleDescription) -> float:
+    flippers = sum(flipper.mass for flipper in vehicle.flippers.values())
+    return _body_mass(vehicle) + flippers + sum(t.spec.belt.mass for t in vehicle.mounted_tracks())
+
+
+def _center_of_mass(vehicle: VehicleDescription, axis: int) -> float:
+    _body_mass(vehicle)
+    return vehicle.body.center_of_mass[axis]
+
+
+def _size(vehicle: VehicleDescription, axis: int) -> float:
+    _body_mass(vehicle)
+    assert vehicle.body.size is not None
+    return vehicle.body.size[axis]
+
+
+def _with_stiffness(vehicle: VehicleDescription, stiffness: float) -> VehicleDescription:
+    """With damping in proportion to the root of the stiffness: the share of the critical one stays."""
+    old, damping = contact_of(vehicle, _whole_mass(vehicle))
+    return variants.with_contact(vehicle, stiffness, damping * math.sqrt(stiffness / old))
+
+
+def _grouser_height(vehicle: VehicleDescription) -> float:
+    grousers = _first(vehicle).grousers
+    if grousers is None:
+        raise InvalidValueError(f"belts of {vehicle.name}", "with grousers", Phrase("smooth ones"))
+    return grousers.height
+
+
+def _gauge(vehicle: VehicleDescription) -> float:
+    sides: dict[str, list[float]] = {"left": [], "center": [], "right": []}
+    for track in vehicle.mounted_tracks():
+        if track.flipper is None:
+            sides[track.side].append(track.y)
+    if not (sides["left"] and sides["right"]):
+        raise InvalidValueError(
+            f"tracks on the body of {vehicle.name}", "on both sides", Phrase("none on one")
+        )
+    return float(np.mean(sides["left"]) - np.mean(sides["right"]))
+
+
+def _contact_length(vehicle: VehicleDescription) -> float:
+    path = _own_track(vehicle).belt_path
+    return float(path.segments[path.ground].length)
+
+
+def _factors(low: float, high: float) -> Callable[[float, VehicleDescription], tuple[float, float]]:
+    return lambda value, vehicle: (low * value, high * value)
+
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        "friction": Parameter(
+            "-",
+            "friction along the tracks",
+            lambda vehicle: _first(vehicle).contact.friction,
+            variants.with_friction,
+            lambda value, vehicle: (min(0.1, value), max(1.5, value)),
+        ),
+        "lateral_friction": Parameter(
+            "-",
+            "friction across the tracks",
+            _lateral_friction,
+            variants.with_lateral_friction,
+            lambda value, vehicle: (min(0.1, value), max(1.5, value)),
+        ),
+        "com_x": Parameter(
+            "m",
+            "centre of mass of the body, forward",
+            lambda vehicle: _center_of_mass(vehicle, 0),
+            lambda vehicle, value: variants.with_center_of_mass(vehicle, x=value),
+            lambda value, vehicle: (value - _size(vehicle, 0) / 4, value + _size(vehicle, 0) / 4),
+        ),
+        "com_z": Parameter(
+            "m",
+            "centre of mass of the body, up",
+            lambda vehicle: _center_of_mass(vehicle, 2),
+            lambda vehicle, value: variants.with_center_of_mass(vehicle, z=value),
+            lambda value, vehicle: (value - _size(vehicle, 2), value + _size(vehicle, 2)),
+        ),
+        "mass": Parameter(
+            "kg",
+            "mass of the body, without belts and flippers",
+            _body_mass,
+            lambda vehicle, value: variants.with_body(vehicle, value / _body_mass(vehicle)),
+            _factors(0.7, 1.5),
+        ),
+        "contact_stiffness": Parameter(
+            "N/m",
+            "stiffness of each contact point",
+            lambda vehicle: contact_of(vehicle, _whole_mass(vehicle))[0],
+            _with_stiffness,
+            _factors(0.1, 2.0),
+            is_ratio=True,
+        ),
+        "grouser_height": Parameter(
+            "m",
+            "height of the highest grouser",
+            _grouser_height,
+            lambda vehicle, value: variants.with_grousers(vehicle, value / _grouser_height(vehicle)),
+            _factors(0.3, 2.0),
+        ),
+        "drive_lag": Parameter(
+            "s",
+            "lag of the drives behind their commands",
+            lambda vehicle: _first(vehicle).drive.lag,
+            variants.with_drive_lag,
+            lambda value, vehicle: (0.0, max(0.5, 2 * value)),
+        ),
+        "track_separation": Parameter(
+            "m",
+            "distance between the tracks' middles",
+            _gauge,
+            variants.with_gauge,
+            _factors(0.7, 1.5),
+        ),
+        "contact_length": Parameter(
+            "m",
+            "length of the tracks on flat ground",
+            _contact_length,
+            variants.with_contact_length,
+            _factors(0.6, 1.5),
+        ),
+    }
+)
+"""By name."""
+
+
+def with_parameters(vehicle: VehicleDescription, values: Values) -> VehicleDescription:
+    """The vehicle with other values of parameters, by name.
+
+    Raises:
+        UnknownNameError: No such parameter.
+        InvalidValueError: The vehicle cannot have a value.
+    """
+    for name, value in values.items():
+        if name not in PARAMETERS:
+            raise UnknownNameError("parameter", name, PARAMETERS)
+        vehicle = PARAMETERS[name].changed(vehicle, finite(name, value))
+    return vehicle
+
+
+def values_of(vehicle: VehicleDescription) -> dict[str, float]:
+    """Values of all parameters that a vehicle has, by name."""
+    values = {}
+    for name, parameter in PARAMETERS.items():
+        with suppress(InvalidValueError):
+            values[name] = float(parameter.value_of(vehicle))
+    return values

@@ -1,0 +1,253 @@
+"""What a fit compares: each log as a table of measured values, beside the same table simulated.
+
+A row is an instant of a log, or a turn of a table of steady turns; a column is a number of a signal. Rows of
+an instant are means over `WINDOW`, with the weight of as many samples as they have: so that what a log says
+does not depend on its rate, and neighbouring residuals are a fixed time apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.errors import DivergedError, InvalidValueError, Phrase, UnknownNameError
+from segtrack.logs.motion import Motion, Signal, quantity_of
+
+Array = NDArray[np.float64]
+WINDOW = 0.05
+"""Time over which a log's samples are averaged [s]."""
+LOST = 1e3
+"""Residual of everything where a simulation diverged [standard deviations]."""
+_ANGLES = ("roll", "pitch", "yaw")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Measured values as a table.
+
+    Attributes:
+        labels: Of each column: a signal's key, with an axis where it has several.
+        units: Of each column.
+        times: Of each value (n, k) [s]; None where rows are no instants, and independent of each other.
+        measured: (n, k); NaN where there is none.
+        std: Of each value (n, k), in the column's unit.
+    """
+
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    times: Array | None
+    measured: Array
+    std: Array
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Where there is a value (n, k)."""
+        return np.isfinite(self.measured)
+
+
+@dataclass(frozen=True)
+class LogFiles:
+    """What a case was read from.
+
+    Attributes:
+        log: File of the log.
+        log_sha256: Of its bytes.
+        terrain: File or name of the terrain; None for flat ground.
+        terrain_sha256: Of its text.
+    """
+
+    log: str
+    log_sha256: str
+    terrain: str | None = None
+    terrain_sha256: str | None = None
+
+
+class Case(Protocol):
+    """A log, or table, of a fit."""
+
+    @property
+    def name(self) -> str:
+        """By which messages and files call it."""
+
+    @property
+    def held_out(self) -> bool:
+        """Whether it takes no part in the fit, and is scored only."""
+
+    @property
+    def files(self) -> LogFiles | None:
+        """What it was read from; None if it was no file."""
+
+    @property
+    def rows(self) -> Rows:
+        """What was measured."""
+
+    def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
+        """The same table (n, k), simulated.
+
+        Args:
+            vehicle: What drives.
+            clock_offset: By which the clock of the log's sensors is behind that of its belts [s].
+
+        Raises:
+            DivergedError: The simulation broke down.
+        """
+
+
+def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 0.0) -> Array:
+    """Simulated less measured values over their standard deviations (n, k) [-]; 0 where there is none."""
+    rows = case.rows
+    try:
+        differences = case.simulated(vehicle, clock_offset) - rows.measured
+    except DivergedError:
+        return np.where(rows.there, LOST, 0.0)
+    turning = [label in ("roll", "yaw") for label in rows.labels]
+    differences[:, turning] = (differences[:, turning] + np.pi) % (2 * np.pi) - np.pi
+    return np.nan_to_num(differences / rows.std, nan=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MotionCase:
+    """A logged motion, and what simulates it.
+
+    Attributes:
+        name: Of the case.
+        motion: As logged, in the terrain's frame.
+        signals: What of it is compared: standard deviation by key, None for the signal's own.
+        simulate: Called with a vehicle and this case, importable by name; gives the motion as simulated.
+        settings: What `simulate` needs besides.
+        driving: Keys of the signals that drive the simulation, whose clock is the reference.
+        held_out: Whether it is scored only.
+        files: What it was read from.
+        rows: What was measured, made of the others.
+    """
+
+    name: str
+    motion: Motion
+    signals: Mapping[str, float | None]
+    simulate: Callable[[VehicleDescription, MotionCase], Motion]
+    settings: Any = None
+    driving: tuple[str, ...] = ()
+    held_out: bool = False
+    files: LogFiles | None = None
+    rows: Rows = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the table.
+
+        Raises:
+            UnknownNameError: A key of no quantity, or of none that the log has.
+            InvalidValueError: No signals, or one without a standard deviation.
+        """
+        if not self.signals:
+            raise InvalidValueError(f"signals of {self.name}", "one or more", Phrase("none"))
+        object.__setattr__(self, "rows", _tabulated(self))
+
+    def signal(self, key: str, motion: Motion) -> Signal:
+        """A signal of a motion, angles from its orientation if need be.
+
+        Raises:
+            UnknownNameError: The motion has none.
+        """
+        found = motion.angle(key) if key in _ANGLES else motion.signals.get(key)
+        if found is None:
+            raise UnknownNameError(f"signal of {motion.name}", key, motion.signals)
+        return found
+
+    def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
+        """See `Case.simulated`."""
+        motion = self.simulate(vehicle, self)
+        reference = {self.motion.signals[key].source for key in self.driving if key in self.motion.signals}
+        assert self.rows.times is not None
+        columns: list[Array] = []
+        for key in self.signals:
+            logged, made = self.signal(key, self.motion), self.signal(key, motion)
+            own = clock_offset if logged.source not in reference else 0.0
+            for i in range(quantity_of(key).width):
+                times = self.rows.times[:, len(columns)] + own
+                columns.append(_column(made, i, times))
+        return np.stack(columns, axis=1)
+
+    @property
+    def has_two_clocks(self) -> bool:
+        """Whether something is compared that another source measured than what drives the simulation."""
+        reference = {self.motion.signals[key].source for key in self.driving if key in self.motion.signals}
+        return any(self.signal(key, self.motion).source not in reference for key in self.signals)
+
+
+@dataclass(frozen=True)
+class CaseScore:
+    """How well a vehicle's simulation meets a log.
+
+    Attributes:
+        score: Root mean square of all residuals over their standard deviations [-].
+        rmse: Root mean square of simulated less measured, by column, in its unit.
+    """
+
+    score: float
+    rmse: Mapping[str, float]
+
+
+def score_of(case: Case, residuals: Array) -> CaseScore:
+    """Score a case by its residuals over standard deviations (n, k)."""
+    there, rows = case.rows.there, case.rows
+    squares = np.where(there, residuals * rows.std, 0.0) ** 2
+    # A mean of several samples counts as many.
+    counts = np.where(there, rows.std.max(axis=0) ** 2 / rows.std**2, 0.0)
+    rmse = np.sqrt((squares * counts).sum(axis=0) / counts.sum(axis=0))
+    score = float(np.sqrt((residuals[there] ** 2).mean()))
+    return CaseScore(score, dict(zip(rows.labels, rmse.tolist(), strict=True)))
+
+
+def file_name(path: Path | str) -> str:
+    """Name of a file, by which a result calls it wherever it lies."""
+    return Path(path).name
+
+
+def _tabulated(case: MotionCase) -> Rows:
+    first, last = case.motion.span
+    edges = first + WINDOW * np.arange(max(1, round((last - first) / WINDOW)) + 1)
+    labels: list[str] = []
+    units: list[str] = []
+    columns: list[tuple[Array, Array, Array]] = []
+    for key, given in case.signals.items():
+        quantity, signal = quantity_of(key), case.signal(key, case.motion)
+        std = given if given is not None else signal.std
+        if quantity.width == 4:
+            raise InvalidValueError(
+                f"signals of {case.name}", "roll, pitch and yaw instead", Phrase(f"{key}")
+            )
+        if std is None or not std > 0:
+            what = f"standard deviation of signal {key} of {case.name}"
+            raise InvalidValueError(what, "given, above 0", Phrase("none") if std is None else std)
+        for i in range(quantity.width):
+            labels.append(key if quantity.width == 1 else f"{key}.{'xyz'[i]}")
+            units.append(quantity.unit)
+            columns.append(_means(signal, i, np.asarray(edges), std))
+    times, measured, stds = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
+    return Rows(tuple(labels), tuple(units), times, measured, stds)
+
+
+def _means(signal: Signal, axis: int, edges: Array, std: float) -> tuple[Array, Array, Array]:
+    """Mean times, mean values and their standard deviations by window (n,)."""
+    values = signal.values if signal.values.ndim == 1 else signal.values[:, axis]
+    n = len(edges) - 1
+    window = np.floor((signal.times - edges[0]) / WINDOW).astype(int)
+    inside = (window >= 0) & (window < n)
+    counts = np.bincount(window[inside], minlength=n)
+    with np.errstate(invalid="ignore"):
+        times = np.bincount(window[inside], signal.times[inside], n) / counts
+        means = np.bincount(window[inside], values[inside], n) / counts
+    middles = (edges[1:] + edges[:-1]) / 2
+    times = np.where(counts > 0, times, middles)
+    return times, means, std / np.sqrt(np.maximum(counts, 1))
+
+
+def _column(signal: Signal, axis: int, times: Array) -> Array:
+    values = signal.at(times)
+    return values if values.ndim == 1 else values[:, axis]

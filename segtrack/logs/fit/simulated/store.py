@@ -1,0 +1,98 @@
+"""A fit's state file: every simulation that it has made, so that it can go on to the same end, to the bit.
+
+All stages of a fit are functions of what the simulations gave. What is resumed runs through its stages
+anew, and finds here what it has had before.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase
+
+FILE = "state.sqlite"
+"""Name in a results folder."""
+_PATIENCE = 1.0
+"""Time between two writes to the disk, which are either whole or nothing [s]."""
+
+
+class Store:
+    """Costs and residuals of simulations, by a key; what is killed loses those of its last second."""
+
+    def __init__(
+        self, folder: Path | None = None, problem: Mapping[str, Any] | None = None, resume: bool = False
+    ) -> None:
+        """Open the state file of a folder.
+
+        Args:
+            folder: Of the results; None keeps everything in memory.
+            problem: What is fitted to what, as JSON can hold it.
+            resume: Go on with what is there, which must be of the same problem.
+
+        Raises:
+            FileAccessError: There is nothing to resume, or the file cannot be used.
+            InvalidValueError: What is there is of another problem.
+        """
+        self._path = None if folder is None else folder / FILE
+        if self._path is not None:
+            if resume and not self._path.is_file():
+                raise FileAccessError("resume from", self._path, "no such file")
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if not resume:
+                self._path.unlink(missing_ok=True)
+        try:
+            self._open(problem or {}, resume)
+        except sqlite3.Error as error:
+            raise FileAccessError("use", self._path, str(error)) from None
+
+    def _open(self, problem: Mapping[str, Any], resume: bool) -> None:
+        self._base = sqlite3.connect(":memory:" if self._path is None else self._path)
+        self._written = time.monotonic()
+        with self._base:
+            self._base.execute("create table if not exists problem (part text primary key, value text)")
+            self._base.execute("create table if not exists costs (key blob primary key, cost real)")
+            self._base.execute("create table if not exists residuals (key blob primary key, data blob)")
+        parts = {part: json.dumps(value, sort_keys=True) for part, value in problem.items()}
+        if resume:
+            kept = dict(self._base.execute("select part, value from problem").fetchall())
+            for part in sorted({*parts, *kept}):
+                if kept.get(part) != parts.get(part):
+                    expected = f"what they were when the fit of {self._path} began"
+                    raise InvalidValueError(part, expected, Phrase("something else"))
+        else:
+            with self._base:
+                self._base.executemany("insert into problem values (?, ?)", parts.items())
+
+    def cost(self, key: bytes) -> float | None:
+        """Sum of squared residuals; None if it is not known."""
+        found = self._base.execute("select cost from costs where key = ?", (key,)).fetchone()
+        return None if found is None else float(found[0])
+
+    def residuals(self, key: bytes, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+        """Residuals of a shape; None if they are not known."""
+        found = self._base.execute("select data from residuals where key = ?", (key,)).fetchone()
+        return None if found is None else np.frombuffer(found[0]).reshape(shape)
+
+    def put(self, key: bytes, residuals: NDArray[np.float64], whole: bool) -> None:
+        """Keep the cost of a simulation, and its residuals if they are asked for whole."""
+        cost = float((residuals**2).sum())
+        self._base.execute("insert or replace into costs values (?, ?)", (key, cost))
+        if whole:
+            data = np.ascontiguousarray(residuals).tobytes()
+            self._base.execute("insert or replace into residuals values (?, ?)", (key, data))
+        if time.monotonic() > self._written + _PATIENCE:
+            self._base.commit()
+            self._written = time.monotonic()
+
+    def close(self) -> None:
+        """Write what is left, and close the file."""
+        self._base.commit()
+        self._base.close()

@@ -1,0 +1,1 @@
+"""Stages of a fit, each of which knows the simulations only by their residuals."""

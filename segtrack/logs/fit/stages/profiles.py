@@ -1,0 +1,134 @@
+"""Profile likelihoods: what the best fit costs with one unknown held at a value (Raue et al. 2009).
+
+The rise above the least cost, over the unknown's dilution (see `uncertainty`), is the square of a distance in
+standard deviations: where it passes the quantile is an end of the interval. A profile that does not pass it
+between the bounds, or only since another unknown has run into a bound, says that the logs do not bound the
+unknown on that side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from segtrack.logs.fit.simulated.evaluate import Evaluator
+from segtrack.logs.fit.stages.uncertainty import Uncertainty
+
+Array = NDArray[np.float64]
+PLACES = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+"""Of a profile's points around the best fit, in half widths of the interval by the covariance."""
+_LEAST = 0.004
+"""By which a profile's points are apart at least, as shares of the unknown's range [-]."""
+AT_BOUND = 0.005
+"""Distance from a bound at which an unknown has run into it, as a share of its range [-]."""
+_MOST_STEPS = 4
+"""Of least squares over the other unknowns at each point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What the best fit costs with one unknown held.
+
+    Attributes:
+        scaled: Values of the unknown, scaled, ascending, the best fit's among them (m,) [-].
+        distances: From the best fit there, as standard deviations (m,) [-].
+        pinned: Whether another unknown has run into a bound there (m,).
+        low: Lower end of the interval, scaled; None if the profile does not rise enough down to the bound.
+        high: Upper end, likewise.
+    """
+
+    scaled: Array
+    distances: Array
+    pinned: NDArray[np.bool_]
+    low: float | None
+    high: float | None
+
+
+def profile(
+    evaluator: Evaluator,
+    point: Array,
+    i: int,
+    uncertainty: Uncertainty,
+    steps: Array,
+    on_point: Callable[[], object] = lambda: None,
+) -> Profile:
+    """The profile of one unknown.
+
+    Args:
+        evaluator: Of the costs.
+        point: The best fit (p,).
+        i: Which unknown.
+        uncertainty: Around it.
+        steps: Of derivatives (p,).
+        on_point: Called after each of `PLACES`.
+    """
+    half = max(uncertainty.quantile * float(uncertainty.std[i]), _LEAST)
+    least = evaluator.costs([point])[0]
+    found = {float(point[i]): (least, False)}
+    for place in PLACES:
+        # A bound is the farthest place there is, and half-way to it the one before.
+        room = (1.0 - point[i] if place > 0 else point[i]) / 2
+        value = float(point[i] + place * min(half, room))
+        if abs(value - point[i]) > 1e-9:
+            start = point + _ridge(uncertainty.curvature, i) * (value - point[i])
+            found[value] = _least_cost(evaluator, np.clip(start, 0.0, 1.0), i, steps)
+        on_point()
+    values = np.array(sorted(found))
+    rises = np.array([found[value][0] for value in values.tolist()]) - least
+    distances = np.sqrt(np.maximum(rises, 0.0) / uncertainty.dilution[i])
+    pinned = np.array([found[value][1] for value in values.tolist()])
+    here = int(np.searchsorted(values, point[i]))
+    down, up = slice(here, None, -1), slice(here, None)
+    low, high = (
+        _crossing(values[side], distances[side], pinned[side], uncertainty.quantile) for side in (down, up)
+    )
+    return Profile(values, distances, pinned, low, high)
+
+
+def _ridge(curvature: Array, i: int) -> Array:
+    """How all unknowns move with one along the lowest costs (p,) [-]."""
+    others = [j for j in range(len(curvature)) if j != i]
+    along = np.ones(len(curvature))
+    along[others] = -np.linalg.solve(curvature[np.ix_(others, others)], curvature[others, i])
+    return along
+
+
+def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tuple[float, bool]:
+    """The least cost with one unknown held, and whether another is at a bound there."""
+    others = [j for j in range(len(start)) if j != i]
+
+    def whole(free: Array) -> Array:
+        full = start.copy()
+        full[others] = free
+        return full
+
+    def residuals(free: Array) -> Array:
+        return evaluator.flat([whole(free)])[0]
+
+    def jacobian(free: Array) -> Array:
+        cases, priors = evaluator.jacobian(whole(free), steps, others)
+        return np.concatenate([*(case.reshape(-1, len(others)) for case in cases), priors])
+
+    if not others:
+        return evaluator.costs([start])[0], False
+    bounds = (np.zeros(len(others)), np.ones(len(others)))
+    found = least_squares(
+        residuals, start[others], jacobian, bounds=bounds, xtol=1e-3, ftol=1e-3, max_nfev=_MOST_STEPS
+    )
+    at_bound = (found.x < AT_BOUND) | (found.x > 1 - AT_BOUND)
+    return 2 * float(found.cost), bool(at_bound.any())
+
+
+def _crossing(values: Array, distances: Array, pinned: NDArray[np.bool_], quantile: float) -> float | None:
+    """Where a profile first passes a quantile, going away from the best fit; None if it does not."""
+    for j in range(1, len(values)):
+        if distances[j] >= quantile:
+            if pinned[j] and not pinned[0]:
+                return None
+            share = (quantile - distances[j - 1]) / (distances[j] - distances[j - 1])
+            return float(values[j - 1] + share * (values[j] - values[j - 1]))
+    return None
