@@ -13,6 +13,7 @@ from segtrack.description.track import ContactSpec, Mount, TrackSpec
 from segtrack.description.vehicle import Body
 from segtrack.drive import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.robot import Robot
 
 _EXACT = 1e-9
 """Lengths that differ by less are the same [m]."""
@@ -82,17 +83,27 @@ def with_center_of_mass(
 
 
 def with_imposed_motion(vehicle: VehicleDescription) -> VehicleDescription:
-    """The vehicle with drives that follow any command at once, whatever is in their way; flippers too."""
+    """The vehicle with drives without lag and speed limit, and with flippers as strong and fast as need be.
+
+    Its belts do as they are told once `impose_motion` has made their drives strong: the stall force of the
+    file stays, for which link chains are laid out.
+    """
 
     def changed(track: TrackSpec) -> TrackSpec:
-        reflected = track.drive.reflected_mass
-        drive = DriveSpec(max_force=UNLIMITED_FORCE, max_speed=_ANY_SPEED, reflected_mass=reflected)
+        own = track.drive
+        drive = DriveSpec(max_force=own.stall_force, max_speed=_ANY_SPEED, reflected_mass=own.reflected_mass)
         return track.model_copy(update={"drive": drive})
 
     strong = _with_tracks(vehicle, changed)
     limits = {"max_torque": UNLIMITED_FORCE, "max_speed": _ANY_SPEED}
     flippers = {name: flipper.model_copy(update=limits) for name, flipper in strong.flippers.items()}
     return strong.model_copy(update={"flippers": flippers})
+
+
+def impose_motion(robot: Robot) -> None:
+    """Make the drives of a robot so strong that its belts do as they are told, whatever is in their way."""
+    for track in robot.tracks.values():
+        track.scale_drive(UNLIMITED_FORCE / track.spec.drive.stall_force)
 
 
 def with_body(

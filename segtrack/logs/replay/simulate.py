@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from segtrack.errors import DivergedError
-from segtrack.experiments.variants import with_imposed_motion
+from segtrack.experiments.variants import impose_motion, with_imposed_motion
 from segtrack.logs.motion import Motion
 from segtrack.logs.replay.alignment.align import AlignedLog, flippers_at
 from segtrack.logs.replay.alignment.odometry import belts_of, gauge
@@ -81,6 +81,8 @@ def simulate(
         robot = world.add_vehicle(
             vehicle, track_model=scene.track_model, position=log.start[:2], yaw=log.start.yaw, flippers=angles
         )
+        if imposed:
+            impose_motion(robot)
         _bring_to_start(world, robot, log.start, _first_speeds(log))
         recorder, began = MotionRecorder(robot, f"{log.motion.name}, {source}"), world.time
         try:
