@@ -1,6 +1,7 @@
 """Simulated drives written down as logs, in frames of their own."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from segtrack.logs.replay import LoadedTerrain, parse_terrain
 from segtrack.logs.replay.alignment.path import Shift
 from segtrack.logs.replay.alignment.reach import first_touch
 from segtrack.logs.replay.record import MotionRecorder
+from segtrack.robot import Robot
 from segtrack.world import World, resolve
 
 BEGIN = 100.0
@@ -38,6 +40,7 @@ def climb(
     wait: float = 0.3,
     track_model: str = "compliant",
     engine: str | None = "native",
+    observer: Callable[[float, Robot], object] | None = None,
 ) -> Motion:
     """A vehicle that stands, and then drives at an obstacle, in the terrain's frame.
 
@@ -52,6 +55,7 @@ def climb(
         wait: How long it stands [s].
         track_model: Of its tracks.
         engine: That runs it.
+        observer: Called with the time and the robot at each sample.
     """
     description = load_vehicle(vehicle) if isinstance(vehicle, str) else vehicle
     angles = {
@@ -73,6 +77,8 @@ def climb(
             command = speed if tick >= round(wait / TICK) else 0.0
             robot.set_belt_speed(command, command)
             recorder.sample(BEGIN + tick * TICK, angles)
+            if observer is not None:
+                observer(BEGIN + tick * TICK, robot)
             if tick < ticks:
                 world.run(TICK)
     return recorder.motion()

@@ -270,6 +270,13 @@ def test_a_heading_in_another_frame_is_remarked_on(truth, settings):
     )
 
 
+def test_a_touch_by_the_way_alone_is_remarked_on():
+    log = without(bent(), "pitch")
+    assert align(log, ReplaySettings("packbot", step(0.1))).notes == (
+        "the first touch is known by its way alone, which shows a touch late if it holds up little",
+    )
+
+
 def test_all_six_degrees_of_freedom_come_back(truth):
     """A log that was turned about all axes; the rotation is known."""
     turn, shift = Rotation.from_euler("XYZ", [0.2, -0.1, 1.0]), np.array([1.0, 2.0, 3.0])

@@ -165,10 +165,12 @@ class _Alignment:
             event_std=0.0 if onset is None else onset.std,
             x_std=x_std,
             shown_by=() if onset is None else onset.shown_by,
-            notes=tuple(self._notes()),
+            notes=tuple(self._notes(onset)),
         )
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self, onset: Onset | None) -> Iterator[str]:
+        if onset is not None and onset.shown_by == ("way",):
+            yield "the first touch is known by its way alone, which shows a touch late if it holds up little"
         way = way_of(self.motion, self.belts)
         if way is not None and self.motion.angle("yaw") is not None:
             drift = math.remainder(way.drift, 2 * math.pi)
