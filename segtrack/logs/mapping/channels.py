@@ -1,0 +1,197 @@
+"""Channels that a mapping names, looked up in a log; what does not fit is said, all of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import Problem
+from segtrack.logs.log import Channel, Log
+from segtrack.logs.mapping.file.belts import BeltSpeed
+from segtrack.logs.mapping.file.body import Orientation, Position
+from segtrack.logs.mapping.file.quantities import Quantities
+from segtrack.logs.mapping.file.reference import Reference, SeveralChannels
+from segtrack.logs.mapping.file.units import SPEED, TURNING, complaint, plain
+
+_PART = re.compile(r"^(?P<name>.+)(?:\.(?P<axis>[xyzw])|\[(?P<index>\d+)\])$")
+_LISTED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Numbers of a channel.
+
+    Attributes:
+        channel: Where they are.
+        values: One at a time (n,), or several (n, k).
+    """
+
+    channel: Channel
+    values: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """Numbers at a time."""
+        return 1 if self.values.ndim == 1 else self.values.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a mapping says of a quantity, with its channels.
+
+    Attributes:
+        path: Of it in the mapping file.
+        key: The quantity, with the flipper's name if it is of one: `pitch`, `flipper_angle.front_left`.
+        reference: What the mapping says.
+        columns: By the mapping's key for each (`left`, `channels[0]`).
+        unit: Of the channels; empty for what has none.
+        source: Whose times they have.
+    """
+
+    path: str
+    key: str
+    reference: Reference
+    columns: Mapping[str, Column]
+    unit: str
+    source: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the channels."""
+        return tuple(column.channel.name for column in self.columns.values())
+
+    def stacked(self) -> NDArray[np.float64]:
+        """All numbers side by side (n, k)."""
+        return np.column_stack([column.values for column in self.columns.values()])
+
+
+def with_files(log: Log, others: Mapping[str, Log]) -> Log:
+    """The log with channels of further files, by their names; each is called `FILE: CHANNEL`."""
+    channels = dict(log.channels)
+    types = dict(log.types)
+    for file, other in others.items():
+        for name, channel in other.channels.items():
+            source = channel.source if channel.source == file else f"{file}: {channel.source}"
+            channels[f"{file}: {name}"] = replace(channel, name=f"{file}: {name}", source=source)
+    return replace(log, channels=channels, types=types)
+
+
+def find_column(log: Log, name: str) -> Column | None:
+    """The channel of a name; or one number of a channel with several: `/odom.pose.position.x`, `data[3]`."""
+    if (channel := log.channels.get(name)) is not None:
+        return Column(channel, channel.values)
+    part = _PART.match(name)
+    channel = None if part is None else log.channels.get(part["name"])
+    if part is None or channel is None or channel.values.ndim == 1:
+        return None
+    index = "xyzw".index(part["axis"]) if part["axis"] else int(part["index"])
+    return Column(channel, channel.values[:, index]) if index < channel.values.shape[1] else None
+
+
+def missing_channel(log: Log, name: str) -> str:
+    """What to say of a name that no channel has."""
+    close = get_close_matches(name, log.channels, n=1)
+    if close:
+        return f"is no channel of {log.path.name}, got {name!r}; did you mean {close[0]}?"
+    there = list(log.channels)
+    more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
+    listed = f"{', '.join(there[:_LISTED]) or 'none'}{more}"
+    return f"is no channel of {log.path.name}, got {name!r}; there are: {listed}"
+
+
+def find_all(log: Log, quantities: Quantities, at: str, notes: list[str]) -> Iterator[Found | Problem]:
+    """Everything that quantities name, and what does not fit.
+
+    Args:
+        log: Where to look.
+        quantities: What to look for.
+        at: Path of the quantities in the mapping file.
+        notes: Where what is taken for granted is noted.
+    """
+    for path, reference in quantities.references():
+        where = f"{at}.{path}"
+        problems: list[Problem] = []
+        columns: dict[str, Column] = {}
+        for key, name in reference.channel_names():
+            if (column := find_column(log, name)) is None:
+                problems.append(Problem(f"{where}.{key}", missing_channel(log, name)))
+            else:
+                columns[key] = column
+        if not problems:
+            problems += [Problem(f"{where}{key}", message) for key, message in _misfits(reference, columns)]
+        if problems:
+            yield from problems
+            continue
+        unit, complaints = _unit(reference, columns, where, notes)
+        yield from complaints
+        if not complaints:
+            source = next(iter(columns.values())).channel.source
+            yield Found(where, path, reference, columns, unit, source)
+
+
+def _misfits(reference: Reference, columns: Mapping[str, Column]) -> Iterator[tuple[str, str]]:
+    """Keys, with their dots, and what is wrong with how many numbers they have, or where from."""
+    if isinstance(reference, SeveralChannels) and not (
+        isinstance(reference, Position) and reference.channels is None
+    ):
+        count = sum(column.width for column in columns.values())
+        wanted = (
+            (4,)
+            if isinstance(reference, Orientation)
+            else (2, 3)
+            if isinstance(reference, Position)
+            else (3,)
+        )
+        if count not in wanted:
+            yield ".channels", f"must have {' or '.join(map(str, wanted))} numbers at a time, got {count}"
+    else:
+        for key, column in columns.items():
+            if column.width > 1:
+                name = column.channel.name
+                example = f"{name}.x" if column.width < 5 else f"{name}[0]"
+                yield (
+                    f".{key}",
+                    f"must be one number at a time, {name} has {column.width}: say which, as in {example}",
+                )
+    sources = dict.fromkeys(column.channel.source for column in columns.values())
+    if len(sources) > 1:
+        yield "", f"must be of one source, got {' and '.join(sources)}"
+
+
+def _unit(
+    reference: Reference, columns: Mapping[str, Column], where: str, notes: list[str]
+) -> tuple[str, list[Problem]]:
+    """The unit of the channels: the mapping's, or the log's own; and what is wrong with it."""
+    said = getattr(reference, "unit", None)
+    own = list(dict.fromkeys(column.channel.unit for column in columns.values() if column.channel.unit))
+    if not reference.units or (isinstance(reference, BeltSpeed) and reference.table is not None):
+        return "", []
+    if isinstance(reference, Position) and reference.channels is None:
+        return "", []
+    if isinstance(reference, BeltSpeed) and reference.is_twist:
+        problems = []
+        for (key, column), units in zip(columns.items(), (SPEED, TURNING), strict=True):
+            problem = complaint(column.channel.unit, units) if column.channel.unit else None
+            if problem is not None:
+                problems.append(Problem(f"{where}.{key}", f"has the wrong unit in the log: it {problem}"))
+        return "", problems
+    if said is not None:
+        if own and plain(own[0]) != said:
+            notes.append(f"{where}: taken as {said}, as the mapping says, where the log says {own[0]}")
+        return said, []
+    if not own:
+        return "", [
+            Problem(
+                f"{where}.unit", f"is missing, and the log says none; it can be {', '.join(reference.units)}"
+            )
+        ]
+    if (problem := complaint(own[0], reference.units)) is not None:
+        return "", [Problem(f"{where}.unit", f"is missing, and the log's {problem}")]
+    unit = plain(own[0])
+    more = list(reference.missing(unit)) if isinstance(reference, BeltSpeed) else []
+    return unit, [problem.below(where) for problem in more]

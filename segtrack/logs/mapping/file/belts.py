@@ -1,0 +1,134 @@
+"""What a mapping says of belts: speeds, forces, slip and currents of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from segtrack.description.base import Checks, Number, Positive, check
+from segtrack.errors import Problem
+from segtrack.logs.mapping.file.reference import Sides, Text, unit_among
+from segtrack.logs.mapping.file.units import (
+    ANGLE,
+    COUNTING,
+    COUNTS,
+    CURRENT,
+    FORCE,
+    LENGTH,
+    SPEED,
+    TURNING,
+    Units,
+)
+
+BELT_TRAVEL: Units = {**LENGTH, **ANGLE, **COUNTS}
+"""Units of how far a belt has come; its speed is the derivative."""
+BELT_SPEED: Units = {**SPEED, **TURNING, **COUNTING, **BELT_TRAVEL}
+
+
+class BeltSpeed(Sides):
+    """Speeds of the belts; or a twist of the vehicle that they are commanded by."""
+
+    units: ClassVar[Units] = BELT_SPEED
+    unit: Annotated[str, Field(strict=True), unit_among(BELT_SPEED)] | None = None
+    """Speeds m/s, cm/s, mm/s, km/h, of what turns rad/s, deg/s, rpm, turns/s, counts/s; or how far they have
+    come: m, cm, mm, rad, deg, turns, counts. The log's own if not given."""
+    radius: Positive | None = None
+    """From the sprocket's axis to where the belt's pitch is true [m]; for what turns."""
+    gear_ratio: Positive = 1.0
+    """Turns of what is measured for one of the sprocket."""
+    counts_per_turn: Positive | None = None
+    """Of what is measured; for counts."""
+    table: Annotated[tuple[tuple[Number, Number], ...], Field(min_length=2)] | None = None
+    """Pairs of the channel's number, as of PWM, and belt speed [m/s], linear between, instead of a unit."""
+    linear: Text | None = None
+    """Channel of the vehicle's forward speed [m/s], instead of left and right ..."""
+    angular: Text | None = None
+    """... and of its yaw rate, left positive [rad/s]."""
+    gauge: Positive | None = None
+    """Distance of the tracks' middles [m], with linear and angular; the vehicle's if not given."""
+
+    def channel_names(self) -> Iterator[tuple[str, str]]:
+        """Those of sides, or of a twist."""
+        yield from super().channel_names()
+        for key in ("linear", "angular"):
+            if (name := getattr(self, key)) is not None:
+                yield key, name
+
+    @property
+    def is_twist(self) -> bool:
+        """Whether it is of the vehicle's motion, not of the sides'."""
+        return self.linear is not None
+
+    @check
+    def _sides_or_twist(self) -> Checks:
+        sides, twist = (self.left, self.right), (self.linear, self.angular)
+        if any(sides) == any(twist) or None in (twist if any(twist) else sides):
+            got = [key for key in ("left", "right", "linear", "angular") if getattr(self, key) is not None]
+            message = f"must have left and right, or linear and angular, got {', '.join(got) or 'none'}"
+            yield Problem("", message)
+
+    @check
+    def _unit_or_table(self) -> Checks:
+        if self.table is not None and self.unit is not None:
+            yield Problem("unit", "must be left out where there is a table, whose speeds are in m/s")
+        if self.is_twist and (self.unit is not None or self.table is not None):
+            yield Problem(
+                "", "must have neither unit nor table with linear and angular, which are in m/s and rad/s"
+            )
+
+    @check
+    def _table_ascends(self) -> Checks:
+        if self.table is not None:
+            numbers = [number for number, _ in self.table]
+            if any(low >= high for low, high in zip(numbers, numbers[1:], strict=False)):
+                yield Problem("table", f"must ascend, got {numbers}")
+
+    @check
+    def _turns_have_a_radius(self) -> Checks:
+        if self.unit is not None:
+            yield from self.missing(self.unit)
+
+    def missing(self, unit: str) -> Checks:
+        """What else must be given for a unit."""
+        if unit in (*TURNING, *ANGLE, *COUNTING, *COUNTS) and self.radius is None:
+            yield Problem("radius", f"is missing: {unit} become belt speeds with the sprocket's radius [m]")
+        if unit in (*COUNTING, *COUNTS) and self.counts_per_turn is None:
+            yield Problem("counts_per_turn", f"is missing: {unit} become turns with it")
+
+
+class BeltForce(Sides):
+    """Forces of the drives on the belts."""
+
+    _has_a_side = Sides._has_a_side  # Checks are not inherited.
+    units: ClassVar[Units] = FORCE
+    unit: Annotated[str, Field(strict=True), unit_among(FORCE)] | None = None
+    """N, kN; the log's own if not given."""
+
+
+class SlipVelocity(Sides):
+    """Speeds of the belts over the ground below them."""
+
+    _has_a_side = Sides._has_a_side  # Checks are not inherited.
+    units: ClassVar[Units] = SPEED
+    unit: Annotated[str, Field(strict=True), unit_among(SPEED)] | None = None
+    """m/s, cm/s, mm/s, km/h; the log's own if not given."""
+    positive: Literal["belt faster", "ground faster"] | None = None
+    """What a positive number means."""
+
+    @check
+    def _sign_is_said(self) -> Checks:
+        if self.positive is None:
+            yield Problem("positive", "must be said: belt faster (as segtrack counts it) or ground faster")
+
+
+class Current(Sides):
+    """Currents of the motors."""
+
+    _has_a_side = Sides._has_a_side  # Checks are not inherited.
+    units: ClassVar[Units] = CURRENT
+    unit: Annotated[str, Field(strict=True), unit_among(CURRENT)] | None = None
+    """A, mA; the log's own if not given."""
+    force_per_current: Positive | None = None
+    """Force on a side's belts for each ampere: torque constant x gear ratio x efficiency / radius [N/A]."""

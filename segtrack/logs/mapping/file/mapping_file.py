@@ -1,0 +1,172 @@
+"""What a mapping file holds: the quantities, where sensors are, and whose clock each source has."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
+
+from segtrack.courses import bundled_courses
+from segtrack.description import bundled_vehicles
+from segtrack.description.base import (
+    Angle,
+    Checks,
+    ExistingFile,
+    NonNegative,
+    Number,
+    Positive,
+    Spec,
+    Vector,
+    check,
+    known,
+)
+from segtrack.errors import Problem
+from segtrack.logs.clocks import Seen
+from segtrack.logs.mapping.file.quantities import Quantities
+from segtrack.logs.mapping.file.reference import Text
+
+FIRST_TOUCH = "first touch"
+STEADY = ("belt_speed", "belt_speed_command", "slip_velocity", "yaw_rate", "current")
+"""Quantities that a table of steady turns can have."""
+
+
+def _found(given: str, info: ValidationInfo) -> str:
+    """A bundled name as it is; the path of a file made absolute."""
+    bundled = bundled_vehicles() if info.field_name == "vehicle" else bundled_courses()
+    if given in bundled:
+        return given
+    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
+    if not path.is_file():
+        message = f"must be a bundled name or an existing file, got {given!r} (looked for {path})"
+        raise ValueError(f"{message}; there are: {', '.join(bundled)}")
+    return str(path)
+
+
+def _event(given: Any) -> str | float:
+    if given == FIRST_TOUCH:
+        return FIRST_TOUCH
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise ValueError(f"must be {FIRST_TOUCH}, or a time [s], got {given!r}")
+    return float(given)
+
+
+_EVENT = WithJsonSchema({"anyOf": [{"const": FIRST_TOUCH}, {"type": "number"}]})
+
+
+class Sensor(Spec):
+    """Where a sensor is, and how it is turned."""
+
+    xyz: Vector = (0.0, 0.0, 0.0)
+    """Its place in the body frame [m]."""
+    rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+    """Its frame in the body frame: roll, pitch (nose down positive, as in vehicle files) and yaw [rad]."""
+    world_rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+    """The frame that its positions and orientations are in, in one whose z is up, likewise: [3.1416, 0, 0]
+    for one whose z is down, [1.5708, 0, 0] for one whose y is up."""
+
+
+class SourceClock(Spec):
+    """Whose times a source's are, and what puts them on the log's clock."""
+
+    clock: Literal["header", "receive"] | None = None
+    """Stamps in messages' headers, put on the clock of receiving, or times of receiving; stamps if there."""
+    time: Text | None = None
+    """A channel of the source with its times, instead of both."""
+    unit: Literal["s", "ms", "us", "ns"] = "s"
+    """Of that channel."""
+    align: Text | None = None
+    """Source on whose clock it is put, by what both see."""
+    by: Seen | None = None
+    """What both see; what says most if not given."""
+    sees: Quantities | None = None
+    """What else the source sees, for its clock alone."""
+    offset: Number | None = None
+    """To be added to its times [s], instead of align."""
+    skew: Number = 0.0
+    """By which its clock runs slow, as a ratio; to be added, times the time since its start."""
+
+    @check
+    def _one_way(self) -> Checks:
+        if self.align is not None and (self.offset is not None or self.skew != 0):
+            yield Problem("align", "must not be given beside offset or skew")
+        if self.align is None and self.by is not None:
+            yield Problem("by", "must be left out without align")
+        if self.time is not None and self.clock is not None:
+            yield Problem("time", "must not be given beside clock")
+
+
+class MappingFile(Spec):
+    """A mapping file."""
+
+    vehicle: Annotated[str, Field(strict=True), AfterValidator(_found)] | None = None
+    """Bundled vehicle, or path of a vehicle file."""
+    terrain: Annotated[str, Field(strict=True), AfterValidator(_found)] | None = None
+    """Bundled course, or path of a file with a terrain."""
+    event: Annotated[Any, AfterValidator(_event), _EVENT] = FIRST_TOUCH
+    """At which log and simulation are put on each other: `first touch`, or a time [s]."""
+    start: NonNegative | None = None
+    """Where the piece begins that is used, from the beginning of the log [s]."""
+    end: Positive | None = None
+    """Where it ends, likewise [s]."""
+    max_gap: Positive = 0.5
+    """Time without a value that may be bridged [s]."""
+    rows: Literal["times", "steady"] = "times"
+    """What rows are: moments, or steady turns, each by itself."""
+    files: tuple[ExistingFile, ...] = ()
+    """Further files of the same drive; their channels are called `FILE: CHANNEL`."""
+    sources: dict[Text, SourceClock] = {}
+    """By topic, or by file for those without topics."""
+    sensors: dict[Text, Sensor] = {}
+    """By a name of your own."""
+    quantities: Quantities
+
+    @check
+    def _any_quantity(self) -> Checks:
+        if next(self.quantities.references(), None) is None:
+            yield Problem("quantities", "must have at least one")
+
+    @check
+    def _ends_after_start(self) -> Checks:
+        if self.start is not None and self.end is not None and self.end <= self.start:
+            yield Problem("end", f"must be greater than start {self.start:g}, got {self.end:g}")
+
+    @check
+    def _sensors_exist(self) -> Checks:
+        sensors = known(self, "sensors", {})
+        for path, reference in self.quantities.references():
+            name = known(reference, "sensor", None) if hasattr(reference, "sensor") else None
+            if name is not None and name not in sensors:
+                there = ", ".join(sensors) or "none"
+                yield Problem(
+                    f"quantities.{path}.sensor", f"is none of sensors, got {name!r}; there are: {there}"
+                )
+
+    @check
+    def _turned_whole(self) -> Checks:
+        """Angles of a sensor that is turned can be turned back together alone."""
+        angles = {name: getattr(self.quantities, name) for name in ("roll", "pitch", "yaw")}
+        for name, angle in angles.items():
+            sensor = None if angle is None else self.sensors.get(angle.sensor or "")
+            if sensor is None or not any((*sensor.rpy, *sensor.world_rpy)):
+                continue
+            if any(other is None or other.sensor != angle.sensor for other in angles.values()):
+                message = "must be a sensor that is not turned, unless roll, pitch and yaw are all its"
+                yield Problem(f"quantities.{name}.sensor", f"{message}, got {angle.sensor!r}")
+
+    @check
+    def _steady_rows_have_no_time(self) -> Checks:
+        if self.rows != "steady":
+            return
+        for path, _ in self.quantities.references():
+            if path.split(".")[0] not in STEADY:
+                yield Problem(
+                    f"quantities.{path}", f"must be one of {', '.join(STEADY)} where rows are steady"
+                )
+        for key in ("start", "end"):
+            if getattr(self, key) is not None:
+                yield Problem(key, "must be left out where rows are steady")
+        for key in ("sources", "files"):
+            if getattr(self, key):
+                yield Problem(key, "must be left out where rows are steady")

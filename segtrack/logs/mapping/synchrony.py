@@ -1,0 +1,137 @@
+"""All signals on one clock: what the mapping says of each source's, or what both sources of a pair see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from segtrack.errors import ClockError, Problem
+from segtrack.logs.clocks import ClockFit, Estimate, fit_clock
+from segtrack.logs.mapping.file.mapping_file import MappingFile, SourceClock
+from segtrack.logs.mapping.frames import rotation_of
+from segtrack.logs.mapping.sources import SourceTimes
+from segtrack.logs.motion import Motion, Signal
+
+Sights = Mapping[str, Mapping[str, Signal]]
+"""What each source sees for its clock alone: signals by key, by the source's name."""
+
+
+class Clocks(NamedTuple):
+    """Signals on one clock.
+
+    Attributes:
+        signals: By key; those without a standard deviation have that which the fit found.
+        fits: Of headers' clocks to receive times, and of sources to others.
+        problems: Clocks that cannot be fitted.
+    """
+
+    signals: dict[str, Signal]
+    fits: tuple[ClockFit, ...]
+    problems: list[Problem]
+
+
+def put_on_one_clock(
+    signals: Mapping[str, Signal],
+    sights: Sights,
+    sources: Mapping[str, SourceTimes],
+    file: MappingFile,
+    notes: list[str],
+) -> Clocks:
+    """Put signals in the body frame, by the clocks of their sources, on that of the log.
+
+    Sources are fitted to others as these are by then, in the order of the mapping file.
+    """
+    found = dict(signals)
+    fits = [source.fit for source in sources.values() if source.fit is not None]
+    problems: list[Problem] = []
+    for name, clock in file.sources.items():
+        own = {key: signal for key, signal in found.items() if signal.source == name}
+        if not own:
+            continue
+        if clock.align is None:
+            found |= _shifted(own, clock)
+            continue
+        reference = {key: signal for key, signal in found.items() if signal.source == clock.align}
+        pair = (
+            Motion(clock.align, {**sights.get(clock.align, {}), **reference}),
+            Motion(name, {**sights.get(name, {}), **own}),
+        )
+        try:
+            fit = fit_clock(*pair, clock.by, _mounted(pair[1], file, clock))
+        except ClockError as error:
+            problems.append(Problem(f"sources.{name}.align", f"cannot be done: {error}"))
+            continue
+        fits.append(fit)
+        found |= {key: replace(signal, times=fit.times(signal.times)) for key, signal in own.items()}
+        _note(fit, file, pair[1], clock, notes)
+        for motion, noise in zip(pair, fit.noises, strict=True):
+            found |= _with_noise(found, motion, fit, noise, notes)
+    return Clocks(found, tuple(fits), problems)
+
+
+def _shifted(signals: Mapping[str, Signal], clock: SourceClock) -> dict[str, Signal]:
+    """Signals with the offset and skew that the mapping says."""
+    start = min(float(signal.times[0]) for signal in signals.values())
+    offset = clock.offset or 0.0
+    return {
+        key: replace(signal, times=signal.times + offset + clock.skew * (signal.times - start))
+        for key, signal in signals.items()
+    }
+
+
+def _sensor_of(motion: Motion, file: MappingFile, clock: SourceClock) -> str | None:
+    """Name of the sensor that measures a source's turning."""
+    for key in ("angular_velocity", "orientation", "yaw"):
+        if key in motion.signals:
+            for quantities in (file.quantities, clock.sees):
+                if quantities is not None and (reference := getattr(quantities, key)) is not None:
+                    sensor: str | None = reference.sensor
+                    return sensor
+    return None
+
+
+def _mounted(motion: Motion, file: MappingFile, clock: SourceClock) -> Rotation:
+    name = _sensor_of(motion, file, clock)
+    return Rotation.identity() if name is None else rotation_of(file.sensors[name].rpy)
+
+
+def _note(fit: ClockFit, file: MappingFile, motion: Motion, clock: SourceClock, notes: list[str]) -> None:
+    """Say what of a sensor is otherwise than the mapping has it."""
+    sensor = _sensor_of(motion, file, clock)
+    said = (0.0, 0.0, 0.0) if sensor is None else file.sensors[sensor].rpy
+    for mounting in fit.mountings:
+        angles = mounting.rpy
+        pairs = zip(angles, said, strict=True)
+        if any(angle is not None and not angle.holds(value) for angle, value in pairs):
+            better = [
+                value if angle is None else angle.value for angle, value in zip(angles, said, strict=True)
+            ]
+            numbers = ", ".join(f"{value:.4f}" for value in better)
+            notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
+    if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
+        already = file.quantities.angular_velocity
+        offset = (0.0, 0.0, 0.0) if already is None else already.bias
+        numbers = ", ".join(f"{part.value + known:.5f}" for part, known in zip(fit.bias, offset, strict=True))
+        notes.append(f"{fit.source}: its rates have a bias: bias: [{numbers}]")
+
+
+def _with_noise(
+    signals: Mapping[str, Signal], motion: Motion, fit: ClockFit, noise: Estimate, notes: list[str]
+) -> dict[str, Signal]:
+    """The signal that a fit found the noise of, with it, if the mapping says none."""
+    is_source = motion.name == fit.source
+    order = ("angular_velocity", "orientation") if is_source else ("orientation", "angular_velocity")
+    keys = {"turning": order, "pitch": ("pitch",), "yaw": ("yaw",)}.get(fit.by, ())
+    key = next((key for key in keys if key in motion.signals), None)
+    if key is None or key not in signals or signals[key].source != motion.name:
+        return {}
+    if signals[key].std is not None or not np.isfinite(noise.value) or noise.low <= 0:
+        return {}
+    notes.append(
+        f"{key}: std {noise.value:.3g} ({noise.low:.3g} to {noise.high:.3g}), as the clocks' fit has it"
+    )
+    return {key: replace(signals[key], std=noise.value)}
