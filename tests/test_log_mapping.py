@@ -448,7 +448,7 @@ BAD_QUATERNIONS = (
             "body frame's origin",
         ),
     ],
-    ids=["backwards", "gap", "no numbers", "quaternions", "no overlap", "empty", "width", "place", "velocity"],
+    ids=["backwards", "gap", "none", "quaternions", "no overlap", "empty", "width", "place", "velocity"],
 )  # fmt: skip
 def test_a_log_is_refused(channels, quantities, message):
     more = "sensors: {s: {xyz: [1, 0, 0]}}" if "sensor" in quantities else ""

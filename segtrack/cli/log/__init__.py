@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from segtrack.cli.log.map import map_file
+
 log = typer.Typer(
     help="Read, map, compare and fit recordings of physical robots.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+
+log.command("map")(map_file)

@@ -19,5 +19,15 @@
 from segtrack.logs.mapping.file import Mapping, MappingFile, load_mapping, parse_mapping
 from segtrack.logs.mapping.map_log import map_log
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin
+from segtrack.logs.mapping.propose import propose
 
-__all__ = ["MappedLog", "Mapping", "MappingFile", "Origin", "load_mapping", "map_log", "parse_mapping"]
+__all__ = [
+    "MappedLog",
+    "Mapping",
+    "MappingFile",
+    "Origin",
+    "load_mapping",
+    "map_log",
+    "parse_mapping",
+    "propose",
+]

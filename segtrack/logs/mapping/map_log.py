@@ -20,6 +20,7 @@ from segtrack.logs.mapping.sources import SourceTimes, source_times
 from segtrack.logs.mapping.steady import steady_rows
 from segtrack.logs.mapping.synchrony import put_on_one_clock
 from segtrack.logs.motion import Motion, Signal
+from segtrack.logs.reading import read_log
 
 
 def map_log(log: Log, mapping: MappingOf) -> MappedLog:
@@ -178,10 +179,6 @@ class _Work:
 
 def _read(files: Sequence[str]) -> dict[str, Log]:
     """Further files by their names."""
-    if not files:
-        return {}
-    from segtrack.logs.reading import read_log
-
     return {Path(path).name: read_log(path) for path in files}
 
 

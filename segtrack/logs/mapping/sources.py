@@ -15,7 +15,7 @@ from segtrack.logs.mapping.channels import find_column, missing_channel
 from segtrack.logs.mapping.file.mapping_file import MappingFile, SourceClock
 from segtrack.logs.mapping.file.units import TIME
 
-_UNEVEN = 0.05
+_UNEVEN = 0.02
 """A header's clock that leaves an even one by more is noted [s]."""
 
 

@@ -1,0 +1,57 @@
+"""`segtrack log map`: a mapping file proposed for a log, or checked on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from segtrack.cli.output import JsonFlag, OutFolder, command, results_folder, say_written, show, words
+from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.files import to_json, write_figure, write_text
+
+LogFile = Annotated[
+    Path | None, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
+]
+
+
+@command
+def map_file(
+    file: LogFile = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Mapping file; without one it is proposed.", show_default=False)
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of mapping files.")] = False,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Propose a mapping file for a log, or check one: a table of quantities, and a picture of the motion."""
+    from segtrack.logs.mapping import MappingFile, load_mapping, map_log, propose
+    from segtrack.logs.reading import read_log
+
+    if schema:
+        typer.echo(json.dumps(MappingFile.model_json_schema(), indent=2))
+        return
+    if file is None:
+        raise InvalidValueError("FILE", "a log, unless --schema is given", "none")
+    log = read_log(file)
+    if mapping is None:
+        text = propose(log)
+        path = results_folder(out, f"log-{file.stem}") / "mapping.yaml"
+        if path.exists():
+            raise FileAccessError("write to", path, "is there already: give it as --mapping, or choose --out")
+        if as_json:
+            typer.echo(to_json({"mapping": text, "todo": text.count("# TODO")}))
+        else:
+            words().print(text, markup=False, highlight=False, soft_wrap=True)
+        say_written(write_text(path, text))
+        return
+    from segtrack.report.logs.map_report import draw_motion, map_tables
+
+    mapped = map_log(log, load_mapping(mapping))
+    folder = results_folder(out, f"log-{file.stem}")
+    picture = write_figure(folder / "motion.png", draw_motion(mapped.motion, is_steady=mapped.is_steady))
+    show(map_tables(mapped), mapped.record(), as_json)
+    say_written(picture)

@@ -1,0 +1,96 @@
+"""A mapped log as tables and as a picture: each quantity, where it is from, and the clocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.table import Table
+
+from segtrack.logs import Motion, quantity_of
+from segtrack.logs.clocks import ClockFit, Estimate
+from segtrack.logs.mapping import MappedLog
+from segtrack.report.style import SEGMENT_COLOURS, new_figure
+
+_AXES = {3: "xyz", 4: "xyzw"}
+
+
+def map_tables(mapped: MappedLog) -> list[Table]:
+    """Quantities with unit, rate, span, longest gap, noise and clock; clocks and mountings; notes."""
+    table = Table(title=f"{mapped.log.path.name}, mapped by {mapped.mapping.name}")
+    for header in ("quantity", "from", "unit", "rate\n[Hz]", "span\n[s]", "longest\ngap [s]", "std", "clock"):
+        table.add_column(header)
+    for key, origin in mapped.origins.items():
+        signal = mapped.motion.signals[key]
+        steps = np.diff(signal.times)
+        is_timed = not mapped.is_steady
+        unit = quantity_of(key).unit
+        table.add_row(
+            key,
+            ", ".join(origin.channels),
+            unit if origin.unit in ("", unit) else f"{origin.unit} -> {unit}",
+            f"{1 / np.median(steps):.1f}" if is_timed and len(steps) else "",
+            f"{signal.times[0]:.2f}-{signal.times[-1]:.2f}" if is_timed else f"{len(signal.times)} rows",
+            f"{steps.max():.3f}" if is_timed and len(steps) else "",
+            "not known" if signal.std is None else f"{signal.std:.3g}",
+            origin.clock,
+        )
+    tables = [table]
+    if mapped.clocks:
+        tables.append(_clock_table(mapped.clocks))
+    if mapped.notes:
+        notes = Table("notes")
+        for note in mapped.notes:
+            notes.add_row(note)
+        tables.append(notes)
+    return tables
+
+
+def _clock_table(fits: Sequence[ClockFit]) -> Table:
+    table = Table("clock of", "on that of", "by", "offset [s]", "skew [%]", "sensor: roll, pitch, yaw [deg]")
+    for fit in fits:
+        mountings = [f"{', '.join(map(_angle, part.rpy))} ({part.by})" for part in fit.mountings]
+        offset, skew = _said(fit.offset, 1.0, 4), _said(fit.skew, 100.0, 3)
+        table.add_row(fit.source, fit.reference, fit.by, offset, skew, "\n".join(mountings))
+    return table
+
+
+def _angle(angle: Estimate | None) -> str:
+    return "not seen" if angle is None else _said(angle, 180 / math.pi, 2)
+
+
+def _said(estimate: Estimate, factor: float, digits: int) -> str:
+    return f"{factor * estimate.value:.{digits}f} +- {factor * estimate.margin:.{digits}f}"
+
+
+def draw_motion(motion: Motion, *, is_steady: bool = False) -> Figure:
+    """Draw all signals of a motion on one time axis, those of a quantity together; turns over their rows."""
+    groups: dict[str, list[str]] = {}
+    for key in motion.signals:
+        groups.setdefault(key.partition(".")[0].removesuffix("_command"), []).append(key)
+    figure = new_figure(11.0, 0.8 + 1.5 * len(groups))
+    panels = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (name, keys) in zip(panels, groups.items(), strict=True):
+        degrees = quantity_of(keys[0]).unit == "rad"
+        colours = iter(SEGMENT_COLOURS * 2)
+        for key in keys:
+            signal = motion.signals[key]
+            columns = signal.values.reshape(len(signal.times), -1).T * (180 / math.pi if degrees else 1.0)
+            which = key.partition(".")[2]
+            for column, axis in zip(columns, _AXES.get(len(columns), " "), strict=True):
+                said = " ".join(
+                    filter(None, [which, axis.strip(), "command" * key.startswith(f"{name}_command")])
+                )
+                style = "." if is_steady else ":" if "_command" in key else "-"
+                axes.plot(
+                    signal.times, column, style, color=next(colours), linewidth=1.0, markersize=3, label=said
+                )
+        axes.set_ylabel(f"{name.replace('_', ' ')}\n[{'deg' if degrees else quantity_of(keys[0]).unit}]")
+        if any(text for text in axes.get_legend_handles_labels()[1]):
+            axes.legend(loc="upper right", fontsize=7, ncols=4)
+        axes.grid(alpha=0.3)
+    panels[-1].set_xlabel("row" if is_steady else "time since the log began [s]")
+    panels[0].set_title(motion.name, loc="left", fontsize=11)
+    return figure
