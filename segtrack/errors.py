@@ -112,6 +112,14 @@ class MappingFileError(DescriptionFileError):
     """A mapping file with mistakes, or one that does not fit its log."""
 
 
+class UncertaintyFileError(DescriptionFileError):
+    """A file of standard deviations with mistakes."""
+
+
+class ClimbsFileError(DescriptionFileError):
+    """A table of climbs with mistakes."""
+
+
 class LogFileError(SegtrackError):
     """A log that cannot be read, or not what it is asked for."""
 

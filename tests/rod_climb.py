@@ -23,7 +23,7 @@ class RodClimb:
     speed: float = 0.1
     gap: float = 0.2
     fall: float = 0.5
-    after: float = 5.0
+    after: float = 2.0
 
     @property
     def touch(self):
@@ -88,8 +88,10 @@ class RodClimb:
     def motion(self, rate=50.0, noise=0.0, seed=0, name="rod", **more):
         t = np.arange(0.0, self.level + self.after, 1.0 / rate)
         draw = np.random.default_rng(seed)
-        belts = {f"belt_speed.{side}": Signal(t, np.full(len(t), self.speed)) for side in ("left", "right")}
-        pitch = Signal(t, self.pitch(t) + noise * draw.standard_normal(len(t)), noise or None)
-        yaw = Signal(t, np.zeros(len(t)))
-        position = Signal(t, self.position(t))
+        belts = {
+            f"belt_speed.{side}": Signal(t, np.full(len(t), self.speed), 0.0) for side in ("left", "right")
+        }
+        pitch = Signal(t, self.pitch(t) + noise * draw.standard_normal(len(t)), noise)
+        yaw = Signal(t, np.zeros(len(t)), 0.0)
+        position = Signal(t, self.position(t), 0.0)
         return Motion(name, belts | {"pitch": pitch, "yaw": yaw, "position": position} | more)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from segtrack.description import VehicleDescription
 from segtrack.description.belt_path import PathSpec
+from segtrack.description.chain_layout import track_design
 from segtrack.description.drive import DriveSpec
 from segtrack.description.grousers import GrouserShape
 from segtrack.description.track import ContactSpec, Mount, TrackSpec
@@ -236,6 +237,21 @@ def _apart(mount: Mount, longer: float) -> Mount:
 
 def _side(x: float) -> int:
     return (x > _EXACT) - (x < -_EXACT)
+
+
+def with_sub_steps(vehicle: VehicleDescription, parts: int) -> VehicleDescription:
+    """The vehicle with the sub-steps of its chains divided into so many parts."""
+
+    def divided(track: TrackSpec) -> TrackSpec:
+        if track.chain is None:
+            return track
+        largest = track.chain.sub_step
+        if largest is None:
+            largest = track_design(vehicle.name, track).max_sub_step
+        chain = track.chain.model_copy(update={"sub_step": largest / parts})
+        return track.model_copy(update={"chain": chain})
+
+    return _with_tracks(vehicle, divided)
 
 
 def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:

@@ -1,11 +1,13 @@
 """Simulated motions beside logged ones: errors, and how uncertain they are."""
 
+from segtrack.logs.compare.compare import CompareInterrupted, compare, simulation_count
 from segtrack.logs.compare.comparison import Comparison, CurrentFit, ErrorRow, RunComparison, SplitRow
-from segtrack.logs.compare.motions.alignment import ALIGNMENTS, Alignment
+from segtrack.logs.compare.motions.alignment import ALIGNMENTS, Alignment, check_alignment
 from segtrack.logs.compare.motions.beside import InputPair, Variants, compare_motions
 from segtrack.logs.compare.motions.phases import CLIMB_PHASES, Phase, Phases, find_phases
 from segtrack.logs.compare.repeats import AreaRow, area_rows
 from segtrack.logs.compare.uncertainty.data import DataUncertainty
+from segtrack.logs.compare.uncertainty.stated import Stated, load_stated
 from segtrack.logs.compare.uncertainty.validation import COVERAGE, Numerics, Uncertainty
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "COVERAGE",
     "Alignment",
     "AreaRow",
+    "CompareInterrupted",
     "Comparison",
     "CurrentFit",
     "DataUncertainty",
@@ -24,9 +27,14 @@ __all__ = [
     "Phases",
     "RunComparison",
     "SplitRow",
+    "Stated",
     "Uncertainty",
     "Variants",
     "area_rows",
+    "check_alignment",
+    "compare",
     "compare_motions",
     "find_phases",
+    "load_stated",
+    "simulation_count",
 ]

@@ -69,7 +69,8 @@ def area(simulated: Sequence[float], logged: Sequence[float]) -> tuple[float, tu
     """Area between two empirical distributions, and its interval; a repeat is drawn with both its numbers."""
     s, d = np.asarray(simulated, dtype=float), np.asarray(logged, dtype=float)
     drawn = np.random.default_rng(_SEED).integers(0, len(s), (REPLICATES, len(s)))
-    areas = [wasserstein_distance(s[row], d[row]) for row in drawn]
+    # Of as many samples each, so that the distance is the mean one of those in order.
+    areas = abs(np.sort(s[drawn], axis=1) - np.sort(d[drawn], axis=1)).mean(axis=1)
     low, high = np.percentile(areas, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
     return float(wasserstein_distance(s, d)), (float(low), float(high))
 

@@ -40,6 +40,8 @@ LABELS = {
     "displacement": "displacement error over 1 s (RPE)",
 }
 """Of errors over time; others are called after what they are of."""
+PLACE = "place of the log"
+"""Along x, an input of every replay that was put on its terrain at the first touch."""
 _MIN_SAMPLES = 8
 """From which an error over time has an interval."""
 
@@ -265,8 +267,8 @@ def _notes(pair: _Pair, variants: Variants) -> Iterator[str]:
         yield f"noise not stated, and estimated from second differences: {', '.join(estimated)}"
     if not variants.finer:
         yield "u_num: not tried"
-    if not variants.inputs:
-        yield "u_input: not given"
+    if not set(variants.inputs) - {PLACE}:
+        yield "u_input: not given" + (f", but for the {PLACE}" if variants.inputs else "")
     for name, pair_of in variants.inputs.items():
         failed = [word for word, motion in zip(("lower", "higher"), pair_of, strict=True) if motion is None]
         if failed:

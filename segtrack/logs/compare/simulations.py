@@ -1,0 +1,109 @@
+"""Simulations that say how uncertain the one is that is compared: other time steps, other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from segtrack.errors import DivergedError
+from segtrack.experiments.parallel import Workers
+from segtrack.experiments.variants import with_sub_steps
+from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare.motions.beside import PLACE, InputPair, Variants
+from segtrack.logs.compare.uncertainty.inputs import shifted
+from segtrack.logs.motion import Motion
+from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, replay_log
+
+FINER = (2, 4)
+"""Parts into which the time step is divided, one after the other."""
+
+
+class Job(NamedTuple):
+    """One simulation of a log.
+
+    Attributes:
+        log: In the terrain's frame.
+        settings: Other than those that are compared in one thing.
+        run: Whether commands or measured belts drive it.
+        name: Of the input that is off, or of how the time step is divided.
+        sign: Of by how much the input is off; 0 for a time step.
+    """
+
+    log: AlignedLog
+    settings: ReplaySettings
+    run: Run
+    name: str
+    sign: int
+
+
+def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) -> tuple[Job, ...]:
+    """The simulations that the uncertainty of a replay takes.
+
+    Where the log stood on the terrain is found at its first touch, and known with a standard deviation:
+    that is one more input.
+
+    Args:
+        replay: The replay.
+        inputs: Standard deviations, by name.
+        refine: Whether the time step is divided.
+
+    Raises:
+        InvalidValueError: The vehicle cannot have an input a standard deviation off.
+    """
+    vehicle, terrain = replay.scene.vehicle, replay.scene.terrain
+    base = replace(replay.settings, terrain=terrain)
+    changed: list[tuple[str, int, AlignedLog, ReplaySettings]] = []
+    for parts in FINER if refine else ():
+        finer = with_sub_steps(vehicle, parts) if replay.scene.track_model == "chain" else vehicle
+        settings = replace(base, vehicle=finer, time_step=base.time_step / parts)
+        changed.append((f"1/{parts}", 0, replay.log, settings))
+    for sign in (-1, 1) if replay.log.x_std > 0 else ():
+        start = replay.log.start._replace(x=replay.log.start.x + sign * replay.log.x_std)
+        changed.append((PLACE, sign, replace(replay.log, start=start), base))
+    for name, std in inputs.items():
+        for sign in (-1, 1):
+            settings = replace(base, vehicle=shifted(vehicle, name, sign * std))
+            changed.append((name, sign, replay.log, settings))
+    runs: list[Run] = [run for run in ("commanded", "measured") if getattr(replay, run) is not None]
+    return tuple(Job(log, settings, run, name, sign) for run in runs for name, sign, log, settings in changed)
+
+
+def run_simulations(
+    jobs: Sequence[Job], done: dict[int, Motion | None], workers: int | None, on_done: Callable[[], object]
+) -> None:
+    """Run simulations, side by side.
+
+    Args:
+        jobs: What to run.
+        done: Takes each result by the job's number, as it comes; None for a simulation that broke down.
+        workers: Processes; as many as there are cores if not given.
+        on_done: Called after each.
+    """
+
+    def note(index: int, motion: Motion | None) -> None:
+        done[index] = motion
+        on_done()
+
+    with Workers(workers) as pool:
+        pool.run(run_one, jobs, note)
+
+
+def run_one(job: Job) -> Motion | None:
+    """The motion of one simulation; None if it broke down."""
+    try:
+        return replay_log(job.log, job.settings, belts=job.run)
+    except DivergedError:
+        return None
+
+
+def variants_of(jobs: Sequence[Job], done: Mapping[int, Motion | None], run: Run) -> Variants:
+    """What of a run's simulations is done, as far as it is of use: all time steps, both sides of an input."""
+    found = {(job.name, job.sign): done[i] for i, job in enumerate(jobs) if job.run == run and i in done}
+    steps = [found[f"1/{parts}", 0] for parts in FINER if (f"1/{parts}", 0) in found]
+    inputs = {
+        name: InputPair(found[name, -1], motion)
+        for (name, sign), motion in found.items()
+        if sign == 1 and (name, -1) in found
+    }
+    return Variants(steps if len(steps) == len(FINER) else (), inputs)
