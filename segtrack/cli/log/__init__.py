@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from segtrack.cli.log.climbs import climbs
 from segtrack.cli.log.map import map_file
 
 log = typer.Typer(
@@ -13,3 +14,4 @@ log = typer.Typer(
 )
 
 log.command("map")(map_file)
+log.command()(climbs)
