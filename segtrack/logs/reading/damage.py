@@ -7,6 +7,11 @@ from collections.abc import Sequence
 _SHOWN = 5
 
 
+def counted(count: int, what: str) -> str:
+    """How many there are of a thing: `1 row is`, `3 rows are`."""
+    return f"{count} {what} is" if count == 1 else f"{count} {what}s are"
+
+
 def listed(what: str, places: Sequence[object]) -> str:
     """Places in words, the first ones of many: `line 7`, `lines 1, 2, 3, 4, 5 and 9 more`."""
     shown = [str(place) for place in places[:_SHOWN]]

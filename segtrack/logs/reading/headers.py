@@ -88,7 +88,7 @@ def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDA
     if not unit:
         unit = _SPELLED.get(header.strip().lower(), "") or _unit_since_1970(values)
     if unit not in TIME_UNITS:
-        raise InvalidValueError(f"unit of the times {header!r}", " or ".join(TIME_UNITS), unit)
+        raise InvalidValueError(f"unit of the times {header!r}", "s, ms, us or ns", unit)
     return (values if unit == "s" else values / TIME_UNITS[unit]), unit
 
 

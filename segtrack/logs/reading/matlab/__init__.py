@@ -2,7 +2,7 @@
 
 | module | what |
 |---|---|
-| `variables` | the variables of a file, each read on its own by scipy |
-| `partial` | what there is of a variable that is cut |
+| `variables` | the variables of a file, each read on its own |
+| `elements` | a variable, as far as there is one |
 | `mat` | vectors, matrices and structs as a `Log` |
 """

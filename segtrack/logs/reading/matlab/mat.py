@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.io.matlab import MatlabFunction, MatlabOpaque
 
 from segtrack.errors import InvalidValueError, LogFileError
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.reading.damage import summed
 from segtrack.logs.reading.headers import is_time, seconds_of, unit_of
+from segtrack.logs.reading.matlab.elements import Unread
 from segtrack.logs.reading.matlab.variables import read_variables
-
-_MOST_PARTS = 64
-"""Of a cell or an array of structs that are looked into."""
-_OBJECT = "an object, which MATLAB alone can read: save its numbers, as in s.time = x.Time; s.data = x.Data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,41 +68,33 @@ def read_mat(path: Path, data: bytes) -> Log:
 def _take(content: _Content, scope: str, values: Mapping[str, Any], clock: _Clock | None) -> None:
     """Take the values of a struct, or of the file."""
     clock = _clock(content, scope, values) or clock
-    texts = {name.lower(): _text(value) for name, value in values.items()}
+    texts = {name.lower(): value for name, value in values.items() if isinstance(value, str)}
     unit = texts.get("unit") or texts.get("units") or ""
     for name, value in values.items():
-        dotted = f"{scope}.{name}" if scope else name
-        parts = list(_parts(dotted, value))
-        if not parts:
-            _take_numbers(content, dotted, scope, value, clock, unit)
-        for part, inner in parts:
-            if isinstance(inner, Mapping):
-                _take(content, part, inner, clock)
-            else:
-                _take(content, scope, {part.removeprefix(f"{scope}."): inner}, clock)
+        _take_value(content, scope, f"{scope}.{name}" if scope else name, value, clock, unit)
 
 
-def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """What a struct or a cell holds, by name."""
-    if not isinstance(value, np.ndarray) or isinstance(value, MatlabOpaque | MatlabFunction):
-        return
-    if (value.dtype.names is None and value.dtype.kind != "O") or value.size > _MOST_PARTS:
-        return
-    for i, inner in enumerate(value.ravel(order="F")):
-        own = name if value.dtype.names is not None and value.size == 1 else f"{name}[{i}]"
-        if value.dtype.names is not None:
-            yield own, {field: inner[field] for field in value.dtype.names}
-        else:
-            yield own, inner
+def _take_value(
+    content: _Content, scope: str, name: str, value: Any, clock: _Clock | None, unit: str
+) -> None:
+    if isinstance(value, Mapping):
+        _take(content, name, value, clock)
+    elif isinstance(value, list):
+        for i, part in enumerate(value):
+            _take_value(content, scope, f"{name}[{i}]", part, clock, unit)
+    elif (problem := _problem(value)) is not None:
+        content.skipped[name] = problem
+    else:
+        _take_numbers(content, name, scope, value, clock, unit)
 
 
 def _clock(content: _Content, scope: str, values: Mapping[str, Any]) -> _Clock | None:
     """The times that a struct has."""
     for name, value in values.items():
-        if is_time(name) and (times := _vector(value)) is not None:
+        if is_time(name) and _problem(value) is None and max(value.shape) == value.size:
             dotted = f"{scope}.{name}" if scope else name
             try:
-                seconds, unit = seconds_of(times, unit_of(name), name)
+                seconds, unit = seconds_of(value.ravel().astype(float), unit_of(name), name)
             except InvalidValueError as error:
                 raise LogFileError(content.file, str(error)) from None
             if not unit_of(name):
@@ -115,20 +103,10 @@ def _clock(content: _Content, scope: str, values: Mapping[str, Any]) -> _Clock |
     return None
 
 
-def _vector(value: Any) -> NDArray[np.float64] | None:
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.size < 2:
-        return None
-    return value.ravel().astype(float) if max(value.shape) == value.size else None
-
-
 def _take_numbers(
     content: _Content, name: str, scope: str, value: Any, clock: _Clock | None, unit: str
 ) -> None:
     """Take a vector or matrix, its longer side, or the one as long as the times, over time."""
-    problem = _problem(value)
-    if problem is not None:
-        content.skipped[name] = problem
-        return
     numbers = np.squeeze(value).astype(float)
     axis = int(np.argmax(numbers.shape))
     timed = clock is not None and len(clock.times) in numbers.shape
@@ -149,25 +127,12 @@ def _take_numbers(
 
 def _problem(value: Any) -> str | None:
     """Why a value is no numbers over time."""
-    if isinstance(value, MatlabFunction):
-        return "a function"
-    if isinstance(value, MatlabOpaque):
-        return _OBJECT
-    if not isinstance(value, np.ndarray) or value.dtype.kind == "O":
-        return "a sparse matrix" if hasattr(value, "tocsc") else "a cell"
-    if value.dtype.names is not None:
-        return f"{value.size} structs"
-    if value.dtype.kind in "US":
+    if isinstance(value, Unread):
+        return value.what
+    if isinstance(value, str) or value.dtype.kind == "U":
         return "text"
     if value.dtype.kind not in "fiub":
         return "complex numbers"
     if value.size < 2:
         return "one number" if value.size else "empty"
     return None if np.squeeze(value).ndim <= 2 else "numbers with more than two dimensions"
-
-
-def _text(value: Any) -> str:
-    """A text, empty for anything else."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size == 1:
-        return str(value.item()).strip()
-    return ""

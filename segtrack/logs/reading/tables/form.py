@@ -16,8 +16,8 @@ Kind = Literal["number", "date", "text"]
 
 _SAMPLE = 60
 """Lines that the form is told from."""
-_AGREEING = 0.8
-"""Fraction of them that must have equally many of what separates columns."""
+_AGREEING = 0.5
+"""Fraction of them of which more must have equally many of what separates columns."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 
 
@@ -30,7 +30,7 @@ class TableForm(NamedTuple):
         units: Of the columns, empty where the file says none.
         kinds: What the columns hold.
         first: Index of the line with the first row.
-        has_header: Whether a line gives the names.
+        titles: Lines before these that are neither rows nor comments.
     """
 
     delimiter: str | None
@@ -38,7 +38,7 @@ class TableForm(NamedTuple):
     units: tuple[str, ...]
     kinds: tuple[Kind, ...]
     first: int
-    has_header: bool
+    titles: int
 
 
 def find_form(lines: Sequence[str], file: str) -> TableForm:
@@ -47,7 +47,9 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
     Raises:
         LogFileError: They have no rows of numbers, or numbers with decimal commas.
     """
-    content = [(i, line) for i, line in enumerate(lines) if line.strip() and not is_comment(line)]
+    content = [
+        (i, line.split("#")[0]) for i, line in enumerate(lines) if line.strip() and not is_comment(line)
+    ]
     sample = [line for _, line in content[:_SAMPLE]]
     delimiter = _delimiter(sample)
     cells = [split(line, delimiter) for line in sample]
@@ -58,20 +60,19 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
     below = [cells[i] for i in starts[1:]] or [cells[starts[0]]]
     kinds = tuple(_kind([row[column] for row in below]) for column in range(width))
     first, *others = starts
-    names, units, has_header = cells[first], [""] * width, _is_header(cells[first], kinds)
-    if has_header:
+    names, units = cells[first], [""] * width
+    if _is_header(names, kinds):
         first, *others = others or [first + 1]
         if first < len(cells) and _is_units(cells[first], width):
             units = [cell.strip().strip("[]()") for cell in cells[first]]
             first, *others = others or [first + 1]
     else:
-        said = _named_by_comment(lines[: content[first][0]], delimiter, width)
-        has_header, names = said is not None, said or [""] * width
+        names = _named_by_comment(lines[: content[first][0]], delimiter, width) or [""] * width
     if first >= len(cells) or "number" not in kinds:
         raise LogFileError(file, "has no rows of numbers")
     _check_commas(cells[first:], content[first:], delimiter, file)
     units = [unit or unit_of(name) for unit, name in zip(units, names, strict=True)]
-    return TableForm(delimiter, _distinct(names), tuple(units), kinds, content[first][0], has_header)
+    return TableForm(delimiter, _distinct(names), tuple(units), kinds, content[first][0], starts[0])
 
 
 def is_comment(line: str) -> bool:
@@ -96,7 +97,7 @@ def _delimiter(lines: Sequence[str]) -> str | None:
     for delimiter in (";", "\t", ","):
         counts = Counter(line.count(delimiter) for line in lines)
         count, agreeing = counts.most_common(1)[0] if counts else (0, 0)
-        if count and agreeing >= _AGREEING * len(lines):
+        if count and agreeing > _AGREEING * len(lines):
             return delimiter
     return None
 

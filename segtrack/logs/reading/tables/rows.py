@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.logs.reading.damage import listed
+from segtrack.logs.reading.damage import counted, listed
 from segtrack.logs.reading.tables.cells import number_of, seconds_of_date
 from segtrack.logs.reading.tables.form import TableForm, is_comment, split
 
@@ -193,14 +193,11 @@ def _ending(line: bytes, delimiter: str | None) -> tuple[bool, int]:
 def _said(words: dict[int, list[int]], complaints: _Complaints, form: TableForm) -> list[str]:
     said = []
     if complaints.width:
-        count, width = len(complaints.width), len(form.names)
-        said.append(
-            f"{count} lines with other than {width} cells are left out: {listed('line', complaints.width)}"
-        )
+        left_out, width = counted(len(complaints.width), "line"), len(form.names)
+        said.append(f"{left_out} left out: not {width} cells in {listed('line', complaints.width)}")
     for column, lines in words.items():
-        name, cell = form.names[column], complaints.first_words[column]
-        said.append(f"column {name!r} has {len(lines)} cells that are no numbers, such as {cell[:30]!r}: "
-                    f"{listed('line', lines)}")  # fmt: skip
+        name, cell = form.names[column], complaints.first_words[column][:30]
+        said.append(f"column {name!r}: no number, but such as {cell!r}, in {listed('line', lines)}")
     if complaints.cut is not None:
         said.append(f"line {complaints.cut} is the last and does not end: its last number is left out")
     return said

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, LogFileError
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.reading.damage import summed
+from segtrack.logs.reading.damage import counted, summed
 from segtrack.logs.reading.headers import is_time, seconds_of
 from segtrack.logs.reading.tables.form import TableForm, find_form
 from segtrack.logs.reading.tables.rows import Rows, read_rows
@@ -19,15 +19,16 @@ _HEAD = 2**18
 """Bytes of the beginning that the form is told from."""
 _TUM_NORM = 0.01
 """By which the middle one of a trajectory's quaternions may differ from length 1."""
-_TEXT = bytes(range(32, 127)) + b"\t\n\r" + bytes(range(128, 256))
-_BINARY = 0.3
-"""Fraction of bytes that no text has, above which a file is none."""
+_CONTROL = bytes(byte for byte in range(32) if chr(byte) not in "\0\t\n\r") + b"\x7f"
+_FEW_CONTROL, _FEW_ZEROS = 0.08, 0.5
+"""Fractions of bytes, more of which no text has: a damaged one may have zeros, but few of the others."""
 
 
 def is_text(data: bytes) -> bool:
     """Whether bytes are those of a text, some of which may be damaged."""
-    sample = data[:_HEAD]
-    return len(sample.translate(None, _TEXT)) <= _BINARY * len(sample) and b"\n" in data[: 2**20] + b"\n"
+    sample = data[:_HEAD].rstrip(b"\0")
+    control = len(sample) - len(sample.translate(None, _CONTROL))
+    return control <= _FEW_CONTROL * len(sample) and sample.count(b"\0") <= _FEW_ZEROS * len(sample)
 
 
 def read_table(path: Path, data: bytes) -> Log:
@@ -54,7 +55,7 @@ def read_table(path: Path, data: bytes) -> Log:
 
 
 def _columns(path: Path, form: TableForm, rows: Rows) -> Log:
-    notes: list[str] = []
+    notes = [f"{counted(form.titles, 'line')} taken for a title: before the first row"] if form.titles else []
     damage = list(rows.damage)
     values = rows.values
     names = [form.names[column] for column in rows.columns]
@@ -67,7 +68,7 @@ def _columns(path: Path, form: TableForm, rows: Rows) -> Log:
         units[i] = "s" if is_date else units[i]
         timed = np.isfinite(values[:, i])
         if not timed.all():
-            damage.append(f"{int((~timed).sum())} rows have no time and are left out")
+            damage.append(f"{counted(int((~timed).sum()), 'row')} left out: without a time")
             values = values[timed]
         times, unit = _times(values[:, i], units[i], names[i], path.name)
         if not units[i]:
@@ -104,7 +105,7 @@ def _trajectory(path: Path, form: TableForm, rows: Rows) -> Log:
     whole = np.isfinite(rows.values[:, 0])
     damage = list(rows.damage)
     if not whole.all():
-        damage.append(f"{int((~whole).sum())} rows have no time and are left out")
+        damage.append(f"{counted(int((~whole).sum()), 'row')} left out: without a time")
     values = rows.values[whole]
     times = np.ascontiguousarray(values[:, 0])
     parts: Sequence[tuple[str, slice, str]] = (

@@ -119,8 +119,8 @@ class _Reader(RecordReader):
         damage, said = self.content.damage, self.said
         if said.expected is not None and said.expected != self.count:
             damage.append(f"{self.count} messages could be read of {said.expected} in its summary")
-        elif not said.ended and not damage:
-            damage.append("it was not closed: there is no summary at its end")
+        elif not said.ended and not self.is_cut:
+            damage.append("it was not closed, or is cut: there is no summary at its end")
         elif said.checksum and not damage and zlib.crc32(data[: said.data_end]) != said.checksum:
             damage.append("it does not match its checksum: some values may be wrong")
         self.content.close()

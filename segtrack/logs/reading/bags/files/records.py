@@ -17,6 +17,7 @@ class RecordReader:
         content: That takes the messages, and what is damaged.
         count: Of the messages.
         last_time: Of the last message [ns]; None if there has been none.
+        is_cut: Whether the file ends in the middle of a record.
     """
 
     def __init__(self, content: FileContent) -> None:
@@ -24,6 +25,7 @@ class RecordReader:
         self.content = content
         self.count = 0
         self.last_time: int | None = None
+        self.is_cut = False
 
     def hand_on(self, rows: Sequence[Row], size: int) -> None:
         """Hand messages on, about so many bytes."""
@@ -51,6 +53,7 @@ class RecordReader:
         if where:
             self.content.damage.append(f"{where} has no more records from its byte {at} on")
         else:
+            self.is_cut = True
             text = f"it ends in the middle of a record, which begins at byte {at} of {end}"
             self.content.damage.append(text)
         return end

@@ -43,8 +43,8 @@ def read_ros1(data: memoryview, content: FileContent) -> None:
         content.damage.append("the first bytes are damaged")
     reader = _Reader(content)
     reader.records(data, start, "", resumes=True)
-    if not reader.indexed and not content.damage:
-        content.damage.append("it was not closed: there is no index at its end")
+    if not reader.indexed and not reader.is_cut:
+        content.damage.append("it was not closed, or is cut: there is no index at its end")
     content.close()
 
 

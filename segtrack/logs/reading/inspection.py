@@ -1,0 +1,236 @@
+"""What is in a log: how often, with which gaps, by which clocks. Nothing is corrected, only seen."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import theilslopes
+
+from segtrack.logs.log import Channel, Log
+
+GAP = 5.0
+"""Intervals of so many median ones are gaps."""
+_FEWEST, _MOST = 10, 400
+"""Messages that clocks are compared by."""
+_TICK = 0.01
+"""By which intervals may differ from multiples of a tick, as a fraction of it."""
+
+
+@dataclass(frozen=True)
+class ClockView:
+    """A header's clock beside the times of reception, as they are.
+
+    Attributes:
+        offset: Time of reception less stamp at the first message [s].
+        skew: By which the header's clock runs slow (positive) or fast (negative) against reception [-].
+        skews: The least and the greatest of this in thirds of the log [-].
+        scatter: Median distance of the messages from that line [s].
+        tick: That all stamps are multiples of apart [s]; None if there is none.
+        first: Stamp of the first message [s].
+    """
+
+    offset: float
+    skew: float
+    skews: tuple[float, float]
+    scatter: float
+    tick: float | None
+    first: float
+
+
+@dataclass(frozen=True)
+class SourceView:
+    """How the values of a source come.
+
+    Attributes:
+        name: Of the source.
+        type: Of its messages; empty if it has none.
+        count: Of the times.
+        first: Of the times [s].
+        span: From the earliest to the latest [s].
+        is_timed: Whether it has times, not numbers of rows.
+        rate: By the median interval [Hz]; None without times, or fewer than two.
+        jitter: 95 % of the intervals differ by less from the median one [s]; None as above.
+        largest_gap: The longest interval [s]; None as above.
+        gap_at: Time at which it begins [s]; None as above.
+        gaps: How many intervals are longer than `GAP` median ones.
+        backwards: How many times are before the one before.
+        repeated: How many times are the one before.
+        clock: Of the headers; None if there are none, or too few.
+    """
+
+    name: str
+    type: str
+    count: int
+    first: float
+    span: float
+    is_timed: bool
+    rate: float | None
+    jitter: float | None
+    largest_gap: float | None
+    gap_at: float | None
+    gaps: int
+    backwards: int
+    repeated: int
+    clock: ClockView | None
+
+
+@dataclass(frozen=True)
+class ChannelView:
+    """What values a channel has.
+
+    Attributes:
+        name: Of the channel.
+        source: Whose times it has.
+        unit: As the file says it.
+        width: Numbers at a time.
+        low: The least; None if there is no number.
+        high: The greatest; None as above.
+        missing: Rows with NaN.
+        missing_runs: Rows in a row with NaN, how often.
+        longest_run: Rows of the longest of these.
+        changes: Whether the values are not all the same.
+    """
+
+    name: str
+    source: str
+    unit: str
+    width: int
+    low: float | None
+    high: float | None
+    missing: int
+    missing_runs: int
+    longest_run: int
+    changes: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What is in a log.
+
+    Attributes:
+        log: As it was read.
+        sources: In the order of the file.
+        channels: In the order of the file.
+    """
+
+    log: Log
+    sources: tuple[SourceView, ...]
+    channels: tuple[ChannelView, ...]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain values with the names that JSON has."""
+        log = self.log
+        return {
+            "file": str(log.path),
+            "kind": log.kind,
+            "sha256": log.sha256,
+            "damage": list(log.damage),
+            "notes": list(log.notes),
+            "sources": [asdict(source) for source in self.sources],
+            "channels": [asdict(channel) for channel in self.channels],
+            "skipped": dict(log.skipped),
+        }
+
+
+def inspect_log(log: Log) -> Inspection:
+    """Look at a log."""
+    sources = [
+        _source(name, log.types.get(name.split("[")[0], ""), channels[0])
+        for name, channels in log.sources.items()
+    ]
+    return Inspection(log, tuple(sources), tuple(map(_channel, log.channels.values())))
+
+
+def gaps_of(times: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rows after which there is a gap."""
+    steps = np.diff(times)
+    ahead = steps[steps > 0]
+    return np.flatnonzero(steps > GAP * np.median(ahead)) if len(ahead) else np.empty(0, np.intp)
+
+
+def _source(name: str, kind: str, channel: Channel) -> SourceView:
+    times = channel.times
+    steps = np.diff(times)
+    is_timed = not np.array_equal(times, np.arange(len(times)))
+    ahead = steps[steps > 0]
+    known = is_timed and len(ahead) > 0
+    median = float(np.median(ahead)) if known else 0.0
+    longest = int(np.argmax(steps)) if known else 0
+    return SourceView(
+        name=name,
+        type=kind,
+        count=len(times),
+        first=float(times[0]),
+        span=float(times.max() - times.min()),
+        is_timed=is_timed,
+        rate=1 / median if known else None,
+        jitter=float(np.quantile(abs(steps - median), 0.95)) if known else None,
+        largest_gap=float(steps[longest]) if known else None,
+        gap_at=float(times[longest]) if known else None,
+        gaps=len(gaps_of(times)) if known else 0,
+        backwards=int((steps < 0).sum()),
+        repeated=int((steps == 0).sum()),
+        clock=None if channel.stamps is None else _clock(channel.stamps, times),
+    )
+
+
+def _clock(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockView | None:
+    if len(stamps) < _FEWEST or stamps.max() == stamps.min():
+        return None
+    rows = np.unique(np.linspace(0, len(stamps) - 1, min(_MOST, len(stamps))).astype(int))
+    since, late = stamps[rows] - stamps[0], delays(stamps, times)[rows]
+    slope, intercept, *_ = theilslopes(late, since)
+    parts = [
+        _slope(part_late, part)
+        for part, part_late in zip(np.array_split(since, 3), np.array_split(late, 3), strict=True)
+    ]
+    return ClockView(
+        offset=float(times[0] - stamps[0] + intercept),
+        skew=float(slope),
+        skews=(min(parts), max(parts)),
+        scatter=float(np.median(abs(late - intercept - slope * since))),
+        tick=_tick(stamps),
+        first=float(stamps[0]),
+    )
+
+
+def delays(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By how much later than the first message each was received, by its stamp [s]."""
+    return (times - times[0]) - (stamps - stamps[0])
+
+
+def _slope(values: NDArray[np.float64], at: NDArray[np.float64]) -> float:
+    return float(theilslopes(values, at)[0]) if at.max() > at.min() else 0.0
+
+
+def _tick(stamps: NDArray[np.float64]) -> float | None:
+    steps = np.diff(stamps)
+    ahead = steps[steps > 0]
+    if not len(ahead):
+        return None
+    tick = float(np.median(ahead))
+    off = abs(ahead / tick - np.rint(ahead / tick))
+    return tick if (off < _TICK).all() else None
+
+
+def _channel(channel: Channel) -> ChannelView:
+    values = channel.values
+    missing = np.isnan(values) if values.ndim == 1 else np.isnan(values).any(axis=1)
+    edges = np.diff(np.concatenate([[False], missing, [False]]).astype(np.int8))
+    runs = np.flatnonzero(edges < 0) - np.flatnonzero(edges > 0)
+    finite = values[np.isfinite(values)]
+    return ChannelView(
+        name=channel.name,
+        source=channel.source,
+        unit=channel.unit,
+        width=1 if values.ndim == 1 else values.shape[1],
+        low=float(finite.min()) if len(finite) else None,
+        high=float(finite.max()) if len(finite) else None,
+        missing=int(missing.sum()),
+        missing_runs=len(runs),
+        longest_run=int(runs.max()) if len(runs) else 0,
+        changes=bool((values != values[:1]).any()) if len(values) else False,
+    )
