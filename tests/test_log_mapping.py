@@ -466,3 +466,63 @@ def test_a_longer_gap_can_be_bridged_or_cut_off():
     log = log_of(channel("a", with_run(20), "rad"))
     assert len(mapped(log, "  yaw: {channel: a}", "max_gap: 1.2").motion.signals["yaw"].times) == 180
     assert mapped(log, "  yaw: {channel: a}", "start: 3.99").motion.span == pytest.approx((4.0, 9.95))
+
+
+def swaying(times):
+    return Rotation.from_euler(
+        "ZYX", np.stack([0.4 * np.sin(0.8 * times + 0.05 * times**2), 0 * times, 0 * times], 1)
+    )
+
+
+def two_devices(is_moving=True):
+    """A pose, and a robot's belts on a clock of their own, 50 s early; the robot has a yaw, too."""
+    rng = np.random.default_rng(0)
+    since = np.arange(0.5, 9.5, 0.02)
+    seen = since if is_moving else 0 * since
+    yaw = swaying(seen).as_euler("ZYX")[:, 0]
+    own = [
+        channel("left", constant(0.1), "m/s"),
+        channel("right", constant(0.1), "m/s"),
+    ]
+    return log_of(
+        *own,
+        channel(
+            "heading", np.degrees(-swaying(TIMES - 100 if is_moving else 0 * TIMES).as_euler("ZYX")[:, 0])
+        ),
+        channel("mocap: q", swaying(seen).as_quat(), "-", 150 + since, "mocap"),
+        channel("mocap: yaw", yaw + rng.normal(0, 1e-3, len(yaw)), "rad", 150 + since, "mocap"),
+    )
+
+
+SEEN = (
+    "sources: {log.csv: {align: mocap, by: yaw, sees: {yaw: {channel: heading, unit: deg, positive: right}}}}"
+)
+BOTH = "  belt_speed: {left: left, right: right}\n  yaw: {channel: 'mocap: yaw'}"
+
+
+def test_a_source_is_put_on_the_clock_of_another_by_what_it_sees_besides():
+    result = mapped(two_devices(), BOTH, SEEN)
+    fit = result.clocks[0]
+    assert (fit.source, fit.reference, fit.by) == ("log.csv", "mocap", "yaw")
+    assert fit.offset.value == pytest.approx(50.0, abs=0.02)
+    assert result.motion.signals["belt_speed.left"].times[0] == pytest.approx(150.0 - result.begin, abs=0.02)
+    assert result.record()["clocks"][0]["by"] == "yaw"
+
+
+def test_a_clock_that_the_motion_does_not_show_is_refused_where_it_is_asked_for():
+    assert refused(two_devices(is_moving=False), BOTH, SEEN) == (
+        "m.yaml:1: sources.log.csv.align cannot be done: the clock of log.csv cannot be put on that "
+        "of mocap: by yaw: "
+        "the peak is flat: what both see varies too little, or is not the same (the best correlation "
+        "is 0.00, at "
+        "least 0.6 is needed)"
+    )
+
+
+def test_further_files_are_read_beside_the_log(tmp_path):
+    rows = "\n".join(f"{t:.2f},{0.1 * t:.4f}" for t in TIMES)
+    (tmp_path / "other.csv").write_text(f"time [s],roll [rad]\n{rows}\n")
+    said = "files: [other.csv]\nquantities: {yaw: {channel: a}, roll: {channel: 'other.csv: roll [rad]'}}"
+    result = map_log(log_of(channel("a", TIMES, "rad")), parse_mapping(said, "m.yaml", tmp_path))
+    assert result.motion.signals["roll"].values == pytest.approx(0.1 * TIMES, abs=1e-3)
+    assert result.motion.signals["roll"].source == "other.csv"

@@ -246,6 +246,29 @@ def recorded_turns(
     say_written(*written)
 
 
+@reproduce.command("log-round-trip")
+@command
+def log_round_trip(
+    seeds: Annotated[int, typer.Option(help="How often the climb is spoilt and recovered.", min=1)] = 100,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """A simulated climb, spoilt as logs are and recovered: clock, mounting, bias and noise of a gyroscope."""
+    from segtrack.logs.round_trip import run_round_trip
+    from segtrack.report.logs.round_trip_report import draw_round_trip, round_trip_table
+
+    folder = results_folder(out, "log-round-trip")
+    with counting("recovering", seeds) as done:
+        result = run_round_trip(seeds, on_done=done)
+    summary = {"quantities": result.summary()}
+    written = [
+        write_json(folder / "round_trip.json", summary),
+        write_figure(folder / "round_trip.png", draw_round_trip(result)),
+    ]
+    show(round_trip_table(result), summary, as_json)
+    say_written(*written)
+
+
 @reproduce.command("segments-vs-chain")
 @command
 def both_models(out: OutFolder = None, as_json: JsonFlag = False) -> None:

@@ -24,18 +24,14 @@ from scipy.stats import t
 
 from segtrack.errors import Phrase
 from segtrack.logs.clocks.noise import NoiseLikelihood, NoiseModel, whitened
-from segtrack.logs.clocks.overlay import Layout, Overlay, Rows
+from segtrack.logs.clocks.overlay import FEWEST, Layout, Overlay, Rows
 from segtrack.logs.clocks.start import Start
 from segtrack.logs.clocks.uncertainty import Estimate, sandwich
 from segtrack.logs.clocks.views import View
 
-FEWEST = 20
-"""Increments."""
 _OUTLIER = 6.0
 """Standard deviations beyond which an increment is left out: an impact between two samples, or a jump."""
 _ROUNDS, _STEPS = 8, 4
-_LARGEST_SKEW = 0.3
-"""That a step may lead to."""
 _SMOOTHED = 0.02
 """How long the source is smoothed for derivatives until its noise is known [s]."""
 _LITTLE, _LEAST_FREEDOM = 0.02, 3.0
@@ -166,8 +162,7 @@ def _solved(
             pull = instruments.T @ residual - overlay.prior * values
             information = instruments.T @ slopes + np.diag(overlay.prior)
             step = np.linalg.lstsq(information, pull, rcond=1e-12)[0]
-            values = values + step
-            values[1] = np.clip(values[1], -_LARGEST_SKEW, _LARGEST_SKEW)
+            values = overlay.moved(values, step)
             if np.all(step**2 * np.diag(instruments.T @ instruments + np.diag(overlay.prior)) < 1e-4):
                 break
         if settled:

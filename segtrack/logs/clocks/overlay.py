@@ -13,18 +13,24 @@ from segtrack.logs.clocks.noise import NoiseModel
 from segtrack.logs.clocks.start import Start
 from segtrack.logs.clocks.views import View
 
+FEWEST = 20
+"""Increments."""
 MOST = 5_000
 """Increments at most; of longer logs those pieces are used in which most happens."""
 _PIECE = 50
 _GAP = 8.0
 """Times the usual time between two samples of the source that are too far apart to say what was between."""
+_LARGEST_SKEW = 0.3
+"""That a step may lead to."""
 _WIDTHS = (0.0, 0.02, 0.04, 0.08, 0.16, 0.32)
 """How long the source is smoothed, the first that is enough [s]."""
 _NOISE_SHARE = 0.05
 """Of the power of derivatives, that may be noise."""
-_SKEW_UNKNOWN, _TURN_UNKNOWN = 0.03, 1.0
+_SKEW_UNKNOWN, _TURN_UNKNOWN = 0.03, 0.3
 """What is known beforehand: standard deviations of the skew, and of each angle by which the sensor is turned
 [rad]. They matter where the log says nothing of them."""
+_SECOND_AXIS = 0.05
+"""Turning about a second axis, over that about the first, with which a turned sensor is told from others."""
 
 
 class Layout(NamedTuple):
@@ -79,7 +85,27 @@ class Overlay:
         values = np.zeros(self.layout.total)
         values[:2] = start.offset, start.skew
         values[self.layout.scale] = 1.0 if self.source.is_turning else start.scale
+        if self.source.is_turning:
+            rows = self.chosen(values, start.middle, np.inf)
+            if rows.kept.sum() < FEWEST:
+                return values
+            seen, wanted = self.seen(values, rows, self.source), rows.change[rows.kept]
+            left, sizes, right = np.linalg.svd((wanted - wanted.mean(0)).T @ (seen - seen.mean(0)))
+            if sizes[1] > _SECOND_AXIS * sizes[0]:  # Wahba's problem, after Markley (1988).
+                sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
+                turn = left @ np.diag([1.0, 1.0, sign]) @ right
+                values[self.layout.turn] = Rotation.from_matrix(turn).as_rotvec()
         return values
+
+    def moved(self, values: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Parameters after a step, which turns the sensor about the axes of the reference."""
+        moved = values + step
+        moved[1] = np.clip(moved[1], -_LARGEST_SKEW, _LARGEST_SKEW)
+        part = self.layout.turn
+        if self.source.is_turning:
+            turned = Rotation.from_rotvec(step[part]) * Rotation.from_rotvec(values[part])
+            moved[part] = turned.as_rotvec()
+        return moved
 
     def on_source(self, values: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
         """Times of the reference by the source's clock."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from rich.markup import escape
 from rich.table import Table
 
-from segtrack.logs import Motion, quantity_of
+from segtrack.logs import Motion, Signal, quantity_of
 from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.mapping import MappedLog
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
-
-_AXES = {3: "xyz", 4: "xyzw"}
 
 
 def map_tables(mapped: MappedLog) -> list[Table]:
@@ -29,7 +28,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
         unit = quantity_of(key).unit
         table.add_row(
             key,
-            ", ".join(origin.channels),
+            escape(", ".join(origin.channels)),
             unit if origin.unit in ("", unit) else f"{origin.unit} -> {unit}",
             f"{1 / np.median(steps):.1f}" if is_timed and len(steps) else "",
             f"{signal.times[0]:.2f}-{signal.times[-1]:.2f}" if is_timed else f"{len(signal.times)} rows",
@@ -43,7 +42,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
     if mapped.notes:
         notes = Table("notes")
         for note in mapped.notes:
-            notes.add_row(note)
+            notes.add_row(escape(note))
         tables.append(notes)
     return tables
 
@@ -73,20 +72,14 @@ def draw_motion(motion: Motion, *, is_steady: bool = False) -> Figure:
     figure = new_figure(11.0, 0.8 + 1.5 * len(groups))
     panels = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (name, keys) in zip(panels, groups.items(), strict=True):
-        degrees = quantity_of(keys[0]).unit == "rad"
+        degrees = quantity_of(keys[0]).unit == "rad" or name == "orientation"
         colours = iter(SEGMENT_COLOURS * 2)
-        for key in keys:
-            signal = motion.signals[key]
-            columns = signal.values.reshape(len(signal.times), -1).T * (180 / math.pi if degrees else 1.0)
-            which = key.partition(".")[2]
-            for column, axis in zip(columns, _AXES.get(len(columns), " "), strict=True):
-                said = " ".join(
-                    filter(None, [which, axis.strip(), "command" * key.startswith(f"{name}_command")])
-                )
-                style = "." if is_steady else ":" if "_command" in key else "-"
-                axes.plot(
-                    signal.times, column, style, color=next(colours), linewidth=1.0, markersize=3, label=said
-                )
+        for label, signal in (line for key in keys for line in _lines(motion, key)):
+            style = "." if is_steady else ":" if label.endswith("command") else "-"
+            values = signal.values * (180 / math.pi if degrees else 1.0)
+            axes.plot(
+                signal.times, values, style, color=next(colours), linewidth=1.0, markersize=3, label=label
+            )
         axes.set_ylabel(f"{name.replace('_', ' ')}\n[{'deg' if degrees else quantity_of(keys[0]).unit}]")
         if any(text for text in axes.get_legend_handles_labels()[1]):
             axes.legend(loc="upper right", fontsize=7, ncols=4)
@@ -94,3 +87,18 @@ def draw_motion(motion: Motion, *, is_steady: bool = False) -> Figure:
     panels[-1].set_xlabel("row" if is_steady else "time since the log began [s]")
     panels[0].set_title(motion.name, loc="left", fontsize=11)
     return figure
+
+
+def _lines(motion: Motion, key: str) -> Iterator[tuple[str, Signal]]:
+    """The lines that show a signal, with their labels: of an orientation its angles, else one a number."""
+    signal = motion.signals[key]
+    name, _, which = key.partition(".")
+    if name == "orientation":
+        for angle in ("roll", "pitch", "yaw"):
+            if (found := motion.angle(angle) if angle not in motion.signals else None) is not None:
+                yield angle, found
+        return
+    columns = signal.values.reshape(len(signal.times), -1).T
+    for column, axis in zip(columns, "xyz" if len(columns) == 3 else [""], strict=True):
+        parts = which, axis, "command" if name.endswith("_command") else ""
+        yield " ".join(filter(None, parts)), Signal(signal.times, column)

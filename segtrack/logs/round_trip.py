@@ -1,0 +1,211 @@
+"""A simulated climb, spoilt as logs are and recovered: whether intervals hold what they say they hold.
+
+The vehicle comes askew and steers as it climbs, so that it turns about all three axes. An odometry has its
+pose; a gyroscope, turned in the body and biased, has its rates by a clock of its own. Both are sampled
+unevenly, are noisy and lose rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation, Slerp
+
+from segtrack.experiments.parallel import run_parallel
+from segtrack.logs.clocks import ClockFit, Estimate
+from segtrack.logs.log import Channel, Log
+from segtrack.logs.mapping import map_log, parse_mapping
+from segtrack.terrain import Step
+from segtrack.world import World
+
+SEEDS = 100
+OFFSET, SKEW, LOST = 0.37, 0.02, 0.05
+"""Of the gyroscope's clock at its first time [s] and [-]; fraction of all rows that are lost."""
+MOUNTED = Rotation.from_rotvec(math.radians(3.0) * np.array([0.48, -0.64, 0.6]))
+"""The gyroscope's frame in the body frame."""
+BIAS = (0.01, -0.02, 0.015)
+"""Of the gyroscope, in its frame [rad/s]."""
+RATE_NOISE, TURN_NOISE, PLACE_NOISE = 0.01, 0.002, 0.002
+"""Standard deviations of samples: rates [rad/s], orientations [rad], positions [m]."""
+RATES, POSES, UNEVEN = 200.0, 50.0, 0.3
+"""Samples of both a second [Hz], and by how much of the time between two each may be off."""
+MAPPING = """\
+sources:
+  gyroscope: {align: odometry}
+quantities:
+  position: {channels: position, unit: m}
+  orientation: {channels: orientation}
+  angular_velocity: {channels: rates, unit: rad/s}
+"""
+_VEHICLE, _HEIGHT, _SPEED, _ASKEW, _STEERING = "quince", 0.12, 0.15, 12.0, 0.25
+_BEGIN, _DRIVE, _END, _SAMPLE, _PERIOD = 0.5, 0.8, 14.0, 0.002, 3.1
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """A body over time.
+
+    Attributes:
+        times: Ascending (n,) [s].
+        positions: In the world (n, 3) [m].
+        orientations: In the world, quaternions (x, y, z, w), (n, 4).
+    """
+
+    times: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    orientations: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundTrip:
+    """What was recovered.
+
+    Attributes:
+        truth: What each quantity is, by its name.
+        estimates: What it was taken for, one a seed, likewise.
+    """
+
+    truth: dict[str, float]
+    estimates: dict[str, tuple[Estimate, ...]]
+
+    def held(self, name: str) -> int:
+        """For how many seeds the interval of a quantity holds it."""
+        return sum(estimate.holds(self.truth[name]) for estimate in self.estimates[name])
+
+    def errors(self, name: str) -> NDArray[np.float64]:
+        """Estimates of a quantity less what it is, one a seed."""
+        return np.array([estimate.value for estimate in self.estimates[name]]) - self.truth[name]
+
+    def margin(self, name: str) -> float:
+        """Median half length of a quantity's intervals."""
+        return float(np.median([estimate.margin for estimate in self.estimates[name]]))
+
+    def summary(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            name: {
+                "truth": truth,
+                "held": self.held(name),
+                "seeds": len(self.estimates[name]),
+                "mean_error": float(self.errors(name).mean()),
+                "rms_error": float(np.sqrt(np.mean(self.errors(name) ** 2))),
+                "largest_error": float(np.abs(self.errors(name)).max()),
+                "median_margin": self.margin(name),
+                "estimates": [estimate.record() for estimate in self.estimates[name]],
+            }
+            for name, truth in self.truth.items()
+        }
+
+
+def run_round_trip(
+    seeds: int = SEEDS, workers: int | None = None, on_done: Callable[[], object] | None = None
+) -> RoundTrip:
+    """Spoil a climb and recover it, as often as there are seeds.
+
+    Args:
+        seeds: How often.
+        workers: Processes; as many as there are cores if not given.
+        on_done: Called after each.
+    """
+    climb = simulated_climb()
+    jobs = [(climb, seed) for seed in range(seeds)]
+    fits = run_parallel(_recovered, jobs, workers=workers, on_done=on_done)
+    found = [estimates_of(fit) for fit in fits]
+    return RoundTrip(truth(), {name: tuple(each[name] for each in found) for name in truth()})
+
+
+def simulated_climb() -> Climb:
+    """Quince on a step of 120 mm, askew and steering, in the native engine."""
+    rows = []
+    with World(engine="native") as world:
+        world.add_terrain(Step(height=_HEIGHT, distance=0.0))
+        robot = world.add_vehicle(
+            _VEHICLE, track_model="compliant", position=(-0.9, 0.0), yaw=math.radians(_ASKEW)
+        )
+        robot.set_flippers(front_left=math.radians(45.0), front_right=math.radians(45.0))
+        world.run(_BEGIN)
+        while world.time < _END:
+            if world.time > _DRIVE:
+                turn = _STEERING * math.sin(2 * math.pi * world.time / _PERIOD)
+                robot.set_belt_speed(_SPEED * (1 - turn), _SPEED * (1 + turn))
+            world.run(_SAMPLE)
+            state = robot.state
+            rows.append((world.time, *state.position, *state.orientation))
+    table = np.array(rows)
+    return Climb(table[:, 0], table[:, 1:4], table[:, 4:])
+
+
+def spoilt(climb: Climb, seed: int) -> Log:
+    """What an odometry and a gyroscope log of a climb, each by its own clock."""
+    rng = np.random.default_rng(seed)
+    between = Slerp(climb.times, Rotation.from_quat(climb.orientations))
+    poses = _uneven(climb, POSES, rng)
+    turned = between(poses) * Rotation.from_rotvec(rng.normal(0, TURN_NOISE, (len(poses), 3)))
+    places = np.stack([np.interp(poses, climb.times, column) for column in climb.positions.T], axis=1)
+    places += rng.normal(0, PLACE_NOISE, places.shape)
+    kept = rng.random(len(poses)) > LOST
+    seen = _uneven(climb, RATES, rng)
+    # A gyroscope gives the mean since its last sample, or filters what is faster: here it is the mean around.
+    edges = np.concatenate([climb.times[:1], (seen[1:] + seen[:-1]) / 2, climb.times[-1:]])
+    turns = between(edges)
+    rates = (turns[:-1].inv() * turns[1:]).as_rotvec() / np.diff(edges)[:, None]
+    rates = MOUNTED.inv().apply(rates) + BIAS + rng.normal(0, RATE_NOISE, rates.shape)
+    left = rng.random(len(seen)) > LOST
+    seen, rates = seen[left], rates[left]
+    own = seen[0] - OFFSET + (seen - seen[0]) / (1 + SKEW)
+    channels = (
+        Channel("position", poses[kept], places[kept], "m", "odometry"),
+        Channel("orientation", poses[kept], turned.as_quat()[kept], "-", "odometry"),
+        Channel("rates", own, rates, "rad/s", "gyroscope"),
+    )
+    return Log(Path(f"climb_{seed}"), "csv", {channel.name: channel for channel in channels})
+
+
+def recovered(climb: Climb, seed: int) -> ClockFit:
+    """The gyroscope's clock on the odometry's, and what comes with it, from what was logged of a climb."""
+    return map_log(spoilt(climb, seed), parse_mapping(MAPPING, "round trip")).clocks[0]
+
+
+def truth() -> dict[str, float]:
+    """What there is to be recovered, by names with units."""
+    yaw, pitch, roll = MOUNTED.as_euler("ZYX")
+    values = (OFFSET, SKEW, roll, pitch, yaw, *BIAS, RATE_NOISE, TURN_NOISE)
+    return dict(zip(_NAMES, map(float, values), strict=True))
+
+
+_NAMES = (
+    "offset [s]",
+    "skew [-]",
+    "sensor's roll [rad]",
+    "sensor's pitch [rad]",
+    "sensor's yaw [rad]",
+    "bias x [rad/s]",
+    "bias y [rad/s]",
+    "bias z [rad/s]",
+    "noise of rates [rad/s]",
+    "noise of orientation [rad]",
+)
+
+
+def estimates_of(fit: ClockFit) -> dict[str, Estimate]:
+    """What a fit takes each for; an angle of the sensor that is not seen for anything."""
+    anything = Estimate(0.0, -math.pi, math.pi)
+    rpy = (anything if angle is None else angle for angle in fit.mountings[0].rpy)
+    orientation, rates = fit.noises
+    return dict(zip(_NAMES, (fit.offset, fit.skew, *rpy, *fit.bias, rates, orientation), strict=True))
+
+
+def _recovered(job: tuple[Climb, int]) -> ClockFit:
+    return recovered(*job)
+
+
+def _uneven(climb: Climb, rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Ascending times, about so many a second [Hz]."""
+    count = int((climb.times[-1] - climb.times[0]) * rate)
+    return climb.times[0] + (np.arange(count) + 0.5 + rng.uniform(-UNEVEN, UNEVEN, count)) / rate
