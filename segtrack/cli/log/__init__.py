@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from segtrack.cli.log.climbs import climbs
+from segtrack.cli.log.compare import compare
 from segtrack.cli.log.inspect import inspect
 from segtrack.cli.log.map import map_file
 
@@ -17,3 +18,4 @@ log = typer.Typer(
 log.command("map")(map_file)
 log.command()(climbs)
 log.command()(inspect)
+log.command()(compare)

@@ -1,0 +1,164 @@
+"""`segtrack log compare`: logs replayed, and what was simulated beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segtrack.cli.options import EngineChoice, TrackModel
+from segtrack.cli.output import (
+    INTERRUPTED,
+    JsonFlag,
+    OutFolder,
+    command,
+    counting,
+    results_folder,
+    say_written,
+    show,
+    words,
+)
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.files import write_figure, write_json
+
+if TYPE_CHECKING:
+    from segtrack.logs.compare import Comparison
+    from segtrack.logs.mapping import MappedLog, Mapping
+    from segtrack.logs.replay import Replay
+
+
+@command
+def compare(
+    logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats of one trial.")],
+    mapping: Annotated[Path, typer.Option(help="Mapping file: which channel is which quantity.")],
+    vehicle: Annotated[
+        str | None,
+        typer.Option(help="Bundled vehicle or vehicle file; the mapping's.", show_default=False),
+    ] = None,
+    terrain: Annotated[
+        str | None,
+        typer.Option(help="Bundled course or terrain file; the mapping's.", show_default=False),
+    ] = None,
+    uncertain: Annotated[
+        str | None,
+        typer.Option(
+            help="Standard deviations: friction=0.05,com_x=0.01, or a YAML file of inputs and data.",
+            show_default=False,
+        ),
+    ] = None,
+    align: Annotated[
+        str,
+        typer.Option(help="How simulated positions are laid onto logged ones: event, start, se3 or none."),
+    ] = "event",
+    numerics: Annotated[
+        bool, typer.Option(help="Simulate half and a quarter of the time step, for u_num.")
+    ] = True,
+    track_model: TrackModel = None,
+    engine: EngineChoice = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)
+    ] = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Replay a log, and say by how much the simulation errs in each phase, beside how uncertain that is."""
+    from segtrack.logs.compare import (
+        CompareInterrupted,
+        Stated,
+        check_alignment,
+        load_stated,
+        simulation_count,
+    )
+    from segtrack.logs.compare import compare as compare_replay
+    from segtrack.logs.mapping import load_mapping
+
+    check_alignment(align)
+    stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
+    mapped_by = load_mapping(mapping).with_vehicle(vehicle)
+    folder = results_folder(out, f"compare-{logs[0].stem}")
+    replays = [_replayed(log, mapped_by, terrain, engine, track_model) for log in logs]
+    comparisons: list[Comparison] = []
+    interrupted = False
+    total = sum(simulation_count(replay, stated, numerics) for _, replay in replays)
+    try:
+        with counting("simulating", total) as done:
+            for mapped, replay in replays:
+                comparisons.append(
+                    compare_replay(
+                        replay,
+                        stated=stated,
+                        clocks=_clocks(mapped),
+                        alignment=align,  # type: ignore[arg-type]
+                        refine=numerics,
+                        workers=jobs,
+                        on_done=done,
+                    )
+                )
+    except CompareInterrupted as stop:
+        comparisons.append(stop.comparison)
+        interrupted = True
+    _tell(comparisons, folder, as_json)
+    if interrupted:
+        words().print("interrupted: uncertainties are of the simulations that are done", style="red")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _replayed(
+    path: Path, mapping: Mapping, terrain: str | None, engine: str | None, track_model: str | None
+) -> tuple[MappedLog, Replay]:
+    """A log and its simulations.
+
+    Raises:
+        SegtrackError: A file has mistakes, or they do not go together.
+    """
+    from segtrack.logs.mapping import map_log
+    from segtrack.logs.reading import read_log
+    from segtrack.logs.replay import ReplaySettings, replay
+
+    ground = terrain if terrain is not None else mapping.terrain
+    for what, given in (("vehicle", mapping.vehicle), ("terrain", ground)):
+        if given is None:
+            raise InvalidValueError(what, f"given by --{what} or the mapping", Phrase("none"))
+    assert mapping.vehicle is not None and ground is not None
+    settings = ReplaySettings(
+        mapping.vehicle,
+        ground,
+        engine=engine,  # type: ignore[arg-type]
+        track_model=track_model,
+        event=mapping.event if isinstance(mapping.event, float) else None,
+    )
+    mapped = map_log(read_log(path), mapping)
+    return mapped, replay(mapped.motion, settings)
+
+
+def _clocks(mapped: MappedLog) -> dict[str, float | None]:
+    """Standard deviation of each clock's offset that was estimated, by source [s]."""
+    quantile = 1.96  # Of an interval of 95 %.
+    return {fit.source: fit.offset.margin / quantile for fit in mapped.clocks}
+
+
+def _tell(comparisons: Sequence[Comparison], folder: Path, as_json: bool) -> None:
+    """Print tables, and write everything to a folder."""
+    from segtrack.logs.compare import area_rows
+    from segtrack.report.logs.compare_figure import draw_comparison
+    from segtrack.report.logs.compare_table import area_table, compare_tables
+
+    areas = area_rows(comparisons) if len(comparisons) > 1 else ()
+    summary = {
+        "comparisons": [comparison.summary() for comparison in comparisons],
+        "repeats": [row.summary() for row in areas],
+    }
+    tables = [table for comparison in comparisons for table in compare_tables(comparison)]
+    tables += [area_table(areas)] if areas else []
+    written = [write_json(folder / "compare.json", summary)]
+    for i, comparison in enumerate(comparisons):
+        number = f"-{i + 1}" if len(comparisons) > 1 else ""
+        written.append(write_figure(folder / f"compare{number}.png", draw_comparison(comparison)))
+    show(tables, summary, as_json)
+    for comparison in comparisons:
+        for run in comparison.runs.values():
+            for note in run.notes:
+                words().print(f"{comparison.name}, {run.run}: {note}", markup=False, highlight=False)
+    say_written(*written)

@@ -1,0 +1,101 @@
+"""`segtrack log compare`, its simulations in closed form."""
+
+import json
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from rod_climb import RodClimb
+from typer.testing import CliRunner
+
+from segtrack.logs.compare import simulations
+from segtrack.logs.replay import AlignedLog, Place, Replay
+
+MAPPING = """\
+vehicle: packbot
+terrain: step.yaml
+quantities:
+  belt_speed: {left: left, right: right, unit: m/s, std: 0.001}
+  position: {channels: [x, y, z], unit: m, std: 0.001}
+  pitch: {channel: pitch, unit: rad, positive: nose up, std: 0.003}
+  yaw: {channel: yaw, unit: rad}
+"""
+STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
+NAMES = ("time", "x", "y", "z", "pitch", "yaw", "left", "right")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a mapping, a terrain and two logs; logs are replayed by `RodClimb`."""
+    (tmp_path / "mapping.yaml").write_text(MAPPING)
+    (tmp_path / "step.yaml").write_text(STEP)
+    for i, height in enumerate((0.2, 0.21)):
+        rod = RodClimb(height=height)
+        times = np.arange(0.0, rod.level + 1.0, 0.05)
+        belts = np.full(len(times), rod.speed)
+        columns = (times, *rod.position(times).T, rod.pitch(times), 0.0 * times, belts, belts)
+        np.savetxt(
+            tmp_path / f"{i}.csv", np.transpose(columns), header=",".join(NAMES), delimiter=",", comments=""
+        )
+
+    def replay(motion, settings):
+        log = AlignedLog(motion, 0.0, 10.0, Place(0.0, 0.0, 0.0), event=2.0)
+        simulated = RodClimb().motion(name="measured")
+        return Replay(settings, settings.load(), log, None, simulated)
+
+    monkeypatch.setattr("segtrack.logs.replay.replay", replay)
+    monkeypatch.setattr(simulations, "replay_log", lambda log, settings, belts: RodClimb().motion())
+    return tmp_path
+
+
+def invoke(folder, *arguments):
+    from segtrack.cli.app import app
+
+    given = ["--mapping", folder / "mapping.yaml", "--out", folder / "out", "--jobs", "1", *arguments]
+    return CliRunner().invoke(app, ["log", "compare", *map(str, given)])
+
+
+def test_a_log_becomes_one_object_and_a_picture(folder):
+    result = invoke(folder, folder / "0.csv", "--json", "--uncertain", "friction=0.05")
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.stdout)
+    rows = {(r["quantity"], r["phase"]): r for r in summary["comparisons"][0]["runs"]["measured"]["rows"]}
+    assert rows["peak pitch", "whole"]["verdict"] == "within"
+    assert rows["peak pitch", "whole"]["u_input_by"] == {"friction": 0.0}
+    assert summary["repeats"] == []
+    assert json.loads((folder / "out" / "compare.json").read_text()) == summary
+    written = {path.name for path in (folder / "out").iterdir()}
+    assert written == {"compare.json", "compare.png"}
+
+
+def test_several_logs_are_repeats_of_one_trial(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("segtrack.report.logs.compare_figure.draw_comparison", lambda comparison: Figure())
+    result = invoke(folder, folder / "0.csv", folder / "1.csv", "--no-numerics")
+    assert result.exit_code == 0, result.output
+    assert "Area between the distributions of simulated and logged numbers over repeats" in result.stdout
+    assert "0.csv, measured: u_num: not tried" in result.stderr
+    assert {"compare-1.png", "compare-2.png"} <= {path.name for path in (folder / "out").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--align", "icp"), "segtrack: no alignment 'icp'; there are: event, start, se3, none\n"),
+        (("--terrain", "none.yaml"), "segtrack: cannot read none.yaml: no such file\n"),
+        (("--uncertain", "colour=1"), "segtrack: no uncertain input 'colour'; there are: friction, "),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(folder, arguments, message):
+    result = invoke(folder, folder / "0.csv", *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+
+
+def test_a_vehicle_has_to_be_named_somewhere(folder):
+    (folder / "mapping.yaml").write_text(MAPPING.replace("vehicle: packbot\n", ""))
+    result = invoke(folder, folder / "0.csv")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "segtrack: vehicle must be given by --vehicle or the mapping, got none\n",
+    )
