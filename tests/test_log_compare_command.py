@@ -26,7 +26,7 @@ NAMES = ("time", "x", "y", "z", "pitch", "yaw", "left", "right")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a mapping, a terrain and two logs; logs are replayed by `RodClimb`."""
+    """A folder with a mapping, a terrain and two logs; logs are replayed by `RodClimb`, pictures empty."""
     (tmp_path / "mapping.yaml").write_text(MAPPING)
     (tmp_path / "step.yaml").write_text(STEP)
     for i, height in enumerate((0.2, 0.21)):
@@ -44,6 +44,7 @@ def folder(tmp_path, monkeypatch):
         return Replay(settings, settings.load(), log, None, simulated)
 
     monkeypatch.setattr("segtrack.logs.replay.replay", replay)
+    monkeypatch.setattr("segtrack.report.logs.compare_figure.draw_comparison", lambda comparison: Figure())
     monkeypatch.setattr(simulations, "replay_log", lambda log, settings, belts: RodClimb().motion())
     return tmp_path
 
@@ -56,7 +57,7 @@ def invoke(folder, *arguments):
 
 
 def test_a_log_becomes_one_object_and_a_picture(folder):
-    result = invoke(folder, folder / "0.csv", "--json", "--uncertain", "friction=0.05")
+    result = invoke(folder, folder / "0.csv", "--json", "--uncertain", "friction=0.05", "--no-numerics")
     assert result.exit_code == 0, result.output
     summary = json.loads(result.stdout)
     rows = {(r["quantity"], r["phase"]): r for r in summary["comparisons"][0]["runs"]["measured"]["rows"]}
@@ -70,7 +71,6 @@ def test_a_log_becomes_one_object_and_a_picture(folder):
 
 def test_several_logs_are_repeats_of_one_trial(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("segtrack.report.logs.compare_figure.draw_comparison", lambda comparison: Figure())
     result = invoke(folder, folder / "0.csv", folder / "1.csv", "--no-numerics")
     assert result.exit_code == 0, result.output
     assert "Area between the distributions of simulated and logged numbers over repeats" in result.stdout

@@ -20,6 +20,7 @@ from segtrack.logs.compare import (
     find_phases,
 )
 from segtrack.logs.replay import ReplaySettings, parse_terrain, replay
+from segtrack.report.logs.compare_figure import draw_comparison
 from segtrack.world import World
 
 pytestmark = pytest.mark.slow
@@ -116,6 +117,10 @@ def test_a_simulated_log_of_a_vehicle_that_is_a_little_other_is_within_its_uncer
             row = run.find(quantity)
             assert row.verdict == "within", (run.run, quantity, row.words)
         assert run.find("pitch RMSE", "pivot").verdict == "within"
+    figure = draw_comparison(comparison)
+    titles = {axes.get_title(loc="left") for axes in figure.axes}
+    assert {"pitch RMSE [deg] +- 2 u", "position error (ATE) [mm] +- 2 u"} <= titles
+    assert len(figure.axes[0].lines) >= 3
     actuator = {(row.quantity, row.phase): row.actuator for row in comparison.split}
     assert abs(actuator["peak pitch", "whole"]) < math.radians(0.1)
 

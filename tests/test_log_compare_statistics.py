@@ -24,17 +24,17 @@ def autoregressive(factor, n, seed):
 
 @pytest.mark.parametrize("factor", [0.3, 0.7, 0.9])
 def test_block_length_is_the_best_of_an_autoregressive_series(factor):
-    n = 8_000
+    n = 5_000
     found = np.median([correlation_of(autoregressive(factor, n, seed)).block_length for seed in range(7)])
     best = (6 * factor**2 / (1 - factor**2) ** 2 * n) ** (1 / 3)
-    assert found == pytest.approx(best, rel=0.25)
+    assert found == pytest.approx(best, rel=0.3)
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 0.9])
 def test_correlated_samples_count_as_fewer_independent_ones(factor):
-    n = 8_000
+    n = 5_000
     found = np.median([correlation_of(autoregressive(factor, n, seed)).independent for seed in range(7)])
-    assert found == pytest.approx(n * (1 - factor) / (1 + factor), rel=0.12)
+    assert found == pytest.approx(n * (1 - factor) / (1 + factor), rel=0.15)
 
 
 def test_the_interval_of_white_noise_is_that_of_the_normal_distribution():
@@ -44,9 +44,9 @@ def test_the_interval_of_white_noise_is_that_of_the_normal_distribution():
     assert (low, high) == pytest.approx(expected, abs=0.005)
 
 
-@pytest.mark.parametrize(("factor", "least"), [(0.0, 0.90), (0.8, 0.86)])
+@pytest.mark.parametrize(("factor", "least"), [(0.0, 0.88), (0.8, 0.85)])
 def test_intervals_hold_the_true_mean_as_often_as_they_say(factor, least):
-    intervals = [mean_interval(autoregressive(factor, 500, seed)) for seed in range(60)]
+    intervals = [mean_interval(autoregressive(factor, 500, seed)) for seed in range(40)]
     assert least <= np.mean([low <= 0.0 <= high for low, high in intervals]) <= 1.0
 
 
