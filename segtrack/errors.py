@@ -120,6 +120,10 @@ class ClimbsFileError(DescriptionFileError):
     """A table of climbs with mistakes."""
 
 
+class FitFileError(DescriptionFileError):
+    """A fit file with mistakes."""
+
+
 class LogFileError(SegtrackError):
     """A log that cannot be read, or not what it is asked for."""
 

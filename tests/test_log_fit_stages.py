@@ -1,4 +1,4 @@
-"""Stages of a fit against what is known exactly: noise, least squares with coloured noise, profiles."""
+"""Stages of a fit against what is known exactly: noise of rows, coloured noise, contradicting logs."""
 
 from __future__ import annotations
 

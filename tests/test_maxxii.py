@@ -23,10 +23,10 @@ from segtrack.experiments.steady_turns.maxxii import (
     chosen_rows,
     part_count,
     run_maxxii,
-    with_contact_length,
 )
 from segtrack.experiments.steady_turns.maxxii_data import GAUGE, recorded_turns
 from segtrack.experiments.steady_turns.turning import uniform_pressure_turning_rate
+from segtrack.experiments.variants import with_contact_length
 from segtrack.files import to_json
 from segtrack.report.maxxii_report import draw_maxxii, maxxii_table
 
@@ -77,7 +77,7 @@ def test_the_vehicle_has_the_published_mass_gauge_and_inertia() -> None:
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_contact_length_is_that_of_the_ground_line(length: float) -> None:
-    vehicle = with_contact_length(length)
+    vehicle = with_contact_length(segtrack.load_vehicle("maxxii"), length)
     for track in place_tracks(vehicle, {}):
         path = track.mounted.spec.belt_path
         assert path.segments[path.ground].length == pytest.approx(length)

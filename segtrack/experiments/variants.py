@@ -166,6 +166,26 @@ def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape
     raise InvalidValueError(f"grousers of {vehicle}", "of a shape whose height is a number", Phrase("a mesh"))
 
 
+def sides_of(vehicle: VehicleDescription) -> tuple[float, float]:
+    """Where the middles of the left and of the right tracks on the body are, y [m].
+
+    Raises:
+        InvalidValueError: The body lacks tracks on a side.
+    """
+    tracks = [track for track in vehicle.mounted_tracks() if track.flipper is None]
+    left, right = ([track.y for track in tracks if track.side == side] for side in ("left", "right"))
+    if not (left and right):
+        got = Phrase("none on one of them")
+        raise InvalidValueError(f"tracks on the body of {vehicle.name}", "on both sides", got)
+    return sum(left) / len(left), sum(right) / len(right)
+
+
+def contact_length_of(vehicle: VehicleDescription) -> float:
+    """Length of the first of its tracks on flat ground, those on the body before others [m]."""
+    path = next(vehicle.mounted_tracks()).spec.belt_path
+    return float(path.segments[path.ground].length)
+
+
 def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
     """The vehicle with its body's tracks so far apart, left from right, about their middle [m].
 

@@ -1,12 +1,7 @@
-"""Recorded turns of a physical vehicle, driven in simulation with the belt speeds of each. Nothing is tuned.
-
-Every turn starts from the same state, so that it does not matter who simulates which. It is measured
-over `_MEASURED`, once the faster belt has run as far as it lies on the ground.
-"""
+"""Recorded turns of a physical vehicle, driven in simulation at the belt speeds of each. Nothing is tuned."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.belt_path import PathSpec, PulleySpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import run_parallel
+from segtrack.experiments.steady_turns.driven import DrivenTurns, drive_turns, uniform_turns
 from segtrack.experiments.steady_turns.maxxii_data import recorded_turns
-from segtrack.experiments.steady_turns.planar_friction import balance_friction, uniform_tracks
-from segtrack.terrain import Plane
-from segtrack.world import World
+from segtrack.experiments.variants import with_contact_length
 from segtrack.world.engines import resolve
 
 VEHICLE = "maxxii"
@@ -32,7 +25,6 @@ FEW = 27
 PARTS = 27
 """Into which the turns of a track model are divided, for many processes and a progress bar."""
 _FAST = ("compliant", "surface")
-_SETTLE, _MEASURED, _SAMPLE = 0.3, 1.0, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +119,7 @@ def run_maxxii(
         for length in (LENGTHS if track_model in _FAST else LENGTHS[1:2])
     ]
     jobs = [
-        _Job(with_contact_length(length), track_model, part)
+        _Job(_of_length(length), track_model, part)
         for track_model, length, chosen in plan
         for part in _parts(chosen)
     ]
@@ -135,7 +127,7 @@ def run_maxxii(
     found = [_uniform_pressure(length, chosen_rows("compliant", rows)) for length in LENGTHS]
     for track_model, length, chosen in plan:
         parts = [next(done) for _ in _parts(chosen)]
-        rates = np.array([rate for part in parts for rate in part.yaw_rates])
+        rates = np.concatenate([part.yaw_rate for part in parts])
         factor = sum(part.simulated for part in parts) / sum(part.elapsed for part in parts)
         found.append(SimulatedTurns(track_model, length, chosen, rates, factor))
     return tuple(found)
@@ -160,23 +152,6 @@ def chosen_rows(track_model: str, rows: int | None) -> NDArray[np.intp]:
     return ((np.arange(count) + 0.5) * total / count).astype(np.intp)
 
 
-def with_contact_length(length: float) -> VehicleDescription:
-    """The vehicle with tracks that have another length on the ground [m], and grousers at their pitch."""
-    vehicle = load_vehicle(VEHICLE)
-    tracks = {}
-    for name, track in vehicle.tracks.items():
-        assert track.path.pulleys is not None and track.grousers is not None
-        pulleys = tuple(
-            PulleySpec(x=math.copysign(length / 2, p.x), z=p.z, radius=p.radius) for p in track.path.pulleys
-        )
-        # A new path: a copy would keep the old one's outline.
-        longer = track.model_copy(update={"path": PathSpec(pulleys=pulleys)})
-        count = round(longer.belt_path.perimeter / track.pitch)
-        grousers = track.grousers.model_copy(update={"count": count})
-        tracks[name] = longer.model_copy(update={"grousers": grousers})
-    return vehicle.model_copy(update={"tracks": tracks})
-
-
 @dataclass(frozen=True, eq=False)
 class _Job:
     """Some turns that one process drives."""
@@ -186,54 +161,20 @@ class _Job:
     rows: NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Yaw rates [rad/s], simulated and elapsed time [s]."""
-
-    yaw_rates: tuple[float, ...]
-    simulated: float
-    elapsed: float
-
-
 def _parts(rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return np.array_split(rows, min(PARTS, len(rows)))
 
 
-def _drive(job: _Job) -> _Part:
+def _drive(job: _Job) -> DrivenTurns:
     """Drive turns one after the other, each from the start."""
-    engine, track_model = resolve(None, job.track_model)
-    path = next(job.vehicle.mounted_tracks()).spec.belt_path
-    length = path.segments[path.ground].length
-    rates, elapsed, simulated = [], 0.0, 0.0
-    with World(engine=engine) as world:
-        world.add_terrain(Plane())
-        robot = world.add_vehicle(job.vehicle, track_model=track_model)
-        for left, right in recorded_turns().belts[job.rows].tolist():
-            world.reset()
-            robot.set_belt_speed(left, right)
-            fastest = max(abs(left), abs(right))
-            yaws = []
-            pieces = [_SETTLE + (length / fastest if fastest else 0.0)]
-            for piece in pieces + [_SAMPLE] * round(_MEASURED / _SAMPLE):
-                world.run(piece)
-                yaws.append(robot.state.yaw)
-                simulated += piece
-                elapsed += piece / world.real_time_factor
-            rates.append(float(np.unwrap(yaws)[-1] - yaws[0]) / _MEASURED)
-    return _Part(tuple(rates), simulated, elapsed)
+    return drive_turns(job.vehicle, recorded_turns().belts[job.rows], job.track_model)
 
 
 def _uniform_pressure(length: float, rows: NDArray[np.intp]) -> SimulatedTurns:
     """Planar friction under uniform pressure on tracks of a length [m]."""
-    width, gauge = _dimensions()
-    rates = [
-        balance_friction(uniform_tracks(length, width, gauge, (1.0, 1.0), left, right)).yaw_rate
-        for left, right in recorded_turns().belts[rows].tolist()
-    ]
-    return SimulatedTurns("uniform pressure", length, rows, np.array(rates), None)
+    turns = uniform_turns(_of_length(length), recorded_turns().belts[rows])
+    return SimulatedTurns("uniform pressure", length, rows, turns.yaw_rate, None)
 
 
-def _dimensions() -> tuple[float, float]:
-    """Width of the vehicle's tracks and distance of their middles [m]."""
-    left, right = load_vehicle(VEHICLE).mounted_tracks()
-    return left.spec.width, left.y - right.y
+def _of_length(length: float) -> VehicleDescription:
+    return with_contact_length(load_vehicle(VEHICLE), length)

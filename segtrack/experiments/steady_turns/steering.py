@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import place_tracks
 from segtrack.engine import EngineName
-from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.errors import InvalidValueError, finite
 from segtrack.experiments.steady_turns.planar_friction import balance_friction
 from segtrack.experiments.steady_turns.ride import watch
+from segtrack.experiments.variants import sides_of
 from segtrack.robot import Robot
 from segtrack.terrain import Plane
 from segtrack.world import World
@@ -67,12 +68,7 @@ class Rig:
         Raises:
             InvalidValueError: The body lacks tracks on a side.
         """
-        tracks = [track for track in self.vehicle.mounted_tracks() if track.flipper is None]
-        left, right = ([track.y for track in tracks if track.side == side] for side in ("left", "right"))
-        if not (left and right):
-            got = Phrase("none on one of them")
-            raise InvalidValueError(f"tracks on the body of {self.vehicle.name}", "on both sides", got)
-        return float(np.mean(left)), float(np.mean(right))
+        return sides_of(self.vehicle)
 
     @property
     def gauge(self) -> float:

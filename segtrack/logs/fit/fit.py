@@ -124,7 +124,7 @@ class _Work:
             self.on_share(_REFINED + (1 - _REFINED) * done / count)
 
         for i in range(len(self.point)):
-            self.profiles.append(profile(self.evaluator, self.point, i, self.uncertainty, steps, noted))
+            self.profiles.append(profile(self.evaluator, self.point, i, self.uncertainty, self.noise, noted))
 
     def result(self, vehicle: VehicleDescription, cases: Sequence[Case]) -> Fit:
         """What was found, with all logs scored."""

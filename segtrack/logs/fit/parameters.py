@@ -8,8 +8,6 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
-import numpy as np
-
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import contact_of
 from segtrack.description.track import TrackSpec
@@ -41,12 +39,6 @@ class Parameter(NamedTuple):
 
 def _first(vehicle: VehicleDescription) -> TrackSpec:
     return next(vehicle.mounted_tracks()).spec
-
-
-def _own_track(vehicle: VehicleDescription) -> TrackSpec:
-    if not vehicle.tracks:
-        raise InvalidValueError(f"tracks of {vehicle.name}", "on its body", Phrase("none"))
-    return next(iter(vehicle.tracks.values()))
 
 
 def _lateral_friction(vehicle: VehicleDescription) -> float:
@@ -90,20 +82,8 @@ def _grouser_height(vehicle: VehicleDescription) -> float:
 
 
 def _gauge(vehicle: VehicleDescription) -> float:
-    sides: dict[str, list[float]] = {"left": [], "center": [], "right": []}
-    for track in vehicle.mounted_tracks():
-        if track.flipper is None:
-            sides[track.side].append(track.y)
-    if not (sides["left"] and sides["right"]):
-        raise InvalidValueError(
-            f"tracks on the body of {vehicle.name}", "on both sides", Phrase("none on one")
-        )
-    return float(np.mean(sides["left"]) - np.mean(sides["right"]))
-
-
-def _contact_length(vehicle: VehicleDescription) -> float:
-    path = _own_track(vehicle).belt_path
-    return float(path.segments[path.ground].length)
+    left, right = variants.sides_of(vehicle)
+    return left - right
 
 
 def _factors(low: float, high: float) -> Callable[[float, VehicleDescription], tuple[float, float]]:
@@ -179,7 +159,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "contact_length": Parameter(
             "m",
             "length of the tracks on flat ground",
-            _contact_length,
+            variants.contact_length_of,
             variants.with_contact_length,
             _factors(0.6, 1.5),
         ),

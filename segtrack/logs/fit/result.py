@@ -116,6 +116,7 @@ class Fit:
                 "determined": [combination.summary() for combination in self.determined],
                 "noise": {
                     "level": self.noise.level,
+                    "cost": self.noise.cost,
                     "spacing": self.noise.spacing,
                     "steps": list(self.noise.steps),
                 },

@@ -34,9 +34,11 @@ class Rows:
     Attributes:
         labels: Of each column: a signal's key, with an axis where it has several.
         units: Of each column.
-        times: Of each value (n, k) [s]; None where rows are no instants, and independent of each other.
+        times: Of each value (n, k) [s]; None where rows are no instants.
         measured: (n, k); NaN where there is none.
         std: Of each value (n, k), in the column's unit.
+        shifts: Standard deviation of what all values of a column may be off by, in its unit (k,): of the
+            place where a log was put, for example; infinite where nothing is known of it.
     """
 
     labels: tuple[str, ...]
@@ -44,6 +46,7 @@ class Rows:
     times: Array | None
     measured: Array
     std: Array
+    shifts: Array
 
     @property
     def there(self) -> NDArray[np.bool_]:
@@ -100,7 +103,11 @@ class Case(Protocol):
 
 
 def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 0.0) -> Array:
-    """Simulated less measured values over their standard deviations (n, k) [-]; 0 where there is none."""
+    """Simulated less measured values over their standard deviations (n, k) [-]; 0 where there is none.
+
+    What a column may be off by as a whole is taken out as far as it is unknown, such that the sum of squares
+    is that of the residuals under their joint covariance with it.
+    """
     rows = case.rows
     try:
         differences = case.simulated(vehicle, clock_offset) - rows.measured
@@ -108,7 +115,11 @@ def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 
         return np.where(rows.there, LOST, 0.0)
     turning = [label in ("roll", "yaw") for label in rows.labels]
     differences[:, turning] = (differences[:, turning] + np.pi) % (2 * np.pi) - np.pi
-    return np.nan_to_num(differences / rows.std, nan=0.0)
+    residuals = np.nan_to_num(differences / rows.std, nan=0.0)
+    along = np.where(rows.there, 1 / rows.std, 0.0)
+    lengths = (along**2).sum(axis=0)
+    share = 1 - 1 / np.sqrt(1 + rows.shifts**2 * lengths)
+    return np.asarray(residuals - along * (share * (along * residuals).sum(axis=0) / lengths))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +135,7 @@ class MotionCase:
         driving: Keys of the signals that drive the simulation, whose clock is the reference.
         held_out: Whether it is scored only.
         files: What it was read from.
+        shifts: Standard deviation of what all values of a column may be off by, see `Rows`, by its label.
         rows: What was measured, made of the others.
     """
 
@@ -135,6 +147,7 @@ class MotionCase:
     driving: tuple[str, ...] = ()
     held_out: bool = False
     files: LogFiles | None = None
+    shifts: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = field(init=False)
 
     def __post_init__(self) -> None:
@@ -230,7 +243,8 @@ def _tabulated(case: MotionCase) -> Rows:
             units.append(quantity.unit)
             columns.append(_means(signal, i, np.asarray(edges), std))
     times, measured, stds = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-    return Rows(tuple(labels), tuple(units), times, measured, stds)
+    shifts = np.array([case.shifts.get(label, 0.0) for label in labels])
+    return Rows(tuple(labels), tuple(units), times, measured, stds, shifts)
 
 
 def _means(signal: Signal, axis: int, edges: Array, std: float) -> tuple[Array, Array, Array]:

@@ -50,6 +50,7 @@ class Evaluator:
         cases: That are fitted.
         unknowns: In the order of a point's components.
         simulations: Number that were asked for so far, made or found.
+        seen: Points that were asked for so far, with their costs.
         best: Point with the least cost so far (p,).
         best_cost: Its cost [-].
     """
@@ -67,6 +68,7 @@ class Evaluator:
         self.vehicle, self.cases, self.unknowns = vehicle, tuple(cases), tuple(unknowns)
         self._pool, self._store, self._on_simulation = pool, store, on_simulation
         self.simulations = 0
+        self.seen: list[tuple[Array, float]] = []
         self.best = self.start
         self.best_cost = np.inf
 
@@ -182,6 +184,7 @@ class Evaluator:
 
     def _noted(self, point: Array, cost: float) -> float:
         self.simulations += len(self.cases)
+        self.seen.append((point.copy(), cost))
         if cost < self.best_cost:
             self.best, self.best_cost = point.copy(), cost
         return cost

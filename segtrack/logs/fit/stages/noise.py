@@ -37,11 +37,13 @@ class Noise:
 
     Attributes:
         level: Root mean square over all residuals, in their standard deviations [-].
+        cost: The same of the sum of all squared residuals [-].
         spacing: At which it is that large, as a share of the unknowns' ranges [-].
         steps: By which each unknown is changed for a derivative, as a share of its range (p,) [-].
     """
 
     level: float
+    cost: float
     spacing: float
     steps: tuple[float, ...]
 
@@ -51,13 +53,11 @@ def measure_noise(evaluator: Evaluator, point: Array, seed: int) -> Noise:
     direction = np.random.default_rng(seed).choice([-1.0, 1.0], len(point))
     rows = {spacing: _row(point, direction * spacing) for spacing in SPACINGS}
     values = evaluator.flat([each for row in rows.values() for each in row])
-    levels = {
-        spacing: noise_of_row(np.array(values[i * POINTS : (i + 1) * POINTS]))
-        for i, spacing in enumerate(SPACINGS)
-    }
-    level, spacing = max((level, spacing) for spacing, level in levels.items())
+    tables = [np.array(values[i * POINTS : (i + 1) * POINTS]) for i in range(len(SPACINGS))]
+    level, spacing = max((noise_of_row(table), each) for table, each in zip(tables, SPACINGS, strict=True))
+    cost = max(noise_of_row((table**2).sum(axis=1, keepdims=True)) for table in tables)
     steps = tuple(_step(evaluator, point, i, level) for i in range(len(point)))
-    return Noise(level, spacing, steps)
+    return Noise(level, cost, spacing, steps)
 
 
 def noise_of_row(values: Array) -> float:

@@ -1,9 +1,9 @@
 """Profile likelihoods: what the best fit costs with one unknown held at a value (Raue et al. 2009).
 
 The rise above the least cost, over the unknown's dilution (see `uncertainty`), is the square of a distance in
-standard deviations: where it passes the quantile is an end of the interval. A profile that does not pass it
-between the bounds, or only since another unknown has run into a bound, says that the logs do not bound the
-unknown on that side.
+standard deviations, once the roughness of the cost is taken off it: where it passes the quantile is an end of
+the interval. A profile that does not pass it between the bounds, or only since another unknown has run into a
+bound, says that the logs do not bound the unknown on that side.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from segtrack.logs.fit.simulated.evaluate import Evaluator
+from segtrack.logs.fit.stages.noise import Noise
 from segtrack.logs.fit.stages.uncertainty import Uncertainty
 
 Array = NDArray[np.float64]
@@ -25,6 +26,8 @@ _LEAST = 0.004
 """By which a profile's points are apart at least, as shares of the unknown's range [-]."""
 AT_BOUND = 0.005
 """Distance from a bound at which an unknown has run into it, as a share of its range [-]."""
+_ROUGH = 2.0
+"""A rise that is no more than so many times the cost's noise is none [-]."""
 _MOST_STEPS = 4
 """Of least squares over the other unknowns at each point."""
 
@@ -53,7 +56,7 @@ def profile(
     point: Array,
     i: int,
     uncertainty: Uncertainty,
-    steps: Array,
+    noise: Noise,
     on_point: Callable[[], object] = lambda: None,
 ) -> Profile:
     """The profile of one unknown.
@@ -63,7 +66,7 @@ def profile(
         point: The best fit (p,).
         i: Which unknown.
         uncertainty: Around it.
-        steps: Of derivatives (p,).
+        noise: Of the simulations.
         on_point: Called after each of `PLACES`.
     """
     half = max(uncertainty.quantile * float(uncertainty.std[i]), _LEAST)
@@ -74,11 +77,12 @@ def profile(
         room = (1.0 - point[i] if place > 0 else point[i]) / 2
         value = float(point[i] + place * min(half, room))
         if abs(value - point[i]) > 1e-9:
-            start = point + _ridge(uncertainty.curvature, i) * (value - point[i])
-            found[value] = _least_cost(evaluator, np.clip(start, 0.0, 1.0), i, steps)
+            along = point + _ridge(uncertainty.curvature, i) * (value - point[i])
+            start = _lowest_seen(evaluator, np.clip(along, 0.0, 1.0), i, abs(value - point[i]) / 4)
+            found[value] = _least_cost(evaluator, start, i, np.array(noise.steps))
         on_point()
     values = np.array(sorted(found))
-    rises = np.array([found[value][0] for value in values.tolist()]) - least
+    rises = np.array([found[value][0] for value in values.tolist()]) - least - _ROUGH * noise.cost
     distances = np.sqrt(np.maximum(rises, 0.0) / uncertainty.dilution[i])
     pinned = np.array([found[value][1] for value in values.tolist()])
     here = int(np.searchsorted(values, point[i]))
@@ -95,6 +99,17 @@ def _ridge(curvature: Array, i: int) -> Array:
     along = np.ones(len(curvature))
     along[others] = -np.linalg.solve(curvature[np.ix_(others, others)], curvature[others, i])
     return along
+
+
+def _lowest_seen(evaluator: Evaluator, along: Array, i: int, near: float) -> Array:
+    """Where to begin with one unknown held: along the ridge, or at what the search has seen nearby."""
+    nearby = [(cost, point) for point, cost in evaluator.seen if abs(point[i] - along[i]) <= near]
+    if not nearby:
+        return along
+    best = min(nearby, key=lambda pair: pair[0])[1].copy()
+    best[i] = along[i]
+    costs = evaluator.costs([along, best])
+    return best if costs[1] < costs[0] else along
 
 
 def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tuple[float, bool]:

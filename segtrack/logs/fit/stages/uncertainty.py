@@ -15,8 +15,8 @@ Three more things widen what is stated, none of which a single residual shows:
 - Logs may contradict each other by more than that, which their scores g_c = J_c^T r_c tell: the ratio of
   g_c^T M_c^-1 g_c, summed over logs, to what it is expected to be (Birge 1932) multiplies all variances
   if it is above 1.
-- Residuals that are alike are few: Student's distribution for their effective number stands for the
-  normal one.
+- Residuals that are alike are few, and so are logs: Student's distribution for their effective number, or
+  for that of the scores where these widen the interval, stands for the normal one.
 
 An error of the model that does to the residuals what a parameter does is in none of this: no log shows it.
 """
@@ -50,7 +50,7 @@ class Uncertainty:
         std: Standard deviations (p,), as shares of the unknowns' ranges [-].
         correlations: (p, p) [-].
         curvature: J^T J, priors included (p, p) [-].
-        freedom: Effective number of residuals less that of unknowns, at least 1.
+        freedom: Of Student's distribution, at least 1.
         axes: Directions, as columns (p, p), whose errors the curvature keeps apart.
         axis_std: Standard deviations along them (p,) [-].
         disagreement: Factor by which logs contradict each other more than each by itself would have them,
@@ -89,7 +89,7 @@ def uncertainty_of(residuals: Sequence[Array], sensitivities: Sequence[Array], p
     curvature = known + sum(np.einsum("nki,nkj->ij", j, j) for j in sensitivities)
     inverse = np.linalg.inv(curvature)
     parts = [_contributions(r, j) for r, j in zip(residuals, sensitivities, strict=True)]
-    disagreement = _disagreement(parts, curvature) if len(parts) > 1 else None
+    disagreement, ranks = _disagreement(parts, curvature) if len(parts) > 1 else (None, 0)
 
     def along(rows: Array) -> Array:
         """Standard deviations of what rows (q, p) make of J^T e."""
@@ -105,9 +105,13 @@ def uncertainty_of(residuals: Sequence[Array], sensitivities: Sequence[Array], p
     sizes = np.sqrt(np.diag(whole))
     correlations = np.clip(whole / np.outer(sizes, sizes), -1.0, 1.0)
     np.fill_diagonal(correlations, 1.0)
-    freedom = max(1.0, sum(part.effective for part in parts) - count)
+    freedom = sum(part.effective for part in parts) - count
+    if disagreement is not None and disagreement > 1:
+        freedom = min(freedom, ranks)
     axis_std = along((axes / lengths).T)
-    return Uncertainty(along(inverse), correlations, curvature, freedom, axes, axis_std, disagreement)
+    return Uncertainty(
+        along(inverse), correlations, curvature, max(1.0, freedom), axes, axis_std, disagreement
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +171,11 @@ def _correlation(column: Array, lag: int) -> float:
     return float(column[lag:] @ column[: len(column) - lag]) / squares
 
 
-def _disagreement(parts: Sequence[_Contributions], curvature: Array) -> float:
-    """Root of the scores' squares over their covariances, summed, over its expectation; at least 1."""
+def _disagreement(parts: Sequence[_Contributions], curvature: Array) -> tuple[float, int]:
+    """Root of the scores' squares over their covariances, summed, over its expectation; and that.
+
+    The root is at least 1, the expectation the number of independent scores less that of unknowns.
+    """
     root = np.linalg.inv(np.linalg.cholesky(curvature))
     total, ranks = 0.0, 0
     for part in parts:
@@ -178,7 +185,7 @@ def _disagreement(parts: Sequence[_Contributions], curvature: Array) -> float:
         total += float((along**2 / values[kept]).sum())
         ranks += int(kept.sum())
     freedom = ranks - len(curvature)
-    return max(1.0, (total / freedom) ** 0.5) if freedom > 0 else 1.0
+    return (max(1.0, (total / freedom) ** 0.5), freedom) if freedom > 0 else (1.0, 0)
 
 
 def _positive(whole: Array, white: Array) -> Array:

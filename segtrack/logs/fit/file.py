@@ -1,0 +1,184 @@
+"""What a fit file holds: logs with their mappings, what is compared of them, and what is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+from segtrack.description.base import Checks, ExistingFile, Name, Number, Positive, Spec, check, known
+from segtrack.description.file.check import check_content
+from segtrack.description.file.yaml_file import parse_yaml, read_text
+from segtrack.engine import EngineName
+from segtrack.errors import FitFileError, Problem
+from segtrack.logs.fit.parameters import PARAMETERS
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Prior
+from segtrack.logs.motion import QUANTITIES
+
+Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
+
+
+def _beside(given: str, info: ValidationInfo) -> str:
+    """A path beside the fit file made absolute, if something is there; else the name of a bundled one."""
+    path = _path(given, info)
+    return str(path) if path.exists() else given
+
+
+def _path(given: str, info: ValidationInfo) -> Path:
+    return Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
+
+
+def _existing(given: str, info: ValidationInfo) -> str:
+    path = _path(given, info)
+    if not path.exists():
+        raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {path})")
+    return str(path)
+
+
+Beside = Annotated[str, Field(strict=True, min_length=1), AfterValidator(_beside)]
+LogPath = Annotated[str, Field(strict=True, min_length=1), AfterValidator(_existing)]
+
+
+def _filled(given: Any) -> Any:
+    """A mapping whose empty values are empty mappings: `friction:` alone is all that many need to say."""
+    if not isinstance(given, dict):
+        return given
+    return {key: {} if value is None else value for key, value in given.items()}
+
+
+class SignalSpec(Spec):
+    """A signal that is compared."""
+
+    std: Positive | None = None
+    """Standard deviation, in its unit; the mapping's if not given."""
+
+
+class PriorSpec(Spec):
+    """What is known of a parameter besides the logs: a normal distribution."""
+
+    mean: Number
+    """In the parameter's unit."""
+    std: Positive
+    """Its standard deviation, in the parameter's unit."""
+
+
+class ParameterSpec(Spec):
+    """How a parameter is fitted."""
+
+    bounds: tuple[Number, Number] | None = None
+    """Between which it is looked for, in its unit; the parameter's own around the vehicle's value."""
+    prior: PriorSpec | None = None
+    """What else is known of it."""
+
+    @check
+    def _rises(self) -> Checks:
+        if self.bounds is not None and self.bounds[0] >= self.bounds[1]:
+            yield Problem("bounds", f"must rise, got {list(self.bounds)}")
+
+    @property
+    def choice(self) -> Choice:
+        """The same without the file's types."""
+        prior = None if self.prior is None else Prior(self.prior.mean, self.prior.std)
+        return Choice(self.bounds, prior)
+
+
+class LogSpec(Spec):
+    """A log of a fit."""
+
+    log: LogPath
+    """File of the log, or folder of a bag."""
+    mapping: ExistingFile | None = None
+    """Which channel is which quantity; the fit's if not given."""
+    terrain: Beside | None = None
+    """Bundled course, or file with a terrain; the fit's or the mapping's if not given."""
+    drive_by: Literal["commanded", "measured"] | None = None
+    """What drives its simulation; what was measured where the log has it and no drive lag is fitted."""
+    hold_out: Annotated[bool, Field(strict=True)] = False
+    """Take no part in the fit, and be scored only."""
+    hold_out_rows: Share | None = None
+    """Of a table of steady turns: share of its rows, by chance, that take no part, and are scored only."""
+
+    @check
+    def _one_way(self) -> Checks:
+        if self.hold_out and self.hold_out_rows is not None:
+            yield Problem("hold_out_rows", "must be left out where the whole log is held out")
+
+
+class FitFile(Spec):
+    """A fit file."""
+
+    vehicle: Beside | None = None
+    """Bundled vehicle, or vehicle file, from which it begins; the mapping's if not given."""
+    mapping: ExistingFile | None = None
+    """Of logs that give none of their own."""
+    terrain: Beside | None = None
+    """Of logs that give none of their own."""
+    track_model: str | None = None
+    """compliant, surface, chain, segments, smooth, wheels:N or plates; the engine's first if not given. Of
+    steady turns also `uniform pressure`, which needs no engine."""
+    engine: EngineName | None = None
+    """native or pybullet; the one that runs the track model if not given."""
+    time_step: Positive = 0.001
+    """Of the simulations [s]."""
+    signals: Annotated[dict[str, SignalSpec], Field(min_length=1), BeforeValidator(_filled)]
+    """What is compared."""
+    parameters: Annotated[dict[str, ParameterSpec], Field(min_length=1), BeforeValidator(_filled)]
+    """What is fitted."""
+    logs: Annotated[dict[Name, LogSpec], Field(min_length=1)]
+    """By a name of your own."""
+    seed: Annotated[int, Field(strict=True, ge=0)] = 1
+    """Of everything random."""
+
+    @check
+    def _known_parameters(self) -> Checks:
+        there = (*PARAMETERS, CLOCK_OFFSET)
+        for name in self.parameters:
+            if name not in there:
+                yield Problem(f"parameters.{name}", f"is no parameter; there are: {', '.join(there)}")
+
+    @check
+    def _known_signals(self) -> Checks:
+        for key in self.signals:
+            name, _, which = key.partition(".")
+            quantity = QUANTITIES.get(name)
+            if quantity is None:
+                there = ", ".join(QUANTITIES)
+                yield Problem(f"signals.{key}", f"is no quantity; there are: {there}")
+            elif (quantity.each is not None) != bool(which):
+                sides = {"side": f"{name}.left and {name}.right", "flipper": f"{name}.FLIPPER"}
+                expected = name if quantity.each is None else sides[quantity.each]
+                yield Problem(f"signals.{key}", f"must be {expected}")
+
+    @check
+    def _all_mapped(self) -> Checks:
+        for name, log in self.logs.items():
+            if known(log, "mapping", "given") is None and self.mapping is None:
+                yield Problem(f"logs.{name}.mapping", "is missing, and the fit has none")
+
+    @check
+    def _some_fitted(self) -> Checks:
+        if all(known(log, "hold_out", False) is True for log in self.logs.values()):
+            yield Problem("logs", "must have one that is not held out")
+
+    @property
+    def choices(self) -> Mapping[str, Choice]:
+        """What is fitted, without the file's types."""
+        return {name: spec.choice for name, spec in self.parameters.items()}
+
+    @property
+    def stds(self) -> Mapping[str, float | None]:
+        """Standard deviation by signal; None for the mapping's."""
+        return {key: spec.std for key, spec in self.signals.items()}
+
+
+def load_fit_file(path: Path) -> FitFile:
+    """Read and check a fit file; paths in it are absolute then.
+
+    Raises:
+        FileAccessError: The file cannot be read.
+        FitFileError: The file has mistakes; all of them are listed, with their lines.
+    """
+    content = parse_yaml(read_text(path), path.name, FitFileError)
+    return check_content(FitFile, content, path.name, path.parent, FitFileError)

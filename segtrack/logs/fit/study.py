@@ -1,0 +1,195 @@
+"""From a fit file to a fit, and to the vehicle file that says what it was fitted to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
+from segtrack.logs.fit.fit import fit
+from segtrack.logs.fit.result import Fit
+from segtrack.logs.fit.simulated.cases import Case, LogFiles
+from segtrack.logs.fit.simulated.evaluate import Pool
+from segtrack.logs.fit.simulated.replayed import preferred_belts, replay_case
+from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
+from segtrack.logs.mapping import MappedLog, load_mapping, map_log
+from segtrack.logs.reading import read_log
+from segtrack.logs.replay import LoadedTerrain, ReplaySettings, load_terrain
+from segtrack.logs.steady.case import SteadyCase
+from segtrack.logs.steady.simulate import UNIFORM
+from segtrack.logs.steady.table import SteadyTable
+from segtrack.world import resolve
+
+VEHICLE_FILE = "fitted.yaml"
+"""Of a fit that went through all stages."""
+BEST_FILE = "best.yaml"
+"""Of one that was interrupted: the best so far, of which nothing more is known."""
+SAMPLE_TIME = 0.02
+"""Time between two samples of what is simulated [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A fit that is ready to be run.
+
+    Attributes:
+        file: What was asked for.
+        vehicle: From which it begins.
+        vehicle_file: Its file.
+        cases: Logs, read and mapped.
+        engine: What simulates them; `none` without one.
+        track_model: How tracks are built; `uniform pressure` without an engine.
+        notes: What is remarkable of the logs, a sentence each.
+    """
+
+    file: FitFile
+    vehicle: VehicleDescription
+    vehicle_file: Path
+    cases: tuple[Case, ...]
+    engine: str
+    track_model: str
+    notes: tuple[str, ...]
+
+    def run(
+        self,
+        *,
+        pool: Pool | None = None,
+        folder: Path | None = None,
+        resume: bool = False,
+        on_share: Callable[[float], object] = lambda share: None,
+    ) -> Fit:
+        """Run it; see `fit`."""
+        problem = {"engine": self.engine, "track_model": self.track_model, "time_step": self.file.time_step}
+        return fit(
+            self.vehicle,
+            self.cases,
+            self.file.choices,
+            seed=self.file.seed,
+            pool=pool,
+            folder=folder,
+            resume=resume,
+            problem=problem,
+            on_share=on_share,
+        )
+
+    def write(self, found: Fit, folder: Path) -> Path:
+        """Write the fitted vehicle, or the best so far of a fit that was interrupted; returns the path."""
+        if not found.finished:
+            names = ", ".join(name for name in found.values if "." not in name)
+            source = f"{self.vehicle.source}; {names} of an interrupted fit to {', '.join(self.file.logs)}"
+            best = found.vehicle.model_copy(update={"source": source, "calibration": None})
+            return write_vehicle(folder / BEST_FILE, best)
+        provenance = {
+            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "version": version("segtrack"),
+            "vehicle": self.vehicle_file.name,
+            "vehicle_sha256": hashlib.sha256(self.vehicle_file.read_bytes()).hexdigest(),
+            "engine": self.engine,
+            "track_model": self.track_model,
+        }
+        return write_vehicle(folder / VEHICLE_FILE, calibrated(found, provenance))
+
+
+def load_study(path: Path) -> Study:
+    """Read a fit file, and the logs that it names.
+
+    Raises:
+        SegtrackError: A file cannot be read or has mistakes, or they do not go together.
+    """
+    file = load_fit_file(path)
+    mapped = dict(_mapped(file))
+    named = file.vehicle or _common(mapped)
+    vehicle = load_vehicle(named)
+    steady = {name: log.is_steady for name, log in mapped.items()}
+    if len(set(steady.values())) > 1:
+        raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
+    work = _Work(file, vehicle)
+    cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
+    notes = [f"{name}: {note}" for name, log in mapped.items() for note in log.notes]
+    return Study(
+        file, vehicle, find_vehicle(named), tuple(cases), work.engine, work.track_model, tuple(notes)
+    )
+
+
+def _mapped(file: FitFile) -> Iterator[tuple[str, MappedLog]]:
+    for name, log in file.logs.items():
+        mapping = log.mapping or file.mapping
+        assert mapping is not None
+        yield name, map_log(read_log(log.log), load_mapping(mapping).with_vehicle(file.vehicle))
+
+
+def _common(mapped: Mapping[str, MappedLog]) -> str:
+    """The vehicle that all mappings name.
+
+    Raises:
+        InvalidValueError: They name none, or several.
+    """
+    names = {log.mapping.vehicle for log in mapped.values()}
+    if len(names) > 1 or None in names:
+        got = Phrase(", ".join(sorted(str(name or "none") for name in names)))
+        raise InvalidValueError("vehicle", "given by the fit, or one by all mappings", got)
+    return str(names.pop())
+
+
+class _Work:
+    """Logs become cases, with what is common to them."""
+
+    def __init__(self, file: FitFile, vehicle: VehicleDescription) -> None:
+        self.file, self.vehicle = file, vehicle
+        self.engine, self.track_model = "none", UNIFORM
+        if file.track_model != UNIFORM:
+            self.engine, self.track_model = resolve(file.engine, file.track_model)
+
+    def cases(self, name: str, mapped: MappedLog) -> Iterator[Case]:
+        """The cases of a log: one, or two of a table of which rows are held out."""
+        spec = self.file.logs[name]
+        if mapped.is_steady:
+            yield from self._steady(name, spec, mapped)
+            return
+        if spec.hold_out_rows is not None:
+            raise InvalidValueError(f"logs.{name}.hold_out_rows", "of steady turns alone", spec.hold_out_rows)
+        if self.track_model == UNIFORM:
+            raise InvalidValueError("track_model", "one that drives over time", UNIFORM)
+        ground = self._ground(name, spec, mapped)
+        files = LogFiles(Path(spec.log).name, mapped.log.sha256, ground.name, ground.sha256)
+        event = mapped.mapping.event
+        settings = ReplaySettings(
+            self.vehicle,
+            ground,
+            engine=self.engine,  # type: ignore[arg-type]
+            track_model=self.track_model,
+            time_step=self.file.time_step,
+            sample_time=SAMPLE_TIME,
+            event=event if isinstance(event, float) else None,
+        )
+        belts = spec.drive_by or preferred_belts(mapped.motion, "drive_lag" in self.file.parameters)
+        yield replay_case(name, mapped.motion, settings, self.file.stds, belts, spec.hold_out, files)
+
+    def _steady(self, name: str, spec: LogSpec, mapped: MappedLog) -> Iterator[Case]:
+        files = LogFiles(Path(spec.log).name, mapped.log.sha256)
+        settings: dict[str, Any] = {
+            "signals": self.file.stds,
+            "track_model": self.track_model,
+            "engine": None if self.track_model == UNIFORM else self.engine,
+            "files": files,
+        }
+        table = SteadyTable.of(mapped.motion, name)
+        if spec.hold_out_rows is None:
+            yield SteadyCase(name, table, held_out=spec.hold_out, **settings)
+            return
+        kept, out = table.halves(spec.hold_out_rows, self.file.seed)
+        yield SteadyCase(kept.name, kept, **settings)
+        yield SteadyCase(out.name, out, held_out=True, **settings)
+
+    def _ground(self, name: str, spec: LogSpec, mapped: MappedLog) -> LoadedTerrain:
+        named = spec.terrain or self.file.terrain or mapped.mapping.terrain
+        if named is None:
+            raise InvalidValueError(f"terrain of {name}", "given by the fit or the mapping", Phrase("none"))
+        return load_terrain(named)
