@@ -16,46 +16,54 @@ import segtrack
 from segtrack.cli import app
 from segtrack.description.placement import place_tracks
 from segtrack.errors import SegtrackError
-from segtrack.experiments.steady_turns.maxxii import (
+from segtrack.experiments.steady_turns.turning import uniform_pressure_turning_rate
+from segtrack.experiments.variants import with_contact_length
+from segtrack.files import to_json
+from segtrack.logs.steady.maxxii import (
     FEW,
+    GAUGE,
     LENGTHS,
     SimulatedTurns,
     chosen_rows,
     part_count,
+    recorded_turns,
     run_maxxii,
 )
-from segtrack.experiments.steady_turns.maxxii_data import GAUGE, recorded_turns
-from segtrack.experiments.steady_turns.turning import uniform_pressure_turning_rate
-from segtrack.experiments.variants import with_contact_length
-from segtrack.files import to_json
+from segtrack.logs.steady.table import SteadyTable
 from segtrack.report.maxxii_report import draw_maxxii, maxxii_table
 
 UNIFORM = 0.7565
 """Yaw rate over that without slip of uniform pressure on 0.7 m x 0.15 m at 0.606 m."""
 
 
+def tracks_of(turns: SteadyTable) -> np.ndarray:
+    slips = [turns.responses[f"slip_velocity.{side}"] for side in ("left", "right")]
+    return turns.belts - np.stack(slips, axis=1)
+
+
 def test_recorded_turns_are_read_as_the_readme_says() -> None:
     turns = recorded_turns()
-    assert turns.belts.shape == turns.tracks.shape == (270, 2)
+    tracks = tracks_of(turns)
+    assert turns.belts.shape == tracks.shape == (270, 2)
     assert np.abs(turns.belts).max() == pytest.approx(160 / 34.45 * 0.0856)
     # The first line of the file: -10, -160, 0.037475, -0.028885.
     assert turns.belts[0] == pytest.approx([-0.024848, -0.397562], abs=1e-6)
-    assert turns.tracks[0] == pytest.approx([-0.062323, -0.368677], abs=1e-6)
-    assert turns.yaw_rate[0] == pytest.approx((-0.368677 + 0.062323) / GAUGE, abs=1e-5)
+    assert tracks[0] == pytest.approx([-0.062323, -0.368677], abs=1e-6)
+    assert turns.yaw_rate(GAUGE)[0] == pytest.approx((-0.368677 + 0.062323) / GAUGE, abs=1e-5)
 
 
 def test_recorded_turns_have_the_known_median_and_quartiles() -> None:
     turns = recorded_turns()
-    ratio = (turns.yaw_rate[turns.turns]) / turns.no_slip_rate[turns.turns]
+    ratio = turns.yaw_rate(GAUGE)[turns.turning] / turns.no_slip_rate(GAUGE)[turns.turning]
     assert len(ratio) == 262
     assert np.percentile(ratio, [25, 50, 75]) == pytest.approx([0.78, 0.84, 0.88], abs=0.005)
 
 
 def test_with_the_other_sign_of_slip_belts_would_drive_the_vehicle_faster_than_without_slip() -> None:
     turns = recorded_turns()
-    other = 2 * turns.belts - turns.tracks
-    rate = (other[:, 1] - other[:, 0])[turns.turns] / GAUGE
-    assert np.median(rate / turns.no_slip_rate[turns.turns]) == pytest.approx(1.16, abs=0.005)
+    other = 2 * turns.belts - tracks_of(turns)
+    rate = (other[:, 1] - other[:, 0])[turns.turning] / GAUGE
+    assert np.median(rate / turns.no_slip_rate(GAUGE)[turns.turning]) == pytest.approx(1.16, abs=0.005)
 
 
 def test_the_vehicle_has_the_published_mass_gauge_and_inertia() -> None:
@@ -128,7 +136,7 @@ def test_who_drives_a_turn_does_not_matter() -> None:
 
 def made_up(model: str, length: float, factor: float | None) -> SimulatedTurns:
     rows = chosen_rows("compliant", 9)
-    rates = 0.7 * recorded_turns().no_slip_rate[rows]
+    rates = 0.7 * recorded_turns().no_slip_rate(GAUGE)[rows]
     return SimulatedTurns(model, length, rows, rates, factor)
 
 

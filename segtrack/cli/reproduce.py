@@ -22,8 +22,9 @@ from segtrack.cli.output import (
 from segtrack.experiments import segments_vs_chain, speed
 from segtrack.experiments.okada import band, step_map, table_2, table_4
 from segtrack.experiments.okada.published import TABLE_4
-from segtrack.experiments.steady_turns import maxxii, steering, turning
+from segtrack.experiments.steady_turns import steering, turning
 from segtrack.files import write_csv, write_figure, write_json
+from segtrack.logs.steady import maxxii
 
 reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.experiments.steady_turns.maxxii import LENGTHS, SimulatedTurns, quartiles
+from segtrack.logs.steady.maxxii import LENGTHS, SimulatedTurns, quartiles
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
 _MARKERS = "os^Dv<>"

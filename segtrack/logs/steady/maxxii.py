@@ -1,9 +1,15 @@
-"""Recorded turns of a physical vehicle, driven in simulation at the belt speeds of each. Nothing is tuned."""
+"""Recorded turns of MAXXII (Focchi et al. 2024), driven in simulation at their belt speeds. Nothing is tuned.
+
+The README of `segtrack/logs/data` says where the file is from, and what of its reading is assumed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +18,11 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.steady_turns.driven import DrivenTurns, drive_turns, uniform_turns
-from segtrack.experiments.steady_turns.maxxii_data import recorded_turns
 from segtrack.experiments.variants import with_contact_length
+from segtrack.logs.mapping import load_mapping, map_log
+from segtrack.logs.reading import read_log
+from segtrack.logs.steady.simulate import PARTS
+from segtrack.logs.steady.table import SteadyTable
 from segtrack.world.engines import resolve
 
 VEHICLE = "maxxii"
@@ -22,9 +31,17 @@ LENGTHS = (0.6, 0.7, 0.8)
 """On the ground, the middle one the vehicle file's; none is published [m]."""
 FEW = 27
 """Turns that slow track models drive."""
-PARTS = 27
-"""Into which the turns of a track model are divided, for many processes and a progress bar."""
+GAUGE = 0.606
+"""Distance between the tracks' middles [m]."""
 _FAST = ("compliant", "surface")
+
+
+@cache
+def recorded_turns() -> SteadyTable:
+    """All recorded turns."""
+    folder = Path(str(resources.files("segtrack.logs").joinpath("data")))
+    log = read_log(folder / "maxxii_indoor.csv")
+    return SteadyTable.of(map_log(log, load_mapping(folder / "maxxii_indoor.yaml")).motion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +65,7 @@ class SimulatedTurns:
     @property
     def turning(self) -> NDArray[np.bool_]:
         """Which of them turn (n,); others have no ratio."""
-        return recorded_turns().turns[self.rows]
+        return recorded_turns().turning[self.rows]
 
     @property
     def over_no_slip(self) -> NDArray[np.float64]:
@@ -58,7 +75,7 @@ class SimulatedTurns:
     @property
     def measured_over_no_slip(self) -> NDArray[np.float64]:
         """Measured yaw rate over that without slip, of the same [-]."""
-        return recorded_turns().yaw_rate[self.rows][self.turning] / self._no_slip_rate
+        return recorded_turns().yaw_rate(GAUGE)[self.rows][self.turning] / self._no_slip_rate
 
     @property
     def measured_over_simulated(self) -> NDArray[np.float64]:
@@ -67,7 +84,7 @@ class SimulatedTurns:
 
     @property
     def _no_slip_rate(self) -> NDArray[np.float64]:
-        return recorded_turns().no_slip_rate[self.rows][self.turning]
+        return recorded_turns().no_slip_rate(GAUGE)[self.rows][self.turning]
 
     def summary(self) -> dict[str, object]:
         """Everything as plain values with the names that JSON has."""
