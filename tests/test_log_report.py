@@ -1,6 +1,7 @@
 """Reports on logs: what they show is what was given, and levels are earned by evidence."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -12,7 +13,8 @@ from matplotlib.collections import PolyCollection
 from segtrack import terrain
 from segtrack.description import load_vehicle
 from segtrack.logs import Motion, Signal
-from segtrack.report.logs.content import ErrorRow, Input, Instant, ReportContent, Span
+from segtrack.logs.compare import ErrorRow, Numerics, Phase, Uncertainty
+from segtrack.report.logs.content import Input, Instant, ReportContent
 from segtrack.report.logs.error_figure import draw_errors
 from segtrack.report.logs.maturity import Evidence, judge_maturity
 from segtrack.report.logs.page import report_html, report_summary
@@ -20,7 +22,7 @@ from segtrack.report.logs.series_figure import draw_series, thinned
 from segtrack.report.logs.side_figure import draw_side_views, pose_at
 
 TIMES = np.linspace(0.0, 10.0, 101)
-PHASES = (Span("approach", 0.0, 4.0), Span("nose lift", 4.0, 10.0))
+PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))
 INSTANTS = (Instant("first touch", 4.0), Instant("end", 10.0))
 GROUND = (terrain.Step(height=0.1, distance=1.0),)
 
@@ -47,16 +49,19 @@ LOGGED = motion("<run> & 1.csv", std=0.01)
 SIMULATED = {"commanded": motion("c", 0.05), "measured": motion("m")}
 
 
-def row(run="measured", phase="whole", error=0.21, uncertainty=0.5, verdict="within"):
+def row(run="measured", phase="whole", error=0.01, u=0.02, verdict="within"):
+    """Peak pitch, 0.3 rad in the log."""
+    inputs = {"friction": None if u is None else 0.8 * u}
+    parts = Uncertainty(Numerics(0.0, "none", None), True, inputs, {"noise": None if u is None else 0.6 * u})
     return ErrorRow(
-        run, phase, "peak pitch", "deg", 17.19, 17.19 + error, error, uncertainty, (-0.123, 0.456), verdict
+        run, phase, "peak pitch", "rad", 0.3, 0.3 + error, error, None, None, None, None, parts, verdict
     )
 
 
 ROWS = (
     row(),
-    row("commanded", error=-1.625, verdict="beyond"),
-    row("commanded", "nose lift", uncertainty=None, verdict="unknown"),
+    row("commanded", error=-0.1, verdict="beyond"),
+    row("commanded", "nose lift", u=None, verdict="unknown"),
 )
 EVIDENCE = Evidence(True, "", "aa", ("bb",), (), (), (), judged=3, within=3)
 
@@ -96,12 +101,11 @@ def test_a_page_shows_what_it_was_given_and_escapes_it(page):
         "&lt;run&gt; &amp; 1.csv",
         "Maturity level 6",
         "ab" * 32,
-        "17.19",
-        "+0.210",
-        "-1.625",
-        "0.500",
-        "-0.123 to +0.456",
-        "u_val not known",
+        ">17.2<",
+        ">+0.573<",
+        ">-5.73<",
+        ">2.29<",
+        ">unknown<",
         "clock of &lt;mocap&gt;: 0.37 s late",
         "written 2026-01-02 by segtrack 0.1.0",
     ):
@@ -114,20 +118,17 @@ def test_a_page_shows_what_it_was_given_and_escapes_it(page):
 def test_json_says_the_same_in_plain_values(content):
     summary = json.loads(json.dumps(report_summary(content, "2026-01-02"), allow_nan=False))
     assert summary["maturity"]["level"] == 6
-    assert summary["errors"][1] == {
-        "run": "commanded",
-        "phase": "whole",
-        "quantity": "peak pitch",
-        "unit": "deg",
-        "logged": 17.19,
-        "simulated": 17.19 - 1.625,
-        "error": -1.625,
-        "uncertainty": 0.5,
-        "interval": [-0.123, 0.456],
-        "verdict": "beyond",
-    }
+    error = summary["errors"][1]
+    assert (error["run"], error["phase"], error["quantity"], error["unit"]) == (
+        "commanded",
+        "whole",
+        "peak pitch",
+        "rad",
+    )
+    assert (error["logged"], error["error"], error["verdict"]) == (0.3, -0.1, "beyond")
+    assert error["u_val"] == pytest.approx(0.02)
     assert summary["inputs"][1] == {"role": "mapping", "name": "map.yaml", "sha256": "cd" * 32}
-    assert summary["phases"][0] == {"name": "approach", "start": 0.0, "end": 4.0}
+    assert summary["phases"][0] == {"name": "approach", "begin": 0.0, "end": 4.0}
 
 
 def test_a_log_without_a_pose_has_no_side_views_and_its_page_is_whole(content):
@@ -213,7 +214,9 @@ def test_a_pose_is_that_of_the_signals_and_takes_commanded_flippers_where_there_
 def test_errors_are_filled_where_they_are_within_their_uncertainty():
     (axes, *_) = draw_errors(ROWS).axes
     marks = [line for line in axes.get_lines() if line.get_marker() == "o"]
-    assert [float(mark.get_ydata()[0]) for mark in marks] == [row.error for row in ROWS]
+    assert [float(mark.get_ydata()[0]) for mark in marks] == pytest.approx(
+        [math.degrees(row.error) for row in ROWS]
+    )
     assert [mark.get_markerfacecolor() == "none" for mark in marks] == [False, True, True]
     assert draw_errors(()) is None
 

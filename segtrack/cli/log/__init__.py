@@ -8,6 +8,7 @@ from segtrack.cli.log.climbs import climbs
 from segtrack.cli.log.compare import compare
 from segtrack.cli.log.inspect import inspect
 from segtrack.cli.log.map import map_file
+from segtrack.cli.log.report import report
 
 log = typer.Typer(
     help="Read, map, compare and fit recordings of physical robots.",
@@ -19,3 +20,4 @@ log.command("map")(map_file)
 log.command()(climbs)
 log.command()(inspect)
 log.command()(compare)
+log.command()(report)

@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
+from segtrack.logs.compare import ErrorRow, Phase
+from segtrack.logs.compare.comparison import Run
 from segtrack.report.logs.maturity import Maturity
 from segtrack.terrain import Terrain
-
-Run = Literal["commanded", "measured"]
-"""By which belt and flipper motion of the log a simulation is driven."""
-Verdict = Literal["within", "beyond", "unknown"]
-"""Whether an error is within its validation uncertainty; unknown where that is."""
-
-
-class Span(NamedTuple):
-    """A part of a drive.
-
-    Attributes:
-        name: Of the phase.
-        start: On the motion's clock [s].
-        end: On the motion's clock [s].
-    """
-
-    name: str
-    start: float
-    end: float
 
 
 class Instant(NamedTuple):
@@ -41,35 +24,6 @@ class Instant(NamedTuple):
 
     name: str
     time: float
-
-
-@dataclass(frozen=True)
-class ErrorRow:
-    """A quantity of the whole drive, or of a phase of it.
-
-    Attributes:
-        run: Which simulation.
-        phase: Its name, or `whole`.
-        quantity: What is compared, in words.
-        unit: Of all numbers.
-        logged: D of ASME V&V 20; None where the error alone is known, as of distances.
-        simulated: S; None likewise.
-        error: E = S - D.
-        uncertainty: u_val, of numerics, inputs and data together, one standard deviation; None if unknown.
-        interval: Of the error, 95 % by block bootstrap; None if there is none.
-        verdict: Of the error against its uncertainty.
-    """
-
-    run: Run
-    phase: str
-    quantity: str
-    unit: str
-    logged: float | None
-    simulated: float | None
-    error: float
-    uncertainty: float | None
-    interval: tuple[float, float] | None
-    verdict: Verdict
 
 
 class Input(NamedTuple):
@@ -95,7 +49,7 @@ class ReportContent:
         terrains: What it drove on.
         logged: In the terrain's frame.
         simulated: By run.
-        phases: In their order; none where no obstacle is.
+        phases: Of the log, in their order.
         instants: When both robots are drawn.
         rows: Errors.
         maturity: Level that the evidence earns.
@@ -109,7 +63,7 @@ class ReportContent:
     terrains: tuple[Terrain, ...]
     logged: Motion
     simulated: Mapping[Run, Motion]
-    phases: tuple[Span, ...]
+    phases: tuple[Phase, ...]
     instants: tuple[Instant, ...]
     rows: tuple[ErrorRow, ...]
     maturity: Maturity

@@ -9,16 +9,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from segtrack.report.logs.content import ErrorRow, Run
+from segtrack.logs.compare import COVERAGE, ErrorRow
+from segtrack.logs.compare.comparison import Run
+from segtrack.report.logs.compare_table import shown_unit
 from segtrack.report.logs.series_figure import RUN_COLOURS
 from segtrack.report.style import new_figure
 
 _WIDE = 3
+_MOST = 12
+"""Panels: the page's tables have all quantities."""
 
 
 def draw_errors(rows: Sequence[ErrorRow]) -> Figure | None:
-    """Draw E +- u_val; filled where it is within, open where it is beyond or u_val is not known."""
-    names = list(dict.fromkeys((row.quantity, row.unit) for row in rows))
+    """Draw E and its uncertainty; filled where it is within, open where it is beyond or that is not known."""
+    names = list(dict.fromkeys((row.quantity, shown_unit(row.unit)[0]) for row in rows))[:_MOST]
     if not names:
         return None
     lines = math.ceil(len(names) / _WIDE)
@@ -36,12 +40,13 @@ def draw_errors(rows: Sequence[ErrorRow]) -> Figure | None:
 def _draw(axes: Axes, rows: list[ErrorRow]) -> None:
     phases = list(dict.fromkeys(row.phase for row in rows))
     for row in rows:
-        colour = RUN_COLOURS[row.run]
+        colour, factor = RUN_COLOURS[row.run], shown_unit(row.unit)[1]
         place = phases.index(row.phase) + (-0.12 if row.run == "commanded" else 0.12)
         if row.uncertainty is not None:
-            axes.errorbar(place, row.error, row.uncertainty, color=colour, capsize=3, linewidth=1.2)
+            spread = COVERAGE * factor * row.uncertainty
+            axes.errorbar(place, factor * row.error, spread, color=colour, capsize=3, linewidth=1.2)
         face = colour if row.verdict == "within" else "none"
-        axes.plot(place, row.error, "o", markerfacecolor=face, markeredgecolor=colour, markersize=6)
+        axes.plot(place, factor * row.error, "o", markerfacecolor=face, markeredgecolor=colour, markersize=6)
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(phases)), phases, fontsize=8, rotation=20 if len(phases) > 3 else 0)
     axes.set_xlim(-0.5, len(phases) - 0.5)

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from segtrack.html import inline_svg, render_page
-from segtrack.report.logs.content import ErrorRow, ReportContent, Run, Verdict
+from segtrack.logs.compare import COVERAGE, ErrorRow
+from segtrack.logs.compare.comparison import Run
+from segtrack.report.logs.compare_table import shown_unit
+from segtrack.report.logs.content import ReportContent
 from segtrack.report.logs.error_figure import draw_errors
 from segtrack.report.logs.maturity import LEVELS, SOURCE
 from segtrack.report.logs.series_figure import draw_series
 from segtrack.report.logs.side_figure import draw_side_views
-
-VERDICTS: dict[Verdict, str] = {"within": "within", "beyond": "beyond", "unknown": "u_val not known"}
 
 
 class _Picture(NamedTuple):
@@ -41,14 +42,16 @@ def report_html(content: ReportContent, written: str) -> str:
     Raises:
         MissingPackageError: Jinja2 is not installed.
     """
+    rows = _differing(content)
     runs: list[Run] = list(dict.fromkeys(row.run for row in content.rows))
     values = {
         "content": content,
         "written": written,
         "pictures": list(_pictures(content)),
-        "tables": {run: [_cells(row) for row in content.rows if row.run == run] for run in runs},
+        "tables": {run: [_cells(row) for row in rows if row.run == run] for run in runs},
         "levels": LEVELS,
         "source": SOURCE,
+        "coverage": f"{COVERAGE:g}",
     }
     return render_page("segtrack.report.logs", "report.html", values, extra="logs")
 
@@ -60,22 +63,8 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
         "log": content.logged.name,
         "vehicle": content.vehicle.name,
         "maturity": content.maturity.summary(),
-        "errors": [
-            {
-                "run": row.run,
-                "phase": row.phase,
-                "quantity": row.quantity,
-                "unit": row.unit,
-                "logged": row.logged,
-                "simulated": row.simulated,
-                "error": row.error,
-                "uncertainty": row.uncertainty,
-                "interval": None if row.interval is None else list(row.interval),
-                "verdict": row.verdict,
-            }
-            for row in content.rows
-        ],
-        "phases": [phase._asdict() for phase in content.phases],
+        "errors": [row.summary() for row in content.rows],
+        "phases": [vars(phase) for phase in content.phases],
         "instants": [instant._asdict() for instant in content.instants],
         "inputs": [each._asdict() for each in content.inputs],
         "settings": dict(content.settings),
@@ -96,9 +85,9 @@ def _pictures(content: ReportContent) -> Iterator[_Picture]:
             "Painted: the robot as logged. Line: as simulated, at the same instant. Terrain along y = 0.",
         ),
         (
-            draw_errors(content.rows),
+            draw_errors(_differing(content)),
             "Errors by phase",
-            "E = S - D with u_val to both sides; filled where it is within.",
+            f"E = S - D, {COVERAGE:g} u_val to both sides; filled where it is within them.",
         ),
     ]
     for figure, title, caption in found:
@@ -106,26 +95,40 @@ def _pictures(content: ReportContent) -> Iterator[_Picture]:
             yield _Picture(title, inline_svg(figure, f"{title}. {caption}"), caption)
 
 
+def _differing(content: ReportContent) -> list[ErrorRow]:
+    """Errors without those that cannot be other than 0, as of flippers that never move."""
+    return [row for row in content.rows if row.error or row.uncertainty]
+
+
 def _cells(row: ErrorRow) -> dict[str, str]:
     """A row as the page shows it."""
-    low, high = row.interval if row.interval is not None else (None, None)
+    unit, factor = shown_unit(row.unit)
+    parts = row.parts
+    numerics = None if parts.numerics is None else parts.numerics.value
     return {
         "phase": row.phase,
-        "quantity": row.quantity,
-        "unit": row.unit,
-        "logged": _number(row.logged),
-        "simulated": _number(row.simulated),
-        "error": _number(row.error, "+"),
-        "uncertainty": _number(row.uncertainty),
-        "interval": "" if row.interval is None else f"{_number(low, '+')} to {_number(high, '+')}",
-        "verdict": VERDICTS[row.verdict],
+        "quantity": f"{row.quantity} [{unit}]",
+        "logged": _number(row.logged, factor),
+        "simulated": _number(row.simulated, factor),
+        "error": _number(row.error, factor, "+" if row.logged is not None else ""),
+        "interval": "" if row.interval is None else " to ".join(_number(end, factor) for end in row.interval),
+        "numerics": _part(numerics, factor) if parts.is_refined else "not tried",
+        "inputs": _part(parts.input, factor) if parts.inputs else "not given",
+        "data": _part(parts.datum, factor),
+        "uncertainty": _part(None if row.uncertainty is None else COVERAGE * row.uncertainty, factor),
+        "verdict": row.verdict,
         "shade": {"within": "good", "beyond": "bad"}.get(row.verdict, ""),
     }
 
 
-def _number(value: float | None, sign: str = "") -> str:
-    """Three digits, without exponents where they help nobody."""
+def _part(value: float | None, factor: float) -> str:
+    return "unknown" if value is None else _number(value, factor)
+
+
+def _number(value: float | None, factor: float, sign: str = "") -> str:
+    """Three digits, without exponents where they help nobody; empty for none."""
     if value is None:
         return ""
-    digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3 if abs(value) >= 0.1 else 4
-    return f"{value:{sign}.{digits}f}" if abs(value) >= 1e-3 or value == 0 else f"{value:{sign}.2g}"
+    shown = factor * value
+    digits = 0 if abs(shown) >= 100 else 1 if abs(shown) >= 10 else 2 if abs(shown) >= 1 else 3
+    return f"{shown:{sign}.{digits}f}" if abs(shown) >= 1e-2 or shown == 0 else f"{shown:{sign}.2g}"

@@ -14,7 +14,8 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from segtrack.logs import Motion, Signal
-from segtrack.report.logs.content import Run, Span
+from segtrack.logs.compare import Phase
+from segtrack.logs.compare.comparison import Run
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
 RUN_COLOURS: Mapping[Run, str] = {"commanded": SEGMENT_COLOURS[1], "measured": SEGMENT_COLOURS[0]}
@@ -41,7 +42,7 @@ class _Panel(NamedTuple):
     scale: float
 
 
-def draw_series(logged: Motion, simulated: Mapping[Run, Motion], phases: Sequence[Span]) -> Figure | None:
+def draw_series(logged: Motion, simulated: Mapping[Run, Motion], phases: Sequence[Phase]) -> Figure | None:
     """Draw every quantity that the log and a simulation have, phases shaded; None if they share none."""
     panels = list(_panels(logged, simulated))
     if not panels:
@@ -108,10 +109,10 @@ def _moves(motion: Motion, flipper: str) -> bool:
     return any(np.ptp(motion.signals[key].values) > _STILL for key in keys if key in motion.signals)
 
 
-def _draw(axes: Axes, panel: _Panel, phases: Sequence[Span]) -> None:
+def _draw(axes: Axes, panel: _Panel, phases: Sequence[Phase]) -> None:
     for number, phase in enumerate(phases):
         shade = 0.16 if number % 2 else 0.05
-        axes.axvspan(phase.start, phase.end, color=SHADE, alpha=shade, linewidth=0)
+        axes.axvspan(phase.begin, phase.end, color=SHADE, alpha=shade, linewidth=0)
     for name, signal in panel.lines.items():
         colour, style, width = _style(name)
         times, low, high = thinned(signal)
@@ -142,10 +143,10 @@ def thinned(signal: Signal) -> tuple[NDArray[np.float64], NDArray[np.float64], N
     return signal.times[starts], low, np.maximum.reduceat(signal.values, starts)
 
 
-def _name(axes: Axes, phases: Sequence[Span]) -> None:
+def _name(axes: Axes, phases: Sequence[Phase]) -> None:
     """Write the phases above a panel, in two heights so that short ones have room."""
     for number, phase in enumerate(phases):
-        middle = (phase.start + phase.end) / 2
+        middle = (phase.begin + phase.end) / 2
         axes.annotate(
             phase.name, (middle, 1.0), (0, 3 + 11 * (number % 2)), fontsize=8, ha="center",
             xycoords=("data", "axes fraction"), textcoords="offset points",

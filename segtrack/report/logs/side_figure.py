@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
-from segtrack.report.logs.content import Instant, Run
+from segtrack.logs.compare.comparison import Run
+from segtrack.report.logs.content import Instant
 from segtrack.report.logs.series_figure import RUN_COLOURS
 from segtrack.report.side_view import Polygon, Pose, side_view
 from segtrack.report.style import GROUND, GROUND_EDGE, new_figure, paint
 from segtrack.terrain import Terrain, profile
 
 _BELOW = 0.06
+_LEVEL = 1e-6
 _SKY = "#f2f5f7"
 """Behind the robots, on light and dark pages alike: their belts are dark."""
 _BODY_AND_BELTS = ("body", "belt", "flipper belt")
@@ -104,9 +106,12 @@ def _draw(
     axes.add_patch(Rectangle((left, low), right - left, high - low, facecolor=_SKY, zorder=0.5))
     for terrain in terrains:
         outline = profile(terrain, left, right)
-        there = np.isfinite(outline.z)
-        axes.fill_between(outline.x, low, outline.z, where=there, color=GROUND, linewidth=0, zorder=1)
-        axes.plot(outline.x[there], outline.z[there], color=GROUND_EDGE, linewidth=1.0, zorder=1.5)
+        axes.fill_between(
+            outline.x, low, outline.z, where=np.isfinite(outline.z), color=GROUND, linewidth=0, zorder=1
+        )
+        highest = np.max([other.height_at(outline.x) for other in terrains], axis=0)
+        seen = np.where(outline.z >= highest - _LEVEL, outline.z, np.nan)
+        axes.plot(outline.x, seen, color=GROUND_EDGE, linewidth=1.0, zorder=1.5)
     paint(axes, view.logged)
     edges = [polygon.points for polygon in view.simulated]
     lines = PolyCollection(edges, facecolors="none", edgecolors=colour, linewidths=1.0)

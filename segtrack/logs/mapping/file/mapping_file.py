@@ -106,6 +106,10 @@ class MappingFile(Spec):
     """Bundled course, or path of a file with a terrain."""
     event: Annotated[Any, AfterValidator(_event), _EVENT] = FIRST_TOUCH
     """At which log and simulation are put on each other: `first touch`, or a time [s]."""
+    recorded: Literal["physical robot", "simulation"] | None = None
+    """What the log is of: a report claims no maturity level for what is not said."""
+    code: Text | None = None
+    """What simulated it, with its version."""
     start: NonNegative | None = None
     """Where the piece begins that is used, from the beginning of the log [s]."""
     end: Positive | None = None
@@ -126,6 +130,11 @@ class MappingFile(Spec):
     def _any_quantity(self) -> Checks:
         if next(self.quantities.references(), None) is None:
             yield Problem("quantities", "must have at least one")
+
+    @check
+    def _code_of_a_simulation(self) -> Checks:
+        if self.code is not None and self.recorded != "simulation":
+            yield Problem("code", "must be left out unless recorded is simulation")
 
     @check
     def _ends_after_start(self) -> Checks:
