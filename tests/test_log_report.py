@@ -4,18 +4,27 @@ import json
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
+from typer.testing import CliRunner
 
 from segtrack import terrain
+from segtrack.cli import app
 from segtrack.description import load_vehicle
+from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
+from segtrack.errors import MappingFileError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Uncertainty
+from segtrack.logs.fit.parameters import values_of, with_parameters
+from segtrack.logs.mapping import parse_mapping
+from segtrack.logs.replay import parse_terrain
 from segtrack.report.logs.content import Input, Instant, ReportContent
 from segtrack.report.logs.error_figure import draw_errors
+from segtrack.report.logs.gather import evidence_of
 from segtrack.report.logs.maturity import Evidence, judge_maturity
 from segtrack.report.logs.page import report_html, report_summary
 from segtrack.report.logs.series_figure import draw_series, thinned
@@ -57,6 +66,8 @@ def row(run="measured", phase="whole", error=0.01, u=0.02, verdict="within"):
         run, phase, "peak pitch", "rad", 0.3, 0.3 + error, error, None, None, None, None, parts, verdict
     )
 
+
+GROUND_FILE = "friction: 1.0"
 
 ROWS = (
     row(),
@@ -316,3 +327,89 @@ def test_no_statement_raises_a_level_alone():
             stated = replace(evidence, stated=("another payload",))
             assert judge_maturity(stated).level == judge_maturity(evidence).level
     assert plain.summary()["level"] == 6
+
+
+def evidence(recorded="physical robot", code=None, vehicle="packbot", text=GROUND_FILE, changed=(), run=None):
+    """Evidence by doubles of a mapped log and its replay."""
+    file = SimpleNamespace(recorded=recorded, code=code)
+    mapped = SimpleNamespace(mapping=SimpleNamespace(file=file), log=SimpleNamespace(sha256="aa" * 32))
+    description = load_vehicle(vehicle) if isinstance(vehicle, str) else vehicle
+    scene = SimpleNamespace(vehicle=description, terrain=parse_terrain(text, "ground"))
+    replayed = SimpleNamespace(scene=scene, measured=None if run == "commanded" else LOGGED)
+    return evidence_of(mapped, replayed, ROWS, changed)
+
+
+def fitted(log="bb" * 32, terrain_text=GROUND_FILE, **others):
+    """PackBot with a calibration that has its own values."""
+    vehicle = load_vehicle("packbot")
+    now = values_of(vehicle)
+    sha256 = parse_terrain(terrain_text, "ground").sha256
+    calibration = Calibration(
+        date="2026-01-01",
+        version="0.1.0",
+        vehicle="packbot.yaml",
+        vehicle_sha256="00" * 32,
+        engine="native",
+        track_model="compliant",
+        parameters={
+            "friction": FittedParameter(value=now["friction"], unit="-", std=0.01, interval=(0.0, 1.0))
+        },
+        others={name: value for name, value in now.items() if name != "friction"} | others,
+        logs={"one": FittedLog(file="one", sha256=log, terrain_sha256=sha256, score=1, score_before=2)},
+    )
+    return vehicle.model_copy(update={"calibration": calibration})
+
+
+def test_evidence_is_what_the_files_say():
+    assert evidence().fitted_logs is None
+    assert evidence(recorded=None).physical is None
+    simulated = evidence("simulation", "Chrono 9")
+    assert (simulated.physical, simulated.code) == (False, "Chrono 9")
+    own = evidence(vehicle=fitted("aa" * 32))
+    assert (own.fitted_logs, own.changed, own.overwritten) == (("aa" * 32,), (), ())
+    assert judge_maturity(own).level == 5
+
+
+def test_another_terrain_or_mass_is_a_change_and_another_fitted_value_undoes_the_fit():
+    assert evidence(vehicle=fitted(terrain_text="friction: 0.9")).changed == ("terrain ground",)
+    heavier = with_parameters(fitted(), {"mass": 30.0})
+    mass = values_of(load_vehicle("packbot"))["mass"]
+    assert f"mass 30, then {mass:.4g}" in evidence(vehicle=heavier).changed
+    slippery = with_parameters(fitted(), {"friction": 0.3})
+    (said,) = evidence(vehicle=slippery).overwritten
+    assert said.startswith("friction 0.3, fitted ")
+    assert judge_maturity(evidence(vehicle=heavier, changed=("payload",))).level == 7
+    assert judge_maturity(evidence(vehicle=slippery, changed=("payload",))).level is None
+
+
+def test_measured_belts_decide_where_they_were_logged():
+    assert (evidence().judged, evidence().within) == (1, 1)
+    assert (evidence(run="commanded").judged, evidence(run="commanded").within) == (1, 0)
+
+
+def test_a_code_is_of_a_simulation():
+    text = "recorded: physical robot\ncode: Chrono 9\nquantities: {pitch: {channel: p, positive: nose up}}"
+    with pytest.raises(MappingFileError) as error:
+        parse_mapping(text, "m.yaml")
+    assert str(error.value) == "m.yaml:2: code must be left out unless recorded is simulation"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "quantities: {pitch: {channel: p, positive: nose up}}",
+            "vehicle must be given by --vehicle or the mapping",
+        ),
+        (
+            "vehicle: packbot\nquantities: {pitch: {channel: p, positive: nose up}}",
+            "terrain must be given by --terrain or the mapping",
+        ),
+    ],
+)
+def test_what_neither_option_nor_mapping_gives_is_asked_for(tmp_path, given, message):
+    pytest.importorskip("jinja2", reason="of the extra logs")
+    (tmp_path / "m.yaml").write_text(given)
+    done = CliRunner().invoke(app, ["log", "report", "no.csv", "--mapping", str(tmp_path / "m.yaml")])
+    assert done.exit_code == 2
+    assert done.stderr == f"segtrack: {message}, got none\n"

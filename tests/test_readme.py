@@ -125,6 +125,7 @@ SLOW_DEMOS = {
     "climb_step",
     "drawbar",
     "learnt_climb",
+    "log_report",
     "own_program",
     "plug_in",
     "station_driver",
@@ -152,6 +153,8 @@ def test_gallery_shows_every_demo_by_the_command_that_made_its_picture() -> None
 def test_demo_runs_headless(demo: str) -> None:
     if demo == "station_driver":
         pytest.importorskip("nicegui", reason="of the extra station")
+    if demo == "log_report":
+        pytest.importorskip("jinja2", reason="of the extra logs")
     command = [sys.executable, "-m", f"segtrack.demos.{demo}", "--headless"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
