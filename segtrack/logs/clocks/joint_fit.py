@@ -162,7 +162,7 @@ def _solved(
             pull = instruments.T @ residual - overlay.prior * values
             information = instruments.T @ slopes + np.diag(overlay.prior)
             step = np.linalg.lstsq(information, pull, rcond=1e-12)[0]
-            values = overlay.moved(values, step)
+            values = overlay.moved(values, np.asarray(step))
             if np.all(step**2 * np.diag(instruments.T @ instruments + np.diag(overlay.prior)) < 1e-4):
                 break
         if settled:

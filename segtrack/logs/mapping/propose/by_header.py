@@ -53,9 +53,9 @@ def propose_by_header(log: Log) -> Iterator[Entry]:
     if satellites["latitude"] is not None and satellites["longitude"] is not None:
         keys: dict[str, str | list[str]] = {key: name for key, name in satellites.items() if name is not None}
         yield Entry("position", keys, {}, tuple(map(str, keys.values())))
-    for path, pattern in (*_ANGLES.items(), ("yaw", _YAW)):
+    for path, word in (*_ANGLES.items(), ("yaw", _YAW)):
         for bare, name in columns.items():
-            if pattern.search(bare) and not _RATE.search(bare) and not _COMMANDED.search(bare):
+            if word.search(bare) and not _RATE.search(bare) and not _COMMANDED.search(bare):
                 todo = _unit_todo(log, [name], ANGLE) | ({"positive": PITCH} if path == "pitch" else {})
                 yield Entry(path, {"channel": name}, todo, (name,))
     for bare, name in columns.items():
