@@ -10,8 +10,11 @@ from typer.testing import CliRunner
 
 from segtrack.cli import app
 from segtrack.errors import MappingFileError
+from segtrack.experiments.trajectory import BeltHistory, Trajectory
+from segtrack.files import write_csv
 from segtrack.logs import Channel, Log
 from segtrack.logs.mapping import map_log, parse_mapping, propose
+from segtrack.logs.reading import read_log
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 
@@ -110,6 +113,43 @@ def test_a_table_that_segtrack_wrote_needs_nothing_to_be_said():
     assert proposed(table(*(channel(f"{key} [{unit}]", 1, unit) for key, unit in units.items()))) == set(
         units
     )
+
+
+def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):
+    """By the header that a climb's trajectory has, read from a file: some units are in names alone."""
+    belts = {name: BeltHistory(*np.zeros((3, 40))) for name in ("left", "right", "front_left_belt")}
+    quaternions = np.tile([0.0, 0.0, 0.0, 1.0], (40, 1))
+    climb = Trajectory(
+        TIMES, np.zeros((40, 3)), quaternions, np.zeros(40), {"front_left": np.zeros(40)}, belts
+    )
+    columns = climb.columns()
+    write_csv(tmp_path / "trajectory.csv", list(columns), zip(*columns.values(), strict=True))
+    log = read_log(tmp_path / "trajectory.csv")
+    sides = {"belt_speed.left", "belt_speed.right"}
+    assert proposed(log) == sides | {"flipper_angle.front_left", "position", "orientation"}
+    assert "left: left_speed_m_s" in propose(log)
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("gyro_x", "gyro_y", "gyro_z"), ["angular_velocity"]),
+        (("acc_x", "acc_y", "acc_z", "mag_x", "mag_y", "mag_z"), []),
+        (("pos_x", "pos_y", "pos_z", "qw", "qx", "qy", "qz"), ["position", "orientation"]),
+        (("left_travel_m", "right_travel_m", "left_rpm", "right_rpm"), ["belt_speed: left_rpm"]),
+        (("leftCurrent", "rightCurrent", "left_torque", "right_torque"), ["current"]),
+        (("yaw_rate", "roll_rate", "yaw"), ["yaw", "yaw_rate"]),
+        (("lat", "lon", "alt", "speed"), ["position"]),
+        (("l_cmd", "r_cmd", "l_enc", "r_enc"), ["belt_speed"]),
+    ],
+)
+def test_common_names_are_taken_for_what_they_are(names, taken):
+    lines = propose(table(*(channel(name) for name in names))).split("quantities:\n")[1].splitlines()
+    found = [line.strip(" :") for line in lines if line.startswith("  ") and line[2] not in " #"]
+    assert found == [each.partition(":")[0] for each in taken]
+    for each in taken:
+        name, _, left = each.partition(": ")
+        assert not left or f"left: {left}" in "\n".join(lines)
 
 
 def test_a_foreign_table_leaves_open_what_it_does_not_say():

@@ -6,6 +6,7 @@
 | `propose` | the text: what was found, and TODO where the user has to say something |
 | `by_type` | topics by their message types |
 | `by_header` | columns by their names and units |
+| `words` | a name without its unit, and the unit |
 """
 
 from segtrack.logs.mapping.propose.propose import propose

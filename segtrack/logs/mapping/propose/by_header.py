@@ -6,68 +6,96 @@ import re
 from collections.abc import Iterator, Sequence
 
 from segtrack.errors import SegtrackError
-from segtrack.logs.log import Channel, Log
+from segtrack.logs.log import Log
 from segtrack.logs.mapping.file.belts import BELT_SPEED
-from segtrack.logs.mapping.file.units import ANGLE, COUNTING, COUNTS, CURRENT, SPEED, TURNING, Units, plain
+from segtrack.logs.mapping.file.units import (
+    ANGLE,
+    COUNTING,
+    COUNTS,
+    CURRENT,
+    LENGTH,
+    SPEED,
+    TURNING,
+    Units,
+    plain,
+)
 from segtrack.logs.mapping.propose.entry import PITCH, RADIUS, SLIP, Entry
+from segtrack.logs.mapping.propose.words import SIDES, Word, unit_keys, words_of
 from segtrack.logs.motion import QUANTITIES, quantity_of
 
-_COMMANDED = re.compile(r"cmd|command|desired|target|setpoint|(?:^|_)(?:ref|set)(?:_|$)")
-_SPEED = re.compile(r"speed|vel|rpm|omega|sprocket|wheel|motor|track|belt|pwm")
-_CURRENT = re.compile(r"current|curr|amps?(?:_|$)")
-_SIDES = (re.compile(r"left|(?:^|_)l(?:_|$)"), re.compile(r"right|(?:^|_)r(?:_|$)"))
+_BELT = re.compile(r"speed|vel|rpm|omega|sprocket|wheel|motor|track|belt|pwm|enc")
+_OTHER = re.compile(r"slip|beta|curr|amp|force|torque|temp|volt|power|energy|flipper|arm|front|rear|angle")
+_CURRENT = re.compile(r"(?:^|_)(?:current|curr|amps?|i)(?:_|$)")
 _SLIP = re.compile(r"slip|beta")
-_ANGLES = {"roll": re.compile(r"(?:^|_)roll"), "pitch": re.compile(r"(?:^|_)pitch")}
-_YAW = re.compile(r"(?:^|_)(?:yaw|heading|psi)(?:_|$)")
-_RATE = re.compile(r"rate|vel|omega|gyro|dot|(?:^|_)w(?:_|$)")
-_PLACE = r"(?:^|.*_)(?:p|pos|position|t|translation)?_?{}"
-_GYRO = r"(?:^|.*_)(?:w|omega|gyro|gyr|ang_?vel|angular_?(?:velocity|rate|speed))_?{}"
-_QUATERNION = r"(?:^|.*_)(?:q|quat|quaternion|orientation|rotation|rot)_?{}"
-_SATELLITES = {
-    "latitude": "lat(?:itude)?",
-    "longitude": "(?:lon|lng|long)(?:itude)?",
-    "height": "alt(?:itude)?|height",
+_FLIPPER = re.compile(r"flipper|(?:^|_)arm|^(?:front|rear)(?:_(?:left|right))?_angle")
+_RATE = re.compile(r"rate|vel|omega|gyro|dot|speed|(?:^|_)w(?:_|$)")
+_ANGLES = {
+    "roll": re.compile(r"(?:^|_)roll(?:_|$)"),
+    "pitch": re.compile(r"(?:^|_)pitch(?:_|$)"),
+    "yaw": re.compile(r"(?:^|_)(?:yaw|heading|psi)(?:_|$)"),
 }
+_VECTORS = (
+    ("position", r"(?:^|.*_)(?:p|pos|position|t|translation)?_?{}", "xyz", LENGTH),
+    ("orientation", r"(?:^|.*_)(?:q|quat|quaternion|orientation|rotation|rot)_?{}", "xyzw", None),
+    (
+        "angular_velocity",
+        r"(?:^|.*_)(?:w|omega|gyro|gyr|ang_?vel|angular_?(?:velocity|rate))_?{}",
+        "xyz",
+        TURNING,
+    ),
+)
+_NO_PLACE = re.compile(r"gyr|acc|mag|vel|omega|quat|rate|rot|orient|force|torque|(?:^|_)[wqva]_")
+_SATELLITES = {
+    "latitude": r"(?:.*_)?lat(?:itude)?",
+    "longitude": r"(?:.*_)?(?:lon|lng|long)(?:itude)?",
+    "height": r"(?:.*_)?(?:alt(?:itude)?|height)",
+}
+_OWN_TABLE = {"time_s", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw", "pitch_rad"}
+"""What the table of a simulated climb begins with."""
 
 
 def propose_by_header(log: Log) -> Iterator[Entry]:
-    """What columns are, as far as their names say it."""
+    """What columns are, as far as their names say it; of those of one quantity the first is the best."""
     yield from _own(log)
-    columns = {_bare(channel): name for name, channel in log.channels.items() if channel.values.ndim == 1}
     if "position" in log.channels and "orientation" in log.channels:  # Of a TUM trajectory.
         for name in ("position", "orientation"):
             yield Entry(name, {"channels": name}, {}, (name,))
-    yield from _sided(log, columns)
-    for path, pattern, axes in (
-        ("position", _PLACE, "xyz"),
-        ("orientation", _QUATERNION, "xyzw"),
-        ("angular_velocity", _GYRO, "xyz"),
-    ):
-        yield from _vector(log, columns, path, pattern, axes)
-    satellites = {
-        key: next(
-            (name for bare, name in columns.items() if re.fullmatch(rf"(?:.*_)?(?:{said})", bare)), None
-        )
-        for key, said in _SATELLITES.items()
-    }
-    if satellites["latitude"] is not None and satellites["longitude"] is not None:
-        keys: dict[str, str | list[str]] = {key: name for key, name in satellites.items() if name is not None}
-        yield Entry("position", keys, {}, tuple(map(str, keys.values())))
-    for path, word in (*_ANGLES.items(), ("yaw", _YAW)):
-        for bare, name in columns.items():
-            if word.search(bare) and not _RATE.search(bare) and not _COMMANDED.search(bare):
-                todo = _unit_todo(log, [name], ANGLE) | ({"positive": PITCH} if path == "pitch" else {})
-                yield Entry(path, {"channel": name}, todo, (name,))
-    for bare, name in columns.items():
-        if _YAW.search(bare) and _RATE.search(bare) and not _COMMANDED.search(bare):
-            yield Entry("yaw_rate", {"channel": name}, _unit_todo(log, [name], TURNING), (name,))
+    words = words_of(log)
+    yield from _sides(words)
+    for path, pattern, axes, units in _VECTORS:
+        found = _components(words, path, pattern, axes, units)
+        if len(found) == len(axes) or (path == "position" and len(found) == 2):
+            said, todo = ({}, {}) if units is None else unit_keys(found, units)
+            channels: dict[str, str | list[str]] = {"channels": [word.name for word in found]}
+            yield Entry(path, channels | said, todo, tuple(word.name for word in found))
+    yield from _satellites(words)
+    yield from _angles(words)
+
+
+def _components(words: Sequence[Word], path: str, pattern: str, axes: str, units: Units | None) -> list[Word]:
+    """The columns of a vector, as far as there are any, by its axes."""
+    found: list[Word] = []
+    for axis in axes:
+        for word in words:
+            is_other = word.is_command or (path == "position" and _NO_PLACE.search(word.bare))
+            if re.fullmatch(pattern.format(axis), word.bare) and not is_other:
+                if not word.unit or units is None or word.unit in units:
+                    found.append(word)
+                    break
+    return found
 
 
 def _own(log: Log) -> Iterator[Entry]:
-    """Columns whose names are segtrack's own, as in tables that it writes: `belt_speed.left [m/s]`."""
-    if not any(name.startswith("belt_speed.") for name in log.channels):
+    """Columns that segtrack writes: those of a climb, or quantities by name (`belt_speed.left [m/s]`)."""
+    names = set(log.channels)
+    if names >= _OWN_TABLE:
+        for name in log.channels:
+            flipper = name.removesuffix("_angle_rad")
+            if flipper != name:
+                yield Entry(f"flipper_angle.{flipper}", {"channel": name}, {}, (name,))
+    if not any(name.startswith("belt_speed.") for name in names):
         return
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str | list[str]]] = {}
     for name, channel in log.channels.items():
         key = re.sub(r"\s*\[.*\]$", "", name)
         quantity, _, which = key.partition(".")
@@ -79,75 +107,75 @@ def _own(log: Log) -> Iterator[Entry]:
         if QUANTITIES[quantity].each == "side":
             found.setdefault(quantity, {})[which] = name
         else:
-            keys: dict[str, str | list[str]] = {"channel": name}
-            yield Entry(key, keys | ({"positive": "nose up"} if key == "pitch" else {}), {}, (name,))
+            sign: dict[str, str | list[str]] = {"positive": "nose up"} if key == "pitch" else {}
+            yield Entry(key, {"channel": name, **sign}, {}, (name,))
     for quantity, sides in found.items():
         if len(sides) == 2 or not quantity.startswith("belt_speed"):
             more = {"positive": "belt faster"} if quantity == "slip_velocity" else {}
-            yield Entry(quantity, {**sides, **more}, {}, tuple(sides.values()))
+            yield Entry(quantity, {**sides, **more}, {}, tuple(map(str, sides.values())))
 
 
-def _sided(log: Log, columns: dict[str, str]) -> Iterator[Entry]:
-    for path, wanted, units in (
-        ("slip_velocity", _SLIP, None),
-        ("current", _CURRENT, CURRENT),
-        ("belt_speed_command", _SPEED, BELT_SPEED),
-        ("belt_speed", _SPEED, BELT_SPEED),
+def _sides(words: Sequence[Word]) -> Iterator[Entry]:
+    slips = [word for word in words if _SLIP.search(word.bare)]
+    currents = [word for word in words if _CURRENT.search(word.bare) and not _SLIP.search(word.bare)]
+    belts = [word for word in words if _is_belt(word)]
+    for path, chosen, units in (
+        ("slip_velocity", slips, SPEED),
+        ("current", currents, CURRENT),
+        ("belt_speed_command", [word for word in belts if word.is_command], BELT_SPEED),
+        ("belt_speed", [word for word in belts if not word.is_command], BELT_SPEED),
     ):
-        pair = []
-        for side in _SIDES:
-            for bare, name in columns.items():
-                if side.search(bare) and _is(path, bare, plain(log.channels[name].unit), wanted):
-                    pair.append(name)
-                    break
-        if len(pair) < 2 or pair[0] == pair[1]:
+        left, right = (sorted((w for w in chosen if side.search(w.bare)), key=_rank) for side in SIDES)
+        if not left or not right or left[0] == right[0]:
             continue
+        pair = left[0], right[0]
+        said, todo = unit_keys(pair, units)
         if path == "slip_velocity":
-            todo = {"positive": SLIP} | _unit_todo(log, pair, {"m/s": 1.0})
-        else:
-            todo = _unit_todo(log, pair, units or {})
-        unit = plain(log.channels[pair[0]].unit)
-        if units is BELT_SPEED and (unit in (*TURNING, *COUNTING, *ANGLE, *COUNTS) or "unit" in todo):
-            todo |= {"radius": RADIUS + (", unless the unit is a speed" if "unit" in todo else "")}
-        yield Entry(path, {"left": pair[0], "right": pair[1]}, todo, tuple(pair))
+            todo = {"positive": SLIP} | todo
+        if units is BELT_SPEED and (todo or pair[0].unit in (*TURNING, *COUNTING, *ANGLE, *COUNTS)):
+            todo |= {"radius": RADIUS + (", unless the unit is of a speed or a length" if todo else "")}
+        keys: dict[str, str | list[str]] = {"left": pair[0].name, "right": pair[1].name}
+        yield Entry(path, keys | said, todo, (pair[0].name, pair[1].name))
 
 
-def _is(path: str, bare: str, unit: str, wanted: re.Pattern[str]) -> bool:
-    is_speed = path.startswith("belt_speed")
-    if not wanted.search(bare) and not (is_speed and unit in (*SPEED, *TURNING, *COUNTING)):
-        return False
-    if is_speed:
-        is_command = _COMMANDED.search(bare) is not None
-        other = _SLIP.search(bare) or _CURRENT.search(bare) or "flipper" in bare
-        return is_command == path.endswith("command") and not other
-    return True
+def _is_belt(word: Word) -> bool:
+    is_speed = word.unit in (*SPEED, *TURNING, *COUNTING)
+    return not _OTHER.search(word.bare) and (is_speed or _BELT.search(word.bare) is not None)
 
 
-def _vector(log: Log, columns: dict[str, str], path: str, pattern: str, axes: str) -> Iterator[Entry]:
-    names = []
-    for axis in axes:
-        fit = re.compile(pattern.format(axis))
-        names += [
-            name for bare, name in columns.items() if fit.fullmatch(bare) and not _COMMANDED.search(bare)
-        ][:1]
-    if len(names) < len(axes) and not (path == "position" and len(names) == 2):
-        return
-    units = {"position": {"m": 1.0, "cm": 1.0, "mm": 1.0}, "angular_velocity": TURNING}.get(path)
-    todo = {} if units is None else _unit_todo(log, names, units)
-    yield Entry(path, {"channels": names}, todo, tuple(names))
+def _rank(word: Word) -> int:
+    """Which of several columns of a side is the best: speeds before what has to be differentiated."""
+    ranks = (SPEED, TURNING, COUNTING)
+    unknown = len(ranks) + (word.unit != "")
+    return next((i for i, units in enumerate(ranks) if word.unit in units), unknown)
 
 
-def _unit_todo(log: Log, names: Sequence[str], units: Units) -> dict[str, str]:
-    """What to say of a unit that the log does not say."""
-    if all(plain(log.channels[name].unit) in units for name in names):
-        return {}
-    return {"unit": ", ".join(units)}
+def _satellites(words: Sequence[Word]) -> Iterator[Entry]:
+    found = {
+        key: next((word.name for word in words if re.fullmatch(said, word.bare)), None)
+        for key, said in _SATELLITES.items()
+    }
+    if found["latitude"] is not None and found["longitude"] is not None:
+        keys: dict[str, str | list[str]] = {key: name for key, name in found.items() if name is not None}
+        yield Entry("position", keys, {}, tuple(map(str, keys.values())))
 
 
-def _bare(channel: Channel) -> str:
-    """A name in small letters, without its unit, with underscores between its words."""
-    name = re.sub(r"\s*[\[(].*$", "", channel.name)
-    unit = plain(channel.unit).replace("/", "_")
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    bare = re.sub(r"[\W_]+", "_", words).strip("_").lower()
-    return bare.removesuffix(f"_{unit}") if unit else bare
+def _angles(words: Sequence[Word]) -> Iterator[Entry]:
+    """Roll, pitch, yaw and its rate, and flippers."""
+    for word in words:
+        if _FLIPPER.search(word.bare) and not _RATE.search(word.bare) and word.unit in ("", *ANGLE):
+            which = re.sub(r"flipper|angle|(?:^|_)(?:cmd|command|position|pos|meas)(?=_|$)", "", word.bare)
+            flipper = re.sub(r"_+", "_", which).strip("_") or "flipper"
+            path = "flipper_angle_command" if word.is_command else "flipper_angle"
+            said, todo = unit_keys([word], ANGLE)
+            yield Entry(f"{path}.{flipper}", {"channel": word.name, **said}, todo, (word.name,))
+        if word.is_command:
+            continue
+        is_rate = _RATE.search(word.bare) is not None
+        for path, pattern in _ANGLES.items():
+            if pattern.search(word.bare) and (not is_rate or path == "yaw"):
+                said, todo = unit_keys([word], TURNING if is_rate else ANGLE)
+                todo |= {"positive": PITCH} if path == "pitch" else {}
+                yield Entry(
+                    "yaw_rate" if is_rate else path, {"channel": word.name, **said}, todo, (word.name,)
+                )
