@@ -56,7 +56,7 @@ def invoke(folder, *arguments):
     return CliRunner().invoke(app, ["log", "compare", *map(str, given)])
 
 
-def test_a_log_becomes_one_object_and_a_picture(folder):
+def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     result = invoke(folder, folder / "0.csv", "--json", "--uncertain", "friction=0.05", "--no-numerics")
     assert result.exit_code == 0, result.output
     summary = json.loads(result.stdout)
@@ -66,7 +66,9 @@ def test_a_log_becomes_one_object_and_a_picture(folder):
     assert summary["repeats"] == []
     assert json.loads((folder / "out" / "compare.json").read_text()) == summary
     written = {path.name for path in (folder / "out").iterdir()}
-    assert written == {"compare.json", "compare.png"}
+    assert written == {"compare.json", "compare.png", "logged.csv", "measured.csv"}
+    header = (folder / "out" / "logged.csv").read_text().partition("\n")[0]
+    assert header.startswith("time [s],") and "pitch [rad]" in header
 
 
 def test_several_logs_are_repeats_of_one_trial(folder, monkeypatch):

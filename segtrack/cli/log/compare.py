@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,7 +99,7 @@ def compare(
     except CompareInterrupted as stop:
         comparisons.append(stop.comparison)
         interrupted = True
-    _tell(comparisons, folder, as_json)
+    _tell(comparisons, [replay for _, replay in replays], folder, as_json)
     if interrupted:
         words().print("interrupted: uncertainties are of the simulations that are done", style="red")
         raise typer.Exit(INTERRUPTED)
@@ -139,7 +139,7 @@ def _clocks(mapped: MappedLog) -> dict[str, float | None]:
     return {fit.source: fit.offset.margin / quantile for fit in mapped.clocks}
 
 
-def _tell(comparisons: Sequence[Comparison], folder: Path, as_json: bool) -> None:
+def _tell(comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: Path, as_json: bool) -> None:
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
     from segtrack.report.logs.compare_figure import draw_comparison
@@ -153,12 +153,24 @@ def _tell(comparisons: Sequence[Comparison], folder: Path, as_json: bool) -> Non
     tables = [table for comparison in comparisons for table in compare_tables(comparison)]
     tables += [area_table(areas)] if areas else []
     written = [write_json(folder / "compare.json", summary)]
-    for i, comparison in enumerate(comparisons):
+    for i, (comparison, replay) in enumerate(zip(comparisons, replays, strict=False)):
         number = f"-{i + 1}" if len(comparisons) > 1 else ""
         written.append(write_figure(folder / f"compare{number}.png", draw_comparison(comparison)))
+        written += _motions(replay, folder, number)
     show(tables, summary, as_json)
     for comparison in comparisons:
         for run in comparison.runs.values():
             for note in run.notes:
-                words().print(f"{comparison.name}, {run.run}: {note}", markup=False, highlight=False)
+                text = f"{comparison.name}, {run.run}: {note}"
+                words().print(text, markup=False, highlight=False, soft_wrap=True)
     say_written(*written)
+
+
+def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
+    """Write the log in the terrain's frame and its simulations as logs of the same form."""
+    from segtrack.logs.reading import write_csv
+
+    motions = {"logged": replay.logged, "commanded": replay.commanded, "measured": replay.measured}
+    for name, motion in motions.items():
+        if motion is not None:
+            yield write_csv(motion, folder / f"{name}{number}.csv")
