@@ -69,6 +69,7 @@ OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 EXTRAS = {
     "segtrack.envs.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
+    "segtrack.experiments.ray_workers": "ray",
     "segtrack.station.window.controls": "pygame",
     "segtrack.station.window.loop": "pygame",
     "segtrack.station.window.views": "pygame",

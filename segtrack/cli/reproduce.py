@@ -14,6 +14,7 @@ from segtrack.cli.output import (
     command,
     counting,
     numbers,
+    progress,
     results_folder,
     say_written,
     show,
@@ -24,7 +25,6 @@ from segtrack.experiments.okada import band, step_map, table_2, table_4
 from segtrack.experiments.okada.published import TABLE_4
 from segtrack.experiments.steady_turns import steering, turning
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.logs.steady import maxxii
 
 reproduce = typer.Typer(help="Reproduce published results.", no_args_is_help=True)
 
@@ -223,7 +223,7 @@ def recorded_turns(
     rows: Annotated[
         int | None,
         typer.Option(
-            help=f"How many of the 270 turns; all for compliant belts, {maxxii.FEW} for slower track models.",
+            help="How many of the 270 turns; all for compliant belts, a tenth for slower track models.",
             min=1,
             show_default=False,
         ),
@@ -232,6 +232,7 @@ def recorded_turns(
     as_json: JsonFlag = False,
 ) -> None:
     """Recorded steady turns of a physical tracked vehicle, driven in simulation; nothing is tuned."""
+    from segtrack.logs.steady import maxxii
     from segtrack.report import maxxii_report
 
     folder = results_folder(out, "maxxii")
@@ -268,6 +269,35 @@ def log_round_trip(
     ]
     show(round_trip_table(result), summary, as_json)
     say_written(*written)
+
+
+@reproduce.command("calibration")
+@command
+def known_calibration(
+    logged: Annotated[
+        str, typer.Option(help="Track model that makes the logs: compliant, surface or chain.")
+    ] = "chain",
+    fitted: Annotated[
+        str, typer.Option(help="Track model that is fitted: compliant, surface or chain.")
+    ] = "compliant",
+    seed: Annotated[int, typer.Option(help="Of the logs' noise and of the fit.", min=0)] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")] = False,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Friction, centre of mass and drive lag fitted to simulated climbs, of which the truth is known."""
+    from segtrack.cli.log.fit import tell, workers
+    from segtrack.logs.fit.proof import run_proof
+
+    folder = results_folder(out, f"calibration-{logged}-{fitted}")
+    with workers(jobs, False) as pool, progress("fitting", 1.0) as advance:
+        proof = run_proof(
+            logged, fitted, seed=seed, pool=pool, folder=folder, resume=resume, on_share=advance
+        )
+    tell(proof.fit, folder, as_json, truth=proof.truth)
 
 
 @reproduce.command("segments-vs-chain")

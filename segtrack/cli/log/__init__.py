@@ -6,6 +6,7 @@ import typer
 
 from segtrack.cli.log.climbs import climbs
 from segtrack.cli.log.compare import compare
+from segtrack.cli.log.fit import fit
 from segtrack.cli.log.inspect import inspect
 from segtrack.cli.log.map import map_file
 from segtrack.cli.log.report import report
@@ -21,3 +22,4 @@ log.command()(climbs)
 log.command()(inspect)
 log.command()(compare)
 log.command()(report)
+log.command()(fit)

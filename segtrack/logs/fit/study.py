@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
+from segtrack.description.file.catalogue import find_description
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
@@ -23,6 +24,7 @@ from segtrack.logs.mapping import MappedLog, load_mapping, map_log
 from segtrack.logs.reading import read_log
 from segtrack.logs.replay import LoadedTerrain, ReplaySettings, load_terrain
 from segtrack.logs.steady.case import SteadyCase
+from segtrack.logs.steady.maxxii import DATA
 from segtrack.logs.steady.simulate import UNIFORM
 from segtrack.logs.steady.table import SteadyTable
 from segtrack.world import resolve
@@ -95,6 +97,11 @@ class Study:
             "track_model": self.track_model,
         }
         return write_vehicle(folder / VEHICLE_FILE, calibrated(found, provenance))
+
+
+def find_fit(fit_file: str | Path) -> Path:
+    """The fit file of a path, or of a bundled name; see `find_description`."""
+    return find_description("fit", fit_file, {"maxxii": DATA / "maxxii_fit.yaml"})
 
 
 def load_study(path: Path) -> Study:

@@ -25,6 +25,7 @@ from segtrack.logs.steady.simulate import PARTS
 from segtrack.logs.steady.table import SteadyTable
 from segtrack.world.engines import resolve
 
+DATA = Path(str(resources.files("segtrack.logs").joinpath("data")))
 VEHICLE = "maxxii"
 TRACK_MODELS = ("compliant", "segments", "chain")
 LENGTHS = (0.6, 0.7, 0.8)
@@ -39,9 +40,8 @@ _FAST = ("compliant", "surface")
 @cache
 def recorded_turns() -> SteadyTable:
     """All recorded turns."""
-    folder = Path(str(resources.files("segtrack.logs").joinpath("data")))
-    log = read_log(folder / "maxxii_indoor.csv")
-    return SteadyTable.of(map_log(log, load_mapping(folder / "maxxii_indoor.yaml")).motion)
+    log = read_log(DATA / "maxxii_indoor.csv")
+    return SteadyTable.of(map_log(log, load_mapping(DATA / "maxxii_indoor.yaml")).motion)
 
 
 @dataclass(frozen=True, eq=False)

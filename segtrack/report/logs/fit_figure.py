@@ -1,0 +1,126 @@
+"""A fit as pictures: profiles and correlations; and logs beside simulations before and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from segtrack.logs.fit import Estimate, Fit
+from segtrack.logs.fit.result import FittedCase
+from segtrack.logs.fit.stages.profiles import Profile
+from segtrack.report.style import SEGMENT_COLOURS, new_figure
+
+_MEASURED, _BEFORE, _AFTER, _TRUTH = "black", SEGMENT_COLOURS[1], SEGMENT_COLOURS[0], SEGMENT_COLOURS[2]
+_COLUMNS = 3
+"""Of profiles beside each other."""
+
+
+def draw_profiles(found: Fit, truth: Mapping[str, float] | None = None) -> Figure:
+    """The profile of each unknown with its interval, and the correlations of all of them.
+
+    Args:
+        found: A fit that went through all stages.
+        truth: Of the parameters, where it is known.
+    """
+    assert found.uncertainty is not None
+    count = len(found.estimates) + 1
+    rows = math.ceil(count / _COLUMNS)
+    figure = new_figure(4.2 * min(count, _COLUMNS), 3.4 * rows)
+    grid = figure.subplots(rows, min(count, _COLUMNS), squeeze=False).ravel()
+    quantile = found.uncertainty.quantile
+    for axes, estimate, profile in zip(grid, found.estimates, found.profiles, strict=False):
+        _draw_profile(axes, estimate, profile, quantile, (truth or {}).get(estimate.name))
+    _draw_correlations(grid[count - 1], found)
+    for axes in grid[count:]:
+        axes.set_axis_off()
+    return figure
+
+
+def draw_fit(found: Fit) -> Figure:
+    """Each log's signals, measured and simulated before and after, a row a log."""
+    widest = max(len(case.case.rows.labels) for case in found.cases)
+    figure = new_figure(3.4 * widest, 2.4 * len(found.cases))
+    grid = figure.subplots(len(found.cases), widest, squeeze=False)
+    for row, case in zip(grid, found.cases, strict=True):
+        for k, axes in enumerate(row):
+            if k >= len(case.case.rows.labels):
+                axes.set_axis_off()
+            elif case.case.rows.times is None:
+                _draw_rows(axes, case, k)
+            else:
+                _draw_series(axes, case, k)
+        held = ", held out" if case.case.held_out else ""
+        row[0].set_title(
+            f"{case.case.name}{held}: {case.score_before.score:.2f} before, {case.score.score:.2f} fitted",
+            loc="left",
+            fontsize=9,
+        )
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
+    return figure
+
+
+def _draw_profile(
+    axes: Axes, estimate: Estimate, profile: Profile, quantile: float, truth: float | None
+) -> None:
+    unknown, unit = estimate.unknown, estimate.unknown.unit
+    values = [unknown.value(x) for x in profile.scaled.tolist()]
+    low, high = estimate.interval
+    identified = estimate.status == "identified"
+    axes.axvspan(low, high, color=_AFTER, alpha=0.18 if identified else 0.07, linewidth=0)
+    axes.plot(values, profile.distances, "o-", color=_AFTER, markersize=4)
+    axes.axhline(quantile, color="grey", linewidth=0.8, linestyle=":")
+    axes.axvline(estimate.value, color=_AFTER, linewidth=0.8)
+    axes.axvline(unknown.start, color=_BEFORE, linewidth=0.8, linestyle="--")
+    if truth is not None:
+        axes.axvline(truth, color=_TRUTH, linewidth=1.4)
+    axes.set_ylim(0, max(2.2 * quantile, 1.1 * min(float(profile.distances.max()), 3 * quantile)))
+    axes.set_xlabel(f"{estimate.name} [{unit}]")
+    axes.set_ylabel("distance [std]")
+    axes.set_title(estimate.status, loc="left", fontsize=10)
+    axes.grid(alpha=0.25)
+
+
+def _draw_correlations(axes: Axes, found: Fit) -> None:
+    assert found.uncertainty is not None
+    names = [estimate.name for estimate in found.estimates]
+    axes.imshow(found.uncertainty.correlations, cmap="coolwarm", vmin=-1, vmax=1)
+    for i, j in np.ndindex(len(names), len(names)):
+        axes.text(j, i, f"{found.uncertainty.correlations[i, j]:.2f}", ha="center", va="center", fontsize=8)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_title("correlations", loc="left", fontsize=10)
+
+
+def _draw_series(axes: Axes, case: FittedCase, k: int) -> None:
+    rows = case.case.rows
+    assert rows.times is not None
+    there = rows.there[:, k]
+    times, measured = rows.times[there, k], rows.measured[there, k]
+    axes.plot(times, measured, color=_MEASURED, linewidth=1.6, alpha=0.5, label="logged")
+    for residuals, colour, label in ((case.before, _BEFORE, "before"), (case.after, _AFTER, "fitted")):
+        simulated = measured + residuals[there, k] * rows.std[there, k]
+        axes.plot(times, simulated, color=colour, linewidth=0.9, label=label)
+    axes.set_ylabel(f"{rows.labels[k]} [{rows.units[k]}]", fontsize=8)
+    axes.set_xlabel("time [s]", fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.25)
+
+
+def _draw_rows(axes: Axes, case: FittedCase, k: int) -> None:
+    """Simulated over measured, of what has no time."""
+    rows = case.case.rows
+    measured = rows.measured[:, k]
+    ends = [float(measured.min()), float(measured.max())]
+    axes.plot(ends, ends, color=_MEASURED, linewidth=1.0, label="logged")
+    for residuals, colour, label in ((case.before, _BEFORE, "before"), (case.after, _AFTER, "fitted")):
+        simulated = measured + residuals[:, k] * rows.std[:, k]
+        axes.plot(measured, simulated, "o", color=colour, markersize=3, alpha=0.6, label=label)
+    axes.set_xlabel(f"logged {rows.labels[k]} [{rows.units[k]}]", fontsize=8)
+    axes.set_ylabel("simulated", fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.25)
