@@ -42,7 +42,7 @@ FLIPPERS = {"front_left": 45, "front_right": 45, "rear_left": 5, "rear_right": 5
 """Their angles [deg]."""
 LAB = 3.2, -1.7, math.radians(30)
 """Where the lab has the terrain's origin [m], and how far it is turned there [rad]."""
-NOISE = [0.05] * 4 + [0.002] * 3 + [0.003] * 3 + [0.0] * 2
+NOISE = [0.0] * 2 + [0.05] * 2 + [0.002] * 3 + [0.003] * 3 + [0.0] * 2
 """Standard deviations of the columns after time, in their units."""
 COLUMNS = (
     "unix_time", "cmd_l", "cmd_r", "sprocket_l", "sprocket_r", "x", "y", "z", "roll", "pitch", "yaw",
