@@ -82,7 +82,7 @@ def draw_motion(motion: Motion, *, is_steady: bool = False) -> Figure:
             )
         axes.set_ylabel(f"{name.replace('_', ' ')}\n[{'deg' if degrees else quantity_of(keys[0]).unit}]")
         if any(text for text in axes.get_legend_handles_labels()[1]):
-            axes.legend(loc="upper right", fontsize=7, ncols=4)
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)
         axes.grid(alpha=0.3)
     panels[-1].set_xlabel("row" if is_steady else "time since the log began [s]")
     panels[0].set_title(motion.name, loc="left", fontsize=11)
