@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from segtrack.cli import app
 from segtrack.description.file.catalogue import bundled_vehicles
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
+from segtrack.logs.reading import read_log
 from segtrack.recording import Command, DriveSession, DriveSetup
 from segtrack.recording.file_content import Event, Input
 from segtrack.recording.recording import Recording
@@ -71,6 +72,14 @@ def recording(drive):
 
 def run(*arguments):
     return CliRunner().invoke(app, ["replay", *map(str, arguments)])
+
+
+def test_a_recording_is_read_as_a_log_to_the_bit(drive, recording):
+    log = read_log(recording.path)
+    assert not log.damage
+    np.testing.assert_array_equal(log.channels["/pose_array.data"].values, recording.poses)
+    np.testing.assert_array_equal(log.channels["/readings.data"].values, recording.readings)
+    assert log.channels["/readings.data"].times == pytest.approx(recording.times, rel=1e-15)
 
 
 def test_a_recording_holds_the_drive_to_the_bit(drive, recording):

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.logs.log import Channel
 from segtrack.logs.reading.bags.files.unpacking import unpack
-from segtrack.logs.reading.bags.messages.topic import Topic
+from segtrack.logs.reading.bags.messages.topic import NO_TIME, Topic
 from segtrack.logs.reading.bags.messages.types import Connection, types_of
 
-Row = tuple[int, int, bytes | memoryview]
-"""Number of the connection, time of reception [ns], and message."""
 _FLUSHED = 2**26
 """Bytes of messages that are held before they are turned into numbers."""
 
 
 @dataclass
 class _Pending:
-    """Messages of a connection that have not been turned into numbers yet."""
+    """Messages of a connection that have not been turned into numbers yet, in pieces."""
 
-    orders: list[int] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
-    messages: list[bytes | memoryview] = field(default_factory=list)
+    orders: list[NDArray[np.int64]] = field(default_factory=list)
+    times: list[NDArray[np.int64]] = field(default_factory=list)
+    sizes: list[NDArray[np.int64]] = field(default_factory=list)
+    content: list[bytes] = field(default_factory=list)
 
 
 class BagContent:
@@ -83,25 +85,41 @@ class FileContent:
             doubtful = types_of(connection)[1] is not None  # Files say it twice.
             (self._doubtful if doubtful else self.connections).setdefault(number, connection)
 
-    def take(self, rows: Sequence[Row], size: int, places: Iterable[int] | None = None) -> None:
+    def take(
+        self,
+        numbers: Sequence[int],
+        times: Sequence[int],
+        messages: Sequence[bytes | memoryview],
+        places: Sequence[int] | None = None,
+    ) -> None:
         """Take messages.
 
+        They are put together at once: many small objects that stay for long cost Python's collector of
+        garbage more time than reading them.
+
         Args:
-            rows: The messages.
-            size: About how many bytes they have.
+            numbers: Of their connections.
+            times: Of reception [ns].
+            messages: Their bytes.
             places: In the file, counted from anywhere; in their order behind those before if not given.
         """
-        pending = self._pending
-        orders = range(self._bag.count, self._bag.count + len(rows))
-        for order, (number, time, message) in zip(places or orders, rows, strict=True):
-            waiting = pending.get(number)
-            if waiting is None:
-                waiting = pending[number] = _Pending()
-            waiting.orders.append(order)
-            waiting.times.append(time)
-            waiting.messages.append(self._unpacked(message) if self._packing else message)
-        self._bag.count += len(rows)
-        self._size += size
+        if not numbers:
+            return
+        if self._packing:
+            messages = [unpack(message, self._packing)[0] for message in messages]
+        received, owners = _nanoseconds(times), np.array(numbers)
+        sizes = np.fromiter(map(len, messages), np.int64, len(messages))
+        first = self._bag.count
+        orders = np.arange(first, first + len(messages)) if places is None else np.array(places)
+        for number in np.unique(owners).tolist():
+            own = np.flatnonzero(owners == number)
+            waiting = self._pending.setdefault(number, _Pending())
+            waiting.orders.append(orders[own])
+            waiting.times.append(received[own])
+            waiting.sizes.append(sizes[own])
+            waiting.content.append(b"".join([messages[row] for row in own.tolist()]))
+        self._bag.count += len(messages)
+        self._size += int(sizes.sum())
         if self._size > _FLUSHED:
             self._flush()
 
@@ -110,17 +128,24 @@ class FileContent:
         self.connections = self._doubtful | self.connections
         self._flush()
         for number, waiting in self._pending.items():
-            count = len(waiting.messages)
+            count = sum(map(len, waiting.sizes))
             self.damage.append(f"{count} messages of connection {number}, of which nothing is said, are lost")
         self._pending.clear()
-
-    def _unpacked(self, message: bytes | memoryview) -> bytes:
-        return bytes(unpack(message, self._packing)[0])
 
     def _flush(self) -> None:
         for number in [number for number in self._pending if number in self.connections]:
             waiting = self._pending.pop(number)
             connection = self.connections[number]
             topic = self._bag.topic(connection)
-            topic.take(connection, waiting.orders, waiting.times, waiting.messages)
+            orders, times = np.concatenate(waiting.orders), np.concatenate(waiting.times)
+            sizes, content = np.concatenate(waiting.sizes), b"".join(waiting.content)
+            topic.take(connection, orders, times, sizes, content)
         self._size = 0
+
+
+def _nanoseconds(times: Sequence[int]) -> NDArray[np.int64]:
+    """Times as an array; `NO_TIME` for those after the year 2262, which are damage."""
+    try:
+        return np.array(times, dtype=np.int64)
+    except OverflowError:
+        return np.array([time if abs(time) < 2**63 else NO_TIME for time in times], dtype=np.int64)

@@ -12,8 +12,8 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 
-from segtrack.logs.reading.bags.content import FileContent, Row
-from segtrack.logs.reading.bags.files.records import BATCH, RecordReader
+from segtrack.logs.reading.bags.content import FileContent
+from segtrack.logs.reading.bags.files.records import BATCH, Batch, RecordReader
 from segtrack.logs.reading.bags.files.unpacking import unpack
 from segtrack.logs.reading.bags.messages.types import Connection, normal_name
 
@@ -85,8 +85,10 @@ class _Reader(RecordReader):
             where: They are, for messages; empty for the file.
             resumes: Whether to go on behind a damaged place.
         """
-        rows: list[Row] = []
-        end, before, handed_on = len(data), at, at
+        batch = Batch(data)
+        add = batch.numbers.append, batch.times.append, batch.starts.append, batch.stops.append
+        add_number, add_time, add_start, add_stop = add
+        end, before = len(data), at
         after_message = False
         head, message_head = _HEAD.unpack_from, _MESSAGE_HEAD.unpack_from
         while at < end and not (self.said.ended and not where):
@@ -97,22 +99,24 @@ class _Reader(RecordReader):
                 kind, length = head(data, at)
             stop = at + _HEAD.size + length
             if kind == _MESSAGE and length >= _SHORTEST[_MESSAGE] and stop <= end:
-                rows.append((channel, time, data[at + _MESSAGE_HEAD.size : stop]))
+                add_number(channel)
+                add_time(time)
+                add_start(at + _MESSAGE_HEAD.size)
+                add_stop(stop)
                 after_message = True
             else:
-                is_sound = self._take(kind, data[at + _HEAD.size : stop], at, length, where)
-                if not is_sound:
+                if kind == _CHUNK:
+                    self.hand_on(batch)
+                if not self._take(kind, data[at + _HEAD.size : stop], at, length, where):
                     following = self._next(data, before + 1) if resumes else None
-                    if following is not None and following < at and after_message:
-                        rows.pop()  # Its length was damaged, and led beyond sound records.
+                    if following is not None and following < at and after_message and len(batch):
+                        batch.pop()  # Its length was damaged, and led beyond sound records.
                     stop = self.resume(at, before, following, end, where)
                 after_message = False
-            if len(rows) > BATCH or (rows and stop < end and data[stop] == _CHUNK):
-                kept = [rows.pop()] if after_message and len(rows) > BATCH else []
-                self.hand_on(rows, at - handed_on)
-                rows, handed_on = kept, at
+            if len(batch) > BATCH:
+                self.hand_on(batch, kept=int(after_message))
             before, at = at, stop
-        self.hand_on(rows, end - handed_on)
+        self.hand_on(batch)
 
     def finish(self, data: memoryview) -> None:
         """Say what is missing in the whole, and that nothing more comes."""

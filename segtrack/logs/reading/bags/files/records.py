@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from segtrack.logs.reading.bags.content import FileContent, Row
+from segtrack.logs.reading.bags.content import FileContent
 
 BATCH = 4096
 """Messages that are handed on at a time."""
+
+
+class Batch:
+    """Messages that have been found and not been handed on yet.
+
+    Attributes:
+        numbers: Of their connections.
+        times: Of reception [ns].
+        starts: First byte of each.
+        stops: The byte behind the last one of each.
+    """
+
+    def __init__(self, data: memoryview) -> None:
+        """No message of these bytes has been found yet."""
+        self.numbers: list[int] = []
+        self.times: list[int] = []
+        self.starts: list[int] = []
+        self.stops: list[int] = []
+        self._data = data
+
+    def __len__(self) -> int:
+        """How many messages."""
+        return len(self.numbers)
+
+    def pop(self) -> None:
+        """Drop the last message."""
+        for column in (self.numbers, self.times, self.starts, self.stops):
+            column.pop()
+
+    def take(self, count: int) -> tuple[list[int], list[int], list[memoryview]]:
+        """Take the first messages: numbers, times, and the messages themselves."""
+        spans = zip(self.starts[:count], self.stops[:count], strict=True)
+        taken = self.numbers[:count], self.times[:count], [self._data[start:stop] for start, stop in spans]
+        for column in (self.numbers, self.times, self.starts, self.stops):
+            del column[:count]
+        return taken
 
 
 class RecordReader:
@@ -27,12 +61,13 @@ class RecordReader:
         self.last_time: int | None = None
         self.is_cut = False
 
-    def hand_on(self, rows: Sequence[Row], size: int) -> None:
-        """Hand messages on, about so many bytes."""
-        if rows:
-            self.count += len(rows)
-            self.last_time = rows[-1][1]
-            self.content.take(rows, size)
+    def hand_on(self, batch: Batch, kept: int = 0) -> None:
+        """Hand messages on, but for so many of the last ones."""
+        count = len(batch) - kept
+        if count > 0:
+            self.count += count
+            self.last_time = batch.times[count - 1]
+            self.content.take(*batch.take(count))
 
     def resume(self, at: int, before: int, following: int | None, end: int, where: str) -> int:
         """Where to go on from a damaged record, which is said.

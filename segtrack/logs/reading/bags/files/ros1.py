@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 
-from segtrack.logs.reading.bags.content import FileContent, Row
-from segtrack.logs.reading.bags.files.records import BATCH, RecordReader
+from segtrack.logs.reading.bags.content import FileContent
+from segtrack.logs.reading.bags.files.records import BATCH, Batch, RecordReader
 from segtrack.logs.reading.bags.files.unpacking import unpack
 from segtrack.logs.reading.bags.messages.types import Connection, normal_name
 
@@ -69,8 +70,10 @@ class _Reader(RecordReader):
             where: They are, for messages; empty for the file.
             resumes: Whether to go on behind a damaged place.
         """
-        rows: list[Row] = []
-        end, before, handed_on = len(data), at, at
+        batch = Batch(data)
+        add = batch.numbers.append, batch.times.append, batch.starts.append, batch.stops.append
+        add_number, add_time, add_start, add_stop = add
+        end, before = len(data), at
         after_message = False
         while at < end:
             stop = end + 1
@@ -79,24 +82,25 @@ class _Reader(RecordReader):
                 number, time, begin = found
                 stop = begin + 4 + _LENGTH.unpack_from(data, begin)[0]
             if found is not None and stop <= end:
-                rows.append((number, time, data[begin + 4 : stop]))
+                add_number(number)
+                add_time(time)
+                add_start(begin + 4)
+                add_stop(stop)
                 after_message = True
             else:
-                taken = self._take(data, at, where, rows)
+                taken = self._take(data, at, where, batch)
                 if taken is None:
                     following = _next(data, before + 1) if resumes else None
-                    if following is not None and following < at and after_message:
-                        rows.pop()  # Its length was damaged, and led beyond sound records.
+                    if following is not None and following < at and after_message and len(batch):
+                        batch.pop()  # Its length was damaged, and led beyond sound records.
                     taken = self.resume(at, before, following, end, where)
                 stop, after_message = taken, False
-            if len(rows) > BATCH:
-                kept = [rows.pop()] if after_message else []
-                self.hand_on(rows, at - handed_on)
-                rows, handed_on = kept, at
+            if len(batch) > BATCH:
+                self.hand_on(batch, kept=int(after_message))
             before, at = at, stop
-        self.hand_on(rows, end - handed_on)
+        self.hand_on(batch)
 
-    def _take(self, data: memoryview, at: int, where: str, rows: list[Row]) -> int | None:
+    def _take(self, data: memoryview, at: int, where: str, batch: Batch) -> int | None:
         """Take a record of any kind; returns where it ends, None if there is none that is sound."""
         header = read_header(data, at)
         if header is None or header[1] + 4 > len(data):
@@ -106,6 +110,7 @@ class _Reader(RecordReader):
         (length,) = _LENGTH.unpack_from(data, begin)
         content, stop = data[begin + 4 : begin + 4 + length], begin + 4 + length
         if kind == _CHUNK and not where:
+            self.hand_on(batch)
             return min(stop, len(data)) if self._chunk(fields, content, at, length) else None
         if stop > len(data):
             return None
@@ -115,7 +120,11 @@ class _Reader(RecordReader):
             if message_head is None or found is None:
                 return None
             self._message_head = message_head
-            rows.append((*found[:2], content))
+            number, time, _ = found
+            batch.numbers.append(number)
+            batch.times.append(time)
+            batch.starts.append(begin + 4)
+            batch.stops.append(stop)
         elif kind == _CONNECTION:
             self._connect(fields, content)
         self.indexed = self.indexed or kind == _CHUNK_INFO
@@ -200,16 +209,16 @@ def _message_head(names: list[bytes]) -> MessageHead | None:
         return None
     whole = struct.Struct("<I" + "".join(f"I{len(key)}s{_FIELDS[key]}" for key in keys))
     lengths = [len(key) + struct.calcsize(f"<{_FIELDS[key]}") for key in keys]
-    kind, number, time = (keys.index(key) for key in _FIELDS)
+    kind, number, time = (3 * keys.index(key) + 3 for key in _FIELDS)
+    fixed = itemgetter(0, 1, 2, 4, 5, 7, 8, kind)
+    parts = (part for pair in zip(lengths, keys, strict=True) for part in pair)
+    expected = (whole.size - 4, *parts, _MESSAGE)
 
     def read(data: memoryview, at: int) -> tuple[int, int, int] | None:
         if at + whole.size > len(data):
             return None
-        length, *parts = whole.unpack_from(data, at)
-        if length != whole.size - 4 or parts[0::3] != lengths or parts[1::3] != keys:
-            return None
-        values = parts[2::3]
-        if values[kind] != _MESSAGE:
+        values = whole.unpack_from(data, at)
+        if fixed(values) != expected:
             return None
         stamp = values[time]
         return values[number], (stamp & 0xFFFFFFFF) * 10**9 + (stamp >> 32), at + whole.size

@@ -95,8 +95,8 @@ def _read_messages(database: sqlite3.Connection, content: FileContent, read: lis
     """Take the rows that are of the types that they must be; `read` gets their numbers."""
     rows = database.execute(_MESSAGES)
     while batch := rows.fetchmany(_BATCH):
-        places = [row[0] for row in batch]
-        content.take([row[1:] for row in batch], sum(len(row[3]) for row in batch), places)
+        places, numbers, times, messages = zip(*batch, strict=True)
+        content.take(numbers, times, messages, places)
         read += places
 
 
@@ -114,7 +114,9 @@ def _salvage(data: memoryview, content: FileContent, read: set[int], error: str)
         _connect(content, number, *topic, definitions)
     there = {place: row for place, row in rows.messages if place not in read and 0 < row[0] < _MOST_TOPICS}
     places = sorted(there)
-    content.take([there[place] for place in places], sum(len(there[place][2]) for place in places), places)
+    messages = [there[place] for place in places]
+    numbers, times = [row[0] for row in messages], [row[1] for row in messages]
+    content.take(numbers, times, [row[2] for row in messages], places)
     count = len(read) + len(places)
     lost = f"; {rows.lost} are cut" if rows.lost else ""
     content.damage.append(f"the database is damaged ({error}): {count} messages could be read{lost}")

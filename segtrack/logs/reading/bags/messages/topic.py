@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from segtrack.logs.reading.bags.messages.layout import Field, Layout, MisfitErro
 from segtrack.logs.reading.bags.messages.source import Source, seconds
 from segtrack.logs.reading.bags.messages.types import Connection, Types, types_of
 
-Bytes = bytes | memoryview
 _WITHOUT_NUMBERS = {
     "sensor_msgs/msg/Image": "pictures",
     "sensor_msgs/msg/CompressedImage": "pictures",
@@ -29,8 +27,8 @@ _WITHOUT_NUMBERS = {
 """What is too much to be read for motion's sake, by message type."""
 _HELD = 9
 """Numbers at a time from which on they are held once where they never change, as covariances do."""
-_LAST_TIME = 2**63
-"""Later times are damage [ns]."""
+NO_TIME = -(2**63)
+"""Instead of a time that is damaged."""
 
 
 class Topic:
@@ -68,34 +66,39 @@ class Topic:
         return [channel for source in self._sources.values() for channel in source.channels()]
 
     def take(
-        self, connection: Connection, orders: list[int], times: list[int], messages: Sequence[Bytes]
+        self,
+        connection: Connection,
+        orders: NDArray[np.int64],
+        times: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        content: bytes,
     ) -> None:
         """Turn messages into numbers.
 
         Args:
             connection: That they are of.
-            orders: Their places among all messages of the bag.
-            times: Of reception [ns].
-            messages: Their bytes.
+            orders: Their places among all messages of the bag (n,).
+            times: Of reception (n,) [ns].
+            sizes: Their lengths (n,) [bytes].
+            content: Their bytes, one after the other.
         """
-        self.count += len(messages)
+        self.count += len(sizes)
         reason = self._reason(connection)
         if reason is not None:
             self.skipped[self.name] = reason
             return
-        if max(times) >= _LAST_TIME or min(times) <= -_LAST_TIME:
-            sound = [i for i, time in enumerate(times) if abs(time) < _LAST_TIME]
-            self._misfits += len(times) - len(sound)
-            self._last_misfit = "their times are after the year 2262"
-            orders, times = [orders[i] for i in sound], [times[i] for i in sound]
-            messages = [messages[i] for i in sound]
-        places, received = np.array(orders), np.array(times, dtype=np.int64)
-        sizes = np.fromiter(map(len, messages), np.int64, len(messages))
-        for size in np.unique(sizes).tolist():
-            rows = np.flatnonzero(sizes == size)
-            alike = messages if len(rows) == len(messages) else [messages[row] for row in rows.tolist()]
-            matrix = np.frombuffer(b"".join(alike), np.uint8).reshape(len(rows), size)
-            self._take_alike(connection, places[rows], received[rows], matrix)
+        sound = (times != NO_TIME) & (sizes > 0)
+        if not sound.all():
+            self._misfits += int((~sound).sum())
+            self._last_misfit = "they are empty, or their times after the year 2262"
+        view, ends = memoryview(content), np.cumsum(sizes)
+        for size in np.unique(sizes[sound]).tolist():
+            rows = np.flatnonzero(sound & (sizes == size))
+            alike = content
+            if len(rows) < len(sizes):
+                alike = b"".join([view[end - size : end] for end in ends[rows].tolist()])
+            matrix = np.frombuffer(alike, np.uint8).reshape(len(rows), size)
+            self._take_alike(connection, orders[rows], times[rows], matrix)
 
     def _reason(self, connection: Connection) -> str | None:
         """Why messages of a connection cannot be turned into numbers."""
