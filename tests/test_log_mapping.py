@@ -519,6 +519,18 @@ def test_a_clock_that_the_motion_does_not_show_is_refused_where_it_is_asked_for(
     )
 
 
+def test_sides_may_be_of_two_sources():
+    log = log_of(
+        channel("/left.rpm", constant(30), "rpm", TIMES, "/left"),
+        channel("/right.rpm", constant(0.5), "turns/s", TIMES + 0.01, "/right"),
+    )
+    result = mapped(log, "  belt_speed: {left: /left.rpm, right: /right.rpm, radius: 0.1}")
+    for side in ("left", "right"):
+        assert result.motion.signals[f"belt_speed.{side}"].values == pytest.approx(0.1 * np.pi)
+        assert result.motion.signals[f"belt_speed.{side}"].source == f"/{side}"
+        assert result.origins[f"belt_speed.{side}"].channels == (f"/{side}.rpm",)
+
+
 def test_further_files_are_read_beside_the_log(tmp_path):
     rows = "\n".join(f"{t:.2f},{0.1 * t:.4f}" for t in TIMES)
     (tmp_path / "other.csv").write_text(f"time [s],roll [rad]\n{rows}\n")

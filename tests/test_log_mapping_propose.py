@@ -12,9 +12,10 @@ from segtrack.cli import app
 from segtrack.errors import MappingFileError
 from segtrack.experiments.trajectory import BeltHistory, Trajectory
 from segtrack.files import write_csv
-from segtrack.logs import Channel, Log
+from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_log, parse_mapping, propose
-from segtrack.logs.reading import read_log
+from segtrack.logs.reading import read_log, write_bag
+from segtrack.logs.reading import write_csv as write_csv_of
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 
@@ -101,18 +102,35 @@ def test_segtracks_own_recordings_need_nothing_to_be_said():
     assert proposed(log) == flippers | sides
 
 
-def test_a_table_that_segtrack_wrote_needs_nothing_to_be_said():
-    units = {
-        "belt_speed.left": "m/s",
-        "belt_speed.right": "m/s",
-        "pitch": "rad",
-        "slip_velocity.left": "m/s",
-        "flipper_angle.front": "rad",
-        "energy": "J",
-    }
-    assert proposed(table(*(channel(f"{key} [{unit}]", 1, unit) for key, unit in units.items()))) == set(
-        units
-    )
+def everything(*without):
+    """Signals of every quantity that there is, but some."""
+    signals = {}
+    for name, quantity in QUANTITIES.items():
+        values = np.zeros((40, quantity.width)) if quantity.width > 1 else np.zeros(40)
+        if quantity.width == 4:
+            values[:, 3] = 1.0
+        keys = {"side": [f"{name}.left", f"{name}.right"], "flipper": [f"{name}.front_left"], None: [name]}
+        signals |= {key: Signal(TIMES, values) for key in keys[quantity.each] if name not in without}
+    return Motion("all", signals)
+
+
+ANGLES = {"roll", "pitch", "yaw"}
+
+
+@pytest.mark.parametrize(("without", "dropped"), [((), ANGLES), (("orientation", "velocity"), set())])
+def test_a_table_that_segtrack_wrote_needs_nothing_to_be_said(tmp_path, without, dropped):
+    """Every quantity comes back, but angles where there is an orientation, which has them already."""
+    motion = everything(*without)
+    log = read_log(write_csv_of(motion, tmp_path / "motion.csv"))
+    assert proposed(log) == set(motion.signals) - dropped
+
+
+@pytest.mark.parametrize(("without", "dropped"), [((), ANGLES), (("orientation", "velocity"), set())])
+def test_a_bag_that_segtrack_wrote_needs_nothing_to_be_said(tmp_path, without, dropped):
+    pytest.importorskip("rosbags", reason="of an extra")
+    motion = everything(*without)
+    log = read_log(write_bag(motion, tmp_path / "motion.mcap"))
+    assert proposed(log) == set(motion.signals) - dropped
 
 
 def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):

@@ -15,7 +15,7 @@ from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.file.belts import BeltSpeed
 from segtrack.logs.mapping.file.body import Orientation, Position
 from segtrack.logs.mapping.file.quantities import Quantities
-from segtrack.logs.mapping.file.reference import Reference, SeveralChannels
+from segtrack.logs.mapping.file.reference import Reference, SeveralChannels, Sides
 from segtrack.logs.mapping.file.units import SPEED, TURNING, complaint, plain
 
 _PART = re.compile(r"^(?P<name>.+)(?:\.(?P<axis>[xyzw])|\[(?P<index>\d+)\])$")
@@ -42,7 +42,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a mapping says of a quantity, with its channels.
+    """What a mapping says of a quantity, with its channels; sides of two sources are two of these.
 
     Attributes:
         path: Of it in the mapping file.
@@ -127,11 +127,11 @@ def find_all(log: Log, quantities: Quantities, at: str, notes: list[str]) -> Ite
         if problems:
             yield from problems
             continue
-        unit, complaints = _unit(reference, columns, where, notes)
-        yield from complaints
-        if not complaints:
-            source = next(iter(columns.values())).channel.source
-            yield Found(where, path, reference, columns, unit, source)
+        for source, part in _by_source(columns).items():
+            unit, complaints = _unit(reference, part, where, notes)
+            yield from complaints
+            if not complaints:
+                yield Found(where, path, reference, part, unit, source)
 
 
 def _misfits(reference: Reference, columns: Mapping[str, Column]) -> Iterator[tuple[str, str]]:
@@ -158,9 +158,21 @@ def _misfits(reference: Reference, columns: Mapping[str, Column]) -> Iterator[tu
                     f".{key}",
                     f"must be one number at a time, {name} has {column.width}: say which, as in {example}",
                 )
-    sources = dict.fromkeys(column.channel.source for column in columns.values())
-    if len(sources) > 1:
+    sources = _by_source(columns)
+    if len(sources) > 1 and not has_sides(reference):
         yield "", f"must be of one source, got {' and '.join(sources)}"
+
+
+def has_sides(reference: Reference) -> bool:
+    """Whether it is of sides, each by itself, as a twist is not."""
+    return isinstance(reference, Sides) and not (isinstance(reference, BeltSpeed) and reference.is_twist)
+
+
+def _by_source(columns: Mapping[str, Column]) -> dict[str, dict[str, Column]]:
+    found: dict[str, dict[str, Column]] = {}
+    for key, column in columns.items():
+        found.setdefault(column.channel.source, {})[key] = column
+    return found
 
 
 def _unit(

@@ -9,7 +9,7 @@ from pathlib import Path
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import Problem
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.channels import Found, find_all, with_files
+from segtrack.logs.mapping.channels import Found, find_all, has_sides, with_files
 from segtrack.logs.mapping.convert import signals_of
 from segtrack.logs.mapping.file import Mapping as MappingOf
 from segtrack.logs.mapping.file.quantities import Quantities
@@ -171,6 +171,8 @@ class _Work:
             for key in signals:
                 if key == part.key or key.rpartition(".")[0] == part.key:
                     side = part.columns.get(key.rpartition(".")[2])
+                    if side is None and has_sides(part.reference):
+                        continue
                     names = part.names if side is None else (side.channel.name,)
                     origins[key] = Origin(names, part.unit, clock)
         motion = Motion(self.log.path.name, signals)

@@ -109,6 +109,11 @@ def _own(log: Log) -> Iterator[Entry]:
         else:
             sign: dict[str, str | list[str]] = {"positive": "nose up"} if key == "pitch" else {}
             yield Entry(key, {"channel": name, **sign}, {}, (name,))
+    for quantity, kind in QUANTITIES.items():
+        parts = [f"{quantity}.{axis} [{kind.unit}]" for axis in "xyzw"[: kind.width]]
+        if kind.width > 1 and names.issuperset(parts):
+            channels: dict[str, str | list[str]] = {"channels": list(parts)}
+            yield Entry(quantity, channels, {}, tuple(parts))
     for quantity, sides in found.items():
         if len(sides) == 2 or not quantity.startswith("belt_speed"):
             more = {"positive": "belt faster"} if quantity == "slip_velocity" else {}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.propose.entry import RADIUS, Entry
+from segtrack.logs.motion import QUANTITIES
 
 _LEFT, _RIGHT = re.compile(r"left|(?:^|_)l(?:_|$)", re.I), re.compile(r"right|(?:^|_)r(?:_|$)", re.I)
 _BODY = re.compile(r"base|body|robot|footprint|chassis", re.I)
@@ -19,6 +20,8 @@ _PLACES = {
     "geometry_msgs/msg/TransformStamped": (".transform.translation", ".transform.rotation"),
 }
 _TRANSFORMS = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
+_VALUES = (".data", ".vector", ".point", ".quaternion")
+"""Of the messages that hold one signal."""
 _TWISTS = {"geometry_msgs/msg/Twist": "", "geometry_msgs/msg/TwistStamped": ".twist"}
 
 
@@ -27,6 +30,7 @@ def propose_by_type(log: Log) -> Iterator[Entry]:
     by_type: dict[str, list[str]] = {}
     for topic, kind in log.types.items():
         by_type.setdefault(kind.replace("/msg/", "/").replace("/", "/msg/"), []).append(topic)
+    yield from _own(log)
     yield from _poses(log, by_type)
     for topic in by_type.get("sensor_msgs/msg/Imu", []):
         yield from _several(log, "angular_velocity", f"{topic}.angular_velocity")
@@ -48,6 +52,35 @@ def propose_by_type(log: Log) -> Iterator[Entry]:
                 keys = {"linear": f"{linear}.x", "angular": f"{angular}.z"}
                 todo = {"gauge": "distance of the tracks' middles [m]"}
                 yield Entry("belt_speed_command", keys, todo, (linear, angular))
+
+
+def _own(log: Log) -> Iterator[Entry]:
+    """Topics of a bag that segtrack writes, which has belts: a signal each, named by its quantity."""
+    efforts = {side: f"/belts.effort[{side} belts]" for side in ("left", "right")}
+    if not any(f".velocity[{side} belts]" in name for side in efforts for name in log.channels):
+        return
+    sides: dict[str, dict[str, str | list[str]]] = {}
+    if all(name in log.channels for name in efforts.values()):
+        sides["belt_force"] = dict(efforts)
+    for topic in log.types:
+        quantity, _, which = topic.strip("/").partition("/")
+        name = next((f"{topic}{part}" for part in _VALUES if f"{topic}{part}" in log.channels), None)
+        if quantity not in QUANTITIES or name is None:
+            continue
+        unit: dict[str, str | list[str]] = (
+            {} if quantity == "orientation" else {"unit": QUANTITIES[quantity].unit}
+        )
+        if QUANTITIES[quantity].each == "side":
+            sides.setdefault(quantity, {})[which] = name
+        elif QUANTITIES[quantity].width > 1:
+            yield Entry(quantity, {"channels": name, **unit}, {}, (name,))
+        elif QUANTITIES[quantity].each is None:
+            sign: dict[str, str | list[str]] = {"positive": "nose up"} if quantity == "pitch" else {}
+            yield Entry(quantity, {"channel": name, **unit, **sign}, {}, (name,))
+    for quantity, keys in sides.items():
+        names = tuple(map(str, keys.values()))
+        more = {"positive": "belt faster"} if quantity == "slip_velocity" else {}
+        yield Entry(quantity, {**keys, "unit": QUANTITIES[quantity].unit, **more}, {}, names)
 
 
 def _poses(log: Log, by_type: Mapping[str, list[str]]) -> Iterator[Entry]:
@@ -74,12 +107,9 @@ def _joints(log: Log, topic: str) -> Iterator[Entry]:
         for kind in ("velocity", "position")
     )
     if "left belts" in speeds and "right belts" in speeds:
-        keys: dict[str, str | list[str]] = {
-            "left": speeds["left belts"],
-            "right": speeds["right belts"],
-            "unit": "m/s",
-        }
-        yield Entry("belt_speed_command", keys, {}, (speeds["left belts"], speeds["right belts"]))
+        left, right = speeds["left belts"], speeds["right belts"]
+        path = "belt_speed_command" if "command" in topic else "belt_speed"
+        yield Entry(path, {"left": left, "right": right, "unit": "m/s"}, {}, (left, right))
         return
     own = "left" in places and "right" in places
     joints = places if own else speeds or places
@@ -92,7 +122,8 @@ def _joints(log: Log, topic: str) -> Iterator[Entry]:
     for joint, name in places.items():
         if _FLIPPER.search(joint) and not joint.endswith("_belt") and joint not in pair:
             flipper = re.sub(r"\W", "_", joint.removesuffix("_joint"))
-            yield Entry(f"flipper_angle.{flipper}", {"channel": name, "unit": "rad"}, {}, (name,))
+            path = "flipper_angle_command" if "command" in topic else "flipper_angle"
+            yield Entry(f"{path}.{flipper}", {"channel": name, "unit": "rad"}, {}, (name,))
 
 
 def _is_belt(joint: str, side: re.Pattern[str]) -> bool:

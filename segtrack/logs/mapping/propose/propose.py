@@ -33,9 +33,9 @@ def propose(log: Log) -> str:
     """
     entries: dict[str, Entry] = {}
     for entry in (*propose_by_type(log), *(() if log.types else propose_by_header(log))):
-        if entry.path in ("roll", "pitch", "yaw") and "orientation" in entries:
-            continue
         entries.setdefault(entry.path, entry)
+    if "orientation" in entries:  # It has the angles already.
+        entries = {path: entry for path, entry in entries.items() if path not in ("roll", "pitch", "yaw")}
     lines = [_HEAD.format(name=log.path.name), *_clocks(log, entries.values()), "quantities:"]
     order = list(QUANTITIES)
     flippers = ""
