@@ -134,7 +134,8 @@ logs:
             (6, "parameters.com_x.prior.std is missing"),
             (6, "parameters.com_x.bounds must rise, got [0.1, -0.1]"),
             (6, f"parameters.fricton is no parameter; there are: {there}"),
-            (8, f"logs.a.log must be an existing file or folder, got 'none.csv' (looked for {folder / 'none.csv'})"),
+            (8, "logs.a.log must be an existing file or folder, got 'none.csv' "
+                f"(looked for {folder / 'none.csv'})"),
             (9, "logs.b.hold_out_rows must be less than 1, got 1.5"),
             (10, "logs.c.holdout is not a key that segtrack knows; did you mean hold_out?"),
         )
@@ -150,8 +151,8 @@ logs:
         (("terrain: level.yaml\n", ""), "terrain of first must be given by the fit or the mapping, got none"),
         (("drive.csv}", "drive.csv, hold_out_rows: 0.5}"), "logs.first.hold_out_rows must be of steady turns "
          "alone, got 0.5"),
-        (("terrain:", "track_model: uniform pressure\nterrain:"), "track_model must be one that drives over time, "
-         "got 'uniform pressure'"),
+        (("terrain:", "track_model: uniform pressure\nterrain:"), "track_model must be one that drives over "
+         "time, got 'uniform pressure'"),
         (("drive.csv}", "turns.csv, mapping: table.yaml}"), "vehicle must be given by the fit, or one by all "
          "mappings, got maxxii, packbot"),
         (("terrain:", "vehicle: packbott\nterrain:"), "no vehicle 'packbott'"),

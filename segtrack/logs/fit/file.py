@@ -116,10 +116,10 @@ class FitFile(Spec):
     terrain: Beside | None = None
     """Of logs that give none of their own."""
     track_model: str | None = None
-    """compliant, surface, chain, segments, smooth, wheels:N or plates; the engine's first if not given. Of
-    steady turns also `uniform pressure`, which needs no engine."""
+    """compliant (if not given), surface, chain, segments, smooth, wheels:N or plates. Of steady turns also
+    `uniform pressure`, which needs no engine."""
     engine: EngineName | None = None
-    """native or pybullet; the one that runs the track model if not given."""
+    """native or pybullet; native if not given, where it runs the track model."""
     time_step: Positive = 0.001
     """Of the simulations [s]."""
     signals: Annotated[dict[str, SignalSpec], Field(min_length=1), BeforeValidator(_filled)]

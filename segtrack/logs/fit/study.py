@@ -27,7 +27,7 @@ from segtrack.logs.steady.case import SteadyCase
 from segtrack.logs.steady.maxxii import DATA
 from segtrack.logs.steady.simulate import UNIFORM
 from segtrack.logs.steady.table import SteadyTable
-from segtrack.world import resolve
+from segtrack.world import TRACK_MODELS, resolve
 
 VEHICLE_FILE = "fitted.yaml"
 """Of a fit that went through all stages."""
@@ -152,7 +152,10 @@ class _Work:
         self.file, self.vehicle = file, vehicle
         self.engine, self.track_model = "none", UNIFORM
         if file.track_model != UNIFORM:
-            self.engine, self.track_model = resolve(file.engine, file.track_model)
+            engine = file.engine
+            if engine is None and file.track_model in (None, *TRACK_MODELS["native"]):
+                engine = "native"
+            self.engine, self.track_model = resolve(engine, file.track_model)
 
     def cases(self, name: str, mapped: MappedLog) -> Iterator[Case]:
         """The cases of a log: one, or two of a table of which rows are held out."""
