@@ -76,6 +76,7 @@ quantities:
             "FOLDER/quinc); there are: VEHICLES",
         ),
         ("start: 5\nend: 4" + PLAIN, "m.yaml:2: end must be greater than start 5, got 4"),
+        ("setting: 0.2" + PLAIN, "m.yaml:1: setting must be left out without terrain"),
         (
             "quantities: {belt_speed: {left: a, right: b, table: [[0, 0], [0, 1]], unit: m/s}}",
             "m.yaml:1: quantities.belt_speed.unit must be left out where there is a table, whose "

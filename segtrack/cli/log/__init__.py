@@ -18,10 +18,10 @@ log = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-log.command("map")(map_file)
-log.command()(climbs)
 log.command()(inspect)
+log.command("map")(map_file)
 log.command()(compare)
 log.command()(report)
-log.command()(fit)
+log.command()(climbs)
 log.command()(turns)
+log.command()(fit)

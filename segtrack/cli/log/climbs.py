@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segtrack.cli.log.options import Jobs
 from segtrack.cli.options import EngineChoice, TrackModel
 from segtrack.cli.output import (
     INTERRUPTED,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from segtrack.logs.climbs import ClimbsResult
 
 EXAMPLE = "okada"
-
-Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 
 
 @command

@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segtrack.cli.log.options import (
+    Jobs,
+    MappingFile,
+    NumericsOption,
+    SettingOption,
+    TerrainOption,
+    UncertainOption,
+    VehicleOption,
+    clock_deviations,
+    replayed,
+)
 from segtrack.cli.options import EngineChoice, TrackModel
 from segtrack.cli.output import (
     INTERRUPTED,
@@ -20,46 +31,29 @@ from segtrack.cli.output import (
     show,
     words,
 )
-from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import write_figure, write_json
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison
-    from segtrack.logs.mapping import MappedLog, Mapping
     from segtrack.logs.replay import Replay
 
 
 @command
 def compare(
     logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats of one trial.")],
-    mapping: Annotated[Path, typer.Option(help="Mapping file: which channel is which quantity.")],
-    vehicle: Annotated[
-        str | None,
-        typer.Option(help="Bundled vehicle or vehicle file; the mapping's.", show_default=False),
-    ] = None,
-    terrain: Annotated[
-        str | None,
-        typer.Option(help="Bundled course or terrain file; the mapping's.", show_default=False),
-    ] = None,
-    uncertain: Annotated[
-        str | None,
-        typer.Option(
-            help="Standard deviations: friction=0.05,com_x=0.01, or a YAML file of inputs and data.",
-            show_default=False,
-        ),
-    ] = None,
+    mapping: MappingFile,
+    vehicle: VehicleOption = None,
+    terrain: TerrainOption = None,
+    setting: SettingOption = None,
+    uncertain: UncertainOption = None,
     align: Annotated[
         str,
         typer.Option(help="How simulated positions are laid onto logged ones: event, start, se3 or none."),
     ] = "event",
-    numerics: Annotated[
-        bool, typer.Option(help="Simulate half and a quarter of the time step, for u_num.")
-    ] = True,
+    numerics: NumericsOption = True,
     track_model: TrackModel = None,
     engine: EngineChoice = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)
-    ] = None,
+    jobs: Jobs = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -78,7 +72,7 @@ def compare(
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     mapped_by = load_mapping(mapping).with_vehicle(vehicle)
     folder = results_folder(out, f"compare-{logs[0].stem}")
-    replays = [_replayed(log, mapped_by, terrain, engine, track_model) for log in logs]
+    replays = [replayed(log, mapped_by, terrain, setting, engine, track_model) for log in logs]
     comparisons: list[Comparison] = []
     interrupted = False
     total = sum(simulation_count(replay, stated, numerics) for _, replay in replays)
@@ -89,7 +83,7 @@ def compare(
                     compare_replay(
                         replay,
                         stated=stated,
-                        clocks=_clocks(mapped),
+                        clocks=clock_deviations(mapped),
                         alignment=align,  # type: ignore[arg-type]
                         refine=numerics,
                         workers=jobs,
@@ -103,40 +97,6 @@ def compare(
     if interrupted:
         words().print("interrupted: uncertainties are of the simulations that are done", style="red")
         raise typer.Exit(INTERRUPTED)
-
-
-def _replayed(
-    path: Path, mapping: Mapping, terrain: str | None, engine: str | None, track_model: str | None
-) -> tuple[MappedLog, Replay]:
-    """A log and its simulations.
-
-    Raises:
-        SegtrackError: A file has mistakes, or they do not go together.
-    """
-    from segtrack.logs.mapping import map_log
-    from segtrack.logs.reading import read_log
-    from segtrack.logs.replay import ReplaySettings, replay
-
-    ground = terrain if terrain is not None else mapping.terrain
-    for what, given in (("vehicle", mapping.vehicle), ("terrain", ground)):
-        if given is None:
-            raise InvalidValueError(what, f"given by --{what} or the mapping", Phrase("none"))
-    assert mapping.vehicle is not None and ground is not None
-    settings = ReplaySettings(
-        mapping.vehicle,
-        ground,
-        engine=engine,  # type: ignore[arg-type]
-        track_model=track_model,
-        event=mapping.event if isinstance(mapping.event, float) else None,
-    )
-    mapped = map_log(read_log(path), mapping)
-    return mapped, replay(mapped.motion, settings)
-
-
-def _clocks(mapped: MappedLog) -> dict[str, float | None]:
-    """Standard deviation of each clock's offset that was estimated, by source [s]."""
-    quantile = 1.96  # Of an interval of 95 %.
-    return {fit.source: fit.offset.margin / quantile for fit in mapped.clocks}
 
 
 def _tell(comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: Path, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segtrack.cli.log.options import Jobs
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from segtrack.logs.fit.fit import Fit
     from segtrack.logs.fit.simulated.evaluate import Pool
 
-Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 OverRay = Annotated[bool, typer.Option("--ray", help="Simulate on Ray's machines instead.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")]
 

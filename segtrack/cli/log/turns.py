@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from segtrack.cli.log.options import Jobs, VehicleOption
 from segtrack.cli.output import (
     JsonFlag,
     OutFolder,
@@ -30,17 +31,12 @@ def turns(
         Path | None,
         typer.Option(help="Mapping file with rows: steady; the bundled table's own.", show_default=False),
     ] = None,
-    vehicle: Annotated[
-        str | None,
-        typer.Option(help="Bundled vehicle or vehicle file; the mapping's.", show_default=False),
-    ] = None,
+    vehicle: VehicleOption = None,
     track_model: Annotated[
         list[str],
         typer.Option(help="What drives, or uniform pressure (planar friction); may be repeated."),
     ] = ["uniform pressure", "compliant"],  # noqa: B006
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)
-    ] = None,
+    jobs: Jobs = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:

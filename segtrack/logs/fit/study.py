@@ -199,7 +199,8 @@ class _Work:
         yield SteadyCase(out.name, out, held_out=True, **settings)
 
     def _ground(self, name: str, spec: LogSpec, mapped: MappedLog) -> LoadedTerrain:
-        named = spec.terrain or self.file.terrain or mapped.mapping.terrain
+        given = spec.terrain or self.file.terrain
+        named = given or mapped.mapping.terrain
         if named is None:
             raise InvalidValueError(f"terrain of {name}", "given by the fit or the mapping", Phrase("none"))
-        return load_terrain(named)
+        return load_terrain(named, None if given else mapped.mapping.setting)

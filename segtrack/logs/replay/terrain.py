@@ -46,7 +46,7 @@ class LoadedTerrain:
             first one there is along y = 0. None on level ground.
         setting: Value of what a course raises; None where there is nothing to raise.
         text: YAML that it was made of.
-        sha256: Of the text.
+        sha256: Of the text, and of the setting where there is one.
     """
 
     name: str
@@ -94,7 +94,6 @@ def parse_terrain(
     """
     file = name if file is None else file
     content = parse_yaml(text, file, TerrainFileError)
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
     if _is_course(content.data):
         try:
             course = parse_course(text, name, setting, file)
@@ -103,7 +102,8 @@ def parse_terrain(
         value = None if course.setting is None else course.setting.value
         end = course.bounds.x + course.bounds.length / 2
         obstacle = _obstacle(course.terrains, course.walls, course.start.x, end, course.start.y)
-        return LoadedTerrain(name, course.terrains, course.start, obstacle, value, text, sha256)
+        hashed = _sha256(text if value is None else f"{text}\nsetting: {value!r}")
+        return LoadedTerrain(name, course.terrains, course.start, obstacle, value, text, hashed)
     if setting is not None:
         raise InvalidValueError(f"setting of terrain {name}", "left out: it has none", setting)
     layout = check_content(Layout, content, file, Path("."), TerrainFileError)
@@ -113,7 +113,11 @@ def parse_terrain(
     corners = [x for piece in site.pieces for x, _ in piece.corners()]
     begin, end = min(corners, default=0.0) - _AROUND, max(corners, default=0.0) + _AROUND
     obstacle = _obstacle(terrains, site.walls, begin, end, 0.0)
-    return LoadedTerrain(name, terrains, Start(0.0, 0.0, 0.0), obstacle, None, text, sha256)
+    return LoadedTerrain(name, terrains, Start(0.0, 0.0, 0.0), obstacle, None, text, _sha256(text))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_course(data: Any) -> bool:

@@ -38,6 +38,11 @@ class Mapping:
         return self.file.terrain
 
     @property
+    def setting(self) -> float | None:
+        """Value of what the terrain raises; None for its own."""
+        return self.file.setting
+
+    @property
     def event(self) -> str | float:
         """At which log and simulation are put on each other: `first touch`, or a time [s]."""
         event: str | float = self.file.event

@@ -104,6 +104,8 @@ class MappingFile(Spec):
     """Bundled vehicle, or path of a vehicle file."""
     terrain: Annotated[str, Field(strict=True), AfterValidator(_found)] | None = None
     """Bundled course, or path of a file with a terrain."""
+    setting: Number | None = None
+    """Value of what the course raises, in its unit; the course's own if not given."""
     event: Annotated[Any, AfterValidator(_event), _EVENT] = FIRST_TOUCH
     """At which log and simulation are put on each other: `first touch`, or a time [s]."""
     recorded: Literal["physical robot", "simulation"] | None = None
@@ -135,6 +137,11 @@ class MappingFile(Spec):
     def _code_of_a_simulation(self) -> Checks:
         if self.code is not None and self.recorded != "simulation":
             yield Problem("code", "must be left out unless recorded is simulation")
+
+    @check
+    def _setting_of_a_terrain(self) -> Checks:
+        if self.setting is not None and self.terrain is None:
+            yield Problem("setting", "must be left out without terrain")
 
     @check
     def _ends_after_start(self) -> Checks:
