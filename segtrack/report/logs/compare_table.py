@@ -18,7 +18,7 @@ def compare_tables(comparison: Comparison) -> list[Table]:
     """Phases; each run's errors of the whole and by phase; actuator and contact error; currents."""
     tables = [_phases(comparison)]
     for run in comparison.runs.values():
-        tables += [_whole(comparison, run), *_by_phase(run)]
+        tables += [*_whole(run), *_by_phase(run)]
     if comparison.split:
         tables.append(_split(comparison))
     if any(run.currents for run in comparison.runs.values()):
@@ -58,29 +58,32 @@ def _phases(comparison: Comparison) -> Table:
     return table
 
 
-def _whole(comparison: Comparison, run: RunComparison) -> Table:
-    title = f"Driven by {run.run} belts, whole: error beside {COVERAGE:g} standard uncertainties"
-    table = Table("", "log", "simulated", "error", "95 %", "u num", "u input", "u data", "", title=title)
+def _whole(run: RunComparison) -> Iterator[Table]:
+    """Errors of the whole drive, and what makes them uncertain; apart, since terminals are narrow."""
+    title = f"Driven by {run.run} belts, whole: error (of the range), and {COVERAGE:g} standard uncertainties"
+    errors = Table("", "log", "simulated", "error", f"{COVERAGE:g} u", "", title=title)
+    title = f"Driven by {run.run} belts, whole: interval of the error, and standard uncertainties"
+    parts = Table("", "95 %", "u num", "u input", "u data", title=title)
     for row in run.rows:
-        if row.phase != "whole":
-            continue
-        unit, factor = shown_unit(row.unit)
-        parts = row.parts
-        numerics = (
-            "not tried" if not parts.is_refined else _part(parts.numerics and parts.numerics.value, factor)
-        )
-        inputs = _part(parts.input, factor) if parts.inputs else "not given"
-        table.add_row(
-            escape(f"{row.quantity} [{unit}]"),
-            *("" if value is None else _number(factor * value) for value in (row.logged, row.simulated)),
-            _number(factor * row.error) + _fraction(row),
-            "" if row.interval is None else " to ".join(_number(factor * end) for end in row.interval),
-            numerics,
-            inputs,
-            _part(parts.datum, factor),
-            _verdict(row),
-        )
-    return table
+        if row.phase == "whole":
+            unit, factor = shown_unit(row.unit)
+            quantity = escape(f"{row.quantity} [{unit}]")
+            seen = ("" if v is None else _number(factor * v) for v in (row.logged, row.simulated))
+            spread = None if row.uncertainty is None else COVERAGE * row.uncertainty
+            error = _number(factor * row.error) + _fraction(row)
+            errors.add_row(quantity, *seen, error, _part(spread, factor), _verdict(row))
+            parts.add_row(quantity, *_parts(row, factor))
+    yield errors
+    yield parts
+
+
+def _parts(row: ErrorRow, factor: float) -> Iterator[str]:
+    """Interval of an error, and its uncertainties by numerics, inputs and data."""
+    parts = row.parts
+    yield "" if row.interval is None else " to ".join(_number(factor * end) for end in row.interval)
+    yield _part(parts.numerics and parts.numerics.value, factor) if parts.is_refined else "not tried"
+    yield _part(parts.input, factor) if parts.inputs else "not given"
+    yield _part(parts.datum, factor)
 
 
 def _by_phase(run: RunComparison) -> Iterator[Table]:
@@ -136,7 +139,7 @@ def _part(value: float | None, factor: float) -> str:
 
 
 def _fraction(row: ErrorRow) -> str:
-    return "" if row.range_fraction is None else f" ({row.range_fraction:.1%} of range)"
+    return "" if row.range_fraction is None else f" ({row.range_fraction:.1%})"
 
 
 def _verdict(row: ErrorRow) -> str:
