@@ -81,7 +81,8 @@ def test_a_fit_is_told_as_json(fitted: Fit) -> None:
 
 
 def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds() -> None:
-    found = fit(VEHICLE, [logged("a", 0.2, 1)], {"com_x": Choice(), "com_z": Choice()})
+    case = logged("a", 0.2, 1, truth={"com_x": -0.03})
+    found = fit(VEHICLE, [case], {"com_x": Choice(), "com_z": Choice()})
     x, z = found.estimates
     assert x.status == "identified"
     assert z.status == "not identifiable"
@@ -130,7 +131,17 @@ def test_a_bound_that_leaves_the_truth_out_is_run_into_and_said() -> None:
     assert estimate.at_bound == "upper" and estimate.value == pytest.approx(-0.04, abs=1e-3)
     assert estimate.interval[1] == -0.04
     assert estimate.status == "bounded below"
-    assert estimate.why == "the best fit ran into the upper bound"
+    ran = "the best fit ran into the upper bound"
+    assert estimate.why == f"{ran}; 3.2 standard deviations are left over, for which it makes up too"
+
+
+def test_where_the_model_is_seen_to_be_wrong_no_value_counts_as_identified() -> None:
+    """The log's nose rises half as much again as the model's."""
+    found = fit(VEHICLE, [logged("a", 0.2, 1, gain=1.5)], {"com_x": Choice(), "drive_lag": Choice()})
+    assert found.misfit > 1.5
+    for estimate in found.estimates:
+        assert estimate.status != "identified"
+        assert estimate.why.endswith("standard deviations are left over, for which it makes up too")
 
 
 def test_a_clock_offset_is_found_where_two_sources_have_two_clocks() -> None:

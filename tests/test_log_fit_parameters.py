@@ -153,6 +153,7 @@ def test_all_mistakes_of_a_calibration_are_found_at_once() -> None:
         "vehicle_sha256": "short",
         "engine": "native",
         "track_model": "compliant",
+        "misfit": 1.0,
         "parameters": {"friction": {"value": 0.6, "unit": "-", "std": 0.1, "interval": [0.8, 0.4]}},
         "logs": {"a": log},
         "held_ot": {},

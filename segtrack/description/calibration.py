@@ -69,6 +69,9 @@ class Calibration(Spec):
     parameters: Annotated[dict[Name, FittedParameter], Field(min_length=1)]
     others: dict[Name, Number] = {}
     """Values of parameters that were not fitted, as they were: by these a later change is told."""
+    misfit: NonNegative | None = None
+    """Root mean square of what is left over of the logs that were fitted, over standard deviations [-]. Well
+    above 1 the values are those of the model alone: they make up for what it gets wrong."""
     logs: Annotated[dict[Text, FittedLog], Field(min_length=1)]
     """That it was fitted to, by name."""
     held_out: dict[Text, FittedLog] = {}

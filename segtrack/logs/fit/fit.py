@@ -147,7 +147,9 @@ class _Work:
         return replace(
             found,
             noise=self.noise,
-            estimates=estimates_of(evaluator.unknowns, point, self.uncertainty, self.profiles, loose),
+            estimates=estimates_of(
+                evaluator.unknowns, point, self.uncertainty, self.profiles, loose, found.misfit
+            ),
             undetermined=loose,
             determined=firm,
             uncertainty=self.uncertainty,

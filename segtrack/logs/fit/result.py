@@ -91,6 +91,12 @@ class Fit:
     profiles: tuple[Profile, ...] = ()
 
     @property
+    def misfit(self) -> float:
+        """Root mean square of what is left over of the logs that were fitted, in standard deviations [-]."""
+        left = [case.after[case.case.rows.there] for case in self.cases if not case.case.held_out]
+        return float(np.sqrt((np.concatenate(left) ** 2).mean()))
+
+    @property
     def finished(self) -> bool:
         """Whether it went through all stages: without, values have no uncertainty."""
         return bool(self.estimates)
@@ -101,6 +107,7 @@ class Fit:
             "finished": self.finished,
             "vehicle": self.start.name,
             "seed": self.seed,
+            "misfit": self.misfit,
             "simulations": self.simulations,
             "values": dict(self.values),
             "cases": [case.summary() for case in self.cases],

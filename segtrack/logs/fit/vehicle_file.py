@@ -46,11 +46,12 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
                 unit=estimate.unknown.unit,
                 std=estimate.std,
                 interval=estimate.interval,
-                identified=estimate.status == "identified",
+                identified=estimate.status in ("identified", "of this model alone"),
             )
             for estimate in own
         },
         others={name: x for name, x in values_of(found.vehicle).items() if name not in found.values},
+        misfit=found.misfit,
         logs=logs,
         held_out={case.case.name: _log(case) for case in found.cases if case.case.held_out},
     )

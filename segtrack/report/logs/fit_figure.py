@@ -70,7 +70,7 @@ def _draw_profile(
     unknown, unit = estimate.unknown, estimate.unknown.unit
     values = [unknown.value(x) for x in profile.scaled.tolist()]
     low, high = estimate.interval
-    identified = estimate.status == "identified"
+    identified = estimate.status in ("identified", "of this model alone")
     axes.axvspan(low, high, color=_AFTER, alpha=0.18 if identified else 0.07, linewidth=0)
     axes.plot(values, profile.distances, "o-", color=_AFTER, markersize=4)
     axes.axhline(quantile, color="grey", linewidth=0.8, linestyle=":")

@@ -14,7 +14,11 @@ from segtrack.logs.fit.stages.uncertainty import Uncertainty
 from segtrack.logs.fit.unknowns import Unknown
 
 Array = NDArray[np.float64]
-Status = Literal["identified", "bounded below", "bounded above", "not identifiable"]
+Status = Literal["identified", "of this model alone", "bounded below", "bounded above", "not identifiable"]
+MISFIT = 1.5
+"""Root mean square of what is left over, in standard deviations of the noise, from which on the model is seen
+to be wrong [-]. A parameter then makes up for that, too, by an amount that no log tells apart from its value
+(Kennedy and O'Hagan 2001; Brynjarsdottir and O'Hagan 2014)."""
 LOOSE = 0.25
 """A direction whose standard deviation is this share of the bounds' distance is not determined [-]: an
 interval of 95 % about its middle would reach both."""
@@ -92,6 +96,7 @@ def estimates_of(
     uncertainty: Uncertainty,
     profiles: Sequence[Profile],
     combinations: Sequence[Combination],
+    misfit: float,
 ) -> tuple[Estimate, ...]:
     """Values, intervals and what keeps the logs from bounding them.
 
@@ -101,6 +106,7 @@ def estimates_of(
         uncertainty: Around it.
         profiles: Of each unknown.
         combinations: That are not determined.
+        misfit: Root mean square of what is left over, in standard deviations [-].
     """
     found = []
     for i, (unknown, profile) in enumerate(zip(unknowns, profiles, strict=True)):
@@ -114,6 +120,10 @@ def estimates_of(
         ends = (unknown.value(0.0 if low is None else low), unknown.value(1.0 if high is None else high))
         status = _STATUS[low is not None, high is not None]
         why = "" if status == "identified" else _why(unknowns, i, uncertainty, combinations, at_bound)
+        if misfit > MISFIT:
+            status = "of this model alone" if status == "identified" else status
+            left = f"{misfit:.1f} standard deviations are left over, for which it makes up too"
+            why = f"{why}; {left}" if why else left
         std = float(uncertainty.std[i]) * unknown.slope(scaled)
         found.append(Estimate(unknown, unknown.value(scaled), std, ends, status, at_bound, why))
     return tuple(found)

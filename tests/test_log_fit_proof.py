@@ -1,0 +1,21 @@
+"""Friction, centre of mass and drive lag from simulated climbs of which the truth is known: minutes long."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("cmaes", reason="of an extra")
+
+from segtrack.experiments.parallel import Workers
+from segtrack.logs.fit.proof import run_proof
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("logged", ["compliant", "chain"])
+def test_the_truth_is_within_the_interval_or_it_is_said_why_it_need_not_be(logged: str) -> None:
+    """Logs of the chain miss: compliant belts are seen not to meet them, and that is what is said."""
+    with Workers() as pool:
+        proof = run_proof(logged, "compliant", pool=pool)
+    assert proof.fit.finished
+    for estimate in proof.fit.estimates:
+        assert proof.is_inside(estimate) or (estimate.status != "identified" and estimate.why)
