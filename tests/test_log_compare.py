@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from rod_climb import RodClimb
+from scipy.spatial.transform import Rotation
 
 from segtrack.errors import InvalidValueError
 from segtrack.logs import Motion, Signal
@@ -286,3 +287,28 @@ def test_a_comparison_is_written_down_and_travels():
         summary["rows"][0]
     )
     assert pickle.loads(pickle.dumps(comparison.logged_phases)) == comparison.logged_phases
+
+
+def turned(rolls, pitches, yaws, std=0.0):
+    """The drive with an orientation in place of its angles [rad]; pitch nose up positive."""
+    quaternions = Rotation.from_euler("ZYX", np.stack([yaws, -pitches, rolls], axis=1)).as_quat()
+    signals = {key: signal for key, signal in drive().signals.items() if key not in ("yaw", "pitch")}
+    return Motion("drive", signals | {"orientation": Signal(TIMES, quaternions, std)})
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_noise_of_an_orientation_is_an_angle_about_each_axis(stated):
+    noise = 0.01 * np.random.default_rng(5).standard_normal((3, len(TIMES)))
+    logged = turned(*(noise + np.array([[0.3], [0.4], [1.0]])), std=0.01 if stated else None)
+    simulated = turned(0.3 + 0 * TIMES, 0.4 + 0 * TIMES, 1.0 + 0 * TIMES)
+    found = row(compare_motions(logged, simulated), "pitch RMSE")
+    assert found.parts.data["noise"] == pytest.approx(0.01, rel=0.25)
+    assert found.verdict == "within"
+
+
+def test_bias_and_drift_of_an_orientation_are_angles_about_each_axis():
+    level = turned(0 * TIMES, 0 * TIMES, 0.7 + 0 * TIMES)
+    uncertain = DataUncertainty(bias={"orientation": 0.01}, drift={"orientation": 0.001})
+    data = row(compare_motions(level, level, data=uncertain), "pitch RMSE").parts.data
+    assert data["bias"] == pytest.approx(0.01)
+    assert data["drift"] == pytest.approx(0.001 * TIMES[-1] / math.sqrt(3), rel=0.01)

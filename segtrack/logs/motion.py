@@ -80,7 +80,8 @@ class Signal:
     Attributes:
         times: Ascending, on the motion's clock (n,) [s], n >= 1.
         values: In the unit of the quantity, all finite: (n,), or (n, k) for k numbers at a time.
-        std: Standard deviation of each value's noise, in the unit of the quantity; None if it is not known.
+        std: Standard deviation of each value's noise, in the unit of the quantity, of an orientation about
+            each axis [rad]; None if it is not known.
         source: What measured it: signals of one source share a clock.
     """
 
@@ -94,6 +95,11 @@ class Signal:
         self.times.setflags(write=False)
         self.values.setflags(write=False)
 
+    @property
+    def is_orientation(self) -> bool:
+        """Whether its values are quaternions."""
+        return self.values.ndim == 2 and self.values.shape[1] == 4
+
     def at(self, times: ArrayLike) -> NDArray[np.float64]:
         """Values at times of any shape [s], linear between samples, the ends held (..., k).
 
@@ -102,10 +108,9 @@ class Signal:
         when = np.asarray(times, dtype=float)
         if self.values.ndim == 1:
             return np.interp(when, self.times, self.values)
-        is_orientation = self.values.shape[1] == 4
-        values = same_signs(self.values) if is_orientation else self.values
+        values = same_signs(self.values) if self.is_orientation else self.values
         between = np.stack([np.interp(when, self.times, column) for column in values.T], axis=-1)
-        return between / np.linalg.norm(between, axis=-1, keepdims=True) if is_orientation else between
+        return between / np.linalg.norm(between, axis=-1, keepdims=True) if self.is_orientation else between
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,13 +46,17 @@ def noise_std(signal: Signal) -> float:
     """Standard deviation of a signal's white noise: what is stated, or what its second differences say.
 
     Those of white noise have six times its variance, those of a smooth signal hardly any; their median is
-    that of nearly all of the signal, jumps left out.
+    that of nearly all of the signal, jumps left out. Of an orientation it is about each axis [rad].
     """
     if signal.std is not None:
         return signal.std
     if len(signal.times) < 3:
         return 0.0
-    second = np.diff(signal.values, 2, axis=0)
+    if signal.is_orientation:
+        turns = Rotation.from_quat(signal.values)
+        second = np.diff((turns[:-1].inv() * turns[1:]).as_rotvec(), axis=0)
+    else:
+        second = np.diff(signal.values, 2, axis=0)
     return float(np.median(abs(second)) / (0.6745 * math.sqrt(6.0)))
 
 

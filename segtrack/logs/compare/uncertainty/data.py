@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from segtrack.logs.compare.motions.sampling import noise_std
 from segtrack.logs.motion import Motion, Signal
@@ -31,7 +32,8 @@ class DataUncertainty:
 
     Attributes:
         clocks: Of the offset of each source's clock, by source [s].
-        bias: Of a constant error, by quantity, in its unit; of each axis of a vector.
+        bias: Of a constant error, by quantity, in its unit; of each axis of a vector, and about each axis of
+            the body where it is an orientation [rad].
         drift: Of an error that grows with time, by quantity, in its unit a second.
     """
 
@@ -79,7 +81,7 @@ def disturbed(logged: Motion, uncertainty: DataUncertainty) -> Iterator[Disturbe
     for part, stds in (("bias", uncertainty.bias), ("drift", uncertainty.drift)):
         for name, std in stds.items():
             for key, signal in _signals_of(logged, name):
-                for axis in range(1 if signal.values.ndim == 1 else signal.values.shape[1]):
+                for axis in range(_axes(signal)):
                     yield Disturbed(
                         part,  # type: ignore[arg-type]
                         1.0,
@@ -98,11 +100,19 @@ def _compared(logged: Motion) -> dict[str, Signal]:
     return {key: signal for key, signal in logged.signals.items() if key.split(".")[0] not in _NOT_COMPARED}
 
 
+def _axes(signal: Signal) -> int:
+    """How many numbers an error of a signal has at a time."""
+    if signal.values.ndim == 1:
+        return 1
+    return 3 if signal.is_orientation else signal.values.shape[1]
+
+
 def _noisy(logged: Motion, stds: Mapping[str, float], draw: np.random.Generator) -> Motion:
     signals = {}
     for key, std in stds.items():
         signal = logged.signals[key]
-        signals[key] = _with_values(signal, signal.values + std * draw.standard_normal(signal.values.shape))
+        noise = std * draw.standard_normal((len(signal.times), _axes(signal)))
+        signals[key] = _with_error(signal, noise)
     return logged.with_signals(signals)
 
 
@@ -116,16 +126,15 @@ def _signals_of(logged: Motion, name: str) -> list[tuple[str, Signal]]:
 
 def _off(logged: Motion, key: str, signal: Signal, axis: int, by: float, grows: bool) -> Motion:
     """The motion with an axis of one signal off, by so much, or so much a second since its beginning."""
-    error = by * (signal.times - signal.times[0]) if grows else np.full(len(signal.times), by)
-    values = signal.values.copy()
-    if values.ndim == 1:
-        values += error
+    error = np.zeros((len(signal.times), _axes(signal)))
+    error[:, axis] = by * (signal.times - signal.times[0]) if grows else by
+    return logged.with_signals({key: _with_error(signal, error)})
+
+
+def _with_error(signal: Signal, error: NDArray[np.float64]) -> Signal:
+    """The signal with an error (n, axes); an orientation is turned by it in the body [rad]."""
+    if signal.is_orientation:
+        values = (Rotation.from_quat(signal.values) * Rotation.from_rotvec(error)).as_quat()
     else:
-        values[:, axis] += error
-    return logged.with_signals({key: _with_values(signal, values)})
-
-
-def _with_values(signal: Signal, values: NDArray[np.float64]) -> Signal:
-    if values.ndim == 2 and values.shape[1] == 4:
-        values = values / np.linalg.norm(values, axis=1, keepdims=True)
+        values = signal.values + error.reshape(signal.values.shape)
     return replace(signal, values=values)
