@@ -78,6 +78,13 @@ quantities:
         ("start: 5\nend: 4" + PLAIN, "m.yaml:2: end must be greater than start 5, got 4"),
         ("setting: 0.2" + PLAIN, "m.yaml:1: setting must be left out without terrain"),
         (
+            "vehicle: quince\nterrain: okada-step\nrecorde: simulation\n"
+            "quantities: {pitch: {channel: a, unit: deg}}",
+            "m.yaml:3: recorde is not a key that segtrack knows; did you mean recorded?\n"
+            "m.yaml:4: quantities.pitch.positive must be said: nose up (as segtrack counts it) or nose "
+            "down (as REP 103 does)",
+        ),
+        (
             "quantities: {belt_speed: {left: a, right: b, table: [[0, 0], [0, 1]], unit: m/s}}",
             "m.yaml:1: quantities.belt_speed.unit must be left out where there is a table, whose "
             "speeds are in m/s\n"

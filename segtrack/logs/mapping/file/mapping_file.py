@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,9 +33,8 @@ STEADY = ("belt_speed", "belt_speed_command", "slip_velocity", "yaw_rate", "curr
 """Quantities that a table of steady turns can have."""
 
 
-def _found(given: str, info: ValidationInfo) -> str:
+def _found(given: str, bundled: Collection[str], info: ValidationInfo) -> str:
     """A bundled name as it is; the path of a file made absolute."""
-    bundled = bundled_vehicles() if info.field_name == "vehicle" else bundled_courses()
     if given in bundled:
         return given
     path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
@@ -42,6 +42,14 @@ def _found(given: str, info: ValidationInfo) -> str:
         message = f"must be a bundled name or an existing file, got {given!r} (looked for {path})"
         raise ValueError(f"{message}; there are: {', '.join(bundled)}")
     return str(path)
+
+
+def _found_vehicle(given: str, info: ValidationInfo) -> str:
+    return _found(given, bundled_vehicles(), info)
+
+
+def _found_terrain(given: str, info: ValidationInfo) -> str:
+    return _found(given, bundled_courses(), info)
 
 
 def _event(given: Any) -> str | float:
@@ -100,9 +108,9 @@ class SourceClock(Spec):
 class MappingFile(Spec):
     """A mapping file."""
 
-    vehicle: Annotated[str, Field(strict=True), AfterValidator(_found)] | None = None
+    vehicle: Annotated[str, Field(strict=True), AfterValidator(_found_vehicle)] | None = None
     """Bundled vehicle, or path of a vehicle file."""
-    terrain: Annotated[str, Field(strict=True), AfterValidator(_found)] | None = None
+    terrain: Annotated[str, Field(strict=True), AfterValidator(_found_terrain)] | None = None
     """Bundled course, or path of a file with a terrain."""
     setting: Number | None = None
     """Value of what the course raises, in its unit; the course's own if not given."""
