@@ -216,6 +216,12 @@ def test_a_trajectory_is_positions_and_orientations(header, tmp_path):
             "log.csv:2: numbers must have decimal points, got '0,5': export it with points, or replace all "
             "commas if they stand for nothing else",
         ),
+        (
+            "t;v\n0,1;0,2\n0,3;0,4\n",
+            "log.csv",
+            "log.csv:2: numbers must have decimal points, got '0,1': export it with points, or replace all "
+            "commas if they stand for nothing else",
+        ),
         ("# nothing\n\n", "log.csv", "log.csv: has no rows"),
         ("t,v\n", "log.csv", "log.csv: has no rows of numbers"),
         ("name,mode\na,b\nc,d\n", "log.csv", "log.csv: has no rows of numbers"),

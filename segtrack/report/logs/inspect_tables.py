@@ -10,6 +10,8 @@ from segtrack.logs.reading.inspection import ChannelView, ClockView, Inspection,
 _PPM = 1e-3
 """Skews below it are in millionths."""
 _SINCE_1970 = 1e9
+_SAME = 1e-6
+"""Stamps that differ by less from reception are it [s], as is their pace [-]."""
 
 
 def inspect_tables(inspection: Inspection) -> list[Table]:
@@ -78,9 +80,14 @@ def _remarks(inspection: Inspection) -> list[str]:
             said.append(f"{source.name}: {source.backwards} times are before the one before them")
         if source.repeated:
             said.append(f"{source.name}: {source.repeated} times are the same as the one before them")
-        if source.clock is not None:
+        if source.clock is not None and not _is_reception(source.clock):
             said.append(f"{source.name}: {clock_in_words(source.clock)}")
     return said
+
+
+def _is_reception(clock: ClockView) -> bool:
+    """Whether stamps are the times of reception."""
+    return max(abs(clock.offset), abs(clock.skew), clock.scatter) < _SAME
 
 
 def clock_in_words(clock: ClockView) -> str:

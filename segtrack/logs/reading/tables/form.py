@@ -68,9 +68,9 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
             first, *others = others or [first + 1]
     else:
         names = _named_by_comment(lines[: content[first][0]], delimiter, width) or [""] * width
+    _check_commas(cells[first:], content[first:], delimiter, file)
     if first >= len(cells) or "number" not in kinds:
         raise LogFileError(file, "has no rows of numbers")
-    _check_commas(cells[first:], content[first:], delimiter, file)
     units = [unit or unit_of(name) for unit, name in zip(units, names, strict=True)]
     return TableForm(delimiter, _distinct(names), tuple(units), kinds, content[first][0], starts[0])
 
