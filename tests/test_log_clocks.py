@@ -9,6 +9,7 @@ from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.clocks import fit_clock, fit_to_receive_times, mounting_at_rest
 from segtrack.logs.clocks.increments import increments, noise_weights
+from segtrack.logs.clocks.noise import NoiseLikelihood, NoiseModel
 from segtrack.logs.clocks.receive_times import fit_receive_times
 from segtrack.logs.clocks.views import View
 from segtrack.logs.round_trip import Climb, estimates_of, recovered, run_round_trip, truth
@@ -218,6 +219,20 @@ def test_noise_weights_are_the_derivatives_of_increments_by_samples():
         view = View("yaw", is_rate, samples, rng.normal(size=12))
         weights = noise_weights(view, times)
         assert weights @ view.values == pytest.approx(increments(view, times)[:, 0])
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.0003, 0.001, 0.003, 0.1])
+@pytest.mark.parametrize("angle", [1e-5, 0.001, 0.005, 0.01])
+def test_noise_of_both_has_an_interval_however_small_the_one_is(angle, rate):
+    """Within an interval and a half."""
+    rng, times = np.random.default_rng(0), np.arange(0.0, 60.0, 0.02)
+    angles, spins = (noise_weights(View("yaw", is_rate, times, times), times) for is_rate in (False, True))
+    samples = rng.normal(size=(2, len(times), 3))
+    residual = angles @ (angle * samples[0]) + spins @ (rate * samples[1])
+    likelihood = NoiseLikelihood(NoiseModel.of(angles, spins), residual, np.zeros((*residual.shape, 1)))
+    for estimate, true in zip(likelihood.estimates(likelihood.likeliest()), (angle, rate), strict=True):
+        assert estimate.low <= estimate.value <= estimate.high
+        assert abs(estimate.value - true) < 1.5 * estimate.margin
 
 
 def stamped(seed, delays, count=668, slow=0.053):

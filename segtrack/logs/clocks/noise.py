@@ -93,8 +93,13 @@ class NoiseLikelihood:
 
             return cost(_smallest(cost, -2.0, 2.0)) - least - _DROP
 
-        low = None if own > stds[which] else _crossing(excess, -1.0)
-        high = _crossing(excess, 1.0)
+        estimate = math.log(stds[which] / own)
+        if excess(0.0) > 0:  # The upper end is below the hundredth.
+            low = _crossing(excess, -1.0, estimate)
+            high: float | None = float(brentq(excess, estimate, 0.0, xtol=1e-3))
+        else:
+            low = None if own > stds[which] else _crossing(excess, -1.0, estimate)
+            high = _crossing(excess, 1.0, 0.0)
         return Estimate(
             stds[which],
             0.0 if low is None else own * math.exp(low),
@@ -154,11 +159,11 @@ def _smallest(cost: Callable[[float], float], low: float, high: float) -> float:
     return float(minimize_scalar(cost, bounds=(low, high), method="bounded", options={"xatol": 1e-2}).x)
 
 
-def _crossing(excess: Callable[[float], float], sign: float) -> float | None:
-    """Where a function that is negative at 0 becomes positive on one side of it, if it does."""
+def _crossing(excess: Callable[[float], float], sign: float, start: float) -> float | None:
+    """Where a function that is negative at a start becomes positive on one side of it, if it does."""
     inside = 0.0
     for outside in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, _CEILING):
-        if excess(sign * outside) > 0:
-            return float(brentq(excess, sign * inside, sign * outside, xtol=1e-3))
+        if excess(start + sign * outside) > 0:
+            return float(brentq(excess, start + sign * inside, start + sign * outside, xtol=1e-3))
         inside = outside
     return None
