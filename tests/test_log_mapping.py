@@ -509,6 +509,21 @@ def test_a_source_is_put_on_the_clock_of_another_by_what_it_sees_besides():
     assert result.record()["clocks"][0]["by"] == "yaw"
 
 
+@pytest.mark.parametrize("is_used", [True, False], ids=["used", "for its clock alone"])
+def test_a_source_follows_the_offset_of_the_one_that_it_is_aligned_to(is_used):
+    """In whatever order the mapping file has them."""
+    moved, yaw = "mocap: {offset: 5", "yaw: {channel: 'mocap: yaw'}"
+    said = BOTH if is_used else BOTH.replace(yaw, "orientation: {channels: 'mocap: q'}")
+    moved += "}" if is_used else f", sees: {{{yaw}}}}}"
+    head, aligned = SEEN.removesuffix("}").split("{", 1)
+    begins = []
+    for order in ((aligned, moved), (moved, aligned)):
+        result = mapped(two_devices(), said, f"{head}{{{', '.join(order)}}}")
+        assert result.clocks[0].offset.value == pytest.approx(55.0, abs=0.02)
+        begins.append(result.motion.signals["belt_speed.left"].times[0] + result.begin)
+    assert begins == pytest.approx([155.0, 155.0], abs=0.02)
+
+
 def test_a_clock_that_the_motion_does_not_show_is_refused_where_it_is_asked_for():
     assert refused(two_devices(is_moving=False), BOTH, SEEN) == (
         "m.yaml:1: sources.log.csv.align cannot be done: the clock of log.csv cannot be put on that "

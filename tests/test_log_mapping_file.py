@@ -114,6 +114,12 @@ quantities:
             "its, got 'imu'",
         ),
         (
+            "sources:\n  a: {align: b}\n  b: {align: c}\n  c: {align: a}\n  d: {align: a}" + PLAIN,
+            "m.yaml:2: sources.a.align must not lead back to its source, got a to b to c to a\n"
+            "m.yaml:3: sources.b.align must not lead back to its source, got b to c to a to b\n"
+            "m.yaml:4: sources.c.align must not lead back to its source, got c to a to b to c",
+        ),
+        (
             "rows: steady\nstart: 3" + PLAIN,
             "m.yaml:2: start must be left out where rows are steady\n"
             "m.yaml:4: quantities.pitch must be one of belt_speed, belt_speed_command, "

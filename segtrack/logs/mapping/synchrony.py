@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 import numpy as np
@@ -43,44 +44,59 @@ def put_on_one_clock(
 ) -> Clocks:
     """Put signals in the body frame, by the clocks of their sources, on that of the log.
 
-    Sources are fitted to others as these are by then, in the order of the mapping file.
+    A source is fitted to another one when that has been put on the log's clock.
     """
     found = dict(signals)
+    seen = {name: dict(sights.get(name, {})) for name in file.sources}
     fits = [source.fit for source in sources.values() if source.fit is not None]
     problems: list[Problem] = []
-    for name, clock in file.sources.items():
+    for name in _references_first(file):
+        clock = file.sources[name]
         own = {key: signal for key, signal in found.items() if signal.source == name}
-        if not own:
+        motion = Motion(name, {**seen[name], **own})
+        if not motion.signals:
             continue
         if clock.align is None:
-            found |= _shifted(own, clock)
+            start = min(float(signal.times[0]) for signal in motion.signals.values())
+            found |= _shifted(own, clock, start)
+            seen[name] = _shifted(seen[name], clock, start)
             continue
         reference = {key: signal for key, signal in found.items() if signal.source == clock.align}
-        pair = (
-            Motion(clock.align, {**sights.get(clock.align, {}), **reference}),
-            Motion(name, {**sights.get(name, {}), **own}),
-        )
+        pair = Motion(clock.align, {**seen.get(clock.align, {}), **reference}), motion
         try:
             fit = fit_clock(*pair, clock.by, _mounted(pair[1], file, clock))
         except ClockError as error:
             problems.append(Problem(f"sources.{name}.align", f"cannot be done: {error}"))
             continue
         fits.append(fit)
-        found |= {key: replace(signal, times=fit.times(signal.times)) for key, signal in own.items()}
+        found |= _fitted(own, fit)
+        seen[name] = _fitted(seen[name], fit)
         _note(fit, file, pair[1], clock, notes)
         for motion, noise in zip(pair, fit.noises, strict=True):
             found |= _with_noise(found, motion, fit, noise, notes)
     return Clocks(found, tuple(fits), problems)
 
 
-def _shifted(signals: Mapping[str, Signal], clock: SourceClock) -> dict[str, Signal]:
-    """Signals with the offset and skew that the mapping says."""
-    start = min(float(signal.times[0]) for signal in signals.values())
+def _references_first(file: MappingFile) -> list[str]:
+    """Names of the file's sources, each after the one that it is aligned to."""
+    order = TopologicalSorter(
+        {name: () if clock.align is None else (clock.align,) for name, clock in file.sources.items()}
+    )
+    return [name for name in order.static_order() if name in file.sources]
+
+
+def _shifted(signals: Mapping[str, Signal], clock: SourceClock, start: float) -> dict[str, Signal]:
+    """Signals with the offset and skew that the mapping says; the skew counts from a start [s]."""
     offset = clock.offset or 0.0
     return {
         key: replace(signal, times=signal.times + offset + clock.skew * (signal.times - start))
         for key, signal in signals.items()
     }
+
+
+def _fitted(signals: Mapping[str, Signal], fit: ClockFit) -> dict[str, Signal]:
+    """Signals by the clock that a fit puts them on."""
+    return {key: replace(signal, times=fit.times(signal.times)) for key, signal in signals.items()}
 
 
 def _sensor_of(motion: Motion, file: MappingFile, clock: SourceClock) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -105,6 +105,11 @@ class SourceClock(Spec):
             yield Problem("time", "must not be given beside clock")
 
 
+def _align_of(sources: Mapping[str, SourceClock], name: str) -> str | None:
+    onto: str | None = known(sources.get(name, SourceClock()), "align", None)
+    return onto
+
+
 class MappingFile(Spec):
     """A mapping file."""
 
@@ -155,6 +160,17 @@ class MappingFile(Spec):
     def _ends_after_start(self) -> Checks:
         if self.start is not None and self.end is not None and self.end <= self.start:
             yield Problem("end", f"must be greater than start {self.start:g}, got {self.end:g}")
+
+    @check
+    def _no_circle_of_clocks(self) -> Checks:
+        sources = known(self, "sources", {})
+        for name in sources:
+            path = [name]
+            while (onto := _align_of(sources, path[-1])) is not None and onto not in path:
+                path.append(onto)
+            if onto == name and len(path) > 1:
+                message = f"must not lead back to its source, got {' to '.join([*path, name])}"
+                yield Problem(f"sources.{name}.align", message)
 
     @check
     def _sensors_exist(self) -> Checks:
