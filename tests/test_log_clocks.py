@@ -1,5 +1,7 @@
 """Clocks and mountings of sensors: on motions of a closed form, and refused where there is nothing to see."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import trapezoid
@@ -98,6 +100,21 @@ def test_the_other_way_round_it_is_the_inverse(fit):
     times = np.array([1.0, 5.0, 9.0])
     assert fit.times(back.times(times)) == pytest.approx(times, abs=1e-6)
     assert back.offset.margin == pytest.approx(fit.offset.margin, rel=0.3)
+
+
+@pytest.mark.parametrize("is_reference", [False, True])
+def test_a_bias_is_of_the_source_that_measures_rates_in_its_sensors_frame(is_reference):
+    odometry, imu = pair()
+    gyro = imu.signals["angular_velocity"]
+    quarter = Rotation.from_euler("Z", np.pi / 2)
+    turned = imu.with_signals({"angular_velocity": replace(gyro, values=quarter.apply(gyro.values.copy()))})
+    fit = (
+        fit_clock(turned, odometry, None, Rotation.from_euler("X", 1.0), quarter)
+        if is_reference
+        else fit_clock(odometry, turned, None, quarter, Rotation.from_euler("X", 1.0))
+    )
+    assert fit.biased == "imu"
+    assert [part.value for part in fit.bias] == pytest.approx(BIAS, abs=0.002)
 
 
 def test_pitching_alone_does_not_show_how_far_a_gyroscope_is_pitched():

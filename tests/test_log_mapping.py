@@ -1,5 +1,6 @@
 """From logs to motions: units, signs, frames, clocks and gaps; and what is refused, whole messages."""
 
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -532,6 +533,28 @@ def test_a_clock_that_the_motion_does_not_show_is_refused_where_it_is_asked_for(
         "is 0.00, at "
         "least 0.6 is needed)"
     )
+
+
+@pytest.mark.parametrize(("one", "other"), [("imu", "mocap"), ("mocap", "imu")])
+def test_a_bias_is_noted_of_the_gyroscope_whichever_is_aligned(one, other):
+    """Beyond what the mapping takes off, in the frame of the gyroscope, which is turned by a quarter."""
+    rng = np.random.default_rng(0)
+    turned = Rotation.from_euler("Z", np.pi / 2)
+    times, seen = np.arange(0.5, 9.5, 0.02), np.arange(0.0, 10.0, 0.005)
+    spins = (swaying(seen - 0.002).inv() * swaying(seen + 0.002)).as_rotvec() / 0.004
+    spins = turned.inv().apply(spins) + [0.05, -0.04, 0.03] + rng.normal(0, 0.005, spins.shape)
+    attitude = swaying(times) * Rotation.from_rotvec(rng.normal(0, 0.002, (len(times), 3)))
+    log = log_of(
+        channel("q", attitude.as_quat(), "-", times, "mocap"), channel("w", spins, "rad/s", seen, "imu")
+    )
+    said = "  orientation: {channels: q}\n  angular_velocity: {channels: w, sensor: gyro, bias: [0.05, 0, 0]}"
+    more = f"sensors: {{gyro: {{rpy: [0, 0, 1.5707963]}}}}\nsources: {{{one}: {{align: {other}}}}}"
+    result = mapped(log, said, more)
+    assert result.clocks[0].biased == "imu"
+    (note,) = [note for note in result.notes if "bias" in note]
+    name, _, numbers = note.partition(": its rates have a bias: bias: ")
+    assert name == "imu"
+    assert ast.literal_eval(numbers) == pytest.approx([0.05, -0.04, 0.03], abs=0.003)
 
 
 def test_sides_may_be_of_two_sources():

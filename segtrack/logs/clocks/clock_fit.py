@@ -39,8 +39,10 @@ class ClockFit:
         left_out: Of these too far off to be of the same motion.
         correlation: Of what both see, at the start of the fit; None by receive times.
         scale: The reference's rates over the source's; None if neither measures a rate.
-        bias: Of the one's rates that measures them: three of turning in space, in the sensor's frame [rad/s],
-            else one in the unit of the rate; empty if neither does.
+        bias: Of the rates of `biased`: three of turning in space, in its sensor's frame [rad/s], else one in
+            the unit of the rate; empty if neither measures a rate.
+        biased: The one of both that measures rates; of two that do, that with more samples, over the other.
+            Empty if neither does.
         mountings: How the source's sensor sits on the vehicle, by each way that shows it.
         noises: Standard deviations of the reference's samples and the source's, of what both see: of
             orientations and angles [rad], of rates [rad/s] or [m/s]; empty by receive times.
@@ -59,6 +61,7 @@ class ClockFit:
     correlation: float | None = None
     scale: Estimate | None = None
     bias: tuple[Estimate, ...] = ()
+    biased: str = ""
     mountings: tuple[Mounting, ...] = ()
     noises: tuple[Estimate, ...] = ()
     delays: tuple[float, ...] = ()
@@ -82,6 +85,7 @@ class ClockFit:
             "correlation": self.correlation,
             "scale": None if self.scale is None else self.scale.record(),
             "bias": [part.record() for part in self.bias],
+            "biased": self.biased,
             "mountings": [mounting.record() for mounting in self.mountings],
             "noises": [noise.record() for noise in self.noises],
             "delays": list(self.delays),
@@ -112,7 +116,11 @@ def fit_to_receive_times(source: str, stamps: NDArray[np.float64], times: NDArra
 
 
 def fit_clock(
-    reference: Motion, source: Motion, by: Seen | None = None, mounted: Rotation | None = None
+    reference: Motion,
+    source: Motion,
+    by: Seen | None = None,
+    mounted: Rotation | None = None,
+    reference_mounted: Rotation | None = None,
 ) -> ClockFit:
     """The clock of one source on another's, by what both see.
 
@@ -124,6 +132,7 @@ def fit_clock(
         by: What both see; if not given the first of `SEEN` by which it succeeds.
         mounted: The source's sensor frame in the body frame, by which its signals were turned; as they are if
             not given.
+        reference_mounted: The reference's, likewise.
 
     Raises:
         ClockError: They see nothing in common, or it does not vary enough to tell one offset from
@@ -132,12 +141,19 @@ def fit_clock(
     ours = views_of(reference, rates_first=False)
     theirs = views_of(source, rates_first=True)
     mounted = Rotation.identity() if mounted is None else mounted
+    reference_mounted = Rotation.identity() if reference_mounted is None else reference_mounted
     complaints = []
     for what in SEEN if by is None else (by,):
         if what in ours and what in theirs:
             found = _fitted(ours[what], theirs[what])
             if not isinstance(found, Phrase):
                 fit = _described(source.name, reference.name, theirs[what], *found, mounted)
+                name, turned = (
+                    (reference.name, reference_mounted)
+                    if _leads(theirs[what], ours[what])
+                    else (source.name, mounted)
+                )
+                fit = _with_bias(fit, found[0], name, turned)
                 return _with_gravity(fit, reference, source, mounted)
             complaints.append(f"by {what}: {found}")
     if not complaints:
@@ -187,13 +203,11 @@ def _described(
     source: str, reference: str, view: View, fit: JointFit, start: Start, together: float, mounted: Rotation
 ) -> ClockFit:
     offset, layout = fit.estimate(0), fit.layout
-    bias: tuple[Estimate, ...] = tuple(fit.estimate(i) for i in range(layout.bias.start, layout.bias.stop))
     mountings: tuple[Mounting, ...] = ()
     if fit.turned is not None:
         part = layout.turn
         turned = fit.turned * mounted
         mountings = (Mounting.of("rates", turned, fit.covariance[part, part], fit.quantile(part)),)
-        bias = _in_frame(fit, mounted.inv())
     return ClockFit(
         source=source,
         reference=reference,
@@ -205,23 +219,23 @@ def _described(
         left_out=fit.left_out,
         correlation=start.correlation,
         scale=fit.estimate(layout.scale.start) if layout.scale.stop > layout.scale.start else None,
-        bias=bias,
         mountings=mountings,
         noises=fit.noises,
     )
 
 
-def _in_frame(fit: JointFit, turned: Rotation) -> tuple[Estimate, ...]:
-    """The bias of angular velocity in another frame; nothing if there is none."""
-    part = fit.layout.bias
+def _with_bias(fit: ClockFit, found: JointFit, name: str, mounted: Rotation) -> ClockFit:
+    """The fit, with the bias of rates, if there are any, and whose it is; in its sensor's frame."""
+    part = found.layout.bias
     if part.start == part.stop:
-        return ()
-    matrix = turned.as_matrix()
-    values = matrix @ fit.values[part]
-    stds = np.sqrt(np.diag(matrix @ fit.covariance[part, part] @ matrix.T))
-    return tuple(
-        Estimate.normal(value, std, fit.quantile(part)) for value, std in zip(values, stds, strict=True)
+        return fit
+    matrix = np.eye(1) if found.turned is None else mounted.inv().as_matrix()
+    values = matrix @ found.values[part]
+    stds = np.sqrt(np.diag(matrix @ found.covariance[part, part] @ matrix.T))
+    bias = tuple(
+        Estimate.normal(value, std, found.quantile(part)) for value, std in zip(values, stds, strict=True)
     )
+    return replace(fit, bias=bias, biased=name)
 
 
 def _with_gravity(fit: ClockFit, reference: Motion, source: Motion, mounted: Rotation) -> ClockFit:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from segtrack.errors import ClockError, Problem
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock
-from segtrack.logs.mapping.file.mapping_file import MappingFile, SourceClock
+from segtrack.logs.mapping.file.body import AngularVelocity
+from segtrack.logs.mapping.file.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.frames import rotation_of
 from segtrack.logs.mapping.sources import SourceTimes
 from segtrack.logs.motion import Motion, Signal
@@ -63,15 +63,16 @@ def put_on_one_clock(
             continue
         reference = {key: signal for key, signal in found.items() if signal.source == clock.align}
         pair = Motion(clock.align, {**seen.get(clock.align, {}), **reference}), motion
+        ours, theirs = (_sensor_of(each.name, found, file) for each in pair)
         try:
-            fit = fit_clock(*pair, clock.by, _mounted(pair[1], file, clock))
+            fit = fit_clock(*pair, clock.by, rotation_of(theirs.rpy), rotation_of(ours.rpy))
         except ClockError as error:
             problems.append(Problem(f"sources.{name}.align", f"cannot be done: {error}"))
             continue
         fits.append(fit)
+        _note(fit, theirs, _reference_of(fit.biased, "angular_velocity", found, file), notes)
         found |= _fitted(own, fit)
         seen[name] = _fitted(seen[name], fit)
-        _note(fit, file, pair[1], clock, notes)
         for motion, noise in zip(pair, fit.noises, strict=True):
             found |= _with_noise(found, motion, fit, noise, notes)
     return Clocks(found, tuple(fits), problems)
@@ -99,40 +100,34 @@ def _fitted(signals: Mapping[str, Signal], fit: ClockFit) -> dict[str, Signal]:
     return {key: replace(signal, times=fit.times(signal.times)) for key, signal in signals.items()}
 
 
-def _sensor_of(motion: Motion, file: MappingFile, clock: SourceClock) -> str | None:
-    """Name of the sensor that measures a source's turning."""
+def _reference_of(source: str, key: str, signals: Mapping[str, Signal], file: MappingFile) -> Any:
+    """What the mapping says of a quantity as a source sees it; None if it says nothing."""
+    if key in signals and signals[key].source == source:
+        return getattr(file.quantities, key)
+    return getattr(file.sources.get(source, SourceClock()).sees, key, None)
+
+
+def _sensor_of(source: str, signals: Mapping[str, Signal], file: MappingFile) -> Sensor:
+    """The sensor that measures a source's turning."""
     for key in ("angular_velocity", "orientation", "yaw"):
-        if key in motion.signals:
-            for quantities in (file.quantities, clock.sees):
-                if quantities is not None and (reference := getattr(quantities, key)) is not None:
-                    sensor: str | None = reference.sensor
-                    return sensor
-    return None
+        if (reference := _reference_of(source, key, signals, file)) is not None:
+            return file.sensors.get(reference.sensor or "", Sensor())
+    return Sensor()
 
 
-def _mounted(motion: Motion, file: MappingFile, clock: SourceClock) -> Rotation:
-    name = _sensor_of(motion, file, clock)
-    return Rotation.identity() if name is None else rotation_of(file.sensors[name].rpy)
-
-
-def _note(fit: ClockFit, file: MappingFile, motion: Motion, clock: SourceClock, notes: list[str]) -> None:
-    """Say what of a sensor is otherwise than the mapping has it."""
-    sensor = _sensor_of(motion, file, clock)
-    said = (0.0, 0.0, 0.0) if sensor is None else file.sensors[sensor].rpy
+def _note(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, notes: list[str]) -> None:
+    """Say what is otherwise than the mapping has it: of the source's sensor, and of rates that are biased."""
     for mounting in fit.mountings:
         angles = mounting.rpy
-        pairs = zip(angles, said, strict=True)
+        pairs = list(zip(angles, sensor.rpy, strict=True))
         if any(angle is not None and not angle.holds(value) for angle, value in pairs):
-            better = [
-                value if angle is None else angle.value for angle, value in zip(angles, said, strict=True)
-            ]
+            better = [value if angle is None else angle.value for angle, value in pairs]
             numbers = ", ".join(f"{value:.4f}" for value in better)
             notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
     if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
-        already = file.quantities.angular_velocity
-        offset = (0.0, 0.0, 0.0) if already is None else already.bias
+        offset = (0.0, 0.0, 0.0) if rates is None else rates.bias
         numbers = ", ".join(f"{part.value + known:.5f}" for part, known in zip(fit.bias, offset, strict=True))
-        notes.append(f"{fit.source}: its rates have a bias: bias: [{numbers}]")
+        notes.append(f"{fit.biased}: its rates have a bias: bias: [{numbers}]")
 
 
 def _with_noise(
