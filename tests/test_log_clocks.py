@@ -13,8 +13,9 @@ from segtrack.logs.clocks import fit_clock, fit_to_receive_times, mounting_at_re
 from segtrack.logs.clocks.increments import increments, noise_weights
 from segtrack.logs.clocks.noise import NoiseLikelihood, NoiseModel
 from segtrack.logs.clocks.receive_times import fit_receive_times
+from segtrack.logs.clocks.uncertainty import Estimate
 from segtrack.logs.clocks.views import View
-from segtrack.logs.round_trip import Climb, estimates_of, recovered, run_round_trip, truth
+from segtrack.logs.round_trip import Climb, RoundTrip, estimates_of, recovered, run_round_trip, truth
 
 OFFSET, SKEW = 3.7, 0.02
 MOUNTED = Rotation.from_euler("ZYX", [0.03, -0.025, 0.035])
@@ -303,13 +304,39 @@ def swaying():
 def test_what_was_spoilt_is_recovered(swaying):
     """One seed of a body that sways more than a climb does."""
     found = estimates_of(recovered(swaying, 0))
-    assert [name for name, estimate in found.items() if not estimate.holds(truth()[name])] == []
+    assert [
+        name for name, estimate in found.items() if not estimate or not estimate.holds(truth()[name])
+    ] == []
     assert abs(found["offset [s]"].value - 0.37) < 0.01
+
+
+def test_an_angle_that_is_not_seen_is_counted_and_not_held():
+    times = np.arange(0.5, 6.0, 0.002)
+    pitching = Climb(times, np.zeros((len(times), 3)), orientations(times, only=1).as_quat())
+    unseen = estimates_of(recovered(pitching, 0))
+    seen = {name: Estimate.normal(value, 0.1) for name, value in truth().items()}
+    result = RoundTrip(truth(), {name: (unseen[name], seen[name]) for name in seen})
+    name = "sensor's pitch [rad]"
+    assert (result.held(name), result.not_seen(name)) == (1, 1)
+    assert result.errors(name) == pytest.approx([0.0])
+    summary = RoundTrip({name: 0.0}, {name: (None,)}).summary()
+    assert summary[name] == {
+        "truth": 0.0,
+        "held": 0,
+        "not_seen": 1,
+        "seeds": 1,
+        "mean_error": None,
+        "rms_error": None,
+        "largest_error": None,
+        "median_margin": None,
+        "estimates": [None],
+    }
 
 
 @pytest.mark.slow
 def test_intervals_of_a_spoilt_climb_hold_the_truth():
-    """At least 90 of 100 seeds for each quantity; the offset within 10 ms for all."""
+    """At least 90 of 100 seeds for each quantity, which all see; the offset within 10 ms for all."""
     result = run_round_trip(100)
+    assert [name for name in result.truth if result.not_seen(name)] == []
     assert {name: result.held(name) for name in result.truth if result.held(name) < 90} == {}
     assert np.abs(result.errors("offset [s]")).max() < 0.01

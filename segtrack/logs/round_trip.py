@@ -68,39 +68,56 @@ class RoundTrip:
 
     Attributes:
         truth: What each quantity is, by its name.
-        estimates: What it was taken for, one a seed, likewise.
+        estimates: What it was taken for, one a seed, likewise; None where it was not seen.
     """
 
     truth: dict[str, float]
-    estimates: dict[str, tuple[Estimate, ...]]
+    estimates: dict[str, tuple[Estimate | None, ...]]
+
+    def seen(self, name: str) -> list[Estimate]:
+        """Estimates of a quantity, of those seeds for which it was seen."""
+        return [estimate for estimate in self.estimates[name] if estimate is not None]
+
+    def not_seen(self, name: str) -> int:
+        """For how many seeds a quantity was not seen."""
+        return len(self.estimates[name]) - len(self.seen(name))
 
     def held(self, name: str) -> int:
-        """For how many seeds the interval of a quantity holds it."""
-        return sum(estimate.holds(self.truth[name]) for estimate in self.estimates[name])
+        """For how many seeds a quantity was seen, and its interval holds it."""
+        return sum(estimate.holds(self.truth[name]) for estimate in self.seen(name))
 
     def errors(self, name: str) -> NDArray[np.float64]:
-        """Estimates of a quantity less what it is, one a seed."""
-        return np.array([estimate.value for estimate in self.estimates[name]]) - self.truth[name]
+        """Estimates of a quantity less what it is, one a seed for which it was seen."""
+        return np.array([estimate.value for estimate in self.seen(name)]) - self.truth[name]
 
-    def margin(self, name: str) -> float:
-        """Median half length of a quantity's intervals."""
-        return float(np.median([estimate.margin for estimate in self.estimates[name]]))
+    def margin(self, name: str) -> float | None:
+        """Median half length of a quantity's intervals; None if it was never seen."""
+        return float(np.median([each.margin for each in self.seen(name)])) if self.seen(name) else None
+
+    def error_sizes(self, name: str) -> tuple[float, float, float] | None:
+        """Mean, root mean square and largest of a quantity's errors; None if it was never seen."""
+        if not self.seen(name):
+            return None
+        errors = self.errors(name)
+        return float(errors.mean()), float(np.sqrt(np.mean(errors**2))), float(np.abs(errors).max())
 
     def summary(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {
-            name: {
+        found = {}
+        for name, truth in self.truth.items():
+            mean, rms, largest = self.error_sizes(name) or (None, None, None)
+            found[name] = {
                 "truth": truth,
                 "held": self.held(name),
+                "not_seen": self.not_seen(name),
                 "seeds": len(self.estimates[name]),
-                "mean_error": float(self.errors(name).mean()),
-                "rms_error": float(np.sqrt(np.mean(self.errors(name) ** 2))),
-                "largest_error": float(np.abs(self.errors(name)).max()),
+                "mean_error": mean,
+                "rms_error": rms,
+                "largest_error": largest,
                 "median_margin": self.margin(name),
-                "estimates": [estimate.record() for estimate in self.estimates[name]],
+                "estimates": [None if each is None else each.record() for each in self.estimates[name]],
             }
-            for name, truth in self.truth.items()
-        }
+        return found
 
 
 def run_round_trip(
@@ -193,12 +210,11 @@ _NAMES = (
 )
 
 
-def estimates_of(fit: ClockFit) -> dict[str, Estimate]:
-    """What a fit takes each for; an angle of the sensor that is not seen for anything."""
-    anything = Estimate(0.0, -math.pi, math.pi)
-    rpy = (anything if angle is None else angle for angle in fit.mountings[0].rpy)
+def estimates_of(fit: ClockFit) -> dict[str, Estimate | None]:
+    """What a fit takes each for; None for an angle of the sensor that is not seen."""
     orientation, rates = fit.noises
-    return dict(zip(_NAMES, (fit.offset, fit.skew, *rpy, *fit.bias, rates, orientation), strict=True))
+    found = (fit.offset, fit.skew, *fit.mountings[0].rpy, *fit.bias, rates, orientation)
+    return dict(zip(_NAMES, found, strict=True))
 
 
 def _recovered(job: tuple[Climb, int]) -> ClockFit:
