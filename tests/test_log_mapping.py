@@ -128,6 +128,39 @@ def test_how_far_belts_have_come_is_differentiated(said, slope, speed):
     assert len(signal.times) == COUNT - 1
 
 
+@pytest.mark.parametrize(("length", "gap"), [(9, None), (10, "0.6"), (17, "0.95")])
+def test_a_gap_in_how_far_belts_have_come_is_as_long_as_without_differentiating(length, gap):
+    """Its rows are as far apart as the limit, or more: half a row on both sides is said with it."""
+    log = log_of(channel("a", TIMES + with_run(length) - 1), channel("b", TIMES))
+    said = "  belt_speed: {left: a, right: b, unit: m}"
+    if gap is None:
+        result = mapped(log, said)
+        assert result.notes == (f"belt_speed: {length} of 200 rows lack a number: left out",)
+        assert result.motion.signals["belt_speed.left"].values == pytest.approx(1.0)
+        return
+    begin, end = 2.9, 2.9 + float(gap)
+    assert refused(log, said) == (
+        f"m.yaml:3: quantities.belt_speed has no value for {gap} s, from {begin:.4g} to {end:.4g} s; at most "
+        "0.5 s are bridged: see start, end and max_gap"
+    )
+
+
+def test_travel_without_two_rows_near_each_other_is_refused():
+    times = np.arange(0.0, 5.0)
+    log = log_of(channel("a", times, "m", times), channel("b", times, "m", times))
+    assert refused(log, "  belt_speed: {left: a, right: b}") == (
+        "m.yaml:3: quantities.belt_speed must have two rows at most 0.5 s apart to be differentiated"
+    )
+
+
+def test_a_unit_of_any_rate_is_not_taken_for_one_of_turning():
+    log = log_of(channel("w", constant(1), "1/s"))
+    assert refused(log, "  yaw_rate: {channel: w, positive: left}") == (
+        "m.yaml:3: quantities.yaw_rate.unit is missing, and the log's must be rad/s, deg/s, rpm or turns/s, "
+        "got '1/s'"
+    )
+
+
 def test_a_twist_becomes_belt_speeds():
     log = log_of(channel("/cmd_vel.linear", constant(0.2, 3)), channel("/cmd_vel.angular", constant(0.4, 3)))
     said = "linear: /cmd_vel.linear.x, angular: /cmd_vel.angular.z"

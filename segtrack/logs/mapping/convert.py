@@ -31,15 +31,24 @@ _NEGATIVE = ("tip down", "nose down", "left side down", "right", "ground faster"
 
 
 def signals_of(
-    found: Found, times: NDArray[np.float64], kept: NDArray[np.bool_], gauge: float | None
+    found: Found,
+    times: NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    gauge: float | None,
+    max_gap: float,
+    notes: list[str],
 ) -> tuple[dict[str, Signal], list[Problem]]:
     """Signals by their keys, without rows that lack a number; and what is wrong with the numbers.
+
+    What is differentiated has no value between rows that are more than `max_gap` apart.
 
     Args:
         found: What a mapping says of a quantity.
         times: Of the source's rows (n,) [s].
         kept: Which rows have a time of their own (n,).
         gauge: Distance of the vehicle's tracks [m]; None if it is not known.
+        max_gap: Time without a value that may be bridged [s].
+        notes: Where it is noted how many rows were left out.
     """
     reference = found.reference
     if isinstance(reference, BeltSpeed) and reference.is_twist and (reference.gauge or gauge) is None:
@@ -49,6 +58,7 @@ def signals_of(
         return {}, [Problem(f"{found.path}.gauge", message)]
     signals: dict[str, Signal] = {}
     problems: list[Problem] = []
+    rows = fewest = int(kept.sum())
     for key, values in _values(found, gauge):
         there = kept & np.isfinite(values.reshape(len(values), -1)).all(axis=1)
         if not there.any():
@@ -66,11 +76,16 @@ def signals_of(
         elif isinstance(reference, Roll | Pitch | Yaw):
             numbers = np.unwrap(numbers)
         elif isinstance(reference, BeltSpeed) and found.unit in BELT_TRAVEL:
-            if len(when) < 2:
-                problems.append(Problem(found.path, "must have two rows or more to be differentiated"))
+            if len(when) < 2 or np.diff(when).min() > max_gap:
+                message = f"must have two rows at most {max_gap:g} s apart to be differentiated"
+                problems.append(Problem(found.path, message))
                 continue
-            when, numbers = (when[1:] + when[:-1]) / 2, np.diff(numbers) / np.diff(when)
+            near = np.diff(when) <= max_gap
+            when, numbers = ((when[1:] + when[:-1]) / 2)[near], (np.diff(numbers) / np.diff(when))[near]
+        fewest = min(fewest, int(there.sum()))
         signals[key] = Signal(when, numbers, reference.std, found.source)
+    if fewest < rows:
+        notes.append(f"{found.key}: {rows - fewest} of {rows} rows lack a number: left out")
     return signals, problems
 
 

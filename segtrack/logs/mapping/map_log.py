@@ -133,14 +133,11 @@ class _Work:
         for part in found:
             if (source := sources.get(part.source)) is None:
                 continue
-            own, problems = signals_of(part, source.times, source.kept, gauge_of(self.vehicle))
+            own, problems = signals_of(
+                part, source.times, source.kept, gauge_of(self.vehicle), self.file.max_gap, self.notes
+            )
             signals |= own
             self.problems += problems
-            missing = int(source.kept.sum()) - min((len(signal.times) for signal in own.values()), default=0)
-            if own and missing > 1:
-                self.notes.append(
-                    f"{part.key}: {missing} of {int(source.kept.sum())} rows lack a number: left out"
-                )
         return signals
 
     def pieces(self, signals: Mapping[str, Signal], found: Sequence[Found]) -> dict[str, Signal]:

@@ -29,7 +29,8 @@ def steady_rows(
         return {}, [Problem("quantities", f"must be of one table, got columns of {sorted(lengths)} rows")]
     numbers = np.arange(float(lengths.pop()))
     for part in found:
-        own, complaints = signals_of(part, numbers, np.ones(len(numbers), dtype=bool), gauge)
+        # Rows that lack a number are noted below, of all together.
+        own, complaints = signals_of(part, numbers, np.ones(len(numbers), dtype=bool), gauge, np.inf, [])
         signals |= own
         problems += complaints
     if problems:

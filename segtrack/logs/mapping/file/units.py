@@ -27,7 +27,7 @@ _OTHER_NAMES = {
     "deg": ("°", "degree", "degrees"),
     "rad": ("radian", "radians"),
     "deg/s": ("°/s", "deg/sec", "dps", "deg s-1"),
-    "rad/s": ("rad/sec", "radps", "rad s-1", "1/s"),
+    "rad/s": ("rad/sec", "radps", "rad s-1"),
     "rpm": ("1/min", "rev/min", "r/min", "RPM"),
     "turns/s": ("rev/s", "rps", "Hz"),
     "turns": ("rev", "revolutions"),
