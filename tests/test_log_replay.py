@@ -198,6 +198,17 @@ def test_a_log_that_begins_in_motion_is_met_in_motion(truth, settings):
     assert first["belt_speed.left"] == pytest.approx(0.2, abs=1e-6)
 
 
+def test_belts_that_are_seldom_measured_have_a_first_speed_between_two_samples(truth, settings):
+    seldom = BEGIN + np.arange(0.75, 2.5, 0.25)
+    slow = {key: Signal(seldom, truth.signals[key].at(seldom)) for key in truth.signals if "belt" in key}
+    late = truth.between(BEGIN + 1.05, BEGIN + 2.0)
+    kept = {key: signal for key, signal in late.signals.items() if key not in slow}
+    run = replay_log(Motion("climb", kept | slow), replace(settings, frame="terrain", event="start"))
+    assert run.signals["position"].times[0] == pytest.approx(BEGIN + 1.05, abs=0.02)
+    assert run.signals["belt_speed.left"].values[0] == pytest.approx(0.2, abs=1e-3)
+    assert run.signals["velocity"].values[0, 0] == pytest.approx(0.2, abs=0.02)
+
+
 def test_a_log_that_begins_in_a_turn_is_met_in_the_turn(driven):
     log, run = driven
     late = log.with_signals({k: run.signals[k] for k in ("position", "orientation")}).between(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from segtrack.errors import DivergedError
 from segtrack.experiments.variants import impose_motion, with_imposed_motion
@@ -117,9 +118,11 @@ def _first_speeds(log: AlignedLog) -> tuple[float, float]:
     """Speeds of the belts of both sides as the log begins [m/s]: measured, or commanded if need be."""
     belts = belts_of(log.motion)
     assert belts is not None
-    begins = (belts.times >= log.begin) & (belts.times <= log.begin + _AT_FIRST)
-    left, right = belts.speeds[begins].mean(axis=0).tolist()
-    return left, right
+    end = log.begin + _AT_FIRST
+    inside = belts.times[(belts.times > log.begin) & (belts.times < end)]
+    times = np.concatenate([[log.begin], inside, [end]])
+    left, right = (trapezoid(np.interp(times, belts.times, speed), times) for speed in belts.speeds.T)
+    return float(left) / _AT_FIRST, float(right) / _AT_FIRST
 
 
 def _bring_to_start(world: World, robot: Robot, start: Place, speeds: Sequence[float]) -> None:
