@@ -268,6 +268,17 @@ def test_limits_have_what_is_uncertain_in_their_interval(table, made_up):
     assert limit.agrees
 
 
+def test_an_input_whose_limit_is_open_leaves_the_interval_open(table, made_up):
+    """With 2 x 0.25 m more of com_x every step is climbed; with as much less hardly one."""
+    (limit,) = run_climbs(plan_climbs(table, "quince", {"com_x": 0.25, "friction": 0.02}), workers=1).limits
+    assert limit.by["com_x"] is None
+    assert limit.simulated.high is None
+    assert limit.simulated.low == pytest.approx(0.0, abs=0.01)
+    assert limit.agrees
+    (limit,) = run_climbs(plan_climbs(table, "quince", {"com_x": 0.1}), workers=1).limits
+    assert limit.simulated.high == pytest.approx(0.42, abs=0.005)
+
+
 def test_repeats_are_simulated_once(table, made_up):
     plan = plan_climbs(table, "quince")
     run_climbs(plan, workers=1)

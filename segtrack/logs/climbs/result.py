@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from segtrack.logs.climbs.confusion import Confusion, Predicted
 from segtrack.logs.climbs.limits import Limit
@@ -78,21 +78,24 @@ class LimitResult:
         robot: Of the robot, by its outcomes.
         nominal: Of the simulation, nothing off.
         by: What each input, `COVERAGE` standard deviations off, moves it by, half of what is between
-            lower and higher, and half the time step [m]; None where a limit is open.
+            lower and higher, and half the time step [m]; None where a limit of these is open.
+        down: How far each of the latter still moves it down [m].
     """
 
     condition: Condition
     robot: Limit
     nominal: Limit
     by: Mapping[str, float | None]
+    down: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def simulated(self) -> Limit:
-        """Of the simulation, with what is uncertain added to its interval, by squares."""
+        """Of the simulation, with what is uncertain added to its interval, by squares; open where that is."""
         if self.nominal.height is None or self.nominal.high is None:
             return self.nominal
-        spread = math.sqrt(sum(by**2 for by in self.by.values() if by is not None))
-        low, high = self.nominal.low - spread, self.nominal.high + spread
+        moved = [by for by in self.by.values() if by is not None]
+        low = self.nominal.low - math.hypot(*moved, *self.down.values())
+        high = None if None in self.by.values() else self.nominal.high + math.hypot(*moved)
         return Limit(self.nominal.height, max(low, 0.0), high, self.nominal.method)
 
     @property

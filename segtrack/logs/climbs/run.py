@@ -207,15 +207,17 @@ def _limit(plan: Plan, done: Mapping[Job, str | Limit], group: Condition) -> Lim
         COVERAGE * plan.uncertain.get("height", 0.0),
     )
     nominal = found[""]
-    by = {"half the time step": _apart(nominal, found["half the time step"])}
-    for name in plan.uncertain:
-        if name != "height":
-            moved = _apart(found[f"{name} lower"], found[f"{name} higher"])
-            by[name] = None if moved is None else moved / 2
-    return LimitResult(group, robot, nominal, by)
-
-
-def _apart(one: Limit, other: Limit) -> float | None:
-    if one.height is None or other.height is None:
-        return None
-    return abs(one.height - other.height)
+    pairs = {"half the time step": (nominal, found["half the time step"])}
+    pairs |= {
+        name: (found[f"{name} lower"], found[f"{name} higher"]) for name in plan.uncertain if name != "height"
+    }
+    by, down = dict[str, float | None](), dict[str, float]()
+    for name, pair in pairs.items():
+        heights = [limit.height for limit in pair if limit.height is not None]
+        if len(heights) == len(pair):
+            whole = abs(heights[0] - heights[1])
+            by[name] = whole if pair[0] is nominal else whole / 2
+        else:
+            by[name] = None
+            down[name] = max([0.0, *((nominal.height or nominal.low) - height for height in heights)])
+    return LimitResult(group, robot, nominal, by, down)
