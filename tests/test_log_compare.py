@@ -312,3 +312,66 @@ def test_bias_and_drift_of_an_orientation_are_angles_about_each_axis():
     data = row(compare_motions(level, level, data=uncertain), "pitch RMSE").parts.data
     assert data["bias"] == pytest.approx(0.01)
     assert data["drift"] == pytest.approx(0.001 * TIMES[-1] / math.sqrt(3), rel=0.01)
+
+
+def without(motion, key, first, last):
+    """The motion with a signal that has a gap from one time to another [s]."""
+    signal = motion.signals[key]
+    kept = (signal.times < first) | (signal.times > last)
+    cut = replace(signal, times=signal.times[kept], values=signal.values[kept])
+    return motion.with_signals({key: cut})
+
+
+def test_a_peak_that_may_lie_in_a_gap_is_left_out_and_said():
+    rod = RodClimb()
+    motion = rod.motion()
+    comparison = compare_motions(without(motion, "pitch", rod.tipping - 0.6, rod.tipping + 0.3), motion)
+    assert comparison.find("peak pitch") is None
+    assert "log: no peak pitch: its pitch has a gap while it climbs" in comparison.notes
+    comparison = compare_motions(without(motion, "pitch", 0.2, 0.9), motion)
+    assert row(comparison, "peak pitch").error == pytest.approx(0.0, abs=1e-3)
+    assert not [note for note in comparison.notes if "gap" in note]
+
+
+def test_sums_are_over_what_both_motions_have():
+    energy = Signal(TIMES, 10.0 * TIMES, 0.0)
+    whole = drive(0.4, 0.6, slip=0.2).with_signals({"energy": energy})
+    half = whole.with_signals({"energy": Signal(TIMES[:200], energy.values[:200], 0.0)})
+    half = without(half, "belt_speed.left", 6.0, 9.0)
+    comparison = compare_motions(half, whole, gauge=0.4)
+    for quantity in ("energy", "mean slip left", "mean slip right", "yaw rate over no-slip"):
+        assert row(comparison, quantity).error == pytest.approx(0.0, abs=1e-9)
+    assert row(comparison, "energy").logged == pytest.approx(10.0 * TIMES[199], rel=0.01)
+
+
+def test_a_phase_is_compared_only_where_the_same_phase_follows_it():
+    rod = RodClimb()
+    motion, times = rod.motion(), rod.motion().signals["pitch"].times
+    begin, end = rod.begin_of["nose lift"], rod.tipping
+    # Without a knee nose lift lasts until the crest.
+    even = np.interp(times, [begin, end], [0.0, rod.peak])
+    pitch = np.where(times < end, even, motion.signals["pitch"].values)
+    comparison = compare_motions(with_signal(motion, pitch=pitch), motion)
+    assert comparison.logged_phases.find("pivot") is None
+    assert comparison.find("duration", "nose lift") is None
+    assert comparison.find("mean slip left", "nose lift") is None
+    assert row(comparison, "duration", "crest").error == pytest.approx(0.0, abs=0.02)
+
+
+def noisy(motion, seed, std=0.006):
+    signal = motion.signals["pitch"]
+    values = signal.values + std * np.random.default_rng(seed).standard_normal(len(signal.times))
+    return motion.with_signals({"pitch": replace(signal, values=values, std=std)})
+
+
+def test_where_nothing_is_climbed_there_is_no_peak():
+    """It would be the largest of what the noise leaves."""
+    assert compare_motions(noisy(drive(), 3), drive()).find("peak pitch") is None
+
+
+def test_a_perfect_model_is_within_as_often_as_it_should():
+    rod = RodClimb()
+    exact = rod.motion()
+    rows = [row(compare_motions(noisy(exact, seed), exact), "peak pitch") for seed in range(20)]
+    assert sum(found.verdict == "within" for found in rows) >= 17
+    assert np.mean([found.error for found in rows]) == pytest.approx(0.0, abs=0.001)

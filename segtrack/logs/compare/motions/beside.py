@@ -13,8 +13,9 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison
 from segtrack.logs.compare.motions.alignment import Alignment
 from segtrack.logs.compare.motions.errors import Error, Errors, Key, Setting, errors_of, shared_courses
+from segtrack.logs.compare.motions.numbers import peak_is_hidden, shared_numbers, windows_of
 from segtrack.logs.compare.motions.phases import CLIMB_PHASES
-from segtrack.logs.compare.motions.responses import Responses, responses_of, windows_of
+from segtrack.logs.compare.motions.responses import Responses, responses_of
 from segtrack.logs.compare.motions.sampling import (
     SAMPLE_TIME,
     SIDES,
@@ -137,6 +138,7 @@ class _Pair:
         self.logged = self.of_log(logged)
         windows = windows_of(self.logged.phases, float(self.times[0]), float(self.times[-1]))
         self.setting = Setting(windows, alignment, event)
+        self.numbers = shared_numbers(self.simulated, self.logged)
         self.errors = errors_of(self.simulated, self.logged, self.setting)
 
     def of_log(self, motion: Motion) -> Responses:
@@ -214,8 +216,7 @@ def _row(pair: _Pair, run: Run, key: Key, parts: Uncertainty, ranges: Mapping[st
     error = pair.errors[key]
     verdict = verdict_of(error, parts)
     if key.kind == "number":
-        numbers = (r.numbers[key.quantity, key.phase].value for r in (pair.logged, pair.simulated))
-        logged, simulated = numbers
+        simulated, logged = (number.value for number in pair.numbers[key.quantity, key.phase])
         return ErrorRow(
             run, key.phase, key.quantity, error.unit, logged, simulated, simulated - logged,
             None, None, None, None, parts, verdict,
@@ -262,6 +263,9 @@ def _notes(pair: _Pair, variants: Variants) -> Iterator[str]:
             reasons.setdefault(reason, []).append(name)
         for reason, names in reasons.items():
             yield f"{who}: no {', '.join(names)}: {reason}"
+    for who, own, other in (("log", logged, simulated), ("simulation", simulated, logged)):
+        if peak_is_hidden(own, other):
+            yield f"{who}: no peak pitch: its pitch has a gap while it climbs"
     estimated = estimated_noise(logged.motion.motion)
     if estimated:
         yield f"noise not stated, and estimated from second differences: {', '.join(estimated)}"

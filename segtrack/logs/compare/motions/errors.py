@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.logs.compare.motions.alignment import Alignment, aligned_positions
+from segtrack.logs.compare.motions.numbers import shared_numbers
 from segtrack.logs.compare.motions.responses import Course, Responses
 
 
@@ -106,7 +107,5 @@ def shared_courses(
 
 
 def _numbers(simulated: Responses, logged: Responses) -> Iterator[tuple[Key, Error]]:
-    for (quantity, phase), number in simulated.numbers.items():
-        if (quantity, phase) in logged.numbers:
-            value = number.value - logged.numbers[quantity, phase].value
-            yield Key(quantity, phase, "number"), Error(number.unit, np.array([[value]]))
+    for (quantity, phase), (mine, theirs) in shared_numbers(simulated, logged).items():
+        yield Key(quantity, phase, "number"), Error(mine.unit, np.array([[mine.value - theirs.value]]))

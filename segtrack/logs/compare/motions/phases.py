@@ -89,6 +89,16 @@ class Phases:
         """The phase of a name, if it is there."""
         return next((phase for phase in self.phases if phase.name == name), None)
 
+    def after(self, name: str) -> str | None:
+        """Name of the phase that follows another; None if there is none."""
+        names = [phase.name for phase in self.phases]
+        return dict(zip(names, names[1:], strict=False)).get(name)
+
+    @property
+    def is_climb(self) -> bool:
+        """Whether anything is climbed."""
+        return self.find(DRIVE) is None
+
     @property
     def time_to_crest(self) -> float | None:
         """From the beginning of nose lift to that of crest [s]; None if either is missing."""
