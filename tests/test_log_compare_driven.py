@@ -1,7 +1,6 @@
 """Phases of simulated climbs, of each bundled vehicle that climbs a step, and a log compared for real."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -13,10 +12,8 @@ from segtrack.experiments.variants import with_body, with_friction
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import (
     CLIMB_PHASES,
-    DataUncertainty,
     Stated,
     compare,
-    compare_motions,
     find_phases,
 )
 from segtrack.logs.replay import ReplaySettings, parse_terrain, replay
@@ -123,40 +120,3 @@ def test_a_simulated_log_of_a_vehicle_that_is_a_little_other_is_within_its_uncer
     assert len(figure.axes[0].lines) >= 3
     actuator = {(row.quantity, row.phase): row.actuator for row in comparison.split}
     assert abs(actuator["peak pitch", "whole"]) < math.radians(0.1)
-
-
-def test_an_hour_of_twenty_channels_at_200_hz_is_compared_within_a_minute():
-    """Besides the simulation; a drive on flat ground in closed form, with noise, a clock and a drift."""
-    times, draw = np.arange(0.0, 3600.0, 0.005), np.random.default_rng(1)
-    turn = 0.3 * np.sin(times / 7)
-    yaw = np.cumsum(0.8 * turn) * 0.005
-    way = np.stack([0.28 * np.cos(yaw), 0.28 * np.sin(yaw), 0.0 * yaw], axis=1)
-    half = yaw / 2
-    turned = np.stack([0.0 * half, 0.0 * half, np.sin(half), np.cos(half)], axis=1)
-
-    def drive(name, noise):
-        def signal(values, std):
-            noisy = values + noise * std * draw.standard_normal(values.shape)
-            if values.ndim == 2 and values.shape[1] == 4:
-                noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
-            return Signal(times, noisy, noise * std, "robot")
-
-        signals = {"position": signal(np.cumsum(way, axis=0) * 0.005, 0.002)}
-        signals |= {"orientation": signal(turned, 0.001), "angular_velocity": signal(0.0 * way, 0.01)}
-        signals |= {"velocity": signal(0.0 * way, 0.01), "energy": signal(times, 0.1)}
-        for side, sign in (("left", -1), ("right", 1)):
-            speed = 0.3 + 0.2 * sign * turn
-            signals[f"belt_speed.{side}"] = signal(speed, 0.002)
-            signals[f"belt_speed_command.{side}"] = signal(speed, 0.0)
-            signals[f"belt_force.{side}"] = signal(100 + 5 * np.sin(times), 0.5)
-        return Motion(name, signals)
-
-    logged, simulated = drive("log", 1.0), drive("simulation", 0.0)
-    assert sum(1 if s.values.ndim == 1 else s.values.shape[1] for s in logged.signals.values()) == 20
-    data = DataUncertainty(clocks={"robot": 0.01}, drift={"position": 1e-4})
-    begin = time.perf_counter()
-    comparison = compare_motions(logged, simulated, gauge=0.4, data=data)
-    elapsed = time.perf_counter() - begin
-    print(f"compared in {elapsed:.1f} s")  # noqa: T201
-    assert comparison.find("yaw rate over no-slip").logged == pytest.approx(0.8, rel=0.01)
-    assert elapsed < 60.0

@@ -271,6 +271,26 @@ def log_round_trip(
     say_written(*written)
 
 
+@reproduce.command("log-speed")
+@command
+def log_speed(
+    minutes: Annotated[float, typer.Option(help="Length of the log [min].", min=0.01)] = 60.0,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """How fast a log of each kind is read, and compared: 200 Hz, 20 channels."""
+    from segtrack.logs.speed import COMPARED, KINDS, measure_log_speed
+    from segtrack.report.logs.speed_table import log_speed_table
+
+    folder = results_folder(out, "log-speed")
+    with counting("timing", len((*KINDS, COMPARED))) as done:
+        rows = measure_log_speed(minutes, done)
+    summary = {"rows": [vars(row) for row in rows]}
+    written = write_json(folder / "log_speed.json", summary)
+    show(log_speed_table(rows), summary, as_json)
+    say_written(written)
+
+
 @reproduce.command("calibration")
 @command
 def known_calibration(
