@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -69,10 +70,10 @@ def measure_log_speed(
             path = write_log(kind, Path(folder), count)
             files = [path] if path.is_file() else list(path.iterdir())
             size = sum(file.stat().st_size for file in files) / 1e6
-            rows.append(SpeedRow(kind, size, count, *_timed(lambda path=path: read_log(path)), READING))
+            rows.append(SpeedRow(kind, size, count, *_timed(partial(read_log, path)), READING))
         on_done()
     logged, simulated = drive("log", count, 1.0), drive("simulation", count, 0.0)
-    rows.append(SpeedRow(COMPARED, None, count, *_timed(lambda: compared(logged, simulated)), COMPARING))
+    rows.append(SpeedRow(COMPARED, None, count, *_timed(partial(compared, logged, simulated)), COMPARING))
     on_done()
     return tuple(rows)
 
