@@ -55,6 +55,20 @@ def test_a_course_is_taken_from_its_start_and_at_its_setting():
     assert terrain.sha256 != load_terrain("okada-step").sha256
 
 
+def test_a_hash_is_of_the_ground_not_of_how_it_is_written():
+    sha256 = parse_terrain(
+        "friction: 0.5\nterrain: [{step: {height: 0.1, length: 2}, place: {x: 1}}]", "a"
+    ).sha256
+    same = (
+        "# a note\nterrain: [{place: {x: 1.0}, name: edge, step: {length: 2, height: 0.1}}]\nfriction: 0.50"
+    )
+    assert parse_terrain(same, "b").sha256 == sha256
+    assert parse_terrain(same.replace("0.1}", "0.12}"), "b").sha256 != sha256
+    assert parse_terrain("{}", "a").sha256 == parse_terrain("friction: 1", "a").sha256
+    course = load_terrain("okada-step")
+    assert parse_terrain(f"# a note\n{course.text}", "okada-step").sha256 == course.sha256
+
+
 def test_points_go_on_until_the_first_one_meets_the_face():
     """A point on the ground and one above the step meet nothing."""
     obstacle = parse_terrain(STEP, "mine").obstacle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from segtrack.content_hash import content_hash
 from segtrack.courses import (
     Layout,
     Start,
@@ -46,7 +46,8 @@ class LoadedTerrain:
             first one there is along y = 0. None on level ground.
         setting: Value of what a course raises; None where there is nothing to raise.
         text: YAML that it was made of.
-        sha256: Of the text, and of the setting where there is one.
+        sha256: Of what the text says of the ground, the start and the setting where there is one; comments,
+            names of pieces and a course's rules are no part of it.
     """
 
     name: str
@@ -102,7 +103,7 @@ def parse_terrain(
         value = None if course.setting is None else course.setting.value
         end = course.bounds.x + course.bounds.length / 2
         obstacle = _obstacle(course.terrains, course.walls, course.start.x, end, course.start.y)
-        hashed = _sha256(text if value is None else f"{text}\nsetting: {value!r}")
+        hashed = _hash(content.data, value)
         return LoadedTerrain(name, course.terrains, course.start, obstacle, value, text, hashed)
     if setting is not None:
         raise InvalidValueError(f"setting of terrain {name}", "left out: it has none", setting)
@@ -113,11 +114,22 @@ def parse_terrain(
     corners = [x for piece in site.pieces for x, _ in piece.corners()]
     begin, end = min(corners, default=0.0) - _AROUND, max(corners, default=0.0) + _AROUND
     obstacle = _obstacle(terrains, site.walls, begin, end, 0.0)
-    return LoadedTerrain(name, terrains, Start(0.0, 0.0, 0.0), obstacle, None, text, _sha256(text))
+    return LoadedTerrain(
+        name, terrains, Start(0.0, 0.0, 0.0), obstacle, None, text, _hash(content.data, None)
+    )
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _hash(data: Any, setting: float | None) -> str:
+    """Of the ground that a file's data lay out, where a vehicle starts on it, and at what setting."""
+    ground = {key: data.get(key, field.default) for key, field in Layout.model_fields.items()}
+    return content_hash(_unnamed(ground | {"start": data.get("start"), "setting": setting}))
+
+
+def _unnamed(part: Any) -> Any:
+    """A part of a file's data without the names of pieces."""
+    if isinstance(part, dict):
+        return {key: _unnamed(value) for key, value in part.items() if key != "name"}
+    return [_unnamed(inner) for inner in part] if isinstance(part, list | tuple) else part
 
 
 def _is_course(data: Any) -> bool:

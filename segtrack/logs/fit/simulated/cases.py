@@ -62,7 +62,7 @@ class LogFiles:
         log: File of the log.
         log_sha256: Of its bytes.
         terrain: File or name of the terrain; None for flat ground.
-        terrain_sha256: Of its text.
+        terrain_sha256: Of what it says, as `LoadedTerrain.sha256`.
     """
 
     log: str
