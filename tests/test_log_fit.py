@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,11 @@ from log_fit_doubles import STD, TRUTH, VEHICLE, climb, logged, simulate
 pytest.importorskip("cmaes", reason="of an extra")
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.errors import DivergedError, FileAccessError, NotReadyError, SegtrackError
+from segtrack.errors import DivergedError, FileAccessError, SegtrackError
 from segtrack.experiments.parallel import Workers
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, Fit, MotionCase, Prior, fit
-from segtrack.logs.fit.simulated.cases import LOST, residuals_of
+from segtrack.logs.fit.simulated.cases import LOST, LogFiles, residuals_of
 from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.logs.motion import Motion, Signal
 
@@ -71,6 +72,25 @@ def test_a_fitted_vehicle_says_to_what_it_was_fitted(fitted: Fit, tmp_path: Path
     assert calibration.parameters["com_x"].unit == "m" and calibration.others["mass"] == 20.8
     assert set(calibration.others).isdisjoint(calibration.parameters)
     assert vehicle.source.endswith("; friction, com_x, drive_lag fitted by segtrack log fit to low, high")
+
+
+def test_a_vehicle_that_is_fitted_again_keeps_what_it_was_fitted_to_before(fitted: Fit) -> None:
+    before = calibrated(fitted, PROVENANCE)
+    case = logged("low", 0.13, 5)
+    case = replace(case, files=LogFiles("other.csv", "1" * 64))
+    again = fit(before, [case], {"drive_lag": Choice()})
+    calibration = calibrated(again, PROVENANCE).calibration
+    assert list(calibration.parameters) == ["friction", "com_x", "drive_lag"]
+    assert calibration.parameters["friction"] == before.calibration.parameters["friction"]
+    assert calibration.parameters["drive_lag"].value == again.values["drive_lag"]
+    files = {name: log.file for name, log in calibration.logs.items()}
+    assert files == {"low": "other.csv", "low (2)": "none", "high": "none"}
+    assert calibration.logs["high"] == before.calibration.logs["high"]
+
+
+def test_a_fit_of_clocks_alone_leaves_the_vehicle_as_it_was() -> None:
+    found = fit(VEHICLE, [logged("a", 0.2, 1, truth={"com_x": -0.05})], {"clock_offset": Choice()})
+    assert calibrated(found, PROVENANCE) == VEHICLE
 
 
 def test_a_fit_is_told_as_json(fitted: Fit) -> None:
@@ -185,8 +205,16 @@ def test_an_interrupted_fit_has_the_best_so_far_and_goes_on_to_the_same_end_to_t
         counts.append(found.simulations)
         assert not found.finished and found.estimates == ()
         assert found.cases[0].score.score < found.cases[0].score_before.score
-        with pytest.raises(NotReadyError, match="^cannot calibrate a vehicle: the fit was interrupted$"):
-            calibrated(found, PROVENANCE)
+        best = load_vehicle(write_vehicle(tmp_path / "best.yaml", calibrated(found, PROVENANCE)))
+        assert best.calibration.interrupted and list(best.calibration.logs) == ["a"]
+        lag = best.calibration.parameters["drive_lag"]
+        assert (lag.value, lag.std, lag.interval, lag.identified) == (
+            found.values["drive_lag"],
+            None,
+            None,
+            False,
+        )
+        assert best.source.endswith("; com_x, drive_lag of an interrupted segtrack log fit to a")
     Countdown.left = -1
     resumed = fit(VEHICLE, [one_log()], choices, folder=tmp_path / "parts", resume=True)
     assert counts == sorted(counts)

@@ -27,16 +27,16 @@ class FittedParameter(Spec):
 
     value: Number
     unit: Text
-    std: NonNegative
-    """Standard deviation of the value, in its unit."""
-    interval: tuple[Number, Number]
-    """Of 95 %, within the bounds that were searched."""
+    std: NonNegative | None
+    """Standard deviation of the value, in its unit; None if it is not known."""
+    interval: tuple[Number, Number] | None
+    """Of 95 %, within the bounds that were searched; None if it is not known."""
     identified: bool = True
     """Whether the logs bound the value from both sides; otherwise an end of the interval is a bound."""
 
     @check
     def _rises(self) -> Checks:
-        if self.interval[0] > self.interval[1]:
+        if self.interval is not None and self.interval[0] > self.interval[1]:
             yield Problem("interval", f"must rise, got {list(self.interval)}")
 
 
@@ -73,6 +73,8 @@ class Calibration(Spec):
     """Root mean square of what is left over of the logs that were fitted, over standard deviations [-]. Well
     above 1 the values are those of the model alone: they make up for what it gets wrong."""
     logs: Annotated[dict[Text, FittedLog], Field(min_length=1)]
-    """That it was fitted to, by name."""
+    """That it was fitted to, by name, those of earlier fits among them: their scores are of then."""
     held_out: dict[Text, FittedLog] = {}
     """That took no part in the fit, by name."""
+    interrupted: bool = False
+    """Whether the fit was: values are the best so far, of whose uncertainty nothing is known."""

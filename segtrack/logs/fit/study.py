@@ -32,7 +32,7 @@ from segtrack.world import TRACK_MODELS, resolve
 VEHICLE_FILE = "fitted.yaml"
 """Of a fit that went through all stages."""
 BEST_FILE = "best.yaml"
-"""Of one that was interrupted: the best so far, of which nothing more is known."""
+"""Of one that was interrupted: the best so far, whose uncertainty is not known."""
 SAMPLE_TIME = 0.02
 """Time between two samples of what is simulated [s]."""
 
@@ -83,11 +83,6 @@ class Study:
 
     def write(self, found: Fit, folder: Path) -> Path:
         """Write the fitted vehicle, or the best so far of a fit that was interrupted; returns the path."""
-        if not found.finished:
-            names = ", ".join(name for name in found.values if "." not in name)
-            source = f"{self.vehicle.source}; {names} of an interrupted fit to {', '.join(self.file.logs)}"
-            best = found.vehicle.model_copy(update={"source": source, "calibration": None})
-            return write_vehicle(folder / BEST_FILE, best)
         provenance = {
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "version": version("segtrack"),
@@ -96,7 +91,8 @@ class Study:
             "engine": self.engine,
             "track_model": self.track_model,
         }
-        return write_vehicle(folder / VEHICLE_FILE, calibrated(found, provenance))
+        name = VEHICLE_FILE if found.finished else BEST_FILE
+        return write_vehicle(folder / name, calibrated(found, provenance))
 
 
 def find_fit(fit_file: str | Path) -> Path:

@@ -11,9 +11,8 @@ import yaml
 
 from segtrack.description import VehicleDescription
 from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
-from segtrack.errors import NotReadyError
 from segtrack.files import write_text
-from segtrack.logs.fit.parameters import values_of
+from segtrack.logs.fit.parameters import PARAMETERS, values_of
 from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.simulated.cases import LogFiles
 
@@ -26,38 +25,66 @@ _PATHS = ("urdf", "file")
 def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
     """The fitted vehicle with its calibration.
 
+    Logs of earlier fits, and what was fitted to them and is not fitted again, stay in it. A fit of clocks
+    alone leaves the vehicle as it was.
+
     Args:
-        found: A fit that went through all stages.
+        found: A fit; of one that was interrupted no uncertainty is known.
         provenance: What `Calibration` has of it: `date`, `version`, `vehicle`, `vehicle_sha256`, `engine` and
             `track_model`.
-
-    Raises:
-        NotReadyError: The fit was interrupted.
     """
-    if not found.finished:
-        raise NotReadyError("calibrate a vehicle", "the fit was interrupted")
-    own = [estimate for estimate in found.estimates if estimate.unknown.log is None]
+    own = _parameters(found)
+    if not own:
+        return found.vehicle
+    earlier = found.start.calibration
+    parameters = {**({} if earlier is None else earlier.parameters), **own}
     logs = {case.case.name: _log(case) for case in found.cases if not case.case.held_out}
     calibration = Calibration(
         **provenance,
-        parameters={
-            estimate.name: FittedParameter(
-                value=estimate.value,
-                unit=estimate.unknown.unit,
-                std=estimate.std,
-                interval=estimate.interval,
-                identified=estimate.status in ("identified", "of this model alone"),
-            )
-            for estimate in own
-        },
-        others={name: x for name, x in values_of(found.vehicle).items() if name not in found.values},
+        parameters=parameters,
+        others={name: x for name, x in values_of(found.vehicle).items() if name not in parameters},
         misfit=found.misfit,
-        logs=logs,
+        logs=logs if earlier is None else _with_earlier(logs, earlier.logs),
         held_out={case.case.name: _log(case) for case in found.cases if case.case.held_out},
+        interrupted=not found.finished,
     )
-    names = ", ".join(estimate.name for estimate in own)
-    source = f"{found.start.source}; {names} fitted by segtrack log fit to {', '.join(logs)}"
+    fitted = "fitted by segtrack log fit" if found.finished else "of an interrupted segtrack log fit"
+    source = f"{found.start.source}; {', '.join(own)} {fitted} to {', '.join(logs)}"
     return found.vehicle.model_copy(update={"source": source, "calibration": calibration})
+
+
+def _parameters(found: Fit) -> dict[str, FittedParameter]:
+    """What was fitted of the vehicle, by name."""
+    if not found.finished:
+        return {
+            name: FittedParameter(
+                value=x, unit=PARAMETERS[name].unit, std=None, interval=None, identified=False
+            )
+            for name, x in found.values.items()
+            if name in PARAMETERS
+        }
+    return {
+        estimate.name: FittedParameter(
+            value=estimate.value,
+            unit=estimate.unknown.unit,
+            std=estimate.std,
+            interval=estimate.interval,
+            identified=estimate.status in ("identified", "of this model alone"),
+        )
+        for estimate in found.estimates
+        if estimate.unknown.log is None
+    }
+
+
+def _with_earlier(logs: Mapping[str, FittedLog], earlier: Mapping[str, FittedLog]) -> dict[str, FittedLog]:
+    """Logs of a fit, then those of earlier ones that are not among them, under names of their own."""
+    found = dict(logs)
+    known = {(log.sha256, log.terrain_sha256) for log in logs.values()}
+    for name, log in earlier.items():
+        if (log.sha256, log.terrain_sha256) not in known:
+            names = (name, *(f"{name} ({i})" for i in range(2, len(found) + 3)))
+            found[next(each for each in names if each not in found)] = log
+    return found
 
 
 def write_vehicle(path: Path, vehicle: VehicleDescription) -> Path:
