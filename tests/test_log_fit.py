@@ -107,6 +107,8 @@ def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds() 
     assert x.status == "identified"
     assert z.status == "not identifiable"
     assert z.interval == pytest.approx((z.unknown.low, z.unknown.high))
+    assert z.std is None and z.summary()["std"] is None
+    assert calibrated(found, PROVENANCE).calibration.parameters["com_z"].std is None
     assert z.why == "it changes what the logs show less than noise and what the model gets wrong"
     assert [list(combination.parts) for combination in found.undetermined] == [["com_z"]]
 
@@ -153,6 +155,26 @@ def test_a_bound_that_leaves_the_truth_out_is_run_into_and_said() -> None:
     assert estimate.status == "bounded below"
     ran = "the best fit ran into the upper bound"
     assert estimate.why == f"{ran}; 3.2 standard deviations are left over, for which it makes up too"
+
+
+def of_two(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+    """A pitch to which both places of the centre of mass add a wave, each its own."""
+    x, _, z = vehicle.body.center_of_mass
+    times = np.arange(0.0, 15.0, 0.05)
+    return Motion("two", {"pitch": Signal(times, x * np.sin(times) + z * np.sin(2 * times + 1), 0.01)})
+
+
+def test_an_unknown_at_its_bound_does_not_keep_others_from_being_identified() -> None:
+    made = of_two(VEHICLE, None).signals["pitch"]
+    above = 0.005 * np.sin(2 * made.times + 1)
+    pitch = made.values + above + np.random.default_rng(1).normal(0, 0.02, len(made.times))
+    case = MotionCase("a", Motion("a", {"pitch": Signal(made.times, pitch, 0.02)}), {"pitch": None}, of_two)
+    found = fit(VEHICLE, [case], {"com_x": Choice((-0.1, 0.1)), "com_z": Choice((-0.05, 0.0))})
+    first, second = found.estimates
+    assert second.at_bound == "upper"
+    assert (first.status, first.why) == ("identified", "")
+    assert first.interval[0] < VEHICLE.body.center_of_mass[0] < first.interval[1]
+    assert first.interval[1] - first.interval[0] == pytest.approx(4 * first.std, rel=0.2)
 
 
 def test_where_the_model_is_seen_to_be_wrong_no_value_counts_as_identified() -> None:

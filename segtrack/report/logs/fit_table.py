@@ -43,11 +43,9 @@ def _cells(estimate: Estimate) -> list[str]:
     low, high = estimate.interval
     unit = estimate.unknown.unit.replace("-", "")
     told = estimate.status if not estimate.why else f"{estimate.status}: {estimate.why}"
-    # What is as wide as all that was searched is no standard deviation.
-    wide = estimate.std > estimate.unknown.high - estimate.unknown.low
     return [
         f"{_number(estimate.value)} {unit}".rstrip(),
-        "-" if wide else _number(estimate.std),
+        "-" if estimate.std is None else _number(estimate.std),
         f"{_number(low)} to {_number(high)}",
         told,
     ]

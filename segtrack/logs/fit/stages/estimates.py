@@ -35,7 +35,7 @@ class Estimate:
     Attributes:
         unknown: What it is.
         value: In its unit.
-        std: Standard deviation, in its unit.
+        std: Standard deviation, in its unit; None where it is more than all that was searched.
         interval: Of 95 % in its unit; where the logs do not bound it, the bound of the search.
         status: Whether the logs bound it.
         at_bound: Which bound the best fit ran into, if it did.
@@ -44,7 +44,7 @@ class Estimate:
 
     unknown: Unknown
     value: float
-    std: float
+    std: float | None
     interval: tuple[float, float]
     status: Status
     at_bound: Literal["lower", "upper"] | None
@@ -124,7 +124,8 @@ def estimates_of(
             status = "of this model alone" if status == "identified" else status
             left = f"{misfit:.1f} standard deviations are left over, for which it makes up too"
             why = f"{why}; {left}" if why else left
-        std = float(uncertainty.std[i]) * unknown.slope(scaled)
+        share = float(uncertainty.std[i])
+        std = share * unknown.slope(scaled) if share <= 1 else None
         found.append(Estimate(unknown, unknown.value(scaled), std, ends, status, at_bound, why))
     return tuple(found)
 

@@ -3,7 +3,7 @@
 The rise above the least cost, over the unknown's dilution (see `uncertainty`), is the square of a distance in
 standard deviations, once the roughness of the cost is taken off it: where it passes the quantile is an end of
 the interval. A profile that does not pass it between the bounds, or only since another unknown has run into a
-bound, says that the logs do not bound the unknown on that side.
+bound at which the best fit has it not, says that the logs do not bound the unknown on that side.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Profile:
     Attributes:
         scaled: Values of the unknown, scaled, ascending, the best fit's among them (m,) [-].
         distances: From the best fit there, as standard deviations (m,) [-].
-        pinned: Whether another unknown has run into a bound there (m,).
+        pinned: Whether another unknown has run into a bound there that is at none at the best fit (m,).
         low: Lower end of the interval, scaled; None if the profile does not rise enough down to the bound.
         high: Upper end, likewise.
     """
@@ -71,6 +71,8 @@ def profile(
     """
     half = max(uncertainty.quantile * float(uncertainty.std[i]), _LEAST)
     least = evaluator.costs([point])[0]
+    others = np.arange(len(point)) != i
+    free = ~_at_bounds(point)
     found = {float(point[i]): (least, False)}
     for place in PLACES:
         # A bound is the farthest place there is, and half-way to it the one before.
@@ -79,7 +81,8 @@ def profile(
         if abs(value - point[i]) > 1e-9:
             along = point + _ridge(uncertainty.curvature, i) * (value - point[i])
             start = _lowest_seen(evaluator, np.clip(along, 0.0, 1.0), i, abs(value - point[i]) / 4)
-            found[value] = _least_cost(evaluator, start, i, np.array(noise.steps))
+            cost, there = _least_cost(evaluator, start, i, np.array(noise.steps))
+            found[value] = cost, bool((_at_bounds(there) & free)[others].any())
         on_point()
     values = np.array(sorted(found))
     rises = np.array([found[value][0] for value in values.tolist()]) - least - _ROUGH * noise.cost
@@ -91,6 +94,11 @@ def profile(
         _crossing(values[side], distances[side], pinned[side], uncertainty.quantile) for side in (down, up)
     )
     return Profile(values, distances, pinned, low, high)
+
+
+def _at_bounds(scaled: Array) -> NDArray[np.bool_]:
+    """Which of scaled unknowns have run into a bound."""
+    return np.asarray((scaled < AT_BOUND) | (scaled > 1 - AT_BOUND))
 
 
 def _ridge(curvature: Array, i: int) -> Array:
@@ -112,8 +120,8 @@ def _lowest_seen(evaluator: Evaluator, along: Array, i: int, near: float) -> Arr
     return best if costs[1] < costs[0] else along
 
 
-def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tuple[float, bool]:
-    """The least cost with one unknown held, and whether another is at a bound there."""
+def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tuple[float, Array]:
+    """The least cost with one unknown held, and where it is (p,)."""
     others = [j for j in range(len(start)) if j != i]
 
     def whole(free: Array) -> Array:
@@ -129,20 +137,19 @@ def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tup
         return np.concatenate([*(case.reshape(-1, len(others)) for case in cases), priors])
 
     if not others:
-        return evaluator.costs([start])[0], False
+        return evaluator.costs([start])[0], start
     bounds = (np.zeros(len(others)), np.ones(len(others)))
     found = least_squares(
         residuals, start[others], jacobian, bounds=bounds, xtol=1e-3, ftol=1e-3, max_nfev=_MOST_STEPS
     )
-    at_bound = (found.x < AT_BOUND) | (found.x > 1 - AT_BOUND)
-    return 2 * float(found.cost), bool(at_bound.any())
+    return 2 * float(found.cost), whole(found.x)
 
 
 def _crossing(values: Array, distances: Array, pinned: NDArray[np.bool_], quantile: float) -> float | None:
     """Where a profile first passes a quantile, going away from the best fit; None if it does not."""
     for j in range(1, len(values)):
         if distances[j] >= quantile:
-            if pinned[j] and not pinned[0]:
+            if pinned[j]:
                 return None
             share = (quantile - distances[j - 1]) / (distances[j] - distances[j - 1])
             return float(values[j - 1] + share * (values[j] - values[j - 1]))
