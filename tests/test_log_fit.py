@@ -17,6 +17,7 @@ from segtrack.experiments.parallel import Workers
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, Fit, MotionCase, Prior, fit
 from segtrack.logs.fit.simulated.cases import LOST, LogFiles, residuals_of
+from segtrack.logs.fit.unfitted import unfitted_hash
 from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.logs.motion import Motion, Signal
 
@@ -71,6 +72,8 @@ def test_a_fitted_vehicle_says_to_what_it_was_fitted(fitted: Fit, tmp_path: Path
     assert calibration.parameters["friction"].value == vehicle.tracks["left"].contact.friction
     assert calibration.parameters["com_x"].unit == "m" and calibration.others["mass"] == 20.8
     assert set(calibration.others).isdisjoint(calibration.parameters)
+    fitted_values = {name: parameter.value for name, parameter in calibration.parameters.items()}
+    assert calibration.unfitted_sha256 == unfitted_hash(vehicle, fitted_values)
     assert vehicle.source.endswith("; friction, com_x, drive_lag fitted by segtrack log fit to low, high")
 
 

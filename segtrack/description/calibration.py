@@ -72,6 +72,8 @@ class Calibration(Spec):
     misfit: NonNegative | None = None
     """Root mean square of what is left over of the logs that were fitted, over standard deviations [-]. Well
     above 1 the values are those of the model alone: they make up for what it gets wrong."""
+    unfitted_sha256: Hash | None = None
+    """Of the whole description but what was fitted, see `unfitted_hash`; None in files of older versions."""
     logs: Annotated[dict[Text, FittedLog], Field(min_length=1)]
     """That it was fitted to, by name, those of earlier fits among them: their scores are of then."""
     held_out: dict[Text, FittedLog] = {}

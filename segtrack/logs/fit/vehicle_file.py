@@ -15,6 +15,7 @@ from segtrack.files import write_text
 from segtrack.logs.fit.parameters import PARAMETERS, values_of
 from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.simulated.cases import LogFiles
+from segtrack.logs.fit.unfitted import unfitted_hash
 
 _UNTOLD = LogFiles("none", "0" * 64)
 """Of a log that was read from no file."""
@@ -43,6 +44,9 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
         **provenance,
         parameters=parameters,
         others={name: x for name, x in values_of(found.vehicle).items() if name not in parameters},
+        unfitted_sha256=unfitted_hash(
+            found.vehicle, {name: parameter.value for name, parameter in parameters.items()}
+        ),
         misfit=found.misfit,
         logs=logs if earlier is None else _with_earlier(logs, earlier.logs),
         held_out={case.case.name: _log(case) for case in found.cases if case.case.held_out},
