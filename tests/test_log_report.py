@@ -18,8 +18,10 @@ from segtrack.description import load_vehicle
 from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
 from segtrack.errors import MappingFileError
 from segtrack.logs import Motion, Signal
-from segtrack.logs.compare import ErrorRow, Numerics, Phase, Uncertainty
+from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, Uncertainty
+from segtrack.logs.compare.motions.sampling import SampledMotion
 from segtrack.logs.fit.parameters import values_of, with_parameters
+from segtrack.logs.fit.unfitted import unfitted_hash
 from segtrack.logs.mapping import parse_mapping
 from segtrack.logs.replay import parse_terrain
 from segtrack.report.logs.content import Input, Instant, ReportContent
@@ -92,6 +94,7 @@ def content():
         settings={"engine": "native", "seed": "17"},
         versions={"segtrack": "0.1.0", "numpy": "2.0"},
         notes=("clock of <mocap>: 0.37 s late",),
+        stated=("friction 0.05", "bias of pitch 0.005"),
     )
 
 
@@ -119,6 +122,7 @@ def test_a_page_shows_what_it_was_given_and_escapes_it(page):
         ">unknown<",
         "clock of &lt;mocap&gt;: 0.37 s late",
         "written 2026-01-02 by segtrack 0.1.0",
+        "Standard uncertainties that the user gave: friction 0.05, bias of pitch 0.005.",
     ):
         assert said in page, said
     assert "<run>" not in page
@@ -129,6 +133,7 @@ def test_a_page_shows_what_it_was_given_and_escapes_it(page):
 def test_json_says_the_same_in_plain_values(content):
     summary = json.loads(json.dumps(report_summary(content, "2026-01-02"), allow_nan=False))
     assert summary["maturity"]["level"] == 6
+    assert summary["stated_uncertainties"] == ["friction 0.05", "bias of pitch 0.005"]
     error = summary["errors"][1]
     assert (error["run"], error["phase"], error["quantity"], error["unit"]) == (
         "commanded",
@@ -306,11 +311,37 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
         ({"within": 2}, None, 6, "2 of 3 quantities of the whole drive agree within u_val."),
         (
             {"unjudged": 4},
-            6,
+            None,
             6,
             "3 of 3 quantities of the whole drive agree within u_val; that of 4 more is not known.",
         ),
         ({"judged": 0, "within": 0}, None, 6, "No quantity of the whole drive has a known uncertainty."),
+        ({"cut": ("It broke down.",)}, None, 6, "It broke down."),
+        (
+            {"missing": ("time to crest (the log)",)},
+            None,
+            6,
+            "Only one of log and simulation has: time to crest (the log).",
+        ),
+        (
+            {"too_wide": ("peak pitch +- 0.1 rad of 0.3",)},
+            None,
+            6,
+            "Stated uncertainties are too large to judge by, a tenth of a quantity is allowed: "
+            "peak pitch +- 0.1 rad of 0.3.",
+        ),
+        (
+            {"other_model": ("engine bullet, then native",), "changed": ("terrain",), "stated": ("it",)},
+            6,
+            6,
+            "The fit was of another model: engine bullet, then native.",
+        ),
+        (
+            {"other_model": ("engine bullet, then native",), "fitted_logs": ("aa",)},
+            None,
+            4,
+            "The fit was of another model: engine bullet, then native.",
+        ),
     ],
 )
 def test_a_level_is_earned_by_evidence_and_says_why(changes, level, kind, reason):
@@ -329,19 +360,61 @@ def test_no_statement_raises_a_level_alone():
     assert plain.summary()["level"] == 6
 
 
-def evidence(recorded="physical robot", code=None, vehicle="packbot", text=GROUND_FILE, changed=(), run=None):
-    """Evidence by doubles of a mapped log and its replay."""
+def climbed(crest=True):
+    """Phases with a time to crest, or without."""
+    phases = (Phase("nose lift", 4.0, 6.0), Phase("crest", 6.0, 8.0))
+    return Phases(phases if crest else phases[:1], {})
+
+
+def evidence(
+    recorded="physical robot",
+    code=None,
+    vehicle="packbot",
+    text=GROUND_FILE,
+    changed=(),
+    run=None,
+    rows=ROWS,
+    simulated=LOGGED,
+    diverged=None,
+    crests=(True, True),
+    model=("native", "compliant"),
+):
+    """Evidence by doubles of a mapped log, its replay and their comparison."""
     file = SimpleNamespace(recorded=recorded, code=code)
     mapped = SimpleNamespace(mapping=SimpleNamespace(file=file), log=SimpleNamespace(sha256="aa" * 32))
     description = load_vehicle(vehicle) if isinstance(vehicle, str) else vehicle
-    scene = SimpleNamespace(vehicle=description, terrain=parse_terrain(text, "ground"))
-    replayed = SimpleNamespace(scene=scene, measured=None if run == "commanded" else LOGGED)
-    return evidence_of(mapped, replayed, ROWS, changed)
+    engine, track_model = model
+    terrain = parse_terrain(text, "ground")
+    scene = SimpleNamespace(vehicle=description, terrain=terrain, engine=engine, track_model=track_model)
+    replayed = SimpleNamespace(
+        scene=scene,
+        logged=LOGGED,
+        commanded=simulated,
+        measured=None if run == "commanded" else simulated,
+        diverged=diverged or {},
+    )
+    sampled = SampledMotion(LOGGED, TIMES)
+    logged_phases, simulated_phases = map(climbed, crests)
+    runs = {
+        name: RunComparison(
+            name,
+            sampled,
+            sampled,
+            logged_phases,
+            simulated_phases,
+            tuple(each for each in rows if each.run == name),
+            {},
+            (),
+            (),
+        )
+        for name in ("commanded", "measured")
+    }
+    return evidence_of(mapped, replayed, SimpleNamespace(runs=runs), changed)
 
 
-def fitted(log="bb" * 32, terrain_text=GROUND_FILE, **others):
-    """PackBot with a calibration that has its own values."""
-    vehicle = load_vehicle("packbot")
+def fitted(log="bb" * 32, terrain_text=GROUND_FILE, name="packbot", **others):
+    """A vehicle with a calibration that has its own values."""
+    vehicle = load_vehicle(name)
     now = values_of(vehicle)
     sha256 = parse_terrain(terrain_text, "ground").sha256
     calibration = Calibration(
@@ -355,6 +428,7 @@ def fitted(log="bb" * 32, terrain_text=GROUND_FILE, **others):
             "friction": FittedParameter(value=now["friction"], unit="-", std=0.01, interval=(0.0, 1.0))
         },
         others={name: value for name, value in now.items() if name != "friction"} | others,
+        unfitted_sha256=unfitted_hash(vehicle, {"friction": now["friction"]}),
         logs={"one": FittedLog(file="one", sha256=log, terrain_sha256=sha256, score=1, score_before=2)},
     )
     return vehicle.model_copy(update={"calibration": calibration})
@@ -380,6 +454,62 @@ def test_another_terrain_or_mass_is_a_change_and_another_fitted_value_undoes_the
     assert said.startswith("friction 0.3, fitted ")
     assert judge_maturity(evidence(vehicle=heavier, changed=("payload",))).level == 7
     assert judge_maturity(evidence(vehicle=slippery, changed=("payload",))).level is None
+
+
+def test_a_change_that_no_parameter_names_is_one():
+    vehicle = fitted(name="quince")
+    assert evidence(vehicle=vehicle).changed == ()
+    other = vehicle.model_copy(update={"name": "other", "source": "another text"})
+    assert evidence(vehicle=other).changed == ()
+    track = vehicle.tracks["left"]
+    drive = track.drive.model_copy(update={"max_force": 2 * track.drive.max_force})
+    tracks = vehicle.tracks | {"left": track.model_copy(update={"drive": drive})}
+    said = ("the vehicle's description, in what no parameter names",)
+    assert evidence(vehicle=vehicle.model_copy(update={"tracks": tracks})).changed == said
+    flippers = {
+        name: flipper.model_copy(update={"mass": 3 * flipper.mass})
+        for name, flipper in vehicle.flippers.items()
+    }
+    (stiffer,) = evidence(vehicle=vehicle.model_copy(update={"flippers": flippers})).changed
+    assert stiffer.startswith("contact_stiffness ")  # Which follows the weight unless it is given.
+
+
+def test_another_engine_or_track_model_is_another_model():
+    found = evidence(vehicle=fitted(), model=("bullet", "segmented"))
+    assert found.other_model == ("engine bullet, then native", "track model segmented, then compliant")
+    assert evidence(vehicle=fitted()).other_model == ()
+
+
+def test_a_simulation_that_broke_down_or_ends_early_earns_no_level():
+    assert evidence().cut == ()
+    broken = evidence(diverged={"measured": "chassis left what is possible"})
+    assert broken.cut == ("The simulation by measured belts broke down: chassis left what is possible.",)
+    short = evidence(simulated=motion("s", times=TIMES[:49]))
+    assert short.cut == ("The simulation by measured belts ends at 4.8 s, the log at 10 s.",)
+    assert judge_maturity(broken).level is judge_maturity(short).level is None
+    assert evidence(diverged={"commanded": "broke down"}).cut == ()
+
+
+@pytest.mark.parametrize(
+    ("crests", "missing"),
+    [
+        ((True, True), ()),
+        ((False, False), ()),
+        ((True, False), ("time to crest (the log)",)),
+        ((False, True), ("time to crest (the simulation)",)),
+    ],
+)
+def test_a_crest_that_only_one_of_log_and_simulation_reaches_is_missing(crests, missing):
+    found = evidence(crests=crests)
+    assert found.missing == missing
+    assert judge_maturity(found).level == (None if missing else 6)
+
+
+def test_an_option_cannot_make_errors_agree_by_large_uncertainties():
+    assert evidence(rows=(row(u=0.03),)).too_wide == ()
+    wide = evidence(rows=(row(error=0.15, u=0.1),))
+    assert wide.too_wide == ("peak pitch +- 0.08 rad of 0.3",)
+    assert judge_maturity(wide).level is None
 
 
 def test_measured_belts_decide_where_they_were_logged():

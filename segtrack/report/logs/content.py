@@ -53,6 +53,7 @@ class ReportContent:
         instants: When both robots are drawn.
         rows: Errors.
         maturity: Level that the evidence earns.
+        stated: Standard deviations that the user gave, in words.
         inputs: Files.
         settings: What else the numbers depend on, in words, by name; engine, seed, time step.
         versions: Of segtrack and of what it stands on.
@@ -71,3 +72,4 @@ class ReportContent:
     settings: Mapping[str, str]
     versions: Mapping[str, str]
     notes: tuple[str, ...]
+    stated: tuple[str, ...] = ()

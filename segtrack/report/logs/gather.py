@@ -7,11 +7,18 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from segtrack.description import VehicleDescription, find_vehicle
 from segtrack.errors import FileAccessError
-from segtrack.logs.compare import COVERAGE, Comparison, ErrorRow
-from segtrack.logs.fit.parameters import values_of
+from segtrack.logs.compare import COVERAGE, Comparison, ErrorRow, RunComparison
+from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare.motions.beside import LABELS, PLACE
+from segtrack.logs.compare.motions.sampling import SampledMotion
+from segtrack.logs.fit.parameters import PARAMETERS, values_of
+from segtrack.logs.fit.unfitted import unfitted_hash
 from segtrack.logs.mapping import MappedLog
+from segtrack.logs.motion import QUANTITIES, quantity_of
 from segtrack.logs.replay import Replay
 from segtrack.recording.versions import versions
 from segtrack.report.logs.content import Input, Instant, ReportContent
@@ -21,6 +28,10 @@ _EQUAL = 1e-6
 """Ratio within which two values of a parameter are one."""
 _IMPOSED = "belt speed", "flipper"
 """Quantities that a simulation by measured belts has from the log."""
+_GIVEN_SHARE = 0.1
+"""Of a quantity, up to which stated uncertainties may make it uncertain [-]."""
+_END = 0.5
+"""By how much a simulation may end before its log: shorter gaps are bridged in the comparison, too [s]."""
 
 
 def gather(
@@ -50,7 +61,8 @@ def gather(
         phases=phases,
         instants=tuple(_instants(replay, comparison)),
         rows=comparison.rows,
-        maturity=judge_maturity(evidence_of(mapped, replay, comparison.rows, changed)),
+        maturity=judge_maturity(evidence_of(mapped, replay, comparison, changed)),
+        stated=tuple(_stated(mapped, comparison)),
         inputs=(
             Input("log", mapped.log.path.name, mapped.log.sha256),
             Input("mapping", mapped.mapping.name, _hash(mapped.mapping.text.encode())),
@@ -71,13 +83,14 @@ def gather(
 
 
 def evidence_of(
-    mapped: MappedLog, replay: Replay, rows: Sequence[ErrorRow], changed: Sequence[str]
+    mapped: MappedLog, replay: Replay, comparison: Comparison, changed: Sequence[str]
 ) -> Evidence:
     """What the files tell of how much a comparison is worth."""
     file = mapped.mapping.file
     fit = replay.scene.vehicle.calibration
-    run = "measured" if replay.measured is not None else "commanded"
-    whole = [row for row in rows if row.run == run and row.phase == "whole"]
+    run: Run = "measured" if replay.measured is not None else "commanded"
+    judged = comparison.runs[run]
+    whole = [row for row in judged.rows if row.phase == "whole"]
     if run == "measured":
         whole = [row for row in whole if not row.quantity.startswith(_IMPOSED)]
     known = [row for row in whole if row.verdict != "unknown"]
@@ -92,7 +105,88 @@ def evidence_of(
         judged=len(known),
         within=sum(row.verdict == "within" for row in known),
         unjudged=len(whole) - len(known),
+        other_model=() if fit is None else tuple(_other_model(replay)),
+        cut=tuple(_cut(replay, run)),
+        missing=tuple(_missing(judged)),
+        too_wide=tuple(_too_wide(whole, judged.logged)),
     )
+
+
+def _cut(replay: Replay, run: Run) -> Iterator[str]:
+    """Why a simulation is not of the whole log."""
+    if run in replay.diverged:
+        yield f"The simulation by {run} belts broke down: {replay.diverged[run]}."
+    simulated = getattr(replay, run)
+    end, log_end = (
+        max(float(signal.times[-1]) for signal in motion.signals.values())
+        for motion in (simulated, replay.logged)
+    )
+    if end < log_end - _END:
+        yield f"The simulation by {run} belts ends at {end:.4g} s, the log at {log_end:.4g} s."
+
+
+def _missing(judged: RunComparison) -> Iterator[str]:
+    """Numbers of the whole drive that only one motion has, of those that take a climb."""
+    logged, simulated = judged.logged_phases.time_to_crest, judged.simulated_phases.time_to_crest
+    if judged.find("peak pitch") is not None and (logged is None) != (simulated is None):
+        yield f"time to crest (the {'simulation' if logged is None else 'log'})"
+
+
+def _too_wide(rows: Sequence[ErrorRow], logged: SampledMotion) -> Iterator[str]:
+    """Quantities that agree by stated uncertainty, where that is large beside them and all other."""
+    for row in rows:
+        given, rest = _given(row)
+        if row.verdict == "within" and row.error and given > max(_GIVEN_SHARE * _size(row, logged), rest):
+            yield f"{row.quantity} +- {given:.3g} {row.unit} of {_size(row, logged):.3g}"
+
+
+def _given(row: ErrorRow) -> tuple[float, float]:
+    """Standard uncertainty of a row by what users state of inputs and log, and by all else."""
+    parts = row.parts
+    stated = [std for name, std in parts.inputs.items() if name != PLACE]
+    stated += [parts.data.get(part) for part in ("clock", "bias", "drift")]
+    numerics = None if parts.numerics is None else parts.numerics.value
+    others = [parts.inputs.get(PLACE), parts.data.get("noise"), numerics]
+    given, rest = (math.hypot(*(std for std in stds if std is not None)) for stds in (stated, others))
+    return given, rest
+
+
+def _size(row: ErrorRow, logged: SampledMotion) -> float:
+    """Of a quantity in the log: 1 for a ratio, a number's own, over time its range or farthest way."""
+    if row.unit == "-":
+        return 1.0
+    if row.logged is not None:
+        return abs(row.logged)
+    if row.range_fraction:
+        return row.error / row.range_fraction
+    if row.quantity == LABELS["position"] and logged.position is not None:
+        return float(np.linalg.norm(np.nanmax(logged.position, axis=0) - np.nanmin(logged.position, axis=0)))
+    moved = logged.displacements() if row.quantity == LABELS["displacement"] else None
+    return 0.0 if moved is None else float(np.nanmax(np.linalg.norm(moved, axis=1)))
+
+
+def _other_model(replay: Replay) -> Iterator[str]:
+    fit, scene = replay.scene.vehicle.calibration, replay.scene
+    assert fit is not None
+    if scene.engine != fit.engine:
+        yield f"engine {scene.engine}, then {fit.engine}"
+    if scene.track_model != fit.track_model:
+        yield f"track model {scene.track_model}, then {fit.track_model}"
+
+
+def _stated(mapped: MappedLog, comparison: Comparison) -> Iterator[str]:
+    """Standard deviations that the user gave, in words."""
+    for name, std in comparison.inputs.items():
+        yield f"{name} {std:g} {PARAMETERS[name].unit}".removesuffix(" -")
+    data = comparison.data
+    yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items())
+    yield from (f"bias of {name} {std:g} {QUANTITIES[name].unit}" for name, std in data.bias.items())
+    yield from (
+        f"drift of {name} {std:g} {QUANTITIES[name].unit} a second" for name, std in data.drift.items()
+    )
+    for key, signal in mapped.motion.signals.items():
+        if signal.std is not None:
+            yield f"noise of {key} {signal.std:g} {quantity_of(key).unit}"
 
 
 def _changes(replay: Replay) -> Iterator[str]:
@@ -103,9 +197,12 @@ def _changes(replay: Replay) -> Iterator[str]:
     if replay.scene.terrain.sha256 not in known:
         yield f"terrain {replay.scene.terrain.name}"
     now = values_of(replay.scene.vehicle)
-    for name, value in fit.others.items():
-        if name in now and not _same(now[name], value):
-            yield f"{name} {now[name]:.4g}, then {value:.4g}"
+    differing = {name for name, value in fit.others.items() if name in now and not _same(now[name], value)}
+    for name in sorted(differing):
+        yield f"{name} {now[name]:.4g}, then {fit.others[name]:.4g}"
+    fitted = {name: parameter.value for name, parameter in fit.parameters.items()}
+    if fit.unfitted_sha256 not in (None, unfitted_hash(replay.scene.vehicle, fitted)) and not differing:
+        yield "the vehicle's description, in what no parameter names"
 
 
 def _overwritten(vehicle: VehicleDescription) -> Iterator[str]:

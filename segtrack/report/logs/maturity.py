@@ -4,7 +4,9 @@ Levels are those of O. Balling et al., "AVT-248 Next-Generation NATO Reference M
 Development", NATO STO, 2019, as table 2.2 of A. Korner, "Influence of Track-Assembly Geometry on Mobility
 Over Rigid Terrain", Chalmers, 2024, has them. There they were assigned to teams "based on their performance",
 by what rule is not said. The rule here is our own: a level is earned by evidence of its kind, if all
-quantities of the whole drive agree with the log within their uncertainty.
+quantities of the whole drive agree with the log within their uncertainty. One without a known uncertainty
+does not agree, nor does one that log or simulation lacks, nor one that agrees because its uncertainty was
+stated to be large.
 """
 
 from __future__ import annotations
@@ -39,10 +41,14 @@ class Evidence:
         fitted_logs: SHA-256 of those that the vehicle was fitted to; None for one that was not fitted.
         changed: What differs from that fit, in words, as the files show it: terrain, parameters not fitted.
         overwritten: Fitted parameters that have other values in the vehicle file now, in words.
+        other_model: Engine and track model, in words, where they are not those of the fit.
         stated: What the user says was changed on purpose.
         judged: Quantities of the whole drive whose uncertainty is known.
         within: Those of them that agree within it.
         unjudged: Quantities of the whole drive without a known uncertainty.
+        cut: Why the simulation is not of the whole log, sentences.
+        missing: Numbers that log or simulation has and the other lacks, in words.
+        too_wide: Quantities that what the user stated makes too uncertain, in words.
     """
 
     physical: bool | None
@@ -55,6 +61,10 @@ class Evidence:
     judged: int
     within: int
     unjudged: int = 0
+    other_model: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    too_wide: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,8 +95,10 @@ class Maturity:
 def judge_maturity(evidence: Evidence) -> Maturity:
     """The level that evidence earns; no option decides it alone."""
     kind, why = _kind(evidence)
-    agreement, agrees = _agreement(evidence)
-    reasons = (*why, agreement)
+    agreement = tuple(_agreement(evidence))
+    disagreement = tuple(_disagreement(evidence))
+    agrees = evidence.judged == evidence.within > 0 and not evidence.unjudged and not disagreement
+    reasons = (*why, *agreement, *disagreement)
     if kind is None or (kind == 4 and (evidence.physical or not evidence.code)):
         return Maturity(None, kind, reasons)
     if not agrees:
@@ -110,6 +122,8 @@ def _kind(evidence: Evidence) -> tuple[int | None, tuple[str, ...]]:
         said = "; ".join(evidence.overwritten)
         undone = f"Fitted parameters have other values in the vehicle file now ({said}), of unknown origin."
         return 4, (first, undone)
+    if evidence.other_model:
+        return 4 if known else 6, (first, f"The fit was of another model: {'; '.join(evidence.other_model)}.")
     if known:
         return 5, (first,)
     return _after_a_change(evidence, first)
@@ -139,9 +153,19 @@ def _statements_without_fit(evidence: Evidence) -> Iterator[str]:
         yield f"A change is stated ({said}), but there is no fit that it could have been a change after."
 
 
-def _agreement(evidence: Evidence) -> tuple[str, bool]:
+def _agreement(evidence: Evidence) -> Iterator[str]:
     if not evidence.judged:
-        return "No quantity of the whole drive has a known uncertainty.", False
+        yield "No quantity of the whole drive has a known uncertainty."
+        return
     said = f"{evidence.within} of {evidence.judged} quantities of the whole drive agree within u_val"
-    said += f"; that of {evidence.unjudged} more is not known." if evidence.unjudged else "."
-    return said, evidence.within == evidence.judged
+    yield said + (f"; that of {evidence.unjudged} more is not known." if evidence.unjudged else ".")
+
+
+def _disagreement(evidence: Evidence) -> Iterator[str]:
+    """What stands against agreement, whatever the quantities say that there are."""
+    yield from evidence.cut
+    if evidence.missing:
+        yield f"Only one of log and simulation has: {', '.join(evidence.missing)}."
+    if evidence.too_wide:
+        what = "; ".join(evidence.too_wide)
+        yield f"Stated uncertainties are too large to judge by, a tenth of a quantity is allowed: {what}."

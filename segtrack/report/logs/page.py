@@ -63,6 +63,7 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
         "log": content.logged.name,
         "vehicle": content.vehicle.name,
         "maturity": content.maturity.summary(),
+        "stated_uncertainties": list(content.stated),
         "errors": [row.summary() for row in content.rows],
         "phases": [vars(phase) for phase in content.phases],
         "instants": [instant._asdict() for instant in content.instants],

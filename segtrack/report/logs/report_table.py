@@ -18,6 +18,7 @@ def report_tables(content: ReportContent) -> list[Table]:
     )
     for reason in maturity.reasons:
         head.add_row("", escape(reason))
+    head.add_row("", escape(f"Uncertainties given: {', '.join(content.stated) or 'none'}."))
     errors = Table("driven by", "phase", "within", "beyond", "unknown", title="errors against u_val")
     for run, phase in dict.fromkeys((row.run, row.phase) for row in content.rows):
         verdicts = [row.verdict for row in content.rows if (row.run, row.phase) == (run, phase)]
