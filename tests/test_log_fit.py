@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,14 +247,60 @@ def test_an_interrupted_fit_has_the_best_so_far_and_goes_on_to_the_same_end_to_t
     assert resumed.summary() == whole.summary()
 
 
-def test_a_fit_is_resumed_for_the_same_problem_alone(tmp_path: Path) -> None:
+def moved(motion: Motion, later: float) -> Motion:
+    """A motion on a clock that is ahead."""
+    signals = {key: replace(signal, times=signal.times + later) for key, signal in motion.signals.items()}
+    return Motion(motion.name, signals)
+
+
+def test_a_fit_does_not_begin_where_there_is_one(tmp_path: Path) -> None:
     Countdown.left = 5
     fit(VEHICLE, [one_log()], {"com_x": Choice()}, folder=tmp_path)
+    before = (tmp_path / "state.sqlite").read_bytes()
+    with pytest.raises(FileAccessError) as error:
+        fit(VEHICLE, [one_log()], {"com_x": Choice()}, folder=tmp_path)
+    reason = "there is one already, in state.sqlite; go on with it by --resume, or give another --out"
+    assert str(error.value) == f"cannot begin a fit in {tmp_path}: {reason}"
+    assert (tmp_path / "state.sqlite").read_bytes() == before
+
+
+def test_a_fit_is_resumed_for_the_same_problem_alone(tmp_path: Path) -> None:
+    Countdown.left = 5
+    within = Choice((-0.1, 0.05))
+    fit(VEHICLE, [one_log()], {"com_x": within}, folder=tmp_path)
     state = tmp_path / "state.sqlite"
-    for changed, part in (({"seed": 2}, "seed"), ({"problem": {"terrain": "x"}}, "terrain")):
+    began = f"when the fit of {state} began"
+    later = replace(one_log(), motion=moved(one_log().motion, 0.01))
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"seed": 2}, f"seed must be 1 as {began}, got 2"),
+        ({"problem": {"terrain": "x"}}, f"terrain must be what it was {began}, got something else"),
+        (
+            {"choices": {"com_x": within, "com_z": Choice()}},
+            f"parameters must be com_x as {began}, got com_x, com_z",
+        ),
+        (
+            {"choices": {"com_x": Choice((-0.2, 0.1))}},
+            f"bounds of com_x must be -0.1, 0.05 as {began}, got -0.2, 0.1",
+        ),
+        ({"cases": [later]}, f"motion of a must be what it was {began}, got something else"),
+        (
+            {"cases": [replace(one_log(), driving=())]},
+            f"driving of a must be what it was {began}, got something else",
+        ),
+        ({"cases": [replace(one_log(), settings=0.3)]}, f"settings of a must be 0.2 as {began}, got 0.3"),
+        (
+            {"cases": [replace(one_log(), files=LogFiles("b.csv", "1" * 64))]},
+            f"files of a must be what it was {began}, got something else",
+        ),
+        (
+            {"cases": [replace(one_log(), shifts={"pitch": 0.1})]},
+            f"shifts of a must be what it was {began}, got something else",
+        ),
+    ]
+    for changed, expected in changes:
+        asked = {"cases": [one_log()], "choices": {"com_x": within}} | changed
         with pytest.raises(SegtrackError) as error:
-            fit(VEHICLE, [one_log()], {"com_x": Choice()}, folder=tmp_path, resume=True, **changed)
-        expected = f"{part} must be what they were when the fit of {state} began, got something else"
+            fit(VEHICLE, folder=tmp_path, resume=True, **asked)
         assert str(error.value) == expected
     with pytest.raises(FileAccessError) as missing:
         fit(VEHICLE, [one_log()], {"com_x": Choice()}, folder=tmp_path / "none", resume=True)

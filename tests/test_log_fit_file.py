@@ -15,6 +15,7 @@ from segtrack.errors import FitFileError, SegtrackError
 from segtrack.logs.fit.file import load_fit_file
 from segtrack.logs.fit.parameters import PARAMETERS
 from segtrack.logs.fit.simulated.cases import MotionCase
+from segtrack.logs.fit.simulated.problem import describe
 from segtrack.logs.fit.study import find_fit, load_study
 from segtrack.logs.motion import QUANTITIES
 from segtrack.logs.steady import SteadyCase
@@ -81,6 +82,32 @@ def test_a_fit_file_names_logs_which_become_cases(folder: Path) -> None:
 def test_where_the_drives_are_fitted_their_commands_drive(folder: Path) -> None:
     (folder / "fit.yaml").write_text(FIT.replace("friction: ,", "drive_lag: ,"))
     assert load_study(folder / "fit.yaml").cases[0].driving[0] == "belt_speed_command.left"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "parts"),
+    [
+        ("fit.yaml", "hold_out: true", "hold_out: false", {"held_out of second"}),
+        ("fit.yaml", "{log: drive.csv}", "{log: drive.csv, drive_by: commanded}", {"driving of first"}),
+        ("fit.yaml", "pitch: {std: 0.05}", "pitch: {std: 0.06}", {"signals of first", "rows of second"}),
+        ("level.yaml", "1.0", "0.9", {"files of first", "settings of second"}),
+        (
+            "mapping.yaml",
+            "right: right, unit: m/s",
+            "right: right, unit: rad/s, radius: 0.9",
+            {"motion of first"},
+        ),
+        ("mapping.yaml", "std: 0.01", "std: 0.02", {"rows of first"}),
+        ("mapping.yaml", "vehicle: packbot", "vehicle: quince", {"settings of first"}),
+    ],
+)
+def test_what_is_edited_is_another_fit(folder: Path, file: str, old: str, new: str, parts: set[str]) -> None:
+    before = describe(load_study(folder / "fit.yaml").cases, [])
+    assert describe(load_study(folder / "fit.yaml").cases, []) == before
+    text = (folder / file).read_text()
+    (folder / file).write_text(text.replace(old, new))
+    after = describe(load_study(folder / "fit.yaml").cases, [])
+    assert parts <= {part for part in before if before[part] != after[part]}
 
 
 def test_rows_of_a_table_are_held_out_by_chance(folder: Path) -> None:

@@ -15,7 +15,8 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import Workers
 from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.simulated.cases import Case, MotionCase, residuals_of, score_of
-from segtrack.logs.fit.simulated.evaluate import Evaluator, Pool, describe
+from segtrack.logs.fit.simulated.evaluate import Evaluator, Pool
+from segtrack.logs.fit.simulated.problem import describe
 from segtrack.logs.fit.simulated.store import Store
 from segtrack.logs.fit.stages.estimates import combinations_of, estimates_of
 from segtrack.logs.fit.stages.noise import measure_noise
@@ -65,7 +66,7 @@ def fit(
         UnknownNameError: No such parameter.
         InvalidValueError: No log is fitted, names are not unique, bounds are none, the vehicle lacks what is
             fitted, a log has one clock where its offset is fitted, or the state file is of another fit.
-        FileAccessError: The state file cannot be used.
+        FileAccessError: The state file cannot be used, or there is one already that is not to be resumed.
         MissingPackageError: cmaes is not installed.
         SegtrackError: A simulation cannot be: a contact is too stiff for its time step, for example.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,14 +188,3 @@ class Evaluator:
         if cost < self.best_cost:
             self.best, self.best_cost = point.copy(), cost
         return cost
-
-
-def describe(cases: Sequence[Case], unknowns: Sequence[Unknown], **others: Any) -> dict[str, Any]:
-    """What is fitted to what, as JSON can hold it: a fit is resumed for the same alone."""
-    tables = {
-        case.name: hashlib.sha256(
-            case.rows.measured.tobytes() + case.rows.std.tobytes() + repr(case.rows.labels).encode()
-        ).hexdigest()
-        for case in cases
-    }
-    return {"cases": tables, "parameters": [repr(unknown) for unknown in unknowns], **others}

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
+from segtrack.logs.fit.simulated.problem import HASH
 
 FILE = "state.sqlite"
 """Name in a results folder."""
@@ -38,16 +39,19 @@ class Store:
             resume: Go on with what is there, which must be of the same problem.
 
         Raises:
-            FileAccessError: There is nothing to resume, or the file cannot be used.
+            FileAccessError: There is nothing to resume, there is a fit that is not to be resumed, or the
+                file cannot be used.
             InvalidValueError: What is there is of another problem.
         """
         self._path = None if folder is None else folder / FILE
         if self._path is not None:
-            if resume and not self._path.is_file():
+            there = self._path.is_file()
+            if resume and not there:
                 raise FileAccessError("resume from", self._path, "no such file")
+            if there and not resume:
+                reason = f"there is one already, in {FILE}; go on with it by --resume, or give another --out"
+                raise FileAccessError("begin a fit in", self._path.parent, reason)
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            if not resume:
-                self._path.unlink(missing_ok=True)
         try:
             self._open(problem or {}, resume)
         except sqlite3.Error as error:
@@ -63,10 +67,13 @@ class Store:
         parts = {part: json.dumps(value, sort_keys=True) for part, value in problem.items()}
         if resume:
             kept = dict(self._base.execute("select part, value from problem").fetchall())
-            for part in sorted({*parts, *kept}):
+            for part in dict.fromkeys([*parts, *sorted(kept)]):
                 if kept.get(part) != parts.get(part):
-                    expected = f"what they were when the fit of {self._path} began"
-                    raise InvalidValueError(part, expected, Phrase("something else"))
+                    before, now = _told(kept.get(part)), _told(parts.get(part))
+                    untold = before is None or now is None
+                    when = f"when the fit of {self._path} began"
+                    expected = f"what it was {when}" if untold else f"{before} as {when}"
+                    raise InvalidValueError(part, expected, Phrase("something else" if untold else str(now)))
         else:
             with self._base:
                 self._base.executemany("insert into problem values (?, ?)", parts.items())
@@ -96,3 +103,16 @@ class Store:
         """Write what is left, and close the file."""
         self._base.commit()
         self._base.close()
+
+
+def _told(text: str | None) -> str | None:
+    """A part of a problem in words; None for what is not there, or is too long to be told."""
+    match None if text is None else json.loads(text):
+        case list(values) if values and not any(isinstance(value, dict | list) for value in values):
+            return ", ".join(map(str, values))
+        case bool() | int() | float() as value:
+            return str(value)
+        case str(value) if value and not value.startswith(HASH):
+            return value
+        case _:
+            return None
