@@ -94,6 +94,8 @@ EXTRAS = {
     "segtrack.logs.reading.bags.messages.source": "rosbags",
     "segtrack.logs.reading.bags.messages.topic": "rosbags",
     "segtrack.logs.reading.bags.messages.types": "rosbags",
+    "segtrack.logs.reading.bag_messages": "rosbags",
+    "segtrack.logs.reading.to_bag": "mcap",
     "segtrack.recording.file_content": "mcap",
     "segtrack.recording.messages": "rosbags",
     "segtrack.recording.recorder": "mcap",

@@ -133,7 +133,20 @@ def test_interrupted_climb_keeps_its_trajectory(tmp_path: Path) -> None:
 
 KNOWN = ", ".join(segtrack.bundled_vehicles())
 ALL_MODELS = ", ".join(dict.fromkeys(model for models in TRACK_MODELS.values() for model in models))
-REPRODUCE = ("okada-table-2", "speed", "okada-table-4", "turning", "maxxii", "segments-vs-chain", "films")
+REPRODUCE = (
+    "okada-table-2",
+    "speed",
+    "okada-table-4",
+    "turning",
+    "maxxii",
+    "segments-vs-chain",
+    "films",
+    "log-round-trip",
+    "log-speed",
+    "calibration",
+)
+LOG = ["log.csv", "--mapping", "log.yaml"]
+REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
 WRITES_A_FOLDER = [
     CLIMB,
     ["train", "StepClimb"],
@@ -141,6 +154,10 @@ WRITES_A_FOLDER = [
     ["benchmark", "Drive"],
     ["urdf", "packbot"],
     *(["reproduce", name] for name in REPRODUCE),
+    *REPLAYS,
+    *(["log", name, "log.csv"] for name in ("inspect", "map")),
+    *(["log", name] for name in ("climbs", "turns")),
+    ["log", "fit", "maxxii"],
 ]
 READS_A_VEHICLE = [
     ["climb"],
@@ -158,6 +175,9 @@ CHOOSES_A_TRACK_MODEL = [
     ["reproduce", "okada-table-4"],
     ["reproduce", "turning"],
     ["reproduce", "maxxii"],
+    *REPLAYS,
+    ["log", "climbs"],
+    ["log", "turns"],
 ]
 CHOOSES_A_PRESET = [CLIMB, ["evaluate", "StepClimb"], ["reproduce", "okada-table-4"]]
 CHOOSES_AN_ENGINE = [
@@ -165,6 +185,8 @@ CHOOSES_AN_ENGINE = [
     ["train", "StepClimb"],
     ["benchmark", "Drive"],
     ["reproduce", "turning"],
+    *REPLAYS,
+    ["log", "climbs"],
 ]
 FILMS = [*CLIMB, "--record", "film.gif"]
 COUNTS = [
@@ -177,12 +199,21 @@ COUNTS = [
     (["reproduce", "speed"], "--rounds"),
     (["reproduce", "maxxii"], "--rows"),
     (["reproduce", "films"], "--rounds"),
+    (["reproduce", "log-round-trip"], "--seeds"),
+    *((call, "--jobs") for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"], ["log", "fit", "maxxii"])),
+    (["reproduce", "calibration"], "--jobs"),
 ]
-SEEDS = [(["train", "StepClimb"], "--seed"), (["evaluate", "StepClimb"], "--seed")]
+SEEDS = [
+    (["train", "StepClimb"], "--seed"),
+    (["evaluate", "StepClimb"], "--seed"),
+    (["reproduce", "calibration"], "--seed"),
+]
 TEXT_FOR_A_NUMBER = [
     (["courses", "draw", "gaps"], "--setting"),
     *((CLIMB, option) for option in ("--step", "--speed", "--friction", "--flippers", "--rear-flippers")),
     (["train", "StepClimb"], "--hardest"),
+    *((call, "--setting") for call in REPLAYS),
+    (["reproduce", "log-speed"], "--minutes"),
 ]
 PICTURES = ", ".join(picture_suffixes())
 
@@ -221,6 +252,19 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
         yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
         yield [*call, "folder"], "cannot read folder: is a folder, not a course file"
         yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
+    for name in ("inspect", "map"):
+        yield ["log", name, "no.csv"], "cannot read no.csv: No such file or directory"
+        yield ["log", name, "folder"], "folder: is a folder without .db3 or .mcap: no ROS 2 bag"
+        yield ["log", name, "empty.yaml"], "empty.yaml: is empty"
+    for name in ("map", "compare", "report", "turns"):
+        mapping = ["log", name, "log.csv", "--mapping"]
+        yield [*mapping, "no.yaml"], "cannot read no.yaml: No such file or directory"
+        yield (
+            [*mapping, "bad.yaml"],
+            "bad.yaml:1: is not YAML: column 12: expected ',' or ']', but got '<stream end>'",
+        )
+    yield ["log", "climbs", "no.csv"], "cannot read no.csv: No such file or directory"
+    yield ["log", "fit", "no.yaml"], "cannot read no.yaml: no such file"
     policy = ["evaluate", "StepClimb", "--policy"]
     yield [*policy, "no.npz"], "cannot read policy no.npz: No such file or directory"
     yield [*policy, "folder/"], "cannot read policy folder: Is a directory"
@@ -250,6 +294,14 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
         yield [*call, "--engine", "steam"], "no engine 'steam'; there are: pybullet, native"
     for call in CHOOSES_A_PRESET:
         yield [*call, "--preset", "slow"], "no solver preset 'slow'; there are: exact, fast, coarse"
+    for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"]):
+        yield [*call, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {KNOWN}"
+    for call in REPLAYS:
+        yield [*call, "--terrain", "gap"], f"no terrain 'gap'; there are: {courses}"
+    yield [*REPLAYS[0], "--align", "up"], "no alignment 'up'; there are: event, start, se3, none"
+    for option in ("--logged", "--fitted"):
+        native = ", ".join(TRACK_MODELS["native"])
+        yield ["reproduce", "calibration", option, "legs"], f"no track model 'legs'; there are: {native}"
     for call in (["train"], ["evaluate"], ["benchmark"]):
         tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
@@ -269,6 +321,12 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     yield ["courses", "draw", "gaps", "--setting", "nan"], "setting must be a finite number, got nan"
     native = [*CLIMB, "--engine", "native", "--track-model", "segments"]
     yield native, "engine for track model 'segments' must be pybullet, got 'native'"
+    for call in (*REPLAYS, ["log", "climbs"]):
+        uncertain = "--uncertain friction must be greater than 0, got -1.0"
+        yield [*call, "--uncertain", "friction=-1"], uncertain
+    yield [*REPLAYS[1], "--changed", ""], "--changed must be what was changed, in words, got ''"
+    own = "--mapping must be given with a table of your own, got none"
+    yield ["log", "turns", "log.csv"], own
     compliant = [*CLIMB, "--track-model", "compliant"]
     size = "frame-size [pixels] must be width x height, as 640x360, got '640'"
     yield [*compliant, "--record", "film.gif", "--frame-size", "640"], size
@@ -391,6 +449,10 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A folder with what a call must leave as it is."""
     (tmp_path / "bad.yaml").write_text("body: [1, 2")
     (tmp_path / "empty.yaml").write_text("")
+    (tmp_path / "log.csv").write_text("t,l,r\n0.0,0.1,0.1\n0.1,0.1,0.1\n")
+    (tmp_path / "log.yaml").write_text(
+        "vehicle: quince\nterrain: okada-step\nquantities: {belt_speed: {left: l, right: r, unit: m/s}}\n"
+    )
     for name in ("x.png", "x.gif"):
         (tmp_path / "folder" / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
@@ -399,8 +461,14 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+EXTRAS = {("log", "report"): "jinja2", ("log", "fit"): "cmaes", ("reproduce", "calibration"): "cmaes"}
+"""What commands need before they look at anything else."""
+
+
 def refused(call: list[str]) -> str:
     """What a call that a user got wrong says."""
+    if (package := EXTRAS.get(tuple(call[:2]))) is not None:
+        pytest.importorskip(package, reason="of an extra")
     done = CliRunner().invoke(app, call)
     assert done.exit_code == 2
     assert isinstance(done.exception, SystemExit), done.exception

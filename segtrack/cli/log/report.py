@@ -31,7 +31,7 @@ from segtrack.cli.output import (
     show,
     words,
 )
-from segtrack.errors import MissingPackageError
+from segtrack.errors import InvalidValueError, MissingPackageError
 from segtrack.files import write_json, write_text
 
 
@@ -69,6 +69,8 @@ def report(
     from segtrack.report.logs.page import report_html, report_summary
     from segtrack.report.logs.report_table import report_tables
 
+    if not all(map(str.strip, changed or ())):
+        raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     mapped_by = load_mapping(mapping).with_vehicle(vehicle)
     folder = results_folder(out, f"report-{log.stem}")

@@ -46,9 +46,10 @@ def turns(
     from segtrack.logs.reading import read_log
     from segtrack.logs.steady import SteadyTable, compare_turns, simulate_table
     from segtrack.logs.steady.maxxii import DATA
-    from segtrack.logs.steady.simulate import part_count
+    from segtrack.logs.steady.simulate import UNIFORM, part_count
     from segtrack.report.logs.steady_figure import draw_turns
     from segtrack.report.logs.steady_table import turns_table
+    from segtrack.world import resolve
 
     bundled = log == EXAMPLE and mapping is None
     if mapping is None and not bundled:
@@ -61,6 +62,9 @@ def turns(
         raise InvalidValueError(f"rows of mapping {chosen.name}", "steady", chosen.file.rows)
     if chosen.vehicle is None:
         raise InvalidValueError("vehicle", "given by --vehicle or the mapping", Phrase("none"))
+    for model in track_model:
+        if model != UNIFORM:
+            resolve(None, model)
     description, table = load_vehicle(chosen.vehicle), SteadyTable.of(mapped.motion)
     folder = results_folder(out, f"turns-{Path(log).stem}")
     for note in mapped.notes:

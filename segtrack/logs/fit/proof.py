@@ -114,7 +114,8 @@ def run_proof(
     Raises:
         UnknownNameError: No such track model.
     """
-    resolve("native", logged)
+    for track_model in (logged, fitted):
+        resolve("native", track_model)
     vehicle = load_vehicle(VEHICLE)
     own = Workers(1) if pool is None else pool
     jobs = [
