@@ -21,6 +21,8 @@ from segtrack.logs.fit.simulated.cases import LOST, LogFiles, residuals_of
 from segtrack.logs.fit.unfitted import unfitted_hash
 from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.logs.motion import Motion, Signal
+from segtrack.report.logs.fit_figure import draw_fit
+from segtrack.report.logs.fit_table import fit_tables
 
 PROVENANCE = {
     "date": "2026-11-22",
@@ -200,6 +202,35 @@ def test_a_clock_offset_is_found_where_two_sources_have_two_clocks() -> None:
     assert "clock_offset.a" not in calibrated(found, PROVENANCE).calibration.parameters
 
 
+def test_a_fit_in_which_a_log_diverges_everywhere_says_so() -> None:
+    log = logged("b", 0.1, 1)
+    bad = MotionCase("b", log.motion, log.signals, always_diverging, log.settings)
+    found = fit(VEHICLE, [logged("a", 0.2, 1, truth={"com_x": -0.02}), bad], {"com_x": Choice()})
+    (estimate,) = found.estimates
+    assert found.misfit is None and found.summary()["misfit"] is None
+    assert estimate.status != "identified" and estimate.why.endswith("a simulation diverged")
+    assert calibrated(found, PROVENANCE).calibration.misfit is None
+
+
+def always_diverging(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+    """A simulation that breaks down."""
+    raise DivergedError("quince", 1.0, "too fast")
+
+
+@pytest.mark.parametrize(("offset", "gone"), [(0.0, []), (0.3, [-1]), (-0.3, [0])])
+def test_what_an_offset_puts_beyond_the_simulation_has_no_residual(offset: float, gone: list[int]) -> None:
+    """The log's pitch is 1 rad off, so that each residual is about 100."""
+    log = logged("a", 0.2, 1)
+    pitch = log.motion.signals["pitch"]
+    signals = {**log.motion.signals, "pitch": replace(pitch, values=pitch.values + 1.0)}
+    case = replace(log, motion=Motion("a", signals))
+    residuals = residuals_of(case, VEHICLE, offset)
+    none = np.flatnonzero(residuals[:, 0] == 0)
+    assert len(none) == len(gone) * 6
+    assert all(residuals[i, 0] == 0 for i in gone)
+    assert (residuals[:, 1] != 0).any()
+
+
 class Countdown:
     """Ctrl-C in the middle of a fit: after so many simulations."""
 
@@ -321,7 +352,19 @@ def test_simulations_that_diverge_are_as_bad_as_can_be_and_do_not_end_a_fit() ->
         update={"body": VEHICLE.body.model_copy(update={"center_of_mass": (-0.15, 0, 0)})}
     )
     assert (residuals_of(case, back) == LOST).all()
-    (estimate,) = fit(back, [case], {"com_x": Choice()}).estimates
+    found = fit(back, [case], {"com_x": Choice()})
+    (estimate,) = found.estimates
+    summary = found.cases[0].summary()
+    assert (summary["diverged_before"], summary["diverged"]) == (True, False)
+    assert summary["score_before"] is None
+    assert summary["rmse_before"] == {"pitch": None, "belt_speed.left": None}
+    assert summary["score"] == pytest.approx(1.0, abs=0.1)
+    logs = calibrated(found, PROVENANCE).calibration.logs
+    assert logs["a"].score_before is None and logs["a"].score == summary["score"]
+    _, table = fit_tables(found)
+    assert list(table.columns[2].cells) == ["diverged"]
+    axes = draw_fit(found).axes[0]
+    assert [line.get_label() for line in axes.lines] == ["logged", "fitted"]
     assert estimate.interval[0] < -0.02 < estimate.interval[1]
 
 

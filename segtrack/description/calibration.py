@@ -48,9 +48,10 @@ class FittedLog(Spec):
     terrain: Text | None = None
     """File, or name of a bundled course; None for flat ground."""
     terrain_sha256: Hash | None = None
-    score: NonNegative
-    """Root mean square of simulated less logged signals, each over its standard deviation [-]."""
-    score_before: NonNegative
+    score: NonNegative | None
+    """Root mean square of simulated less logged signals, each over its standard deviation [-]; None if the
+    simulation diverged."""
+    score_before: NonNegative | None
     """The same with the vehicle file from which the fit began [-]."""
 
 

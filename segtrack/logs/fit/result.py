@@ -48,6 +48,8 @@ class FittedCase:
             "held_out": self.case.held_out,
             "files": None if files is None else vars(files),
             "rows": len(self.case.rows.measured),
+            "diverged_before": self.score_before.diverged,
+            "diverged": self.score.diverged,
             "score_before": self.score_before.score,
             "score": self.score.score,
             "rmse_before": dict(self.score_before.rmse),
@@ -91,9 +93,15 @@ class Fit:
     profiles: tuple[Profile, ...] = ()
 
     @property
-    def misfit(self) -> float:
-        """Root mean square of what is left over of the logs that were fitted, in standard deviations [-]."""
-        left = [case.after[case.case.rows.there] for case in self.cases if not case.case.held_out]
+    def misfit(self) -> float | None:
+        """Root mean square of what is left over of the logs that were fitted, in standard deviations [-].
+
+        None if the simulation of one of them diverged.
+        """
+        fitted = [case for case in self.cases if not case.case.held_out]
+        if any(case.score.diverged for case in fitted):
+            return None
+        left = [case.after[case.case.rows.there] for case in fitted]
         return float(np.sqrt((np.concatenate(left) ** 2).mean()))
 
     @property

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from segtrack.logs.fit import Estimate, Fit
 from segtrack.logs.fit.result import FittedCase
 from segtrack.logs.fit.stages.profiles import Profile
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
+Array = NDArray[np.float64]
 _MEASURED, _BEFORE, _AFTER, _TRUTH = "black", SEGMENT_COLOURS[1], SEGMENT_COLOURS[0], SEGMENT_COLOURS[2]
 _COLUMNS = 3
 """Of profiles beside each other."""
@@ -55,7 +57,7 @@ def draw_fit(found: Fit) -> Figure:
                 _draw_series(axes, case, k)
         held = ", held out" if case.case.held_out else ""
         row[0].set_title(
-            f"{case.case.name}{held}: {case.score_before.score:.2f} before, {case.score.score:.2f} fitted",
+            f"{case.case.name}{held}: {case.score_before} before, {case.score} fitted",
             loc="left",
             fontsize=9,
         )
@@ -96,13 +98,21 @@ def _draw_correlations(axes: Axes, found: Fit) -> None:
     axes.set_title("correlations", loc="left", fontsize=10)
 
 
+def _simulated(case: FittedCase) -> Iterator[tuple[Array, str, str]]:
+    """Residuals with their colour and label, of simulations that did not diverge."""
+    if not case.score_before.diverged:
+        yield case.before, _BEFORE, "before"
+    if not case.score.diverged:
+        yield case.after, _AFTER, "fitted"
+
+
 def _draw_series(axes: Axes, case: FittedCase, k: int) -> None:
     rows = case.case.rows
     assert rows.times is not None
     there = rows.there[:, k]
     times, measured = rows.times[there, k], rows.measured[there, k]
     axes.plot(times, measured, color=_MEASURED, linewidth=1.6, alpha=0.5, label="logged")
-    for residuals, colour, label in ((case.before, _BEFORE, "before"), (case.after, _AFTER, "fitted")):
+    for residuals, colour, label in _simulated(case):
         simulated = measured + residuals[there, k] * rows.std[there, k]
         axes.plot(times, simulated, color=colour, linewidth=0.9, label=label)
     axes.set_ylabel(f"{rows.labels[k]} [{rows.units[k]}]", fontsize=8)
@@ -117,7 +127,7 @@ def _draw_rows(axes: Axes, case: FittedCase, k: int) -> None:
     measured = rows.measured[:, k]
     ends = [float(measured.min()), float(measured.max())]
     axes.plot(ends, ends, color=_MEASURED, linewidth=1.0, label="logged")
-    for residuals, colour, label in ((case.before, _BEFORE, "before"), (case.after, _AFTER, "fitted")):
+    for residuals, colour, label in _simulated(case):
         simulated = measured + residuals[:, k] * rows.std[:, k]
         axes.plot(measured, simulated, "o", color=colour, markersize=3, alpha=0.6, label=label)
     axes.set_xlabel(f"logged {rows.labels[k]} [{rows.units[k]}]", fontsize=8)

@@ -58,12 +58,13 @@ def _logs(found: Fit) -> Table:
         rmse = [
             f"{label} {escape(f'{value:.3g} {unit}')}"
             for (label, value), unit in zip(case.score.rmse.items(), case.case.rows.units, strict=True)
+            if value is not None
         ]
         table.add_row(
             case.case.name,
             "held out" if case.case.held_out else "fitted",
-            f"{case.score_before.score:.2f}",
-            f"{case.score.score:.2f}",
+            str(case.score_before),
+            str(case.score),
             ", ".join(rmse),
         )
     return table

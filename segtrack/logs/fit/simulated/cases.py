@@ -91,7 +91,7 @@ class Case(Protocol):
         """What was measured."""
 
     def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
-        """The same table (n, k), simulated.
+        """The same table (n, k), simulated; NaN where nothing was.
 
         Args:
             vehicle: What drives.
@@ -103,7 +103,7 @@ class Case(Protocol):
 
 
 def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 0.0) -> Array:
-    """Simulated less measured values over their standard deviations (n, k) [-]; 0 where there is none.
+    """Simulated less measured values over their standard deviations (n, k) [-]; 0 where one is missing.
 
     What a column may be off by as a whole is taken out as far as it is unknown, such that the sum of squares
     is that of the residuals under their joint covariance with it.
@@ -116,8 +116,8 @@ def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 
     turning = [label in ("roll", "yaw") for label in rows.labels]
     differences[:, turning] = (differences[:, turning] + np.pi) % (2 * np.pi) - np.pi
     residuals = np.nan_to_num(differences / rows.std, nan=0.0)
-    along = np.where(rows.there, 1 / rows.std, 0.0)
-    lengths = (along**2).sum(axis=0)
+    along = np.where(np.isfinite(differences), 1 / rows.std, 0.0)
+    lengths = np.maximum((along**2).sum(axis=0), np.finfo(float).tiny)
     share = 1 - 1 / np.sqrt(1 + rows.shifts**2 * lengths)
     return np.asarray(residuals - along * (share * (along * residuals).sum(axis=0) / lengths))
 
@@ -182,8 +182,7 @@ class MotionCase:
             logged, made = self.signal(key, self.motion), self.signal(key, motion)
             own = clock_offset if logged.source not in reference else 0.0
             for i in range(quantity_of(key).width):
-                times = self.rows.times[:, len(columns)] + own
-                columns.append(_column(made, i, times))
+                columns.append(_column(made, i, self.rows.times[:, len(columns)], own))
         return np.stack(columns, axis=1)
 
     @property
@@ -198,17 +197,29 @@ class CaseScore:
     """How well a vehicle's simulation meets a log.
 
     Attributes:
-        score: Root mean square of all residuals over their standard deviations [-].
-        rmse: Root mean square of simulated less measured, by column, in its unit.
+        score: Root mean square of all residuals over their standard deviations [-]; None if the simulation
+            diverged.
+        rmse: Root mean square of simulated less measured, by column, in its unit; likewise.
     """
 
-    score: float
-    rmse: Mapping[str, float]
+    score: float | None
+    rmse: Mapping[str, float | None]
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the simulation broke down."""
+        return self.score is None
+
+    def __str__(self) -> str:
+        """The score, for tables."""
+        return "diverged" if self.score is None else f"{self.score:.2f}"
 
 
 def score_of(case: Case, residuals: Array) -> CaseScore:
     """Score a case by its residuals over standard deviations (n, k)."""
     there, rows = case.rows.there, case.rows
+    if (residuals[there] == LOST).all():
+        return CaseScore(None, dict.fromkeys(rows.labels))
     squares = np.where(there, residuals * rows.std, 0.0) ** 2
     # A mean of several samples counts as many.
     counts = np.where(there, rows.std.max(axis=0) ** 2 / rows.std**2, 0.0)
@@ -262,6 +273,11 @@ def _means(signal: Signal, axis: int, edges: Array, std: float) -> tuple[Array, 
     return times, means, std / np.sqrt(np.maximum(counts, 1))
 
 
-def _column(signal: Signal, axis: int, times: Array) -> Array:
-    values = signal.at(times)
-    return values if values.ndim == 1 else values[:, axis]
+def _column(signal: Signal, axis: int, times: Array, offset: float) -> Array:
+    """Values at times on a clock that is behind; NaN where that is outside of what was simulated."""
+    values = signal.at(times + offset)
+    column = values if values.ndim == 1 else values[:, axis]
+    first, last = signal.times[0], signal.times[-1]
+    # Without an offset no more than half a window or a sample is outside.
+    outside = (times + offset < min(first, times[0])) | (times + offset > max(last, times[-1]))
+    return np.where(outside, np.nan, column)

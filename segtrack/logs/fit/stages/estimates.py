@@ -96,7 +96,7 @@ def estimates_of(
     uncertainty: Uncertainty,
     profiles: Sequence[Profile],
     combinations: Sequence[Combination],
-    misfit: float,
+    misfit: float | None,
 ) -> tuple[Estimate, ...]:
     """Values, intervals and what keeps the logs from bounding them.
 
@@ -106,7 +106,8 @@ def estimates_of(
         uncertainty: Around it.
         profiles: Of each unknown.
         combinations: That are not determined.
-        misfit: Root mean square of what is left over, in standard deviations [-].
+        misfit: Root mean square of what is left over, in standard deviations [-]; None if a
+            simulation diverged.
     """
     found = []
     for i, (unknown, profile) in enumerate(zip(unknowns, profiles, strict=True)):
@@ -120,9 +121,13 @@ def estimates_of(
         ends = (unknown.value(0.0 if low is None else low), unknown.value(1.0 if high is None else high))
         status = _STATUS[low is not None, high is not None]
         why = "" if status == "identified" else _why(unknowns, i, uncertainty, combinations, at_bound)
-        if misfit > MISFIT:
+        if misfit is None or misfit > MISFIT:
             status = "of this model alone" if status == "identified" else status
-            left = f"{misfit:.1f} standard deviations are left over, for which it makes up too"
+            left = (
+                "a simulation diverged"
+                if misfit is None
+                else f"{misfit:.1f} standard deviations are left over, for which it makes up too"
+            )
             why = f"{why}; {left}" if why else left
         share = float(uncertainty.std[i])
         std = share * unknown.slope(scaled) if share <= 1 else None
