@@ -14,7 +14,7 @@ import segtrack
 ROOT = Path(segtrack.__file__).parent
 LAYERS = (
     {"errors", "checkout"},
-    {"files", "html", "settling", "quiet"},
+    {"content_hash", "files", "html", "settling", "quiet"},
     {"geometry", "terrain"},
     {"ground"},
     {"coupling"},
