@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -128,9 +129,14 @@ def exists(module):
     return path.with_suffix(".py") in SOURCES or path / "__init__.py" in SOURCES
 
 
+@cache
+def tree_of(file):
+    return ast.parse(SOURCES[file].read_text(encoding="utf-8"))
+
+
 def imports(file, everywhere=True):
     """The modules that a file imports, wherever in it, or as it is imported itself."""
-    tree = ast.parse(SOURCES[file].read_text(encoding="utf-8"))
+    tree = tree_of(file)
     for node in ast.walk(tree) if everywhere else tree.body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -147,36 +153,40 @@ def layer_of(part):
     return next(i for i, layer in enumerate(LAYERS) if part in layer)
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_every_module_has_a_layer(file):
-    assert any(part_of(module_of(file)) in layer for layer in LAYERS)
+def test_every_module_has_a_layer():
+    assert not [file for file in FILES if not any(part_of(module_of(file)) in layer for layer in LAYERS)]
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_imports_point_downwards(file):
-    part = part_of(module_of(file))
-    parts = {part_of(module) for module in imports(file) if module.split(".")[0] == "segtrack"}
-    upwards = [other for other in parts - {part} if layer_of(other) >= layer_of(part)]
-    assert not upwards, f"segtrack/{file} imports from {', '.join(upwards)}"
+def test_imports_point_downwards():
+    upwards = []
+    for file in FILES:
+        part = part_of(module_of(file))
+        parts = {part_of(module) for module in imports(file) if module.split(".")[0] == "segtrack"} - {part}
+        upwards += [(file, other) for other in parts if layer_of(other) >= layer_of(part)]
+    assert not upwards
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_mathematics_knows_no_simulator_and_no_file_format(file):
-    forbidden = FORBIDDEN.get(part_of(module_of(file)), set())
-    found = {module.split(".")[0] for module in imports(file)} & forbidden
-    assert not found, f"segtrack/{file} imports {', '.join(found)}"
+def test_mathematics_knows_no_simulator_and_no_file_format():
+    found = []
+    for file in FILES:
+        forbidden = FORBIDDEN.get(part_of(module_of(file)), set())
+        found += [(file, m) for m in {module.split(".")[0] for module in imports(file)} & forbidden]
+    assert not found
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] in ("robot", "world")], ids=str)
-def test_one_module_knows_the_engines(file):
-    known = {part_of(module) for module in imports(file) if module.split(".")[0] == "segtrack"} & ENGINES
-    assert not known or file == OPENS_ENGINES
+def test_one_module_knows_the_engines():
+    for file in FILES:
+        if file.parts[0] in ("robot", "world") and file != OPENS_ENGINES:
+            known = {part_of(m) for m in imports(file) if m.split(".")[0] == "segtrack"}
+            assert not known & ENGINES, file
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.parts[0] != "bullet" and f not in OWN_LOOPS], ids=str)
-def test_bullet_alone_imports_pybullet(file):
-    assert not {"pybullet", "pybullet_utils"} & {module.split(".")[0] for module in imports(file)}
-    assert "bullet" not in {part_of(m) for m in imports(file, everywhere=False) if m.startswith("segtrack")}
+def test_bullet_alone_imports_pybullet():
+    for file in FILES:
+        if file.parts[0] != "bullet" and file not in OWN_LOOPS:
+            assert not {"pybullet", "pybullet_utils"} & {m.split(".")[0] for m in imports(file)}, file
+            first = {part_of(m) for m in imports(file, everywhere=False) if m.startswith("segtrack")}
+            assert "bullet" not in first, file
 
 
 def test_pybullet_is_imported_once_it_is_chosen():

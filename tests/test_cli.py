@@ -467,7 +467,8 @@ EXTRAS = {("log", "report"): "jinja2", ("log", "fit"): "cmaes", ("reproduce", "c
 
 def refused(call: list[str]) -> str:
     """What a call that a user got wrong says."""
-    if (package := EXTRAS.get(tuple(call[:2]))) is not None:
+    is_bag = call[0] == "log" and call[-1] == "folder"
+    if (package := "rosbags" if is_bag else EXTRAS.get(tuple(call[:2]))) is not None:
         pytest.importorskip(package, reason="of an extra")
     done = CliRunner().invoke(app, call)
     assert done.exit_code == 2

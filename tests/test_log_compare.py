@@ -369,6 +369,7 @@ def test_where_nothing_is_climbed_there_is_no_peak():
     assert compare_motions(noisy(drive(), 3), drive()).find("peak pitch") is None
 
 
+@pytest.mark.slow
 def test_a_perfect_model_is_within_as_often_as_it_should():
     rod = RodClimb()
     exact = rod.motion()

@@ -121,7 +121,12 @@ def test_one_pitch_of_travel_shows_the_same_grousers_and_half_of_one_others(nati
 
 
 @pytest.mark.parametrize(
-    "vehicle, model", [("quince", "compliant"), ("packbot", "chain"), ("example_rover", "surface")]
+    "vehicle, model",
+    [
+        ("quince", "compliant"),
+        pytest.param("packbot", "chain", marks=pytest.mark.slow),
+        ("example_rover", "surface"),
+    ],
 )
 def test_a_vehicle_from_its_json_and_its_flat_pose_gives_the_same_picture(vehicle, model):
     """Without a world: what a recording or a page has of it."""
