@@ -133,7 +133,8 @@ def display():
 
 
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="there is no virtual display")
-@pytest.mark.parametrize("name", [IDS[0], *(pytest.param(n, marks=pytest.mark.slow) for n in IDS[1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IDS)
 def test_gymnasiums_checker_finds_nothing_with_a_window(name):
     with display() as number:
         variables = {**os.environ, "DISPLAY": number}
