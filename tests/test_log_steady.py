@@ -111,6 +111,7 @@ def test_a_known_difference_is_what_a_comparison_says() -> None:
 
 @pytest.mark.slow
 def test_friction_is_not_identifiable_from_steady_turns_and_contact_length_is() -> None:
+    pytest.importorskip("cmaes", reason="of an extra")
     noise = np.random.default_rng(1)
     made = table_of(with_parameters(MAXXII, {"contact_length": 0.6}), BELTS[:2])
     slips = {key: made.responses[key] + noise.normal(0, 1e-4, 2) for key in SLIPS}
@@ -124,6 +125,7 @@ def test_friction_is_not_identifiable_from_steady_turns_and_contact_length_is() 
 
 @pytest.mark.slow
 def test_length_and_both_frictions_are_determined_by_one_combination_alone() -> None:
+    pytest.importorskip("cmaes", reason="of an extra")
     made = table_of(with_parameters(MAXXII, {"contact_length": 0.6}))
     case = SteadyCase("t", made, dict.fromkeys(SLIPS, 0.001), UNIFORM)
     names = ("contact_length", "friction", "lateral_friction")
