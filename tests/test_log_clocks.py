@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
-from segtrack.logs.clocks import fit_clock, fit_to_receive_times, mounting_at_rest
+from segtrack.logs.clocks import fit_clock, fit_to_receive_times
 from segtrack.logs.clocks.increments import increments, noise_weights
 from segtrack.logs.clocks.noise import NoiseLikelihood, NoiseModel
 from segtrack.logs.clocks.receive_times import fit_receive_times
@@ -136,17 +136,6 @@ def test_two_attitudes_show_the_mounting_by_gravity():
     assert by_gravity.by == "gravity"
     assert all(angle.holds(true) for angle, true in zip(by_gravity.rpy, (0.035, -0.025, 0.03), strict=True))
     assert by_gravity.rpy[0].margin < by_rates.rpy[0].margin
-
-
-def test_level_ground_at_rest_shows_roll_and_pitch_alone():
-    rng = np.random.default_rng(1)
-    times = np.arange(0.0, 2.0, 0.01)
-    attitude = Rotation.from_euler("Z", 1.0) * MOUNTED * Rotation.from_rotvec(rng.normal(0, 1e-3, (200, 3)))
-    roll, pitch, yaw = mounting_at_rest(Signal(times, attitude.as_quat()), Rotation.identity()).rpy
-    assert yaw is None
-    assert roll.holds(0.035) and pitch.holds(-0.025)
-    moving = Signal(times, orientations(times).as_quat())
-    assert mounting_at_rest(moving, Rotation.identity()) is None
 
 
 def test_belt_speeds_are_put_on_the_clock_of_a_pose_by_yaw():

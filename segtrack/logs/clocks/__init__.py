@@ -15,7 +15,7 @@
 """
 
 from segtrack.logs.clocks.clock_fit import ClockFit, fit_clock, fit_to_receive_times
-from segtrack.logs.clocks.mounting import Mounting, mounting_at_rest
+from segtrack.logs.clocks.mounting import Mounting
 from segtrack.logs.clocks.uncertainty import Estimate
 from segtrack.logs.clocks.views import SEEN, Seen
 
@@ -27,5 +27,4 @@ __all__ = [
     "Seen",
     "fit_clock",
     "fit_to_receive_times",
-    "mounting_at_rest",
 ]

@@ -18,10 +18,8 @@ from segtrack.logs.motion import Signal
 
 UNSEEN = 0.1
 """An angle whose standard deviation is larger is not observable [rad]."""
-Sight = Literal["rates", "gravity", "level ground"]
+Sight = Literal["rates", "gravity"]
 _UP = np.array([0.0, 0.0, 1.0])
-_STILL, _SHORTEST_REST = 0.006, 0.5
-"""At rest an orientation stays within so much [rad], for at least so long [s]."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Mounting:
     """A sensor's frame in the body frame: yaw about z, then pitch about y, then roll about x.
 
     Attributes:
-        by: What shows it: turning rates, gravity as two attitudes have it, or level ground at rest.
+        by: What shows it: turning rates, or gravity as two attitudes have it.
         rpy: Roll, pitch (nose down positive, as `rpy` of mapping files and vehicle files) and yaw [rad]; None
             where it cannot be seen.
     """
@@ -74,28 +72,10 @@ def mounting_by_gravity(reference: Signal, source: Signal, mounted: Rotation) ->
     inside = (source.times >= reference.times[0]) & (source.times <= reference.times[-1])
     body = Slerp(reference.times, Rotation.from_quat(reference.values))(source.times[inside])
     sensor = Rotation.from_quat(source.values[inside])
-    return _aligned("gravity", body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
+    return _aligned(body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
 
 
-def mounting_at_rest(source: Signal, mounted: Rotation) -> Mounting | None:
-    """From an orientation alone, if the log begins at rest, on ground that is level; None if it does not.
-
-    Args:
-        source: Orientation of the sensor in its world, z up.
-        mounted: Sensor frame in the body frame, about.
-    """
-    turned = Rotation.from_quat(source.values)
-    still = (turned[0].inv() * turned).magnitude() < _STILL
-    count = len(still) if still.all() else int(np.argmin(still))
-    if source.times[count - 1] - source.times[0] < _SHORTEST_REST:
-        return None
-    sensor = turned[:count].inv().apply(_UP)
-    return _aligned("level ground", np.tile(_UP, (count, 1)), sensor, mounted)
-
-
-def _aligned(
-    by: Sight, body: NDArray[np.float64], sensor: NDArray[np.float64], mounted: Rotation
-) -> Mounting:
+def _aligned(body: NDArray[np.float64], sensor: NDArray[np.float64], mounted: Rotation) -> Mounting:
     """The frame in which directions of the sensor (n, 3) are those of the body (n, 3), by least squares."""
     turned, unknown = mounted, np.eye(3)  # Beforehand each angle has a standard deviation of 1 rad.
     for _ in range(10):
@@ -115,4 +95,4 @@ def _aligned(
     inverse = np.linalg.inv(information)
     robust = sandwich(jacobian / variance**0.5, rest / variance**0.5, inverse)
     raised = np.sqrt(np.maximum(np.diag(robust) / np.diag(inverse), 1.0))
-    return Mounting.of(by, turned, inverse * np.outer(raised, raised))
+    return Mounting.of("gravity", turned, inverse * np.outer(raised, raised))

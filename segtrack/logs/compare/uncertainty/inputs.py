@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Annotated
 
@@ -69,14 +69,3 @@ def parse_stds(option: str, text: str, names: Iterable[str]) -> dict[str, float]
         if not 0.0 < found[name] < float("inf"):
             raise InvalidValueError(f"{option} {name}", "greater than 0", found[name])
     return found
-
-
-def check_vehicle(vehicle: VehicleDescription, stds: Mapping[str, float], factor: float = 1.0) -> None:
-    """See to it, before the work begins, that a vehicle can have inputs so many deviations off.
-
-    Raises:
-        InvalidValueError: It cannot.
-    """
-    for name, std in stds.items():
-        for sign in (-1.0, 1.0):
-            shifted(vehicle, name, sign * factor * std)

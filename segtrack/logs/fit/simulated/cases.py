@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -226,11 +225,6 @@ def score_of(case: Case, residuals: Array) -> CaseScore:
     rmse = np.sqrt((squares * counts).sum(axis=0) / counts.sum(axis=0))
     score = float(np.sqrt((residuals[there] ** 2).mean()))
     return CaseScore(score, dict(zip(rows.labels, rmse.tolist(), strict=True)))
-
-
-def file_name(path: Path | str) -> str:
-    """Name of a file, by which a result calls it wherever it lies."""
-    return Path(path).name
 
 
 def _tabulated(case: MotionCase) -> Rows:
