@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.errors import MappingFileError
 from segtrack.logs import Channel, Log
-from segtrack.logs.mapping import map_log, parse_mapping
+from segtrack.logs.mapping import map_file, map_log, parse_mapping
 from segtrack.logs.mapping.gnss import local_place
 
 TIMES = np.arange(100.0, 110.0, 0.05)
@@ -401,6 +401,49 @@ def test_what_does_not_fit_a_log_comes_at_once_with_its_lines():
         "turns/s, got 'mph'",
         "m.yaml:6: quantities.pitch.unit is missing, and the log says none; it can be rad, mrad, deg, turns",
         "m.yaml:7: quantities.flipper_angle.rear is no flipper of packbot; there are: none",
+    ]
+
+
+MISTAKEN = """\
+vehicle: packbot
+sources:
+  imu: {align: imu}
+  log.csv: {clok: header}
+quantities:
+  belt_speed_command: {left: cmd_lef, right: cmd_r, unit: mph, radius: 0.1}
+  belt_speed: {left: cmd_l, linear: cmd_r}
+  pitch: {channel: pich, unit: deg}
+  yaw: {channel: cmd_l, sensor: mast}
+  roll: 3
+  flipper_angle: {rear: {channel: cmd_l, unit: deg, zero: none}}
+"""
+
+
+def test_mistakes_of_a_file_and_what_does_not_fit_the_log_come_at_once(tmp_path):
+    (tmp_path / "log.csv").write_text(
+        "time_s,cmd_l,cmd_r,pitch\n" + "".join(f"{i},1,2,3\n" for i in range(9))
+    )
+    (tmp_path / "m.yaml").write_text(MISTAKEN)
+    with pytest.raises(MappingFileError) as error:
+        map_file(tmp_path / "log.csv", tmp_path / "m.yaml")
+    assert str(error.value).splitlines() == [
+        "m.yaml:3: sources.imu.align must be another source",
+        "m.yaml:3: sources.imu is no source of log.csv, got 'imu'; there are: log.csv",
+        "m.yaml:3: sources.imu.align is no source of log.csv, got 'imu'; there are: log.csv",
+        "m.yaml:4: sources.log.csv.clok is not a key that segtrack knows; did you mean clock?",
+        "m.yaml:6: quantities.belt_speed_command.unit must be m/s, cm/s, mm/s, km/h, rad/s, deg/s, "
+        "rpm, turns/s, counts/s, m, cm, mm, km, rad, mrad, deg, turns or counts, got 'mph'",
+        "m.yaml:6: quantities.belt_speed_command.left is no channel of log.csv, got 'cmd_lef'; did "
+        "you mean cmd_l?",
+        "m.yaml:7: quantities.belt_speed must have left and right, or linear and angular, got left, linear",
+        "m.yaml:8: quantities.pitch.positive must be said: nose up (as segtrack counts it) or nose "
+        "down (as REP 103 does)",
+        "m.yaml:8: quantities.pitch.channel is no channel of log.csv, got 'pich'; did you mean pitch?",
+        "m.yaml:9: quantities.yaw.sensor is none of sensors, got 'mast'; there are: none",
+        "m.yaml:9: quantities.yaw.unit is missing, and the log says none; it can be rad, mrad, deg, turns",
+        "m.yaml:10: quantities.roll must be a mapping of keys, got 3",
+        "m.yaml:11: quantities.flipper_angle.rear.zero must be a number, got 'none'",
+        "m.yaml:11: quantities.flipper_angle.rear is no flipper of packbot; there are: none",
     ]
 
 

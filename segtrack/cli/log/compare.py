@@ -66,13 +66,11 @@ def compare(
         simulation_count,
     )
     from segtrack.logs.compare import compare as compare_replay
-    from segtrack.logs.mapping import load_mapping
 
     check_alignment(align)
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
-    mapped_by = load_mapping(mapping).with_vehicle(vehicle)
     folder = results_folder(out, f"compare-{logs[0].stem}")
-    replays = [replayed(log, mapped_by, terrain, setting, engine, track_model) for log in logs]
+    replays = [replayed(log, mapping, vehicle, terrain, setting, engine, track_model) for log in logs]
     comparisons: list[Comparison] = []
     interrupted = False
     total = sum(simulation_count(replay, stated, numerics) for _, replay in replays)

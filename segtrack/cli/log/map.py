@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from segtrack.cli.output import JsonFlag, OutFolder, command, results_folder, say_written, show, words
-from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import to_json, write_figure, write_text
 
 LogFile = Annotated[
@@ -28,17 +28,16 @@ def map_file(
     as_json: JsonFlag = False,
 ) -> None:
     """Propose a mapping file for a log, or check one: a table of quantities, and a picture of the motion."""
-    from segtrack.logs.mapping import MappingFile, load_mapping, map_log, propose
+    from segtrack.logs.mapping import MappingFile, map_file, propose
     from segtrack.logs.reading import read_log
 
     if schema:
         typer.echo(json.dumps(MappingFile.model_json_schema(), indent=2))
         return
     if file is None:
-        raise InvalidValueError("FILE", "a log, unless --schema is given", "none")
-    log = read_log(file)
+        raise InvalidValueError("FILE", "a log, unless --schema is given", Phrase("none"))
     if mapping is None:
-        text = propose(log)
+        text = propose(read_log(file))
         path = results_folder(out, f"log-{file.stem}") / "mapping.yaml"
         if path.exists():
             raise FileAccessError("write to", path, "is there already: give it as --mapping, or choose --out")
@@ -50,7 +49,7 @@ def map_file(
         return
     from segtrack.report.logs.map_report import draw_motion, map_tables
 
-    mapped = map_log(log, load_mapping(mapping))
+    mapped = map_file(file, mapping)
     folder = results_folder(out, f"log-{file.stem}")
     picture = write_figure(folder / "motion.png", draw_motion(mapped.motion, is_steady=mapped.is_steady))
     show(map_tables(mapped), mapped.record(), as_json)

@@ -10,7 +10,7 @@ import typer
 from segtrack.errors import InvalidValueError, Phrase
 
 if TYPE_CHECKING:
-    from segtrack.logs.mapping import MappedLog, Mapping
+    from segtrack.logs.mapping import MappedLog
     from segtrack.logs.replay import Replay
 
 MappingFile = Annotated[
@@ -43,35 +43,36 @@ _NORMAL_95 = 1.96
 
 def replayed(
     path: Path,
-    mapping: Mapping,
+    mapping: Path,
+    vehicle: str | None,
     terrain: str | None,
     setting: float | None,
     engine: str | None,
     track_model: str | None,
 ) -> tuple[MappedLog, Replay]:
-    """A log and its simulations; terrain and setting are the mapping's where they are not given.
+    """A log and its simulations; vehicle, terrain and setting are the mapping's where they are not given.
 
     Raises:
         SegtrackError: A file has mistakes, or they do not go together.
     """
-    from segtrack.logs.mapping import map_log
-    from segtrack.logs.reading import read_log
+    from segtrack.logs.mapping import map_file
     from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 
-    ground = terrain if terrain is not None else mapping.terrain
-    for what, given in (("vehicle", mapping.vehicle), ("terrain", ground)):
+    mapped = map_file(path, mapping, vehicle)
+    said = mapped.mapping
+    ground = terrain if terrain is not None else said.terrain
+    for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
         if given is None:
             raise InvalidValueError(what, f"given by --{what} or the mapping", Phrase("none"))
-    assert mapping.vehicle is not None and ground is not None
-    raised = mapping.setting if setting is None and terrain is None else setting
+    assert said.vehicle is not None and ground is not None
+    raised = said.setting if setting is None and terrain is None else setting
     settings = ReplaySettings(
-        mapping.vehicle,
+        said.vehicle,
         load_terrain(ground, raised),
         engine=engine,  # type: ignore[arg-type]
         track_model=track_model,
-        event=mapping.event if isinstance(mapping.event, float) else None,
+        event=said.event if isinstance(said.event, float) else None,
     )
-    mapped = map_log(read_log(path), mapping)
     return mapped, replay(mapped.motion, settings)
 
 

@@ -64,7 +64,6 @@ def report(
     except ImportError:
         raise MissingPackageError("an HTML report", "jinja2", "logs") from None
     from segtrack.logs.compare import CompareInterrupted, Stated, compare, load_stated, simulation_count
-    from segtrack.logs.mapping import load_mapping
     from segtrack.report.logs.gather import gather
     from segtrack.report.logs.page import report_html, report_summary
     from segtrack.report.logs.report_table import report_tables
@@ -72,9 +71,8 @@ def report(
     if not all(map(str.strip, changed or ())):
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
-    mapped_by = load_mapping(mapping).with_vehicle(vehicle)
     folder = results_folder(out, f"report-{log.stem}")
-    mapped, driven = replayed(log, mapped_by, terrain, setting, engine, track_model)
+    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, engine, track_model)
     interrupted = False
     try:
         with counting("simulating", simulation_count(driven, stated, numerics)) as done:

@@ -42,8 +42,7 @@ def turns(
 ) -> None:
     """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
     from segtrack.description import load_vehicle
-    from segtrack.logs.mapping import load_mapping, map_log
-    from segtrack.logs.reading import read_log
+    from segtrack.logs.mapping import map_file
     from segtrack.logs.steady import SteadyTable, compare_turns, simulate_table
     from segtrack.logs.steady.maxxii import DATA
     from segtrack.logs.steady.simulate import UNIFORM, part_count
@@ -54,10 +53,12 @@ def turns(
     bundled = log == EXAMPLE and mapping is None
     if mapping is None and not bundled:
         raise InvalidValueError("--mapping", "given with a table of your own", Phrase("none"))
-    chosen = load_mapping(mapping if mapping is not None else DATA / "maxxii_indoor.yaml").with_vehicle(
-        vehicle
+    mapped = map_file(
+        DATA / "maxxii_indoor.csv" if bundled else log,
+        mapping if mapping is not None else DATA / "maxxii_indoor.yaml",
+        vehicle,
     )
-    mapped = map_log(read_log(DATA / "maxxii_indoor.csv" if bundled else log), chosen)
+    chosen = mapped.mapping
     if not mapped.is_steady:
         raise InvalidValueError(f"rows of mapping {chosen.name}", "steady", chosen.file.rows)
     if chosen.vehicle is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -18,7 +18,12 @@ Description = TypeVar("Description", bound=Spec)
 
 
 def check_content(
-    kind: type[Description], content: YamlFile, file: str, folder: Path, refusal: type[DescriptionFileError]
+    kind: type[Description],
+    content: YamlFile,
+    file: str,
+    folder: Path,
+    refusal: type[DescriptionFileError],
+    beside: Callable[[Any], Iterable[Problem]] = lambda known: (),
 ) -> Description:
     """Make a description of a file's content.
 
@@ -28,23 +33,28 @@ def check_content(
         file: Its name, for messages.
         folder: What the paths in it are relative to.
         refusal: What is raised for mistakes, with all of them.
+        beside: What else is wrong, of the parts that are right (see `known_parts`), where there are mistakes.
     """
     problems = list(content.problems)
     try:
         description = kind.model_validate(content.data, context={"folder": folder})
     except ValidationError as error:
-        problems += _problems(kind, error, content, folder)
+        known, mistakes = _mistakes(kind, error, content, folder)
+        problems += [*mistakes, *beside(known)]
     if problems:
         raise refusal(file, content.locate(problems))
     return description
 
 
-def _problems(kind: type[Spec], error: ValidationError, content: YamlFile, folder: Path) -> Iterator[Problem]:
-    """The mistakes of each value by itself, and those of values against each other."""
+def _mistakes(
+    kind: type[Spec], error: ValidationError, content: YamlFile, folder: Path
+) -> tuple[Spec, list[Problem]]:
+    """What is right, and the mistakes: those of each value by itself, and of values against each other."""
     details = field_details(error)
     misspelt = misspelt_keys(details, kind)
-    yield from field_problems(details, misspelt, content.tight_lists)
     wrong = {detail["loc"] for detail in details} | {
         (*place[:-1], key) for place, key in misspelt.meant.items()
     }
-    yield from consistency_problems(known_parts(kind, content.data, wrong, folder))
+    known = known_parts(kind, content.data, wrong, folder)
+    by_themselves = field_problems(details, misspelt, content.tight_lists)
+    return known, [*by_themselves, *consistency_problems(known)]

@@ -20,8 +20,7 @@ from segtrack.logs.fit.simulated.cases import Case, LogFiles
 from segtrack.logs.fit.simulated.evaluate import Pool
 from segtrack.logs.fit.simulated.replayed import preferred_belts, replay_case
 from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
-from segtrack.logs.mapping import MappedLog, load_mapping, map_log
-from segtrack.logs.reading import read_log
+from segtrack.logs.mapping import MappedLog, map_file
 from segtrack.logs.replay import LoadedTerrain, ReplaySettings, load_terrain
 from segtrack.logs.steady.case import SteadyCase
 from segtrack.logs.steady.maxxii import DATA
@@ -82,7 +81,10 @@ class Study:
         )
 
     def write(self, found: Fit, folder: Path) -> Path:
-        """Write the fitted vehicle, or the best so far of a fit that was interrupted; returns the path."""
+        """Write the fitted vehicle, instead of the best so far if there was one; returns the path.
+
+        Of a fit that was interrupted it is the best so far.
+        """
         provenance = {
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "version": version("segtrack"),
@@ -92,7 +94,10 @@ class Study:
             "track_model": self.track_model,
         }
         name = VEHICLE_FILE if found.finished else BEST_FILE
-        return write_vehicle(folder / name, calibrated(found, provenance))
+        path = write_vehicle(folder / name, calibrated(found, provenance))
+        if found.finished:
+            (folder / BEST_FILE).unlink(missing_ok=True)
+        return path
 
 
 def find_fit(fit_file: str | Path) -> Path:
@@ -125,7 +130,7 @@ def _mapped(file: FitFile) -> Iterator[tuple[str, MappedLog]]:
     for name, log in file.logs.items():
         mapping = log.mapping or file.mapping
         assert mapping is not None
-        yield name, map_log(read_log(log.log), load_mapping(mapping).with_vehicle(file.vehicle))
+        yield name, map_file(log.log, mapping, file.vehicle)
 
 
 def _common(mapped: Mapping[str, MappedLog]) -> str:

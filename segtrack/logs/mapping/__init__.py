@@ -4,6 +4,7 @@
 |---|---|
 | `file` | mapping files: quantities with unit and sign, sensors, clocks of sources |
 | `propose` | a mapping file for a log of known message types or headers |
+| `map_file` | both files read, with the mistakes of both together |
 | `map_log` | the stages in their order |
 | `channels` | what the mapping names, looked up in the log |
 | `sources` | times of each source |
@@ -17,6 +18,7 @@
 """
 
 from segtrack.logs.mapping.file import Mapping, MappingFile, load_mapping, parse_mapping
+from segtrack.logs.mapping.map_file import map_file
 from segtrack.logs.mapping.map_log import map_log
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin
 from segtrack.logs.mapping.propose import propose
@@ -27,6 +29,7 @@ __all__ = [
     "MappingFile",
     "Origin",
     "load_mapping",
+    "map_file",
     "map_log",
     "parse_mapping",
     "propose",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.description import VehicleDescription
+from segtrack.description.base import UnknownPartError
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.file.belts import BeltSpeed
@@ -17,6 +21,7 @@ from segtrack.logs.mapping.file.body import Orientation, Position
 from segtrack.logs.mapping.file.quantities import Quantities
 from segtrack.logs.mapping.file.reference import Reference, SeveralChannels, Sides
 from segtrack.logs.mapping.file.units import SPEED, TURNING, complaint, plain
+from segtrack.logs.reading import read_log
 
 _PART = re.compile(r"^(?P<name>.+)(?:\.(?P<axis>[xyzw])|\[(?P<index>\d+)\])$")
 _LISTED = 12
@@ -70,15 +75,20 @@ class Found:
         return np.column_stack([column.values for column in self.columns.values()])
 
 
-def with_files(log: Log, others: Mapping[str, Log]) -> Log:
-    """The log with channels of further files, by their names; each is called `FILE: CHANNEL`."""
+def with_files(log: Log, files: Sequence[str]) -> Log:
+    """The log with channels of further files; each is called `FILE: CHANNEL`.
+
+    Raises:
+        FileAccessError: A file cannot be read.
+        LogFileError: A file is no log.
+    """
     channels = dict(log.channels)
-    types = dict(log.types)
-    for file, other in others.items():
-        for name, channel in other.channels.items():
+    for path in files:
+        file = Path(path).name
+        for name, channel in read_log(path).channels.items():
             source = channel.source if channel.source == file else f"{file}: {channel.source}"
             channels[f"{file}: {name}"] = replace(channel, name=f"{file}: {name}", source=source)
-    return replace(log, channels=channels, types=types)
+    return replace(log, channels=channels)
 
 
 def find_column(log: Log, name: str) -> Column | None:
@@ -104,34 +114,48 @@ def missing_channel(log: Log, name: str) -> str:
     return f"is no channel of {log.path.name}, got {name!r}; there are: {listed}"
 
 
-def find_all(log: Log, quantities: Quantities, at: str, notes: list[str]) -> Iterator[Found | Problem]:
+def find_all(
+    log: Log, vehicle: VehicleDescription | None, quantities: Quantities, at: str, notes: list[str]
+) -> Iterator[Found | Problem]:
     """Everything that quantities name, and what does not fit.
 
     Args:
         log: Where to look.
-        quantities: What to look for.
+        vehicle: That has the flippers, if it is known.
+        quantities: What to look for; parts that have mistakes of their own are looked up as far as they go.
         at: Path of the quantities in the mapping file.
         notes: Where what is taken for granted is noted.
     """
     for path, reference in quantities.references():
-        where = f"{at}.{path}"
-        problems: list[Problem] = []
-        columns: dict[str, Column] = {}
-        for key, name in reference.channel_names():
-            if (column := find_column(log, name)) is None:
-                problems.append(Problem(f"{where}.{key}", missing_channel(log, name)))
-            else:
-                columns[key] = column
-        if not problems:
-            problems += [Problem(f"{where}{key}", message) for key, message in _misfits(reference, columns)]
-        if problems:
-            yield from problems
-            continue
-        for source, part in _by_source(columns).items():
-            unit, complaints = _unit(reference, part, where, notes)
-            yield from complaints
-            if not complaints:
-                yield Found(where, path, reference, part, unit, source)
+        with suppress(UnknownPartError):
+            yield from _find(log, f"{at}.{path}", path, reference, notes)
+        flipper = path.partition(".")[2]
+        if vehicle is not None and flipper and flipper not in vehicle.flippers:
+            there = ", ".join(vehicle.flippers) or "none"
+            yield Problem(f"{at}.{path}", f"is no flipper of {vehicle.name}; there are: {there}")
+
+
+def _find(
+    log: Log, where: str, path: str, reference: Reference, notes: list[str]
+) -> Iterator[Found | Problem]:
+    problems: list[Problem] = []
+    columns: dict[str, Column] = {}
+    for key, name in reference.channel_names():
+        if (column := find_column(log, name)) is None:
+            problems.append(Problem(f"{where}.{key}", missing_channel(log, name)))
+        else:
+            columns[key] = column
+    is_right = not reference.own_problems()
+    if is_right and not problems:
+        problems += [Problem(f"{where}{key}", message) for key, message in _misfits(reference, columns)]
+    if problems or not is_right:
+        yield from problems
+        return
+    for source, part in _by_source(columns).items():
+        unit, complaints = _unit(reference, part, where, notes)
+        yield from complaints
+        if not complaints:
+            yield Found(where, path, reference, part, unit, source)
 
 
 def _misfits(reference: Reference, columns: Mapping[str, Column]) -> Iterator[tuple[str, str]]:

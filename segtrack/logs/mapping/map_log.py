@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import Problem
@@ -20,7 +19,6 @@ from segtrack.logs.mapping.sources import SourceTimes, source_times
 from segtrack.logs.mapping.steady import steady_rows
 from segtrack.logs.mapping.synchrony import put_on_one_clock
 from segtrack.logs.motion import Motion, Signal
-from segtrack.logs.reading import read_log
 
 
 def map_log(log: Log, mapping: MappingOf) -> MappedLog:
@@ -51,7 +49,7 @@ class _Work:
 
     def __init__(self, log: Log, mapping: MappingOf) -> None:
         self.mapping, self.file = mapping, mapping.file
-        self.log = with_files(log, _read(self.file.files))
+        self.log = with_files(log, self.file.files)
         self.vehicle = None if mapping.vehicle is None else load_vehicle(mapping.vehicle)
         self.notes: list[str] = []
         self.problems: list[Problem] = []
@@ -93,16 +91,8 @@ class _Work:
 
     def found(self, quantities: Quantities, at: str) -> list[Found]:
         """What the log has of quantities; what it lacks is a problem, as are flippers the vehicle lacks."""
-        everything = list(find_all(self.log, quantities, at, self.notes))
+        everything = list(find_all(self.log, self.vehicle, quantities, at, self.notes))
         self.problems += [part for part in everything if isinstance(part, Problem)]
-        if self.vehicle is not None:
-            flippers = list(self.vehicle.flippers)
-            for key in ("flipper_angle_command", "flipper_angle"):
-                for name in getattr(quantities, key):
-                    if name not in flippers:
-                        there = ", ".join(flippers) or "none"
-                        message = f"is no flipper of {self.vehicle.name}; there are: {there}"
-                        self.problems.append(Problem(f"{at}.{key}.{name}", message))
         return [part for part in everything if isinstance(part, Found)]
 
     def signals(
@@ -174,11 +164,6 @@ class _Work:
                     origins[key] = Origin(names, part.unit, clock)
         motion = Motion(self.log.path.name, signals)
         return MappedLog(motion, self.mapping, self.log, begin, fits, origins, tuple(self.notes))
-
-
-def _read(files: Sequence[str]) -> dict[str, Log]:
-    """Further files by their names."""
-    return {Path(path).name: read_log(path) for path in files}
 
 
 def _apart(signals: Mapping[str, Signal]) -> list[Problem]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.description.base import known
 from segtrack.errors import ClockError, Problem
 from segtrack.logs.clocks import ClockFit, fit_to_receive_times
 from segtrack.logs.log import Channel, Log
@@ -57,18 +58,18 @@ def source_times(
         if problem is not None:
             problems.append(problem)
             continue
-        known = np.isfinite(times)
-        complaint = _complaint(times[known])
+        is_known = np.isfinite(times)
+        complaint = _complaint(times[is_known])
         if complaint is not None and kind == "header" and clock.clock is None:
             notes.append(f"{name}: times of receiving are used, since those of its headers {complaint}")
             times, kind = channel.times, "receive"
-            known, complaint = np.isfinite(times), _complaint(times[np.isfinite(times)])
+            is_known, complaint = np.isfinite(times), _complaint(times[np.isfinite(times)])
         if complaint is not None:
             hint = "; the clock of receiving may not" if kind == "header" else ""
             problems.append(Problem(f"sources.{name}", f"has times that {complaint}{hint}"))
             continue
-        kept = known.copy()
-        kept[known] = np.concatenate([[True], np.diff(times[known]) > 0])
+        kept = is_known.copy()
+        kept[is_known] = np.concatenate([[True], np.diff(times[is_known]) > 0])
         if not kept.all():
             notes.append(
                 f"{name}: {int((~kept).sum())} rows have the time of the row before, or none: left out"
@@ -81,21 +82,24 @@ def source_times(
     return found, problems
 
 
-def _strange(log: Log, name: str, clock: SourceClock, used: Iterable[str]) -> Iterable[Problem]:
-    """What is wrong with what the mapping says of a source."""
+def unknown_sources(log: Log, name: str, clock: SourceClock) -> Iterator[Problem]:
+    """Names of sources in the mapping that the log has none of."""
     there = log.sources
-    for key, source in (("", name), (".align", clock.align)):
+    for key, source in (("", name), (".align", known(clock, "align", None))):
         if source is not None and source not in there:
             message = (
                 f"is no source of {log.path.name}, got {source!r}; there are: {', '.join(there) or 'none'}"
             )
             yield Problem(f"sources.{name}{key}", message)
-    if clock.align is not None and clock.align in there and clock.align not in used:
+
+
+def _strange(log: Log, name: str, clock: SourceClock, used: Iterable[str]) -> Iterator[Problem]:
+    """What is wrong with what the mapping says of a source."""
+    yield from unknown_sources(log, name, clock)
+    if clock.align is not None and clock.align in log.sources and clock.align not in used:
         yield Problem(
             f"sources.{name}.align", f"must be a source of which a quantity is used, got {clock.align!r}"
         )
-    if clock.align == name:
-        yield Problem(f"sources.{name}.align", "must be another source")
 
 
 def _own_times(

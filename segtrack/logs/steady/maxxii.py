@@ -19,8 +19,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.steady_turns.driven import DrivenTurns, drive_turns, uniform_turns
 from segtrack.experiments.variants import with_contact_length
-from segtrack.logs.mapping import load_mapping, map_log
-from segtrack.logs.reading import read_log
+from segtrack.logs.mapping import map_file
 from segtrack.logs.steady.simulate import PARTS
 from segtrack.logs.steady.table import SteadyTable
 from segtrack.world.engines import resolve
@@ -40,8 +39,7 @@ _FAST = ("compliant", "surface")
 @cache
 def recorded_turns() -> SteadyTable:
     """All recorded turns."""
-    log = read_log(DATA / "maxxii_indoor.csv")
-    return SteadyTable.of(map_log(log, load_mapping(DATA / "maxxii_indoor.yaml")).motion)
+    return SteadyTable.of(map_file(DATA / "maxxii_indoor.csv", DATA / "maxxii_indoor.yaml").motion)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,26 +17,19 @@ from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
 
 def map_tables(mapped: MappedLog) -> list[Table]:
-    """Quantities with unit, rate, span, longest gap, noise and clock; clocks and mountings; notes."""
+    """Quantities with unit and noise; their times with clock, rate and gaps; clocks and mountings; notes."""
     table = Table(title=f"{mapped.log.path.name}, mapped by {mapped.mapping.name}")
-    for header in ("quantity", "from", "unit", "rate\n[Hz]", "span\n[s]", "longest\ngap [s]", "std", "clock"):
+    for header in ("quantity", "from", "unit", "std"):
         table.add_column(header)
     for key, origin in mapped.origins.items():
-        signal = mapped.motion.signals[key]
-        steps = np.diff(signal.times)
-        is_timed = not mapped.is_steady
-        unit = quantity_of(key).unit
+        unit, std = quantity_of(key).unit, mapped.motion.signals[key].std
         table.add_row(
             key,
             escape(", ".join(origin.channels)),
             unit if origin.unit in ("", unit) else f"{origin.unit} -> {unit}",
-            f"{1 / np.median(steps):.1f}" if is_timed and len(steps) else "",
-            f"{signal.times[0]:.2f}-{signal.times[-1]:.2f}" if is_timed else f"{len(signal.times)} rows",
-            f"{steps.max():.3f}" if is_timed and len(steps) else "",
-            "not known" if signal.std is None else f"{signal.std:.3g}",
-            origin.clock,
+            "not known" if std is None else f"{std:.3g}",
         )
-    tables = [table]
+    tables = [table, _time_table(mapped)]
     if mapped.clocks:
         tables.append(_clock_table(mapped.clocks))
     if mapped.notes:
@@ -45,6 +38,25 @@ def map_tables(mapped: MappedLog) -> list[Table]:
             notes.add_row(escape(note))
         tables.append(notes)
     return tables
+
+
+def _time_table(mapped: MappedLog) -> Table:
+    """When there are values, a row for all quantities of which that is the same."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for key, origin in mapped.origins.items():
+        signal = mapped.motion.signals[key]
+        steps = np.diff(signal.times)
+        if mapped.is_steady:
+            told = signal.source, f"{len(signal.times)} rows"
+        else:
+            rate, gap = (f"{1 / np.median(steps):.1f}", f"{steps.max():.3f}") if len(steps) else ("", "")
+            told = signal.source, origin.clock, rate, f"{signal.times[0]:.2f}-{signal.times[-1]:.2f}", gap
+        rows.setdefault(told, []).append(key)
+    headers = ("rows",) if mapped.is_steady else ("clock", "rate\n[Hz]", "span\n[s]", "longest\ngap [s]")
+    table = Table("source", *headers, "quantities")
+    for told, keys in rows.items():
+        table.add_row(*map(escape, told), ", ".join(keys) if len(rows) > 1 else "all")
+    return table
 
 
 def _clock_table(fits: Sequence[ClockFit]) -> Table:

@@ -120,7 +120,9 @@ def estimates_of(
             high = None
         ends = (unknown.value(0.0 if low is None else low), unknown.value(1.0 if high is None else high))
         status = _STATUS[low is not None, high is not None]
-        why = "" if status == "identified" else _why(unknowns, i, uncertainty, combinations, at_bound)
+        why = (
+            "" if status == "identified" else _why(unknowns, i, uncertainty, combinations, at_bound, profile)
+        )
         if misfit is None or misfit > MISFIT:
             status = "of this model alone" if status == "identified" else status
             left = (
@@ -155,6 +157,7 @@ def _why(
     uncertainty: Uncertainty,
     combinations: Sequence[Combination],
     at_bound: str | None,
+    profile: Profile,
 ) -> str:
     name = unknowns[i].name
     if at_bound is not None:
@@ -169,6 +172,10 @@ def _why(
             together += [part for part in combination.parts if part != name and part not in together]
     if together:
         return f"it can change together with {', '.join(together)} without the logs telling"
+    if profile.pinned.any():
+        return (
+            "away from the best fit another unknown runs into a bound, beyond which it could make up for it"
+        )
     return "it changes what the logs show less than noise and what the model gets wrong"
 
 

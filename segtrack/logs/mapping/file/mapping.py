@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -59,8 +59,16 @@ class Mapping:
         return MappingFileError(self.name, self._content.locate(problems))
 
 
-def load_mapping(path: str | Path) -> Mapping:
+Misfits = Callable[[MappingFile], Iterable[Problem]]
+"""What does not fit a log, of a mapping file that may lack what is wrong in it."""
+
+
+def load_mapping(path: str | Path, misfits: Misfits = lambda file: ()) -> Mapping:
     """Read and check a mapping file.
+
+    Args:
+        path: Of the file.
+        misfits: What is listed beside the file's mistakes, if it has any.
 
     Raises:
         FileAccessError: The file cannot be read.
@@ -69,19 +77,23 @@ def load_mapping(path: str | Path) -> Mapping:
     path = Path(path).expanduser()
     if path.is_dir():
         raise FileAccessError("read", path, "is a folder, not a mapping file")
-    return parse_mapping(read_text(path), path.name, path.parent)
+    return parse_mapping(read_text(path), path.name, path.parent, misfits)
 
 
-def parse_mapping(text: str, name: str = "mapping", folder: Path = Path(".")) -> Mapping:
+def parse_mapping(
+    text: str, name: str = "mapping", folder: Path = Path("."), misfits: Misfits = lambda file: ()
+) -> Mapping:
     """Read and check the text of a mapping file.
 
     Args:
         text: YAML.
         name: Of the file, for messages.
         folder: What the paths in it are relative to.
+        misfits: What is listed beside the text's mistakes, if it has any.
 
     Raises:
         MappingFileError: The text has mistakes; all of them are listed, with their lines.
     """
     content = parse_yaml(text, name, MappingFileError)
-    return Mapping(name, text, check_content(MappingFile, content, name, folder, MappingFileError), content)
+    file = check_content(MappingFile, content, name, folder, MappingFileError, misfits)
+    return Mapping(name, text, file, content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -141,9 +141,18 @@ class MappingFile(Spec):
     """By a name of your own."""
     quantities: Quantities
 
+    def all_quantities(self) -> Iterator[tuple[str, Quantities]]:
+        """The quantities, and what else sources see, each with its path."""
+        if (quantities := known(self, "quantities", None)) is not None:
+            yield "quantities", quantities
+        for name, clock in known(self, "sources", {}).items():
+            if (sees := known(clock, "sees", None)) is not None:
+                yield f"sources.{name}.sees", sees
+
     @check
     def _any_quantity(self) -> Checks:
-        if next(self.quantities.references(), None) is None:
+        quantities = self.quantities
+        if not any(getattr(quantities, name) for name in type(quantities).model_fields):
             yield Problem("quantities", "must have at least one")
 
     @check
@@ -168,20 +177,22 @@ class MappingFile(Spec):
             path = [name]
             while (onto := _align_of(sources, path[-1])) is not None and onto not in path:
                 path.append(onto)
-            if onto == name and len(path) > 1:
+            if onto == name and len(path) == 1:
+                yield Problem(f"sources.{name}.align", "must be another source")
+            elif onto == name:
                 message = f"must not lead back to its source, got {' to '.join([*path, name])}"
                 yield Problem(f"sources.{name}.align", message)
 
     @check
     def _sensors_exist(self) -> Checks:
         sensors = known(self, "sensors", {})
-        for path, reference in self.quantities.references():
-            name = known(reference, "sensor", None) if hasattr(reference, "sensor") else None
-            if name is not None and name not in sensors:
-                there = ", ".join(sensors) or "none"
-                yield Problem(
-                    f"quantities.{path}.sensor", f"is none of sensors, got {name!r}; there are: {there}"
-                )
+        for at, quantities in self.all_quantities():
+            for path, reference in quantities.references():
+                name = known(reference, "sensor", None) if hasattr(reference, "sensor") else None
+                if name is not None and name not in sensors:
+                    there = ", ".join(sensors) or "none"
+                    message = f"is none of sensors, got {name!r}; there are: {there}"
+                    yield Problem(f"{at}.{path}.sensor", message)
 
     @check
     def _turned_whole(self) -> Checks:

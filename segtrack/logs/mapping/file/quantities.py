@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from segtrack.description.base import Checks, Name, Spec, check
+from segtrack.description.base import Checks, Name, Spec, check, known
 from segtrack.errors import Problem
 from segtrack.logs.mapping.file.belts import BeltForce, BeltSpeed, Current, SlipVelocity
 from segtrack.logs.mapping.file.body import (
@@ -58,9 +58,9 @@ class Quantities(Spec):
     energy: Energy | None = None
 
     def references(self) -> Iterator[tuple[str, Reference]]:
-        """What is given, by its path: each quantity, and each flipper's."""
+        """What is given, by its path: each quantity, and each flipper's; not what is no part at all."""
         for name in type(self).model_fields:
-            value = getattr(self, name)
+            value = known(self, name, None)
             if isinstance(value, Mapping):
                 yield from ((f"{name}.{flipper}", reference) for flipper, reference in value.items())
             elif value is not None:

@@ -24,6 +24,10 @@ from segtrack.logs.mapping.propose.words import SIDES, Word, unit_keys, words_of
 from segtrack.logs.motion import QUANTITIES, quantity_of
 
 _BELT = re.compile(r"speed|vel|rpm|omega|sprocket|wheel|motor|track|belt|pwm|enc")
+_ROLES = re.compile(
+    r"cmd|command|commanded|desired|des|target|setpoint|ref|set|meas|measured|actual|act|feedback|fb|left|right|l|r"
+)
+"""Words beside which a column needs none of belts: `cmd_left`, `meas_r`."""
 _OTHER = re.compile(r"slip|beta|curr|amp|force|torque|temp|volt|power|energy|flipper|arm|front|rear|angle")
 _CURRENT = re.compile(r"(?:^|_)(?:current|curr|amps?|i)(?:_|$)")
 _SLIP = re.compile(r"slip|beta")
@@ -145,7 +149,8 @@ def _sides(words: Sequence[Word]) -> Iterator[Entry]:
 
 def _is_belt(word: Word) -> bool:
     is_speed = word.unit in (*SPEED, *TURNING, *COUNTING)
-    return not _OTHER.search(word.bare) and (is_speed or _BELT.search(word.bare) is not None)
+    is_named = _BELT.search(word.bare) or all(map(_ROLES.fullmatch, word.bare.split("_")))
+    return not _OTHER.search(word.bare) and (is_speed or bool(is_named))
 
 
 def _rank(word: Word) -> int:

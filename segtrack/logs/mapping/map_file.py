@@ -1,0 +1,48 @@
+"""From files to a motion: a log and its mapping file, with the mistakes of both together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from segtrack.description import load_vehicle
+from segtrack.description.base import UnknownPartError, known
+from segtrack.errors import Problem
+from segtrack.logs.log import Log
+from segtrack.logs.mapping.channels import find_all, with_files
+from segtrack.logs.mapping.file import MappingFile, load_mapping
+from segtrack.logs.mapping.map_log import map_log
+from segtrack.logs.mapping.mapped_log import MappedLog
+from segtrack.logs.mapping.sources import unknown_sources
+from segtrack.logs.reading import read_log
+
+
+def map_file(log: str | Path, mapping: str | Path, vehicle: str | None = None) -> MappedLog:
+    """Read a log and a mapping file, and turn the log into a motion.
+
+    Args:
+        log: Path of the log.
+        mapping: Path of the mapping file.
+        vehicle: Bundled vehicle, or path of a vehicle file, instead of the mapping's.
+
+    Raises:
+        MappingFileError: The mapping file has mistakes, or does not fit the log; all that is found is listed.
+        SegtrackError: A file cannot be read, or the vehicle file has mistakes.
+    """
+    content = read_log(log)
+    return map_log(content, load_mapping(mapping, partial(_misfits, content)).with_vehicle(vehicle))
+
+
+def _misfits(log: Log, file: MappingFile) -> Iterator[Problem]:
+    """What a mapping names that the log, or the vehicle, does not have; of a file that has mistakes."""
+    try:
+        log = with_files(log, file.files)
+    except UnknownPartError:
+        return  # What is missing may be in them.
+    for name, clock in known(file, "sources", {}).items():
+        yield from unknown_sources(log, name, clock)
+    named = known(file, "vehicle", None)
+    vehicle = None if named is None else load_vehicle(named)
+    for at, quantities in file.all_quantities():
+        yield from (part for part in find_all(log, vehicle, quantities, at, []) if isinstance(part, Problem))
