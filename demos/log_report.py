@@ -27,9 +27,9 @@ from segtrack.logs.mapping import load_mapping, map_log
 from segtrack.logs.reading import read_log
 from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 from segtrack.logs.replay.record import MotionRecorder
-from segtrack.report.logs.gather import gather
-from segtrack.report.logs.page import report_html
-from segtrack.report.logs.side_figure import draw_side_views
+from segtrack.report.logs.page.gather import gather
+from segtrack.report.logs.page.output import report_html
+from segtrack.report.logs.page.side_figure import draw_side_views
 
 TERRAIN = "okada-step"
 ROBOT = {"com_x": -0.08, "drive_lag": 0.15}

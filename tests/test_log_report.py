@@ -24,13 +24,13 @@ from segtrack.logs.fit.parameters import values_of, with_parameters
 from segtrack.logs.fit.unfitted import unfitted_hash
 from segtrack.logs.mapping import parse_mapping
 from segtrack.logs.replay import parse_terrain
-from segtrack.report.logs.content import Input, Instant, ReportContent
-from segtrack.report.logs.error_figure import draw_errors
-from segtrack.report.logs.gather import evidence_of
-from segtrack.report.logs.maturity import Evidence, judge_maturity
-from segtrack.report.logs.page import report_html, report_summary
+from segtrack.report.logs.page.content import Input, Instant, ReportContent
+from segtrack.report.logs.page.error_figure import draw_errors
+from segtrack.report.logs.page.gather import evidence_of
+from segtrack.report.logs.page.maturity import Evidence, judge_maturity
+from segtrack.report.logs.page.output import report_html, report_summary
+from segtrack.report.logs.page.side_figure import draw_side_views, pose_at
 from segtrack.report.logs.series_figure import draw_series, thinned
-from segtrack.report.logs.side_figure import draw_side_views, pose_at
 
 TIMES = np.linspace(0.0, 10.0, 101)
 PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))
@@ -528,11 +528,11 @@ def test_a_code_is_of_a_simulation():
     ("given", "message"),
     [
         (
-            "quantities: {pitch: {channel: p, positive: nose up}}",
+            "quantities: {pitch: {channel: p_rad, positive: nose up}}",
             "vehicle must be given by --vehicle or the mapping",
         ),
         (
-            "vehicle: packbot\nquantities: {pitch: {channel: p, positive: nose up}}",
+            "vehicle: packbot\nquantities: {pitch: {channel: p_rad, positive: nose up}}",
             "terrain must be given by --terrain or the mapping",
         ),
     ],
@@ -540,6 +540,9 @@ def test_a_code_is_of_a_simulation():
 def test_what_neither_option_nor_mapping_gives_is_asked_for(tmp_path, given, message):
     pytest.importorskip("jinja2", reason="of the extra logs")
     (tmp_path / "m.yaml").write_text(given)
-    done = CliRunner().invoke(app, ["log", "report", "no.csv", "--mapping", str(tmp_path / "m.yaml")])
+    (tmp_path / "log.csv").write_text("time_s,p_rad\n" + "".join(f"{i / 10},0.0\n" for i in range(9)))
+    done = CliRunner().invoke(
+        app, ["log", "report", str(tmp_path / "log.csv"), "--mapping", str(tmp_path / "m.yaml")]
+    )
     assert done.exit_code == 2
     assert done.stderr == f"segtrack: {message}, got none\n"

@@ -64,9 +64,9 @@ def report(
     except ImportError:
         raise MissingPackageError("an HTML report", "jinja2", "logs") from None
     from segtrack.logs.compare import CompareInterrupted, Stated, compare, load_stated, simulation_count
-    from segtrack.report.logs.gather import gather
-    from segtrack.report.logs.page import report_html, report_summary
-    from segtrack.report.logs.report_table import report_tables
+    from segtrack.report.logs.page.gather import gather
+    from segtrack.report.logs.page.output import report_html, report_summary
+    from segtrack.report.logs.page.report_table import report_tables
 
     if not all(map(str.strip, changed or ())):
         raise InvalidValueError("--changed", "what was changed, in words", "")

@@ -10,7 +10,7 @@ from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
 from segtrack.logs.compare import ErrorRow, Phase
 from segtrack.logs.compare.comparison import Run
-from segtrack.report.logs.maturity import Maturity
+from segtrack.report.logs.page.maturity import Maturity
 from segtrack.terrain import Terrain
 
 

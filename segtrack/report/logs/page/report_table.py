@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.report.logs.content import ReportContent
-from segtrack.report.logs.maturity import LEVELS
+from segtrack.report.logs.page.content import ReportContent
+from segtrack.report.logs.page.maturity import LEVELS
 
 
 def report_tables(content: ReportContent) -> list[Table]:

@@ -21,8 +21,8 @@ from segtrack.logs.mapping import MappedLog
 from segtrack.logs.motion import QUANTITIES, quantity_of
 from segtrack.logs.replay import Replay
 from segtrack.recording.versions import versions
-from segtrack.report.logs.content import Input, Instant, ReportContent
-from segtrack.report.logs.maturity import Evidence, judge_maturity
+from segtrack.report.logs.page.content import Input, Instant, ReportContent
+from segtrack.report.logs.page.maturity import Evidence, judge_maturity
 
 _EQUAL = 1e-6
 """Ratio within which two values of a parameter are one."""

@@ -11,11 +11,11 @@ from segtrack.html import inline_svg, render_page
 from segtrack.logs.compare import COVERAGE, ErrorRow
 from segtrack.logs.compare.comparison import Run
 from segtrack.report.logs.compare_table import shown_unit
-from segtrack.report.logs.content import ReportContent
-from segtrack.report.logs.error_figure import draw_errors
-from segtrack.report.logs.maturity import LEVELS, SOURCE
+from segtrack.report.logs.page.content import ReportContent
+from segtrack.report.logs.page.error_figure import draw_errors
+from segtrack.report.logs.page.maturity import LEVELS, SOURCE
+from segtrack.report.logs.page.side_figure import draw_side_views
 from segtrack.report.logs.series_figure import draw_series
-from segtrack.report.logs.side_figure import draw_side_views
 
 
 class _Picture(NamedTuple):
@@ -53,7 +53,7 @@ def report_html(content: ReportContent, written: str) -> str:
         "source": SOURCE,
         "coverage": f"{COVERAGE:g}",
     }
-    return render_page("segtrack.report.logs", "report.html", values, extra="logs")
+    return render_page("segtrack.report.logs.page", "report.html", values, extra="logs")
 
 
 def report_summary(content: ReportContent, written: str) -> dict[str, Any]:

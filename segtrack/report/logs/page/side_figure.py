@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
 from segtrack.logs.compare.comparison import Run
-from segtrack.report.logs.content import Instant
+from segtrack.report.logs.page.content import Instant
 from segtrack.report.logs.series_figure import RUN_COLOURS
 from segtrack.report.side_view import Polygon, Pose, side_view
 from segtrack.report.style import GROUND, GROUND_EDGE, new_figure, paint
