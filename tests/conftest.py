@@ -31,7 +31,7 @@ for engine, track_model in (name.split() for name in sys.argv[1:]):
     if importlib.util.find_spec("pybullet") or engine != "pybullet":
         with segtrack.World(engine=engine) as world:
             world.add_terrain(terrain.Plane())
-            world.add_vehicle("quince", track_model=track_model)
+            world.add_vehicle("packbot", track_model=track_model)
             world.step()
             world.settle(max_time=0.01)
 """

@@ -146,7 +146,7 @@ def test_a_vehicle_from_its_json_and_its_flat_pose_gives_the_same_picture(vehicl
     "engine, vehicle, model",
     [
         ("native", "quince", "compliant"),
-        ("native", "packbot", "chain"),
+        pytest.param("native", "packbot", "chain", marks=pytest.mark.slow),  # To be compiled.
         ("pybullet", "quince", "smooth"),
         ("pybullet", "packbot", "chain"),
     ],

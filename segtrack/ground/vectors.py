@@ -15,9 +15,16 @@ from segtrack.ground.compile_notice import announce_compilation
 
 Vector = tuple[float, float, float]
 
-_options: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
+_options: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 # Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:
-# handing a tuple of many of them to another kernel costs more than a contact otherwise.
+# handing a tuple of many of them to another kernel costs more than a contact otherwise. None is called
+# from C, for which code would be compiled, too.
 
 compiled = numba.njit(**_options)
 """Compile a kernel at its first call, and keep it for the next process."""
