@@ -10,7 +10,7 @@ from pybullet_utils.bullet_client import BulletClient
 import segtrack
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, RemovedError
 
-MODELS = ["segments", pytest.param("plates", marks=pytest.mark.slow), "chain"]
+MODELS = ["segments", *(pytest.param(model, marks=pytest.mark.slow) for model in ("plates", "chain"))]
 FORGOTTEN = (
     "cannot use quince: the simulation has taken steps without robot.before_step(), "
     "which belongs before each one"
@@ -32,8 +32,8 @@ def client():
     client.disconnect()
 
 
-def attach(client, track_model="segments", z=0.1):
-    return segtrack.attach(client, "quince", track_model=track_model, position=(0, 0, z))
+def attach(client, track_model="segments", z=0.1, vehicle="quince"):
+    return segtrack.attach(client, vehicle, track_model=track_model, position=(0, 0, z))
 
 
 def use(robot):
@@ -73,12 +73,12 @@ def test_a_loop_that_forgets_before_step_is_told_so(forgotten, next_use):
 @pytest.mark.parametrize("track_model", ["segments", "chain"])
 def test_nothing_but_a_step_raises_the_alarm(client, track_model):
     """Neither a collision query, nor a pose into the ground, nor another robot's steps before it came."""
-    first = attach(client, track_model, z=0.12)
+    first = attach(client, track_model, z=0.12, vehicle="packbot")
     for _ in range(20):
         first.before_step()
         client.stepSimulation()
         use(first)
-    second = segtrack.attach(client, "quince", track_model=track_model, position=(0.0, 2.0, 0.05))
+    second = segtrack.attach(client, "packbot", track_model=track_model, position=(0.0, 2.0, 0.05))
     use(second)
     client.performCollisionDetection()
     use(second)
@@ -129,7 +129,7 @@ def test_a_loop_whose_robot_diverges_is_stopped_with_its_name(client, track_mode
 def test_link_chains_refuse_a_step_that_pybullet_divides(client):
     """In four parts a PackBot on chains stood 8 mm higher than in one, and drove 10 mm farther in 0.4 s."""
     client.setPhysicsEngineParameter(numSubSteps=1)
-    robot = attach(client, "chain")
+    robot = attach(client, "chain", vehicle="packbot")
     robot.before_step()
     client.setPhysicsEngineParameter(numSubSteps=4)
     with pytest.raises(InvalidValueError) as error:

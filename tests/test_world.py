@@ -85,7 +85,7 @@ def test_reset_starts_over_to_the_bit() -> None:
         ("pybullet", "plates"),
         ("pybullet", "chain"),
         ("pybullet", "compliant"),
-        ("native", "chain"),
+        pytest.param("native", "chain", marks=pytest.mark.slow),  # To be compiled.
         ("native", "compliant"),
     ],
 )
