@@ -13,6 +13,8 @@ from segtrack.logs.reading.bags.files.unpacking import unpack
 from segtrack.logs.reading.bags.messages.topic import NO_TIME, Topic
 from segtrack.logs.reading.bags.messages.types import Connection, types_of
 
+BATCH = 512
+"""Messages to be handed on at a time: with many more, Python's collector of garbage sets in for each."""
 _FLUSHED = 2**26
 """Bytes of messages that are held before they are turned into numbers."""
 

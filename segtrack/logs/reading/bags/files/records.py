@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from segtrack.logs.reading.bags.content import FileContent
 
-BATCH = 4096
-"""Messages that are handed on at a time."""
-
 
 class Batch:
     """Messages that have been found and not been handed on yet.

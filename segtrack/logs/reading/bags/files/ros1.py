@@ -12,8 +12,8 @@ import struct
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 
-from segtrack.logs.reading.bags.content import FileContent
-from segtrack.logs.reading.bags.files.records import BATCH, Batch, RecordReader
+from segtrack.logs.reading.bags.content import BATCH, FileContent
+from segtrack.logs.reading.bags.files.records import Batch, RecordReader
 from segtrack.logs.reading.bags.files.unpacking import unpack
 from segtrack.logs.reading.bags.messages.types import Connection, normal_name
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-from segtrack.logs.reading.bags.content import FileContent
+from segtrack.logs.reading.bags.content import BATCH, FileContent
 from segtrack.logs.reading.bags.files.sqlite_rows import Rows
 from segtrack.logs.reading.bags.messages.types import Connection, normal_name
 
@@ -20,8 +20,6 @@ WHERE typeof(topic_id) = 'integer' AND typeof(timestamp) = 'integer' AND typeof(
 """
 _MOST_TOPICS = 10_000
 """Numbers of topics that are believed where the database is damaged."""
-_BATCH = 4096
-"""Messages that are handed on at a time."""
 
 
 def read_sqlite(path: Path, data: memoryview, content: FileContent) -> None:
@@ -94,7 +92,7 @@ def _connect(
 def _read_messages(database: sqlite3.Connection, content: FileContent, read: list[int]) -> None:
     """Take the rows that are of the types that they must be; `read` gets their numbers."""
     rows = database.execute(_MESSAGES)
-    while batch := rows.fetchmany(_BATCH):
+    while batch := rows.fetchmany(BATCH):
         places, numbers, times, messages = zip(*batch, strict=True)
         content.take(numbers, times, messages, places)
         read += places
