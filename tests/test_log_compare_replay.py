@@ -9,7 +9,13 @@ from rod_climb import RodClimb
 
 from segtrack.description import load_vehicle
 from segtrack.description.chain_layout import track_design
-from segtrack.errors import DivergedError, SegtrackError, UncertaintyFileError, UnknownNameError
+from segtrack.errors import (
+    DivergedError,
+    InvalidValueError,
+    SegtrackError,
+    UncertaintyFileError,
+    UnknownNameError,
+)
 from segtrack.experiments.variants import with_sub_steps
 from segtrack.logs.compare import (
     CompareInterrupted,
@@ -20,7 +26,8 @@ from segtrack.logs.compare import (
     simulation_count,
     simulations,
 )
-from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
+from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, load_terrain, parse_terrain
+from segtrack.logs.replay.alignment.reach import first_touch
 
 STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
 
@@ -68,6 +75,47 @@ def test_where_the_log_stood_counts_by_how_late_things_come(replay):
     pitch = comparison.runs["measured"].find("pitch RMSE")
     assert pitch.parts.inputs["place of the log"] > 0.01
     assert "u_input: not given, but for the place of the log" in comparison.runs["measured"].notes
+
+
+def on_a_course(replay, monkeypatch, x_std, height=0.2):
+    """The same on a course's step, whose height is that of the climb."""
+
+    def replay_log(log, settings, *, belts):
+        height = settings.terrain.setting
+        return RodClimb(height=height, speed=0.09 if belts == "commanded" else 0.1).motion(name=belts)
+
+    monkeypatch.setattr(simulations, "replay_log", replay_log)
+    settings = replace(replay.settings, terrain=load_terrain("okada-step", height))
+    log = replace(replay.log, x_std=x_std)
+    runs = (replay_log(log, settings, belts=belts) for belts in ("commanded", "measured"))
+    return Replay(settings, settings.load(), log, *runs)
+
+
+def test_the_height_of_a_courses_step_is_an_input(replay, monkeypatch):
+    stated = Stated(inputs={"setting": 0.005})
+    comparison = compare(on_a_course(replay, monkeypatch, 0.0), stated=stated, workers=1, refine=False)
+    row = comparison.runs["measured"].find("peak pitch")
+    assert row.parts.inputs == {"setting": pytest.approx(0.005 / np.sqrt(0.35**2 - 0.2**2), rel=0.05)}
+
+
+def test_where_the_step_is_higher_it_is_touched_elsewhere(replay, monkeypatch):
+    """Below the flippers' wheels, so that their round noses meet the edge."""
+    on_course = on_a_course(replay, monkeypatch, 0.01, height=0.03)
+    planned = simulations.plan_simulations(on_course, {"setting": 0.01}, False)
+    starts = {job.sign: job.log.start.x for job in planned if (job.name, job.run) == ("setting", "measured")}
+    vehicle = on_course.scene.vehicle
+    low, high = (
+        first_touch(vehicle, dict.fromkeys(vehicle.flippers, 0.0), load_terrain("okada-step", h).obstacle).x
+        for h in (0.02, 0.04)
+    )
+    assert low - high > 0.003
+    assert starts[1] - starts[-1] == pytest.approx(high - low, abs=1e-9)
+
+
+def test_a_setting_is_uncertain_where_there_is_one(replay):
+    with pytest.raises(InvalidValueError) as error:
+        compare(replay, stated=Stated(inputs={"setting": 0.005}), workers=1)
+    assert str(error.value) == "uncertain setting must be of a terrain that has one, got step"
 
 
 def test_what_actuators_do_is_told_apart_from_what_the_ground_does(replay):

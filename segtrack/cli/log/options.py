@@ -29,7 +29,7 @@ SettingOption = Annotated[
 UncertainOption = Annotated[
     str | None,
     typer.Option(
-        help="Standard deviations: friction=0.05,com_x=0.01, or a YAML file of inputs and data.",
+        help="Standard deviations: friction=0.05,setting=0.002, or a YAML file of inputs and data.",
         show_default=False,
     ),
 ]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from segtrack.errors import DivergedError
+from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.experiments.parallel import Workers
 from segtrack.experiments.variants import with_sub_steps
 from segtrack.logs.compare.comparison import Run
 from segtrack.logs.compare.motions.beside import PLACE, InputPair, Variants
-from segtrack.logs.compare.uncertainty.inputs import shifted
+from segtrack.logs.compare.uncertainty.inputs import SETTING, shifted
 from segtrack.logs.motion import Motion
-from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, replay_log
+from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, parse_terrain, replay_log
 
 FINER = (2, 4)
 """Parts into which the time step is divided, one after the other."""
@@ -49,7 +49,7 @@ def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) 
         refine: Whether the time step is divided.
 
     Raises:
-        InvalidValueError: The vehicle cannot have an input a standard deviation off.
+        InvalidValueError: The vehicle or its terrain cannot have an input a standard deviation off.
     """
     vehicle, terrain = replay.scene.vehicle, replay.scene.terrain
     base = replace(replay.settings, terrain=terrain)
@@ -63,10 +63,27 @@ def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) 
         changed.append((PLACE, sign, replace(replay.log, start=start), base))
     for name, std in inputs.items():
         for sign in (-1, 1):
-            settings = replace(base, vehicle=shifted(vehicle, name, sign * std))
-            changed.append((name, sign, replay.log, settings))
+            changed.append((name, sign, *_off(replay, base, name, sign * std)))
     runs: list[Run] = [run for run in ("commanded", "measured") if getattr(replay, run) is not None]
     return tuple(Job(log, settings, run, name, sign) for run in runs for name, sign, log, settings in changed)
+
+
+def _off(replay: Replay, base: ReplaySettings, name: str, by: float) -> tuple[AlignedLog, ReplaySettings]:
+    """The log and the settings with one input off by so much.
+
+    With another setting the first touch is at another place, and so is the log's beginning.
+    """
+    log, terrain = replay.log, replay.scene.terrain
+    if name != SETTING:
+        return log, replace(base, vehicle=shifted(replay.scene.vehicle, name, by))
+    if terrain.setting is None:
+        raise InvalidValueError("uncertain setting", "of a terrain that has one", Phrase(terrain.name))
+    settings = replace(
+        base, terrain=parse_terrain(terrain.text, terrain.name, terrain.setting + by), event=log.event
+    )
+    if log.x_std > 0:
+        log = replace(log, start=align(log.motion, settings).start)
+    return log, settings
 
 
 def run_simulations(

@@ -15,6 +15,10 @@ from segtrack.logs.fit.parameters import PARAMETERS, with_parameters
 
 VEHICLE_INPUTS = tuple(PARAMETERS)
 """Of a vehicle, by the names that a fit has for them."""
+SETTING = "setting"
+"""Of a terrain: value of what its course raises, as the height of a step."""
+INPUTS = (*VEHICLE_INPUTS, SETTING)
+"""Of a simulation."""
 
 
 def one_of(what: str, names: Iterable[str]) -> Callable[[str], str]:
@@ -37,7 +41,7 @@ def stds_by(what: str, names: Iterable[str]) -> object:
     return dict[key, Positive]
 
 
-VehicleStds = stds_by("uncertain input", VEHICLE_INPUTS)
+InputStds = stds_by("uncertain input", INPUTS)
 
 
 def shifted(vehicle: VehicleDescription, name: str, by: float) -> VehicleDescription:

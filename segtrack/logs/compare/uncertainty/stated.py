@@ -12,7 +12,7 @@ from segtrack.description.file.check import check_content
 from segtrack.description.file.yaml_file import parse_yaml, read_text
 from segtrack.errors import UncertaintyFileError
 from segtrack.logs.compare.uncertainty.data import DataUncertainty
-from segtrack.logs.compare.uncertainty.inputs import VEHICLE_INPUTS, VehicleStds, parse_stds, stds_by
+from segtrack.logs.compare.uncertainty.inputs import INPUTS, InputStds, parse_stds, stds_by
 from segtrack.logs.motion import QUANTITIES
 
 SignalStds = stds_by("quantity", QUANTITIES)
@@ -32,8 +32,8 @@ class StatedData(Spec):
 class Stated(Spec):
     """Standard deviations that users state."""
 
-    inputs: VehicleStds = Field(default_factory=dict)  # type: ignore[valid-type]
-    """Of what a simulation is given, by the names that a fit has for them."""
+    inputs: InputStds = Field(default_factory=dict)  # type: ignore[valid-type]
+    """Of what a simulation is given: a vehicle's, by the names that a fit has for them, and the setting."""
     data: StatedData = StatedData()
     """Of what a log says."""
 
@@ -59,6 +59,6 @@ def load_stated(option: str, text: str) -> Stated:
     """
     path = Path(text)
     if "=" in text and not path.exists():
-        return Stated(inputs=parse_stds(option, text, VEHICLE_INPUTS))
+        return Stated(inputs=parse_stds(option, text, INPUTS))
     content = parse_yaml(read_text(path), path.name, UncertaintyFileError)
     return check_content(Stated, content, path.name, path.parent, UncertaintyFileError)
