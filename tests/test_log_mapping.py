@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.errors import MappingFileError
 from segtrack.logs import Channel, Log
 from segtrack.logs.mapping import map_file, map_log, parse_mapping
+from segtrack.logs.mapping.file.units import ANGLE, CURRENT, ENERGY, FORCE, LENGTH, SPEED, TIME, TURNING
 from segtrack.logs.mapping.gnss import local_place
 
 TIMES = np.arange(100.0, 110.0, 0.05)
@@ -286,6 +287,26 @@ def test_satellites_give_metres_east_north_and_up():
         "position"
     ]
     assert signal.values[-1] == pytest.approx([0, north * 9.95, 0], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("units", "as_much"),
+    [
+        (LENGTH, {"m": 1, "cm": 100, "mm": 1000, "km": 0.001}),
+        (SPEED, {"m/s": 1, "cm/s": 100, "mm/s": 1000, "km/h": 3.6}),
+        (ANGLE, {"rad": 2 * np.pi, "mrad": 2000 * np.pi, "deg": 360, "turns": 1}),
+        (TURNING, {"rad/s": 2 * np.pi, "deg/s": 360, "rpm": 60, "turns/s": 1}),
+        (CURRENT, {"A": 1, "mA": 1000}),
+        (FORCE, {"N": 1, "kN": 0.001}),
+        (ENERGY, {"J": 3600, "kJ": 3.6, "Wh": 1}),
+        (TIME, {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}),
+    ],
+)
+def test_as_much_in_any_unit_is_the_same(units, as_much):
+    ours = list(units)[0]
+    assert {unit: count * units[unit] for unit, count in as_much.items()} == pytest.approx(
+        dict.fromkeys(units, as_much[ours])
+    )
 
 
 def test_units_that_the_log_says_need_not_be_said_again():
@@ -631,6 +652,14 @@ def test_a_bias_is_noted_of_the_gyroscope_whichever_is_aligned(one, other):
     name, _, numbers = note.partition(": its rates have a bias: bias: ")
     assert name == "imu"
     assert ast.literal_eval(numbers) == pytest.approx([0.05, -0.04, 0.03], abs=0.003)
+    known = mapped(log, said.replace("bias: [0.05, 0, 0]", "bias: [0.05, -0.04, 0.03]"), more)
+    assert not [note for note in known.notes if "bias" in note]
+
+
+def test_what_a_source_sees_is_a_channel_of_its_own():
+    assert refused(two_devices(), BOTH, SEEN.replace("heading", "'mocap: yaw'")).startswith(
+        "m.yaml:1: sources.log.csv.sees.yaw must be of log.csv, got a channel of mocap"
+    )
 
 
 def test_sides_may_be_of_two_sources():

@@ -85,10 +85,10 @@ quantities:
             "down (as REP 103 does)",
         ),
         (
-            "quantities: {belt_speed: {left: a, right: b, table: [[0, 0], [0, 1]], unit: m/s}}",
+            "quantities: {belt_speed: {left: a, right: b, table: [[0, 0], [1, 1], [-1, 2]], unit: m/s}}",
             "m.yaml:1: quantities.belt_speed.unit must be left out where there is a table, whose "
             "speeds are in m/s\n"
-            "m.yaml:1: quantities.belt_speed.table must ascend, got [0.0, 0.0]",
+            "m.yaml:1: quantities.belt_speed.table must ascend, got [0.0, 1.0, -1.0]",
         ),
         (
             "quantities: {belt_speed: {left: a, right: b, unit: ticks/s, radius: 0.1}}",

@@ -158,6 +158,8 @@ def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):
         (("leftCurrent", "rightCurrent", "left_torque", "right_torque"), ["current"]),
         (("yaw_rate", "roll_rate", "yaw"), ["yaw", "yaw_rate"]),
         (("lat", "lon", "alt", "speed"), ["position"]),
+        (("pos_x", "pos_y", "yaw"), ["position", "yaw"]),
+        (("pos_x", "yaw"), ["yaw"]),
         (("l_cmd", "r_cmd", "l_enc", "r_enc"), ["belt_speed_command", "belt_speed"]),
         (("cmd_left", "cmd_right", "meas_left", "meas_right"), ["belt_speed_command", "belt_speed"]),
     ],
