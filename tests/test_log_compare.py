@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.errors import InvalidValueError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import DataUncertainty, InputPair, Variants, compare_motions
+from segtrack.logs.compare.motions.sampling import SampledMotion, even_times
 
 TIMES = np.arange(0.0, 20.0, 0.05)
 
@@ -88,6 +89,7 @@ def test_each_phase_has_the_error_of_its_own_time():
 def test_numbers_are_those_of_each_motions_own_phases():
     early, late = RodClimb(ahead=0.08), RodClimb(ahead=0.05)
     comparison = compare_motions(late.motion(), early.motion())
+    assert comparison.find("duration", "approach") is None
     found = row(comparison, "duration", "crest")
     assert (found.logged, found.simulated) == (pytest.approx(0.295, abs=0.02), pytest.approx(0.295, abs=0.02))
     found = row(comparison, "time to crest")
@@ -159,6 +161,21 @@ def test_a_current_is_compared_by_its_shape_alone():
     assert comparison.currents[0].force_per_current == pytest.approx(25.0)
     assert comparison.currents[0].correlation == pytest.approx(1.0)
     assert row(comparison, "belt force left RMSE").error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_one_sides_current_is_compared_by_itself():
+    force = 100.0 + 50.0 * np.sin(TIMES)
+    forces = {f"belt_force.{side}": Signal(TIMES, force, 0.0) for side in ("left", "right")}
+    logged = drive().with_signals({"current.right": Signal(TIMES, force / 25.0, 0.0)})
+    comparison = compare_motions(logged, drive().with_signals(forces))
+    assert [(fit.side, fit.force_per_current) for fit in comparison.currents] == [
+        ("right", pytest.approx(25.0))
+    ]
+
+
+def test_windows_of_half_a_second_have_their_middles():
+    sampled = SampledMotion(drive(), even_times(1.0, 4.0))
+    assert sampled.middles == pytest.approx([1.25, 1.75, 2.25, 2.75, 3.25, 3.75])
 
 
 def test_the_work_of_each_phase_is_a_fraction_of_the_whole_whatever_a_current_stands_for():

@@ -229,6 +229,7 @@ def test_all_mistakes_of_what_is_uncertain_are_told_at_once(tmp_path):
     ("text", "message"),
     [
         ("none.yaml", "cannot read none.yaml: No such file or directory"),
+        ("friction=0", "--uncertain friction must be greater than 0, got 0.0"),
         ("friction=a", "--uncertain must be like friction=0.05,com_x=0.01, got 'friction=a'"),
         ("height=0.1", "no uncertain input 'height'; there are: friction, "),
     ],

@@ -119,10 +119,9 @@ def test_the_area_of_distributions_that_do_not_overlap_is_the_difference_of_thei
 def test_the_interval_of_an_area_is_that_of_drawing_repeats_one_by_one():
     draw = np.random.default_rng(8)
     simulated, logged = draw.normal(size=6), draw.normal(0.5, 2.0, size=6)
-    rows = np.random.default_rng(20090).integers(0, 6, (1000, 6))[:100]
+    rows = np.random.default_rng(20090).integers(0, 6, (1000, 6))
     areas = [wasserstein_distance(simulated[row], logged[row]) for row in rows]
-    quick = abs(np.sort(simulated[rows], axis=1) - np.sort(logged[rows], axis=1)).mean(axis=1)
-    assert quick == pytest.approx(areas)
+    assert area(simulated, logged)[1] == pytest.approx(np.percentile(areas, [2.5, 97.5]))
 
 
 def test_the_area_of_equal_distributions_is_none_in_whatever_order():
