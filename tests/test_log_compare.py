@@ -109,6 +109,13 @@ def test_alignment_takes_away_where_the_simulation_began(alignment, expected):
     assert row(comparison, "displacement error over 1 s (RPE)").error == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize(("alignment", "rms"), [("start", 1.0 / math.sqrt(3)), ("event", 0.5 / math.sqrt(3))])
+def test_what_is_aligned_at_an_event_errs_before_it_as_after_it(alignment, rms):
+    """A simulation that is 0.05 m/s too fast for 20 s, laid onto the log at the start or half-way."""
+    comparison = compare_motions(drive(), drive(0.55, 0.55), alignment=alignment, event=10.0)
+    assert row(comparison, "position error (ATE)").error == pytest.approx(rms, rel=0.01)
+
+
 def test_alignment_at_an_event_takes_away_the_heading_too():
     comparison = compare_motions(drive(), drive(heading=0.5, begin=0.2), alignment="event", event=10.0)
     assert row(comparison, "position error (ATE)").error == pytest.approx(0.0, abs=1e-9)

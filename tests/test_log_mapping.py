@@ -287,6 +287,8 @@ def test_satellites_give_metres_east_north_and_up():
         "position"
     ]
     assert signal.values[-1] == pytest.approx([0, north * 9.95, 0], abs=1e-5)
+    flat = mapped(log, "  position: {latitude: lat, longitude: lon}").motion.signals["position"]
+    assert flat.values == pytest.approx(signal.values, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -423,6 +425,13 @@ def test_what_does_not_fit_a_log_comes_at_once_with_its_lines():
         "m.yaml:6: quantities.pitch.unit is missing, and the log says none; it can be rad, mrad, deg, turns",
         "m.yaml:7: quantities.flipper_angle.rear is no flipper of packbot; there are: none",
     ]
+
+
+def test_flippers_that_the_vehicle_has_are_known_by_its_names():
+    log = log_of(channel("a", constant(0.5), "rad"))
+    said = "  flipper_angle: {front_left: {channel: a, zero: 0.2, positive: tip down}}"
+    values = mapped(log, said, "vehicle: quince").motion.signals["flipper_angle.front_left"].values
+    assert values == pytest.approx(-0.3)
 
 
 MISTAKEN = """\
@@ -632,28 +641,65 @@ def test_a_clock_that_the_motion_does_not_show_is_refused_where_it_is_asked_for(
     )
 
 
-@pytest.mark.parametrize(("one", "other"), [("imu", "mocap"), ("mocap", "imu")])
-def test_a_bias_is_noted_of_the_gyroscope_whichever_is_aligned(one, other):
-    """Beyond what the mapping takes off, in the frame of the gyroscope, which is turned by a quarter."""
+def tumbling(times):
+    """About all axes, so that rates show the whole of how a sensor sits."""
+    angles = [0.4 * np.sin(0.8 * times), 0.3 * np.sin(1.3 * times), 0.3 * np.sin(1.7 * times + 1)]
+    return Rotation.from_euler("ZYX", np.stack(angles, 1))
+
+
+def a_turned_gyroscope_beside_a_mocap(attitude_at=swaying, noise=0.002):
+    """A gyroscope that is turned by a quarter about z, with a bias and noise, and an attitude with noise."""
     rng = np.random.default_rng(0)
     turned = Rotation.from_euler("Z", np.pi / 2)
     times, seen = np.arange(0.5, 9.5, 0.02), np.arange(0.0, 10.0, 0.005)
-    spins = (swaying(seen - 0.002).inv() * swaying(seen + 0.002)).as_rotvec() / 0.004
+    spins = (attitude_at(seen - 0.002).inv() * attitude_at(seen + 0.002)).as_rotvec() / 0.004
     spins = turned.inv().apply(spins) + [0.05, -0.04, 0.03] + rng.normal(0, 0.005, spins.shape)
-    attitude = swaying(times) * Rotation.from_rotvec(rng.normal(0, 0.002, (len(times), 3)))
-    log = log_of(
+    attitude = attitude_at(times) * Rotation.from_rotvec(rng.normal(0, noise, (len(times), 3)))
+    return log_of(
         channel("q", attitude.as_quat(), "-", times, "mocap"), channel("w", spins, "rad/s", seen, "imu")
     )
-    said = "  orientation: {channels: q}\n  angular_velocity: {channels: w, sensor: gyro, bias: [0.05, 0, 0]}"
+
+
+GYROSCOPE = (
+    "  orientation: {channels: q}\n  angular_velocity: {channels: w, sensor: gyro, bias: [0.05, 0, 0]}"
+)
+
+
+@pytest.mark.parametrize(("one", "other"), [("imu", "mocap"), ("mocap", "imu")])
+def test_a_bias_is_noted_of_the_gyroscope_whichever_is_aligned(one, other):
+    """Beyond what the mapping takes off, in the frame of the gyroscope."""
+    log = a_turned_gyroscope_beside_a_mocap()
     more = f"sensors: {{gyro: {{rpy: [0, 0, 1.5707963]}}}}\nsources: {{{one}: {{align: {other}}}}}"
-    result = mapped(log, said, more)
+    result = mapped(log, GYROSCOPE, more)
     assert result.clocks[0].biased == "imu"
     (note,) = [note for note in result.notes if "bias" in note]
     name, _, numbers = note.partition(": its rates have a bias: bias: ")
     assert name == "imu"
     assert ast.literal_eval(numbers) == pytest.approx([0.05, -0.04, 0.03], abs=0.003)
-    known = mapped(log, said.replace("bias: [0.05, 0, 0]", "bias: [0.05, -0.04, 0.03]"), more)
-    assert not [note for note in known.notes if "bias" in note]
+    known = mapped(log, GYROSCOPE.replace("[0.05, 0, 0]", "[0.05, -0.04, 0.03]"), more)
+    assert not [note for note in known.notes if "bias" in note or "sits otherwise" in note]
+
+
+def test_a_sensor_that_is_turned_otherwise_than_said_is_noted():
+    more = "sensors: {gyro: {rpy: [0, 0, 1.4]}}\nsources: {imu: {align: mocap}}"
+    result = mapped(a_turned_gyroscope_beside_a_mocap(tumbling), GYROSCOPE, more)
+    (note,) = [note for note in result.notes if "sits otherwise" in note]
+    name, _, numbers = note.partition(": by rates its sensor sits otherwise: rpy: ")
+    assert name == "imu"
+    assert ast.literal_eval(numbers) == pytest.approx([0.0, 0.0, np.pi / 2], abs=0.01)
+
+
+def test_the_noise_that_a_clocks_fit_finds_is_that_of_the_signal():
+    log = a_turned_gyroscope_beside_a_mocap(tumbling, noise=0.0002)
+    more = "sensors: {gyro: {rpy: [0, 0, 1.5707963]}}\nsources: {imu: {align: mocap}}"
+    result = mapped(log, GYROSCOPE, more)
+    assert result.motion.signals["angular_velocity"].std == pytest.approx(0.005, rel=0.2)
+    assert result.motion.signals["orientation"].std == pytest.approx(0.0002, rel=0.2)
+    assert [note.partition(" (")[0] for note in result.notes if ": std " in note] == [
+        f"{key}: std {result.motion.signals[key].std:.3g}" for key in ("orientation", "angular_velocity")
+    ]
+    said = GYROSCOPE.replace("sensor: gyro", "sensor: gyro, std: 0.1")
+    assert mapped(log, said, more).motion.signals["angular_velocity"].std == 0.1
 
 
 def test_what_a_source_sees_is_a_channel_of_its_own():
