@@ -52,8 +52,10 @@ def test_an_orientation_will_do():
     assert begins(turned) == pytest.approx(rod.begin_of, abs=0.05)
 
 
-def test_a_pause_on_the_edge_delays_what_comes_after_it_and_nothing_else():
-    rod, pause, when = RodClimb(), 3.0, RodClimb().over_the_edge + 1.0
+@pytest.mark.parametrize("when", [RodClimb().touch + 1.0, RodClimb().over_the_edge + 1.0])
+def test_a_pause_delays_what_comes_after_it_and_nothing_else(when):
+    """On the edge, or while the nose lifts: the rise bends by the way of the belts, not by time."""
+    rod, pause = RodClimb(), 4.0
     motion = rod.motion()
     times = motion.signals["pitch"].times
     stretched = np.sort(np.concatenate([times, times + pause]))
