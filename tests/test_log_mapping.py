@@ -727,3 +727,16 @@ def test_further_files_are_read_beside_the_log(tmp_path):
     result = map_log(log_of(channel("a", TIMES, "rad")), parse_mapping(said, "m.yaml", tmp_path))
     assert result.motion.signals["roll"].values == pytest.approx(0.1 * TIMES, abs=1e-3)
     assert result.motion.signals["roll"].source == "other.csv"
+
+
+def test_a_broken_vehicle_file_hides_no_mistake_of_the_mapping(tmp_path):
+    (tmp_path / "log.csv").write_text("time_s,a\n0,1\n0.1,2\n")
+    (tmp_path / "v.yaml").write_text("name: [\n")
+    (tmp_path / "m.yaml").write_text("vehicle: v.yaml\nquantities: {pitch: {channel: b, unit: deg}}\n")
+    with pytest.raises(MappingFileError) as error:
+        map_file(tmp_path / "log.csv", tmp_path / "m.yaml")
+    assert str(error.value).splitlines() == [
+        "m.yaml:2: quantities.pitch.positive must be said: nose up (as segtrack counts it) or nose down (as "
+        "REP 103 does)",
+        "m.yaml:2: quantities.pitch.channel is no channel of log.csv, got 'b'; there are: time_s, a",
+    ]

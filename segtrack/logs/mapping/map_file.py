@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from segtrack.description import load_vehicle
 from segtrack.description.base import UnknownPartError, known
-from segtrack.errors import Problem
+from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import find_all, with_files
 from segtrack.logs.mapping.file import MappingFile, load_mapping
@@ -38,11 +39,14 @@ def _misfits(log: Log, file: MappingFile) -> Iterator[Problem]:
     """What a mapping names that the log, or the vehicle, does not have; of a file that has mistakes."""
     try:
         log = with_files(log, file.files)
-    except UnknownPartError:
+    except (UnknownPartError, SegtrackError):
         return  # What is missing may be in them.
     for name, clock in known(file, "sources", {}).items():
         yield from unknown_sources(log, name, clock)
-    named = known(file, "vehicle", None)
-    vehicle = None if named is None else load_vehicle(named)
+    vehicle = None
+    with suppress(
+        UnknownPartError, SegtrackError
+    ):  # What is wrong in its file is said when this one is right.
+        vehicle = None if file.vehicle is None else load_vehicle(file.vehicle)
     for at, quantities in file.all_quantities():
         yield from (part for part in find_all(log, vehicle, quantities, at, []) if isinstance(part, Problem))

@@ -46,16 +46,15 @@ def _time_table(mapped: MappedLog) -> Table:
     for key, origin in mapped.origins.items():
         signal = mapped.motion.signals[key]
         steps = np.diff(signal.times)
-        if mapped.is_steady:
-            told = signal.source, f"{len(signal.times)} rows"
-        else:
+        told: tuple[str, ...] = signal.source, f"{len(signal.times)} rows"
+        if not mapped.is_steady:
             rate, gap = (f"{1 / np.median(steps):.1f}", f"{steps.max():.3f}") if len(steps) else ("", "")
             told = signal.source, origin.clock, rate, f"{signal.times[0]:.2f}-{signal.times[-1]:.2f}", gap
         rows.setdefault(told, []).append(key)
-    headers = ("rows",) if mapped.is_steady else ("clock", "rate\n[Hz]", "span\n[s]", "longest\ngap [s]")
-    table = Table("source", *headers, "quantities")
-    for told, keys in rows.items():
-        table.add_row(*map(escape, told), ", ".join(keys) if len(rows) > 1 else "all")
+    timed = ("clock", "rate\n[Hz]", "span\n[s]", "longest\ngap [s]")
+    table = Table("source", *(("rows",) if mapped.is_steady else timed), "quantities")
+    for cells, keys in rows.items():
+        table.add_row(*map(escape, cells), ", ".join(keys) if len(rows) > 1 else "all")
     return table
 
 
