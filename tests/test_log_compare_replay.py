@@ -118,6 +118,16 @@ def test_a_setting_is_uncertain_where_there_is_one(replay):
     assert str(error.value) == "uncertain setting must be of a terrain that has one, got step"
 
 
+def test_a_height_that_a_step_cannot_have_is_refused_by_its_input(replay, monkeypatch):
+    on_course = on_a_course(replay, monkeypatch, 0.01)
+    with pytest.raises(InvalidValueError) as error:
+        simulations.plan_simulations(on_course, {"setting": 0.5}, False)
+    assert str(error.value) == (
+        "uncertain setting must be possible for terrain okada-step, got 0.2 -0.5: "
+        "lanes[0].pieces[2].step.height must be greater than 0, got -0.3"
+    )
+
+
 def test_what_actuators_do_is_told_apart_from_what_the_ground_does(replay):
     comparison = compare(replay, workers=1, refine=False)
     found = {(row.quantity, row.phase): row for row in comparison.split}

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from segtrack.description import load_vehicle
+from segtrack.logs.fit.stages.estimates import estimates_of
 from segtrack.logs.fit.stages.noise import noise_of_row
+from segtrack.logs.fit.stages.profiles import Profile
 from segtrack.logs.fit.stages.uncertainty import effective_number, uncertainty_of
+from segtrack.logs.fit.unknowns import Choice, unknowns_of
 
 NO_PRIOR = np.zeros((1, 1))
 
@@ -96,3 +100,23 @@ def test_a_prior_adds_its_curvature() -> None:
     noise = np.random.default_rng(6).normal(0, 1, (100, 1))
     found = uncertainty_of([noise], [np.zeros((100, 1, 1))], np.array([[10.0]]))
     assert found.std == pytest.approx([0.1])
+
+
+@pytest.mark.parametrize(
+    ("distances", "pinned", "reason"),
+    [
+        ([3.0, 0.0, 3.0], [True, False, False], "another unknown runs into a bound"),
+        ([0.1, 0.0, 3.0], [True, False, False], "less than noise and what the model gets wrong"),
+    ],
+    ids=["the bound ends the profile", "the profile is flat up to it"],
+)
+def test_a_bound_of_another_unknown_is_the_reason_only_where_the_profile_ends_at_it(
+    distances: list[float], pinned: list[bool], reason: str
+) -> None:
+    whole = unknowns_of({"friction": Choice()}, load_vehicle("quince"), ["log"])
+    noise = np.random.default_rng(1).normal(0, 1, (400, 1))
+    seen = uncertainty_of([noise], [np.ones((400, 1, 1))], NO_PRIOR)
+    found = Profile(np.array([0.2, 0.5, 0.8]), np.array(distances), np.array(pinned), None, 0.8)
+    (estimate,) = estimates_of(whole, np.array([0.5]), seen, [found], (), 1.0)
+    assert estimate.status == "bounded above"
+    assert reason in estimate.why

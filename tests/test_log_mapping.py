@@ -740,3 +740,65 @@ def test_a_broken_vehicle_file_hides_no_mistake_of_the_mapping(tmp_path):
         "REP 103 does)",
         "m.yaml:2: quantities.pitch.channel is no channel of log.csv, got 'b'; there are: time_s, a",
     ]
+
+
+def refused_files(folder, mapping, vehicle=None):
+    (folder / "log.csv").write_text("time_s,a\n0,1\n0.1,2\n")
+    (folder / "m.yaml").write_text(mapping)
+    with pytest.raises(MappingFileError) as error:
+        map_file(folder / "log.csv", folder / "m.yaml", vehicle)
+    return str(error.value).replace("; there are: time_s, a", "").splitlines()
+
+
+def test_the_other_channels_of_a_part_with_a_mistake_are_looked_up(tmp_path):
+    said = """quantities:
+  belt_speed: {left: l, right: 5, unit: m/s}
+  position: {latitude: phi, longitude: [3], height: h}
+"""
+    assert refused_files(tmp_path, said) == [
+        "m.yaml:2: quantities.belt_speed.right must be text, got 5",
+        "m.yaml:2: quantities.belt_speed.left is no channel of log.csv, got 'l'",
+        "m.yaml:3: quantities.position.longitude must be text, got [3]",
+        "m.yaml:3: quantities.position.latitude is no channel of log.csv, got 'phi'",
+        "m.yaml:3: quantities.position.height is no channel of log.csv, got 'h'",
+    ]
+
+
+def test_what_does_not_fit_comes_with_mistakes_of_yaml_and_with_times_that_there_are_not(tmp_path):
+    said = "start: 0\nstart: 0\nsources: {log.csv: {time: tt}}\nquantities: {yaw: {channel: b, unit: deg}}\n"
+    assert refused_files(tmp_path, said) == [
+        "m.yaml:2: start is given twice, first in line 1",
+        "m.yaml:3: sources.log.csv.time is no channel of log.csv, got 'tt'",
+        "m.yaml:4: quantities.yaw.channel is no channel of log.csv, got 'b'",
+    ]
+
+
+def test_flippers_are_those_of_the_vehicle_that_is_given_instead(tmp_path):
+    said = "vehicle: packbot\nstart: -1\nquantities: {flipper_angle: {front_left: {channel: a, unit: rad}}}\n"
+    assert refused_files(tmp_path, said, "quince") == ["m.yaml:2: start must be at least 0, got -1"]
+    assert refused_files(tmp_path, said)[1:] == [
+        "m.yaml:3: quantities.flipper_angle.front_left is no flipper of packbot; there are: none"
+    ]
+
+
+def test_a_sensor_that_is_wrong_by_itself_hides_no_other(tmp_path):
+    said = """sensors: {imu: {rpy: [0, 0.1, 0]}}
+sources: {log.csv: {sees: {pitch: {channel: a, unit: rad, positive: nose up, sensor: imu}}}}
+quantities:
+  yaw: {channel: a, unit: rad, sensor: 5}
+  roll: {channel: a, unit: rad, sensor: gyro}
+"""
+    assert refused_files(tmp_path, said) == [
+        "m.yaml:2: sources.log.csv.sees.pitch.sensor must be a sensor that is not turned, unless roll, pitch "
+        "and yaw are all its, got 'imu'",
+        "m.yaml:4: quantities.yaw.sensor must be text, got 5",
+        "m.yaml:5: quantities.roll.sensor is none of sensors, got 'gyro'; there are: imu",
+    ]
+
+
+def test_further_files_have_names_of_their_own(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.csv").write_text("time_s,a\n0,1\n0.1,2\n")
+    said = "files: [one/x.csv, two/x.csv]\nquantities: {yaw: {channel: a, unit: rad}}\n"
+    assert refused_files(tmp_path, said) == ["m.yaml:1: files must have names of their own, got x.csv, x.csv"]

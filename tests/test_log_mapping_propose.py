@@ -160,6 +160,7 @@ def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):
         (("lat", "lon", "alt", "speed"), ["position"]),
         (("pos_x", "pos_y", "yaw"), ["position", "yaw"]),
         (("pos_x", "yaw"), ["yaw"]),
+        (("left_a", "right_a"), []),
         (("l_cmd", "r_cmd", "l_enc", "r_enc"), ["belt_speed_command", "belt_speed"]),
         (("cmd_left", "cmd_right", "meas_left", "meas_right"), ["belt_speed_command", "belt_speed"]),
     ],

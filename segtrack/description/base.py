@@ -99,6 +99,11 @@ class Spec(BaseModel):
                     problems.append(problem)
         return problems
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every key is known: nothing is wrong by itself in the file."""
+        return all(name in self.__dict__ for name in type(self).model_fields)
+
     @model_validator(mode="after")
     def _consistent(self) -> Spec:
         problems = self.own_problems()

@@ -39,16 +39,16 @@ def check_content(
     try:
         description = kind.model_validate(content.data, context={"folder": folder})
     except ValidationError as error:
-        known, mistakes = _mistakes(kind, error, content, folder)
-        problems += [*mistakes, *beside(known)]
+        description, mistakes = _mistakes(kind, error, content, folder)
+        problems += mistakes
     if problems:
-        raise refusal(file, content.locate(problems))
+        raise refusal(file, content.locate([*problems, *beside(description)]))
     return description
 
 
 def _mistakes(
-    kind: type[Spec], error: ValidationError, content: YamlFile, folder: Path
-) -> tuple[Spec, list[Problem]]:
+    kind: type[Description], error: ValidationError, content: YamlFile, folder: Path
+) -> tuple[Description, list[Problem]]:
     """What is right, and the mistakes: those of each value by itself, and of values against each other."""
     details = field_details(error)
     misspelt = misspelt_keys(details, kind)

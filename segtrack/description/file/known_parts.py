@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from segtrack.description.base import Spec
 from segtrack.errors import Problem
 
+Part = TypeVar("Part", bound=Spec)
 Location = tuple[int | str, ...]
 """The keys and indices from the top of a file to a place in it."""
 
@@ -42,8 +43,8 @@ def holder_of(field: FieldInfo) -> Holder:
 
 
 def known_parts(
-    kind: type[Spec], data: Any, wrong: Collection[Location], folder: Path, at: Location = ()
-) -> Spec:
+    kind: type[Part], data: Any, wrong: Collection[Location], folder: Path, at: Location = ()
+) -> Part:
     """A part with those attributes alone that are right.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from segtrack.errors import DivergedError, InvalidValueError, Phrase
+from segtrack.errors import DivergedError, InvalidValueError, Phrase, TerrainFileError
 from segtrack.experiments.parallel import Workers
 from segtrack.experiments.variants import with_sub_steps
 from segtrack.logs.compare.comparison import Run
@@ -78,10 +78,13 @@ def _off(replay: Replay, base: ReplaySettings, name: str, by: float) -> tuple[Al
         return log, replace(base, vehicle=shifted(replay.scene.vehicle, name, by))
     if terrain.setting is None:
         raise InvalidValueError("uncertain setting", "of a terrain that has one", Phrase(terrain.name))
-    settings = replace(
-        base, terrain=parse_terrain(terrain.text, terrain.name, terrain.setting + by), event=log.event
-    )
-    if log.x_std > 0:
+    try:
+        other = parse_terrain(terrain.text, terrain.name, terrain.setting + by)
+    except TerrainFileError as error:
+        got = Phrase(f"{terrain.setting:g} {by:+g}: {error.problems[0]}")
+        raise InvalidValueError("uncertain setting", f"possible for terrain {terrain.name}", got) from None
+    settings = replace(base, terrain=other, event=log.event)
+    if log.event is not None and base.frame == "log":
         log = replace(log, start=align(log.motion, settings).start)
     return log, settings
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.description.base import UnknownPartError
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.file.belts import BeltSpeed
@@ -127,8 +125,7 @@ def find_all(
         notes: Where what is taken for granted is noted.
     """
     for path, reference in quantities.references():
-        with suppress(UnknownPartError):
-            yield from _find(log, f"{at}.{path}", path, reference, notes)
+        yield from _find(log, f"{at}.{path}", path, reference, notes)
         flipper = path.partition(".")[2]
         if vehicle is not None and flipper and flipper not in vehicle.flippers:
             there = ", ".join(vehicle.flippers) or "none"
@@ -145,7 +142,7 @@ def _find(
             problems.append(Problem(f"{where}.{key}", missing_channel(log, name)))
         else:
             columns[key] = column
-    is_right = not reference.own_problems()
+    is_right = reference.is_whole and not reference.own_problems()
     if is_right and not problems:
         problems += [Problem(f"{where}{key}", message) for key, message in _misfits(reference, columns)]
     if problems or not is_right:

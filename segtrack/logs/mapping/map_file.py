@@ -32,10 +32,10 @@ def map_file(log: str | Path, mapping: str | Path, vehicle: str | None = None) -
         SegtrackError: A file cannot be read, or the vehicle file has mistakes.
     """
     content = read_log(log)
-    return map_log(content, load_mapping(mapping, partial(_misfits, content)).with_vehicle(vehicle))
+    return map_log(content, load_mapping(mapping, partial(_misfits, content, vehicle)).with_vehicle(vehicle))
 
 
-def _misfits(log: Log, file: MappingFile) -> Iterator[Problem]:
+def _misfits(log: Log, vehicle: str | None, file: MappingFile) -> Iterator[Problem]:
     """What a mapping names that the log, or the vehicle, does not have; of a file that has mistakes."""
     try:
         log = with_files(log, file.files)
@@ -43,10 +43,9 @@ def _misfits(log: Log, file: MappingFile) -> Iterator[Problem]:
         return  # What is missing may be in them.
     for name, clock in known(file, "sources", {}).items():
         yield from unknown_sources(log, name, clock)
-    vehicle = None
-    with suppress(
-        UnknownPartError, SegtrackError
-    ):  # What is wrong in its file is said when this one is right.
-        vehicle = None if file.vehicle is None else load_vehicle(file.vehicle)
+    description, named = None, vehicle if vehicle is not None else known(file, "vehicle", None)
+    with suppress(SegtrackError):  # What is wrong in its file is said when this one is right.
+        description = None if named is None else load_vehicle(named)
     for at, quantities in file.all_quantities():
-        yield from (part for part in find_all(log, vehicle, quantities, at, []) if isinstance(part, Problem))
+        parts = find_all(log, description, quantities, at, [])
+        yield from (part for part in parts if isinstance(part, Problem))

@@ -83,7 +83,7 @@ def source_times(
 
 
 def unknown_sources(log: Log, name: str, clock: SourceClock) -> Iterator[Problem]:
-    """Names of sources in the mapping that the log has none of."""
+    """Names of sources in the mapping, and of channels with their times, that the log has none of."""
     there = log.sources
     for key, source in (("", name), (".align", known(clock, "align", None))):
         if source is not None and source not in there:
@@ -91,6 +91,9 @@ def unknown_sources(log: Log, name: str, clock: SourceClock) -> Iterator[Problem
                 f"is no source of {log.path.name}, got {source!r}; there are: {', '.join(there) or 'none'}"
             )
             yield Problem(f"sources.{name}{key}", message)
+    time = known(clock, "time", None)
+    if time is not None and find_column(log, time) is None:
+        yield Problem(f"sources.{name}.time", missing_channel(log, time))
 
 
 def _strange(log: Log, name: str, clock: SourceClock, used: Iterable[str]) -> Iterator[Problem]:
@@ -106,10 +109,7 @@ def _own_times(
     log: Log, name: str, clock: SourceClock, channel: Channel
 ) -> tuple[NDArray[np.float64], str, Problem | None]:
     """Times, what they are, and what is wrong with the mapping's choice."""
-    if clock.time is not None:
-        column = find_column(log, clock.time)
-        if column is None:
-            return channel.times, "", Problem(f"sources.{name}.time", missing_channel(log, clock.time))
+    if clock.time is not None and (column := find_column(log, clock.time)) is not None:
         if column.channel.source != name or column.width > 1:
             message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"
             return channel.times, "", Problem(f"sources.{name}.time", message)

@@ -48,6 +48,7 @@ class LoadedTerrain:
         text: YAML that it was made of.
         sha256: Of what the text says of the ground, the start and the setting where there is one; comments,
             names of pieces and a course's rules are no part of it.
+        setting_unit: Of the setting; empty where there is none.
     """
 
     name: str
@@ -57,6 +58,7 @@ class LoadedTerrain:
     setting: float | None
     text: str
     sha256: str
+    setting_unit: str = ""
 
 
 def load_terrain(name_or_path: str | Path, setting: float | None = None) -> LoadedTerrain:
@@ -100,11 +102,11 @@ def parse_terrain(
             course = parse_course(text, name, setting, file)
         except CourseFileError as error:
             raise TerrainFileError(error.file, error.problems) from None
-        value = None if course.setting is None else course.setting.value
+        value, unit = (None, "") if course.setting is None else (course.setting.value, course.setting.unit)
         end = course.bounds.x + course.bounds.length / 2
         obstacle = _obstacle(course.terrains, course.walls, course.start.x, end, course.start.y)
         hashed = _hash(content.data, value)
-        return LoadedTerrain(name, course.terrains, course.start, obstacle, value, text, hashed)
+        return LoadedTerrain(name, course.terrains, course.start, obstacle, value, text, hashed, unit)
     if setting is not None:
         raise InvalidValueError(f"setting of terrain {name}", "left out: it has none", setting)
     layout = check_content(Layout, content, file, Path("."), TerrainFileError)

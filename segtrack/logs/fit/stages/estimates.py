@@ -172,7 +172,7 @@ def _why(
             together += [part for part in combination.parts if part != name and part not in together]
     if together:
         return f"it can change together with {', '.join(together)} without the logs telling"
-    if profile.pinned.any():
+    if (profile.pinned & (profile.distances >= uncertainty.quantile)).any():
         return (
             "away from the best fit another unknown runs into a bound, beyond which it could make up for it"
         )

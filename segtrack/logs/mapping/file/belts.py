@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import Checks, Number, Positive, check
+from segtrack.description.base import Checks, Number, Positive, check, known
 from segtrack.errors import Problem
 from segtrack.logs.mapping.file.reference import Sides, Text, unit_among
 from segtrack.logs.mapping.file.units import (
@@ -53,7 +53,7 @@ class BeltSpeed(Sides):
         """Those of sides, or of a twist."""
         yield from super().channel_names()
         for key in ("linear", "angular"):
-            if (name := getattr(self, key)) is not None:
+            if (name := known(self, key, None)) is not None:
                 yield key, name
 
     @property

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import Checks, Number, check
+from segtrack.description.base import Checks, Number, check, known
 from segtrack.errors import Problem
 from segtrack.logs.mapping.file.reference import OneChannel, SeveralChannels, Text, Texts, unit_among
 from segtrack.logs.mapping.file.units import ANGLE, LENGTH, SPEED, TURNING, Units
@@ -41,10 +41,10 @@ class Position(SeveralChannels):
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """Those of lengths, or of satellites."""
-        if self.channels is not None:
+        if known(self, "channels", None) is not None:
             yield from super().channel_names()
         for key in ("latitude", "longitude", "height"):
-            if (name := getattr(self, key)) is not None:
+            if (name := known(self, key, None)) is not None:
                 yield key, name
 
     @check

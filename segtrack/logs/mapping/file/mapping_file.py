@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from segtrack.description.base import (
     Number,
     Positive,
     Spec,
+    UnknownPartError,
     Vector,
     check,
     known,
@@ -188,7 +190,7 @@ class MappingFile(Spec):
         sensors = known(self, "sensors", {})
         for at, quantities in self.all_quantities():
             for path, reference in quantities.references():
-                name = known(reference, "sensor", None) if hasattr(reference, "sensor") else None
+                name = known(reference, "sensor", None) if "sensor" in type(reference).model_fields else None
                 if name is not None and name not in sensors:
                     there = ", ".join(sensors) or "none"
                     message = f"is none of sensors, got {name!r}; there are: {there}"
@@ -197,14 +199,25 @@ class MappingFile(Spec):
     @check
     def _turned_whole(self) -> Checks:
         """Angles of a sensor that is turned can be turned back together alone."""
-        angles = {name: getattr(self.quantities, name) for name in ("roll", "pitch", "yaw")}
+        for at, quantities in self.all_quantities():
+            with suppress(UnknownPartError):
+                yield from self._turned_in_parts(at, quantities)
+
+    def _turned_in_parts(self, at: str, quantities: Quantities) -> Checks:
+        angles = {name: getattr(quantities, name) for name in ("roll", "pitch", "yaw")}
         for name, angle in angles.items():
             sensor = None if angle is None else self.sensors.get(angle.sensor or "")
             if sensor is None or not any((*sensor.rpy, *sensor.world_rpy)):
                 continue
             if any(other is None or other.sensor != angle.sensor for other in angles.values()):
                 message = "must be a sensor that is not turned, unless roll, pitch and yaw are all its"
-                yield Problem(f"quantities.{name}.sensor", f"{message}, got {angle.sensor!r}")
+                yield Problem(f"{at}.{name}.sensor", f"{message}, got {angle.sensor!r}")
+
+    @check
+    def _files_have_names_of_their_own(self) -> Checks:
+        names = [Path(file).name for file in self.files]
+        if len(set(names)) < len(names):
+            yield Problem("files", f"must have names of their own, got {', '.join(names)}")
 
     @check
     def _steady_rows_have_no_time(self) -> Checks:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from segtrack.description.base import Checks, Positive, Spec, check
+from segtrack.description.base import Checks, Positive, Spec, check, known
 from segtrack.errors import Problem
 from segtrack.logs.mapping.file.units import Units, complaint, plain
 
@@ -15,12 +15,12 @@ from segtrack.logs.mapping.file.units import Units, complaint, plain
 def unit_among(units: Units) -> Any:
     """Check of a unit, which is made plain."""
 
-    def known(unit: str) -> str:
+    def plain_one(unit: str) -> str:
         if (problem := complaint(unit, units)) is not None:
             raise ValueError(problem)
         return plain(unit)
 
-    return AfterValidator(known)
+    return AfterValidator(plain_one)
 
 
 def _as_list(given: Any) -> Any:
@@ -42,7 +42,7 @@ class Reference(Spec):
     """Standard deviation of the noise, in segtrack's unit of the quantity (m/s, rad, m, rad/s, A)."""
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
-        """Its channels, each with the key that names it."""
+        """Its channels, each with the key that names it; not those that are wrong in the file."""
         raise NotImplementedError
 
 
@@ -53,7 +53,8 @@ class OneChannel(Reference):
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """The one."""
-        yield "channel", self.channel
+        if (name := known(self, "channel", None)) is not None:
+            yield "channel", name
 
 
 class SeveralChannels(Reference):
@@ -65,7 +66,7 @@ class SeveralChannels(Reference):
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """All, by their places."""
-        for i, name in enumerate(self.channels):
+        for i, name in enumerate(known(self, "channels", ())):
             yield f"channels[{i}]", name
 
 
@@ -80,10 +81,10 @@ class Sides(Reference):
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """Those that are given."""
         for side in ("left", "right"):
-            if (name := getattr(self, side)) is not None:
+            if (name := known(self, side, None)) is not None:
                 yield side, name
 
     @check
     def _has_a_side(self) -> Checks:
-        if next(self.channel_names(), None) is None:
+        if self.left is None and self.right is None:
             yield Problem("", "must have left, right or both")

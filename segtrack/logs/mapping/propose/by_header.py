@@ -149,7 +149,8 @@ def _sides(words: Sequence[Word]) -> Iterator[Entry]:
 
 def _is_belt(word: Word) -> bool:
     is_speed = word.unit in (*SPEED, *TURNING, *COUNTING)
-    is_named = _BELT.search(word.bare) or all(map(_ROLES.fullmatch, word.bare.split("_")))
+    is_role = word.unit in ("", *BELT_SPEED) and all(map(_ROLES.fullmatch, word.bare.split("_")))
+    is_named = _BELT.search(word.bare) or is_role
     return not _OTHER.search(word.bare) and (is_speed or bool(is_named))
 
 

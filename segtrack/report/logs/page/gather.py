@@ -15,11 +15,12 @@ from segtrack.logs.compare import COVERAGE, Comparison, ErrorRow, RunComparison
 from segtrack.logs.compare.comparison import Run
 from segtrack.logs.compare.motions.beside import LABELS, PLACE
 from segtrack.logs.compare.motions.sampling import SampledMotion
+from segtrack.logs.compare.uncertainty.inputs import SETTING
 from segtrack.logs.fit.parameters import PARAMETERS, values_of
 from segtrack.logs.fit.unfitted import unfitted_hash
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.motion import QUANTITIES, quantity_of
-from segtrack.logs.replay import Replay
+from segtrack.logs.replay import LoadedTerrain, Replay
 from segtrack.recording.versions import versions
 from segtrack.report.logs.page.content import Input, Instant, ReportContent
 from segtrack.report.logs.page.maturity import Evidence, judge_maturity
@@ -62,7 +63,7 @@ def gather(
         instants=tuple(_instants(replay, comparison)),
         rows=comparison.rows,
         maturity=judge_maturity(evidence_of(mapped, replay, comparison, changed)),
-        stated=tuple(_stated(mapped, comparison)),
+        stated=tuple(_stated(mapped, scene.terrain, comparison)),
         inputs=(
             Input("log", mapped.log.path.name, mapped.log.sha256),
             Input("mapping", mapped.mapping.name, _hash(mapped.mapping.text.encode())),
@@ -174,10 +175,11 @@ def _other_model(replay: Replay) -> Iterator[str]:
         yield f"track model {scene.track_model}, then {fit.track_model}"
 
 
-def _stated(mapped: MappedLog, comparison: Comparison) -> Iterator[str]:
+def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -> Iterator[str]:
     """Standard deviations that the user gave, in words."""
     for name, std in comparison.inputs.items():
-        yield f"{name} {std:g} {PARAMETERS[name].unit}".removesuffix(" -")
+        unit = terrain.setting_unit if name == SETTING else PARAMETERS[name].unit
+        yield f"{name} {std:g} {unit}".removesuffix(" -")
     data = comparison.data
     yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items())
     yield from (f"bias of {name} {std:g} {QUANTITIES[name].unit}" for name, std in data.bias.items())
