@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from segtrack.description import load_vehicle
+from segtrack.logs.fit.simulated.problem import describe
 from segtrack.logs.fit.stages.estimates import estimates_of
 from segtrack.logs.fit.stages.noise import noise_of_row
 from segtrack.logs.fit.stages.profiles import Profile
 from segtrack.logs.fit.stages.uncertainty import effective_number, uncertainty_of
 from segtrack.logs.fit.unknowns import Choice, unknowns_of
+from segtrack.recording.versions import version_of
 
 NO_PRIOR = np.zeros((1, 1))
 
@@ -120,3 +122,9 @@ def test_a_bound_of_another_unknown_is_the_reason_only_where_the_profile_ends_at
     (estimate,) = estimates_of(whole, np.array([0.5]), seen, [found], (), 1.0)
     assert estimate.status == "bounded above"
     assert reason in estimate.why
+
+
+def test_a_fit_is_resumed_for_the_packages_that_simulated_it_alone() -> None:
+    told = describe([], [])
+    for package in ("numpy", "numba", "cmaes"):
+        assert told[f"version of {package}"] == version_of(package)

@@ -802,3 +802,6 @@ def test_further_files_have_names_of_their_own(tmp_path):
         (tmp_path / folder / "x.csv").write_text("time_s,a\n0,1\n0.1,2\n")
     said = "files: [one/x.csv, two/x.csv]\nquantities: {yaw: {channel: a, unit: rad}}\n"
     assert refused_files(tmp_path, said) == ["m.yaml:1: files must have names of their own, got x.csv, x.csv"]
+    (tmp_path / "one" / "x.csv").rename(tmp_path / "one" / "log.csv")
+    said = "files: [one/log.csv]\nquantities: {yaw: {channel: a, unit: rad}}\n"
+    assert refused_files(tmp_path, said) == ["m.yaml:1: files must be called otherwise than log.csv"]

@@ -7,7 +7,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 FORMAT, FORMAT_VERSION = "segtrack drive", 1
-_PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet")
+PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet")
+"""That simulate."""
 
 
 @cache
@@ -15,13 +16,14 @@ def versions() -> dict[str, str]:
     """Versions of what simulates, by name, with Python, the system and the processor."""
     import llvmlite.binding  # Numba's compiler, which compiles for the processor that it finds.
 
-    found = {name: _version(name) for name in _PACKAGES}
+    found = {name: version_of(name) for name in PACKAGES}
     system = f"{platform.system()} {platform.machine()}"
     processor = llvmlite.binding.get_host_cpu_name()
     return found | {"python": platform.python_version(), "system": system, "processor": processor}
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Version of a package; `none` if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import Problem
@@ -58,6 +59,8 @@ class _Work:
         if not any(map(len, self.log.channels.values())):
             self.problems.append(Problem("", f"cannot be used on {self.log.path.name}, which has no values"))
             self.stop_at_problems()
+        if self.log.path.name in (Path(file).name for file in self.file.files):
+            self.problems.append(Problem("files", f"must be called otherwise than {self.log.path.name}"))
         found = self.found(self.file.quantities, "quantities")
         if self.file.rows == "steady":
             self.stop_at_problems()

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,12 @@ from pydantic import BaseModel
 from segtrack.logs.fit.simulated.cases import Case
 from segtrack.logs.fit.unknowns import Unknown
 from segtrack.logs.replay import LoadedTerrain
+from segtrack.recording.versions import PACKAGES, version_of
 
 HASH = "sha256:"
 """Begins what stands for a value that is too long to be told."""
 _LONGEST = 80
 """Characters of a value that is told as it is."""
-_PACKAGES = ("segtrack", "numpy", "scipy", "cmaes", "pybullet")
-"""On which the course of a fit depends."""
 
 
 def describe(cases: Sequence[Case], unknowns: Sequence[Unknown], **others: Any) -> dict[str, Any]:
@@ -33,7 +31,7 @@ def describe(cases: Sequence[Case], unknowns: Sequence[Unknown], **others: Any) 
         **{part: _short(value) for part, value in others.items()},
         **dict(_of_unknowns(unknowns)),
         **dict(_of_cases(cases)),
-        **{f"version of {name}": _version(name) for name in _PACKAGES},
+        **{f"version of {name}": version_of(name) for name in (*PACKAGES, "cmaes")},
     }
 
 
@@ -88,10 +86,3 @@ def _fields(value: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return dict(vars(value))
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
