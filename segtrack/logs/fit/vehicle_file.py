@@ -73,7 +73,7 @@ def _parameters(found: Fit) -> dict[str, FittedParameter]:
             unit=estimate.unknown.unit,
             std=estimate.std,
             interval=estimate.interval,
-            identified=estimate.status in ("identified", "of this model alone"),
+            identified=estimate.is_bounded,
         )
         for estimate in found.estimates
         if estimate.unknown.log is None

@@ -72,8 +72,7 @@ def _draw_profile(
     unknown, unit = estimate.unknown, estimate.unknown.unit
     values = [unknown.value(x) for x in profile.scaled.tolist()]
     low, high = estimate.interval
-    identified = estimate.status in ("identified", "of this model alone")
-    axes.axvspan(low, high, color=_AFTER, alpha=0.18 if identified else 0.07, linewidth=0)
+    axes.axvspan(low, high, color=_AFTER, alpha=0.18 if estimate.is_bounded else 0.07, linewidth=0)
     axes.plot(values, profile.distances, "o-", color=_AFTER, markersize=4)
     axes.axhline(quantile, color="grey", linewidth=0.8, linestyle=":")
     axes.axvline(estimate.value, color=_AFTER, linewidth=0.8)

@@ -39,7 +39,7 @@ class Estimate:
         interval: Of 95 % in its unit; where the logs do not bound it, the bound of the search.
         status: Whether the logs bound it.
         at_bound: Which bound the best fit ran into, if it did.
-        why: Why it is not bounded, in words; empty if it is.
+        why: Why it is not identified, in words; empty if it is.
     """
 
     unknown: Unknown
@@ -54,6 +54,11 @@ class Estimate:
     def name(self) -> str:
         """Of the unknown."""
         return self.unknown.name
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the logs bound it from both sides, be it with a model that is seen to be wrong."""
+        return self.status in ("identified", "of this model alone")
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain values with the names that JSON has."""
