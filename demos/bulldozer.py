@@ -12,7 +12,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.cli.output import command
 from segtrack.demos import Picture
-from segtrack.experiments.chain_history import ChainHistory, ChainRecorder
+from segtrack.experiments.histories import ChainHistory, ChainRecorder
 from segtrack.files import write_figure
 from segtrack.rendering import Camera
 from segtrack.report.chain_figure import LOADS, draw_shoes

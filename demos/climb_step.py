@@ -29,7 +29,7 @@ def main(headless: bool = False, picture: Picture = None) -> None:
                 f"  pitch {math.degrees(state.pitch):5.1f} deg  slip {robot.tracks['left'].slip:6.3f}"
             )
             if picture is not None and round(world.time) == 8:
-                Camera(robot, world.terrains).save(picture)
+                Camera(robot, world.terrains, view="oblique", size=(960, 540)).save(picture)
 
 
 if __name__ == "__main__":

@@ -26,22 +26,22 @@ from segtrack.logs.fit.parameters import with_parameters
 from segtrack.logs.mapping import load_mapping, map_log
 from segtrack.logs.reading import read_log
 from segtrack.logs.replay import ReplaySettings, load_terrain, replay
-from segtrack.logs.replay.record import MotionRecorder
-from segtrack.report.logs.page.gather import gather
-from segtrack.report.logs.page.output import report_html
-from segtrack.report.logs.page.side_figure import draw_side_views
+from segtrack.logs.replay.simulate import MotionRecorder
+from segtrack.report.logs.gather import gather
+from segtrack.report.logs.output import report_html
+from segtrack.report.logs.report_figures import draw_side_views
 
 TERRAIN = "okada-step"
 ROBOT = {"com_x": -0.08, "drive_lag": 0.15}
-"""What is true of the robot and not in its vehicle file: where its weight is [m], and that drives lag [s]."""
+"""Parameters of the robot that its vehicle file lacks: centre of mass [m] and lag of its drives [s]."""
 RADIUS = 0.075
-"""Of the sprockets [m]."""
+"""Radius of the sprockets [m]."""
 SPEED = 0.1
-"""Of the belts [m/s]."""
+"""Speed of the belts [m/s]."""
 FLIPPERS = {"front_left": 45, "front_right": 45, "rear_left": 5, "rear_right": 5}
 """Their angles [deg]."""
 LAB = 3.2, -1.7, math.radians(30)
-"""Where the lab has the terrain's origin [m], and how far it is turned there [rad]."""
+"""Pose of the terrain's origin in the lab's frame: x, y [m] and yaw [rad]."""
 NOISE = [0.0] * 2 + [0.05] * 2 + [0.002] * 3 + [0.003] * 3 + [0.0] * 2
 """Standard deviations of the columns after time, in their units."""
 COLUMNS = (

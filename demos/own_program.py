@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pybullet
-import pybullet_data
 import typer
-from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
 from segtrack import terrain
 from segtrack.cli.output import command
-from segtrack.demos import Picture
+from segtrack.demos import PYBULLET_INSTALLED, Picture
+from segtrack.errors import MissingPyBulletError
 from segtrack.rendering import Camera
+
+if PYBULLET_INSTALLED:
+    import pybullet
+    import pybullet_data
+    from pybullet_utils.bullet_client import BulletClient
 
 TIME_STEP = 0.005
 SECONDS = 7.5
@@ -56,7 +59,7 @@ def drive(track_model: str, headless: bool, picture: Picture) -> None:
     build_world(client)
     segtrack.configure(client, time_step=TIME_STEP)
     robot = segtrack.attach(client, "example_rover", track_model=track_model, position=[0, 0, 0.1])
-    body, mast = robot.model.body_id, robot.model.links[MAST]
+    body, mast = robot.body_id, robot.links[MAST]
     robot.drive(linear=0.5, angular=0.0)
     highest = steepest = 0.0
     for step in range(round(SECONDS / TIME_STEP)):
@@ -79,6 +82,8 @@ def drive(track_model: str, headless: bool, picture: Picture) -> None:
 
 def main(headless: bool = False, picture: Picture = None) -> None:
     """Drive over one's own world with two track models; nothing of it is said twice."""
+    if not PYBULLET_INSTALLED:
+        raise MissingPyBulletError
     drive("compliant", headless, picture)
     drive("chain", headless, None)
 

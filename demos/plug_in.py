@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from functools import partial
 
-import pybullet
 import typer
-from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
 from segtrack import terrain
 from segtrack.cli.output import command
-from segtrack.demos import Picture
+from segtrack.demos import PYBULLET_INSTALLED, Picture
+from segtrack.errors import MissingPyBulletError
 from segtrack.rendering import Camera, free_body, mesh
+
+if PYBULLET_INSTALLED:
+    import pybullet
+    from pybullet_utils.bullet_client import BulletClient
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
     """Drive a rover with a mast in a curve, next to a ball that segtrack knows nothing of."""
+    if not PYBULLET_INSTALLED:
+        raise MissingPyBulletError
     client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)
     client.setGravity(0, 0, -9.81)
     ground = client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))

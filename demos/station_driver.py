@@ -37,8 +37,8 @@ class Driver:
 
     Attributes:
         scene: What there is to see.
-        status: Of the station.
-        state: Of the vehicle.
+        status: Status of the station.
+        state: State of the vehicle.
     """
 
     def __init__(self, link: str) -> None:
@@ -131,19 +131,19 @@ def main(headless: bool = False, repetitions: int = 10, picture: Picture = None)
             driver.listen(PERIOD)
             if trial and driver.state is not None:
                 driver.steer()
-                _tell(trial, told)
+                _print_score(trial, told)
                 if 2.0 < driver.state.pose[0] < 2.1:
                     shown = driver.state.pose
                 if trial["done"] >= repetitions:
                     driver.send(protocol.TrialRequest(action="abandon"))
-        _tell(trial, told)
+        _print_score(trial, told)
         if picture is not None and shown is not None:
             _draw(driver.scene["look"], shown, picture)
         rate = f"{trial['rate']:.2f} {trial['unit']}" if trial["rate"] is not None else "none"
         print(f"{trial['done']} completed, {trial['failures']} failed, rate {rate}")
 
 
-def _tell(trial: dict[str, Any], told: list[dict[str, Any]]) -> None:
+def _print_score(trial: dict[str, Any], told: list[dict[str, Any]]) -> None:
     """Print what has happened and was not told yet."""
     for event in trial["events"]:
         if event not in told:

@@ -27,13 +27,13 @@ COURSES = {
     "half-round": terrain.HalfRound(radius=0.1, distance=0.8),
     "barrier": terrain.TrapezoidBarrier(height=0.15, top_length=0.4, bottom_length=0.9, distance=0.8),
     "ditch": terrain.TrapezoidDitch(depth=0.15, top_length=0.8, bottom_length=0.3, distance=0.8),
-    "waves": terrain.Heightfield(heights=WAVES, cell=0.1),
+    "waves": terrain.Heightfield(heights=WAVES, spacing=0.1),
     "step field": terrain.StepField(max_height=0.1, cell=0.2, rows=10, columns=10, distance=0.8, seed=1),
 }
 
 
 COLUMNS, TILE = 4, (200, 112)
-"""Of the picture: tiles in a row, and the size of each [pixels]."""
+"""Tiles in a row of the picture, and the size of each [pixels]."""
 
 
 def main(
@@ -50,7 +50,8 @@ def main(
             robot.set_belt_speed(0.3, 0.3)
             world.run(0.45 * seconds, real_time=not headless)
             if picture is not None:
-                tiles.append(Camera(robot, world.terrains, view="oblique", size=TILE).take())
+                camera = Camera(robot, world.terrains, view="oblique", size=TILE)
+                tiles.append(camera.take(fine=True))
             world.run(0.55 * seconds, real_time=not headless)
             x, _, z = robot.state.position
             print(f"{name:12s} x {x:5.2f} m  height {z:5.2f} m  {world.real_time_factor:4.1f} x real time")

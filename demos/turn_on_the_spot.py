@@ -22,8 +22,8 @@ def main(headless: bool = False, picture: Picture = None) -> None:
         world.add_terrain(terrain.Plane())
         flippers = dict.fromkeys(("front_left", "front_right", "rear_left", "rear_right"), RAISED)
         robot = world.add_vehicle("quince", flippers=flippers)
-        gauge = robot.tracks["left"].spec.mount.xyz[1] - robot.tracks["right"].spec.mount.xyz[1]
-        without_slip = 2 * SPEED / gauge
+        assert robot.description.gauge is not None
+        without_slip = 2 * SPEED / robot.description.gauge
         robot.set_belt_speed(left=-SPEED, right=SPEED)
         world.run(1.0, real_time=not headless)
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""What an action commands: belt speeds, and how fast the flippers turn.
+"""Actions: commanded belt speeds and turning speeds of the flippers.
 
 | entry | commands | at 1 |
 |---|---|---|
@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -23,20 +24,20 @@ _GROUPS = ("pairs", "each")
 
 
 class Actuators:
-    """How an action's entries are given to a robot.
+    """Commands of an action's entries.
 
     Attributes:
-        names: Of the entries.
-        belt_speed: Of a belt at action 1 [m/s].
-        space: Of the actions, [-1, 1] in each entry.
+        names: Names of the entries.
+        belt_speed: Belt speed at action 1 [m/s].
+        space: Space of the actions, [-1, 1] in each entry.
     """
 
     def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
-        """Set them up.
+        """Lay the entries out.
 
         Args:
-            vehicle: What will be driven.
-            belt_speed: Of a belt at action 1 [m/s].
+            vehicle: Vehicle that is driven.
+            belt_speed: Belt speed at action 1 [m/s].
             flippers: Coupled `pairs` (front, rear), or `each` for itself.
 
         Raises:
@@ -46,16 +47,17 @@ class Actuators:
             raise UnknownNameError("flipper grouping", flippers, _GROUPS)
         self.belt_speed = belt_speed
         parts = vehicle.flippers
-        self._groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
+        groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
         if flippers == "pairs":
             ends = {part.tip_direction: None for part in parts.values()}
-            self._groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
-        self._fastest = {name: part.max_speed for name, part in parts.items()}
-        self.names = ("left", "right", *self._groups)
+            groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
+        self.names = ("left", "right", *groups)
+        grouped = enumerate(groups.values(), start=2)
+        self._turned = [(name, i, parts[name].max_speed) for i, names in grouped for name in names]
         self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
 
     def check(self, action: Any) -> NDArray[np.float32]:
-        """An action as an array (n,), clipped to [-1, 1].
+        """Return an action as an array (n,), clipped to [-1, 1].
 
         Raises:
             InvalidValueError: Of another shape, or not finite numbers.
@@ -67,24 +69,26 @@ class Actuators:
         if given.dtype.kind not in "fiu":
             raise InvalidValueError("action", f"{len(self.names)} numbers", action)
         array = given.astype(np.float32)
-        if array.shape != self.space.shape:
+        if array.shape != (len(self.names),):
             expected = f"of shape {self.space.shape}: {', '.join(self.names)}"
             raise InvalidValueError("action", expected, Phrase(f"shape {array.shape}"))
-        for name, value in zip(self.names, array, strict=True):
-            if not np.isfinite(value):
-                raise InvalidValueError(f"action entry {name}", "a finite number", float(value))
-        return np.clip(array, -1.0, 1.0)
+        for name, value in zip(self.names, array.tolist(), strict=True):
+            if not math.isfinite(value):
+                raise InvalidValueError(f"action entry {name}", "a finite number", value)
+        return array.clip(-1.0, 1.0)
 
     def apply(self, robot: Robot, action: NDArray[np.float32]) -> None:
         """Command a robot."""
-        left, right, *turns = action.tolist()
-        robot.set_belt_speed(left * self.belt_speed, right * self.belt_speed)
-        for names, turn in zip(self._groups.values(), turns, strict=True):
-            robot.set_flipper_speeds(**{name: turn * self._fastest[name] for name in names})
+        values = action.tolist()
+        robot.set_belt_speed(values[0] * self.belt_speed, values[1] * self.belt_speed)
+        speeds = {}
+        for flipper, entry, fastest in self._turned:
+            speeds[flipper] = values[entry] * fastest
+        robot.set_flipper_speeds(**speeds)
 
 
 def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
-    """The belt speed at action 1 [m/s].
+    """Check the belt speed at action 1 [m/s].
 
     Raises:
         InvalidValueError: Not positive and finite, or faster than the slowest drive.

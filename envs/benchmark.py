@@ -1,4 +1,4 @@
-"""How fast the environments are."""
+"""Speed of the environments."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _RESETS = 100
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast one environment is; medians over rounds.
+    """Speed of one environment; medians over rounds.
 
     Attributes:
-        task: Its name.
-        engine: What simulated it.
+        task: Name of the task.
+        engine: Name of the engine.
         one: Control steps a second in one process, resets included.
-        all_cores: The same with a worker a core, all together.
-        workers: How many workers that were.
+        all_cores: Control steps a second with a worker a core, all together.
+        workers: Number of workers.
         reset: Duration of a reset, median [s].
-        slowest_reset: Of so many, one that builds the world anew included [s].
+        slowest_reset: Longest reset, one that builds the world anew included [s].
         real_time_factor: Simulated over elapsed time in one process.
     """
 
@@ -47,11 +47,11 @@ class Speed:
 
     @property
     def gain(self) -> float:
-        """All cores over one process."""
+        """Ratio of all cores to one process [-]."""
         return self.all_cores / self.one
 
     def summary(self) -> dict[str, Any]:
-        """As plain values with the names that JSON has."""
+        """Return plain values with the names that JSON has."""
         return {**vars(self), "gain": self.gain}
 
 
@@ -70,9 +70,9 @@ def benchmark(
     Args:
         tasks: Names of tasks.
         steps: Control steps of each environment in each measurement.
-        rounds: How often one process and all cores take turns.
-        vehicle: What drives.
-        engine: What simulates it; that of `Environment` if not given.
+        rounds: Number of turns of one process and all cores.
+        vehicle: Name of the vehicle.
+        engine: Name of the engine; that of `Environment` if not given.
         workers: Processes for all cores; as many as there are cores if not given.
         on_done: Called after each task.
 

@@ -1,4 +1,4 @@
-"""A wrapper that makes a task harder as it is learnt."""
+"""Curricula: a wrapper that makes a task harder as it is learnt."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from segtrack.errors import InvalidValueError, UnknownNameError, finite
 
 
 class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Draws a task's difficulty up to a level that rises with the success rate.
+    """Wrapper that samples a task's difficulty up to a level that rises with the success rate.
 
     Episodes draw the parameter uniformly, in turn between `easiest` and the level, so that nothing
     is forgotten, and within a `step` of the level. Once `threshold` of the last `window` episodes
     near the level succeeded, it rises by `step`, up to `hardest`. `info["level"]` tells it.
 
     Attributes:
-        level: Of the parameter, now.
+        level: Present level of the parameter.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
             env: One of segtrack's, wrapped or not.
             easiest: Smallest value of the parameter.
             hardest: Value at which the level stops rising.
-            step: By which it rises, > 0.
-            level: To begin with; a step above the easiest if not given.
-            parameter: The task's own difficulty if not given.
-            threshold: Success rate at which it rises, in (0, 1].
-            window: How many episodes near the level count.
+            step: Rise of the level, > 0.
+            level: First level; a step above the easiest if not given.
+            parameter: Name of the parameter; the task's own difficulty if not given.
+            threshold: Success rate at which the level rises, in (0, 1].
+            window: Number of the latest episodes near the level that count.
 
         Raises:
             UnknownNameError: No such parameter.
@@ -52,7 +52,7 @@ class Curriculum(gymnasium.Wrapper[Any, Any, Any, Any]):
         """
         super().__init__(env)
         there: Any = env.unwrapped
-        self._parameter = there.task.difficulty if parameter is None else parameter
+        self._parameter = getattr(there.task, "difficulty", "") if parameter is None else parameter
         kind = there.parameters.get(self._parameter)
         if not isinstance(kind, Number):
             numbers = [name for name, p in there.parameters.items() if isinstance(p, Number)]

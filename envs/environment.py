@@ -1,9 +1,8 @@
-"""A task, a robot, sensors, actuators and a reward, put together as a gymnasium environment."""
+"""The gymnasium environment: a task, a robot, sensors, actuators and a reward."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,13 +14,12 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.envs.actions import Actuators, FlipperGroups, check_belt_speed
-from segtrack.envs.course import Course
-from segtrack.envs.episode import Episode, mean_slip, work_and_travel
-from segtrack.envs.episode_world import EpisodeWorld
-from segtrack.envs.observation import ObservationKind, Scan, Sensors
+from segtrack.envs.episode import Episode, EpisodeWorld
+from segtrack.envs.observation import Scan
 from segtrack.envs.parameters import check_values, robot_parameters, sample_values
 from segtrack.envs.rewards import Reward
-from segtrack.envs.task import FAILURES, Task, TaskState, reach_of
+from segtrack.envs.sensors import ObservationKind, Sensors
+from segtrack.envs.task import FAILURES, Task, TaskState, check_task, reach_of
 from segtrack.envs.tasks import find_task
 from segtrack.errors import (
     DivergedError,
@@ -47,20 +45,21 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
     step, in [-1, 1], as `Track.slip`) [-], `energy` (work of all belt drives since the start) [J]
-    and `reward_terms`.
-    The last one of an episode also has its `real_time_factor`, which differs from run to run.
+    and `reward_terms`; the last one of an episode also its `real_time_factor`, which differs from run
+    to run. A native environment can be copied and pickled: the copy goes on from the same state, to the bit.
 
     Attributes:
-        task: What is to be done.
-        vehicle: What is to do it.
-        parameters: Everything that an episode is built from, by name.
-        actuators: What actions command.
-        scan: Where the height scan looks.
-        sensors: What observations hold.
-        reward: The weighted terms.
-        control_period: Between two actions [s].
-        engine: What simulates it.
-        track_model: How tracks are built.
+        task: Task of the robot.
+        vehicle: Description of the robot.
+        parameters: Parameters that an episode is built from, by name.
+        actuators: Commands of the action's entries.
+        scan: Grid of the height scan.
+        sensors: Sensors of the observations.
+        reward: Weighted terms of the reward.
+        control_period: Time between two actions [s].
+        time_step: Time step of the engine [s].
+        engine: Name of the engine.
+        track_model: Name of the track model.
         preset: The engine's solver settings.
     """
 
@@ -81,40 +80,43 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         engine: EngineName | None = None,
         track_model: str | None = None,
         preset: str | None = None,
+        time_step: float | None = None,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
-        """Put it together; the robot is loaded at the first reset.
+        """Put an environment together; the robot is loaded at the first reset.
 
         Args:
             task: Name of a task, or one of your own.
             vehicle: Bundled name, path of a vehicle file, or a description.
-            control_frequency: Actions a second [Hz]; time steps are cut so that a whole number fits.
-            belt_speed: Of a belt at action 1 [m/s]; no more than the slowest drive's top speed.
+            control_frequency: Actions a second [Hz].
+            belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.
             flippers: Actions for coupled `pairs` (front, rear), or for `each`.
             observation: `flat` for one float32 box, `dict` for named parts.
-            scan: Where the height scan looks.
-            time_limit: When an episode is truncated [s]; the task's if not given.
+            scan: Grid of the height scan.
+            time_limit: Time after which an episode is truncated [s]; the task's if not given.
             reward: Weights instead of the task's, by term.
-            engine: `pybullet` or `native`; what runs the track model if not given.
-            track_model: How tracks are built; the engine's default if not given.
+            engine: `pybullet` or `native`; the one that runs the track model if not given.
+            track_model: Track model; the engine's default if not given.
             preset: The engine's solver settings: PyBullet's are `coarse` (10 ms, the default here), `fast`
                 (4 ms) and `exact` (1 ms).
+            time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
+                of time steps.
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
-            **parameters: Of task and robot: numbers, or ranges to sample from.
+            **parameters: Parameters of task and robot: numbers, or ranges to sample from.
 
         Raises:
             UnknownNameError: No such task, vehicle, parameter, reward term, engine, track model, preset or
                 mode.
             VehicleFileError: The vehicle file has mistakes.
             InvalidValueError: A value that cannot be, an engine that does not run the track model or has
-                no window, or a vehicle without the flippers that the task needs.
+                no window, a task without name or parameters, or a vehicle without the flippers that the
+                task needs.
             SegtrackError: There is no display for a window.
         """
         if isinstance(task, str):
             task = find_task(task)()
-        if not isinstance(task, Task):
-            raise InvalidValueError("task", "a task's name, or a Task", task)
+        check_task(task)
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
         self.engine, self.track_model = resolve(engine, track_model)
@@ -151,10 +153,11 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             engine=self.engine,
             track_model=self.track_model,
             preset=preset,
+            time_step=time_step,
             period=self.control_period,
             gui=render_mode == "human",
         )
-        self.preset = self._episode_world.preset
+        self.preset, self.time_step = self._episode_world.preset, self._episode_world.time_step
         self._episode: Episode | None = None
 
     def reset(
@@ -163,7 +166,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Begin an episode.
 
         Args:
-            seed: Of everything that is sampled from here on.
+            seed: Seed of everything that is sampled from here on.
             options: Parameters for this episode instead of the constructor's: numbers or ranges.
 
         Returns:
@@ -175,83 +178,102 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             InvalidValueError: A value that cannot be.
         """
         episode_world = self._open_world("reset")
-        given = self._given
-        if options is not None:
-            given = {**given, **check_values(self.parameters, options, self.task.name)}
+        given = {
+            **self._given,
+            **check_values(self.parameters, {} if options is None else options, self.task.name),
+        }
         super().reset(seed=seed)
         values = sample_values(self.parameters, given, self.np_random)
         course = self.task.course(values, self._reach, self.np_random)
         self._episode = None
         episode_world.set_up(course, values)
-        zero = np.zeros(self.action_space.shape or (), np.float32)
-        task_state = self._read_state(course, zero, zero, 0.0)
-        self._episode = Episode(course, values, task_state, deque([zero] * values["action_delay"]))
-        return self._observe(), self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
+        still = np.zeros(self.action_space.shape or (), np.float32)
+        episode = Episode(course, values, episode_world.robot, still, self.np_random)
+        entries = self.sensors.read(episode.task_state, values["sensor_noise"], episode.rng)
+        episode.observation = self.sensors.form(entries)
+        self._episode = episode
+        return episode.observation, episode.info(
+            dict.fromkeys(self.reward.weights, 0.0), 0.0, self.control_period
+        )
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act for one control step.
 
         Args:
-            action: See `segtrack.envs.actions` (n,), in [-1, 1].
+            action: Action (n,), in [-1, 1], see `segtrack.envs.actions`.
 
         Returns:
-            Observation, reward, whether the robot ended it (success, tipped over, fallen, off the
-            course), whether time is over or the simulation has diverged, and `info`.
+            Observation, reward, termination (success, tipped over, fallen, off the course), truncation
+            (time is over, or the simulation has diverged), and `info`.
 
         Raises:
             NotReadyError: Not reset, over, or closed.
             InvalidValueError: An action of another shape, or not of finite numbers.
         """
-        episode_world, episode = self._open_world("step"), self._running("step")
+        episode_world, episode = self._episode_world, self._episode
+        if episode_world is None or episode is None or episode.outcome != "running":
+            raise self._refusal("step")
+        robot, period = episode_world.robot, self.control_period
         action = self.actuators.check(action)
         episode.queue.append(action)
-        self.actuators.apply(episode_world.robot, episode.queue.popleft())
-        before, began = episode.task_state, time.perf_counter()
-        energies, travels = work_and_travel(episode_world.robot)
+        self.actuators.apply(robot, episode.queue.popleft())
+        progress, began = episode.task_state.place.progress, time.perf_counter()
         try:
-            episode_world.world.run(self.control_period, real_time=self.render_mode == "human")
+            episode_world.world.run(period, real_time=self.render_mode == "human")
         except DivergedError:
             episode.outcome = "diverged"
             episode_world.invalidate()
-            return self._observe(), 0.0, False, True, self._info(dict.fromkeys(self.reward.weights, 0.0), 0.0)
-        episode.steps += 1
+            info = episode.info(dict.fromkeys(self.reward.weights, 0.0), 0.0, period)
+            return episode.observation, 0.0, False, True, info
         episode.elapsed += time.perf_counter() - began
-        work, way = work_and_travel(episode_world.robot)
-        gained = float(np.sum(np.maximum(work - energies, 0.0)))
-        now = self._read_state(episode.course, action, before.action, gained)
-        episode.task_state, episode.energy = now, float(np.sum(work))
+        slip = episode.advance(robot, action, period)
+        now = episode.task_state
         episode.outcome = self.task.outcome(now)
-        terms = self.reward.terms(before.place.progress, now, episode.outcome)
+        terms = self.reward.terms(progress, now, episode.outcome)
+        # The robot's own ending counts where it falls together with the end of the time.
         terminated = episode.outcome == "success" or episode.outcome in FAILURES
-        truncated = episode.steps * self.control_period >= self._time_limit - 1e-9
+        truncated = episode.steps * period >= self._time_limit - 1e-9
         if truncated and not terminated:
             episode.outcome = "timeout"
-        slip = mean_slip(before, now, float(np.mean(way - travels)), self.control_period)
-        return self._observe(), sum(terms.values()), terminated, truncated, self._info(terms, slip)
+        entries = self.sensors.read(now, episode.values["sensor_noise"], episode.rng)
+        episode.observation = self.sensors.form(entries)
+        info = episode.info(terms, slip, period)
+        return episode.observation, sum(terms.values()), terminated, truncated, info
 
     def render(self) -> Any:
-        """A picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
+        """Return a picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
         if self.render_mode != "rgb_array":
             return None
         from segtrack.rendering import Camera  # With numba, which takes half a second to import.
 
         episode_world = self._open_world("render")
         if self._episode is None:
-            raise NotReadyError(f"render {self.task.name}", "it has not been reset")
+            raise self._refusal("render")
         if self._episode.camera is None:
             robot, terrains = episode_world.robot, episode_world.world.terrains
             self._episode.camera = Camera(robot, terrains, view="oblique")
         return self._episode.camera.take()
 
     def close(self) -> None:
-        """Give back what PyBullet holds; may be called again."""
+        """Free what the engine holds; may be called again."""
         if self._episode_world is not None:
             self._episode_world.close()
         self._episode_world = self._episode = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of.
+
+        Raises:
+            NotReadyError: PyBullet runs the world, and holds what cannot be copied.
+        """
+        if self.engine == "pybullet":
+            reason = "its world is PyBullet's; the engine native can be copied"
+            raise NotReadyError(f"copy {self.task.name}", reason)
+        return vars(self)
+
     @property
     def task_state(self) -> TaskState:
-        """Where the episode stands, more exactly than the observation tells.
+        """State of the episode, without noise or limits.
 
         Raises:
             NotReadyError: There is no episode.
@@ -262,33 +284,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     def _open_world(self, what: str) -> EpisodeWorld:
         if self._episode_world is None:
-            raise NotReadyError(f"{what} {self.task.name}", "it is closed")
+            raise self._refusal(what)
         return self._episode_world
 
-    def _running(self, what: str) -> Episode:
-        if self._episode is None:
-            raise NotReadyError(f"{what} {self.task.name}", "it has not been reset")
-        if self._episode.over:
-            raise NotReadyError(f"{what} {self.task.name}", "its episode is over; reset it")
-        return self._episode
-
-    def _read_state(
-        self, course: Course, action: NDArray[np.float32], last: NDArray[np.float32], work: float
-    ) -> TaskState:
-        episode_world = self._open_world("look at")
-        state = episode_world.robot.state
-        x, y, _ = state.position
-        return TaskState(state, course.path.locate(x, y), action, last, work, course)
-
-    def _observe(self) -> Any:
-        episode_world, episode = self._open_world("observe"), self._episode
-        assert episode is not None
-        if episode.outcome != "diverged":
-            entries = self.sensors.read(episode_world.robot, episode.task_state)
-            noise = episode.values["sensor_noise"]
-            episode.observation = self.sensors.form(self.sensors.noisy(entries, noise, self.np_random))
-        return episode.observation
-
-    def _info(self, terms: dict[str, float], slip: float) -> dict[str, Any]:
-        assert self._episode is not None
-        return self._episode.info(terms, slip, self.control_period)
+    def _refusal(self, what: str) -> NotReadyError:
+        """Return the error of an environment in which no episode runs."""
+        reason = "its episode is over; reset it" if self._episode is not None else "it has not been reset"
+        return NotReadyError(
+            f"{what} {self.task.name}", "it is closed" if self._episode_world is None else reason
+        )

@@ -1,8 +1,10 @@
-"""How often policies succeed, over a task's difficulty, with confidence intervals."""
+"""Success rates of policies over a task's difficulty, with confidence intervals."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,35 +13,32 @@ from scipy.stats import binomtest
 
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
-from segtrack.envs.conditions import spread
 from segtrack.envs.environment import Environment
-from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
+from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values, spread
 from segtrack.envs.policies import make_policy
 from segtrack.envs.task import FAILURES, Outcome
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.parallel import run_parallel
+from segtrack.experiments.parallel import Workers
 
-CONFIDENCE = 0.95
-_PIECE = 10
-"""Episodes that one process runs in a row."""
+_PIECE = 5  # Episodes that one process runs in a row; Ctrl-C loses those of unfinished rows.
 
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """Which policies to try, on what, how often.
+    """Policies to try, the task, and the number of episodes.
 
     Attributes:
         task: Name of a task.
         policies: `scripted`, `random`, `ppo`, or files.
-        episodes: At each level; all policies get the same seeds.
-        levels: Of the task's difficulty; the task's own if not given.
-        seed: Of the first episode.
+        episodes: Number of episodes at each level; all policies get the same seeds.
+        levels: Levels of the task's difficulty; the task's own if not given.
+        seed: Seed of the first episode.
         vehicle: Bundled name, or path of a vehicle file.
-        engine: What simulates them; what runs the track model if not given.
-        track_model: How tracks are built; the engine's default if not given.
+        engine: Name of the engine; the one that runs the track model if not given.
+        track_model: Track model; the engine's default if not given.
         preset: The engine's solver settings; the environments' default if not given.
-        parameters: Of the environment, instead of those that are spread.
+        parameters: Parameters of the environment, instead of those that are spread.
     """
 
     task: str
@@ -54,7 +53,7 @@ class EvaluationSetup:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be evaluated."""
+        """Check that it can be evaluated."""
         task = find_task(self.task)
         if self.episodes < 1:
             raise InvalidValueError("episodes", "at least 1", self.episodes)
@@ -68,17 +67,22 @@ class EvaluationSetup:
 
     @property
     def chosen_levels(self) -> tuple[float, ...]:
-        """Of the task's difficulty."""
+        """Levels of the task's difficulty."""
         return self.levels if self.levels is not None else TASKS[self.task].levels
+
+    @property
+    def episode_count(self) -> int:
+        """Number of episodes of all policies at all levels."""
+        return len(self.policies) * len(self.chosen_levels) * self.episodes
 
 
 @dataclass(frozen=True)
 class EpisodeOutcome:
-    """How one episode ended.
+    """Result of one episode.
 
     Attributes:
-        outcome: As `info` has it.
-        duration: Simulated [s].
+        outcome: Outcome, as in `info`.
+        duration: Simulated time [s].
         energy: Work of all belt drives [J].
         total_reward: Sum of the rewards.
     """
@@ -91,12 +95,12 @@ class EpisodeOutcome:
 
 @dataclass(frozen=True)
 class LevelResult:
-    """What a policy did at one level.
+    """Results of a policy at one level.
 
     Attributes:
-        policy: As it was named.
-        level: Of the task's difficulty.
-        episodes: How they ended.
+        policy: Name of the policy, as it was given.
+        level: Level of the task's difficulty.
+        episodes: Results of the episodes, in the order of their seeds; at least one.
     """
 
     policy: str
@@ -105,23 +109,22 @@ class LevelResult:
 
     @property
     def successes(self) -> int:
-        """How many episodes succeeded."""
+        """Number of episodes that succeeded."""
         return sum(episode.outcome == "success" for episode in self.episodes)
 
     @property
     def rate(self) -> float:
-        """Of success."""
+        """Success rate."""
         return self.successes / len(self.episodes)
 
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's interval of the success rate at 95 %."""
-        test = binomtest(self.successes, len(self.episodes))
-        interval = test.proportion_ci(CONFIDENCE, method="wilson")
+        interval = binomtest(self.successes, len(self.episodes)).proportion_ci(0.95, method="wilson")
         return float(interval.low), float(interval.high)
 
     def summary(self) -> dict[str, Any]:
-        """As plain values with the names that JSON and CSV have."""
+        """Return plain values with the names that JSON and CSV have."""
         low, high = self.interval
         done = [episode.duration for episode in self.episodes if episode.outcome == "success"]
         return {
@@ -141,15 +144,15 @@ class LevelResult:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How policies did.
+    """Results of policies over levels.
 
     Attributes:
-        setup: What was asked for.
+        setup: Policies, task and number of episodes.
         conditions: Parameters that were fixed or sampled, beside the difficulty.
-        engine: What simulated them.
-        track_model: How tracks were built.
+        engine: Name of the engine.
+        track_model: Name of the track model.
         preset: The engine's solver settings.
-        results: Level by level, policy by policy.
+        results: Results, policy by policy and level by level; those without an episode are left out.
     """
 
     setup: EvaluationSetup
@@ -161,15 +164,25 @@ class Evaluation:
 
     @property
     def difficulty(self) -> str:
-        """Name and unit of what the levels are of."""
+        """Name and unit of the difficulty."""
         return TASKS[self.setup.task].difficulty_label()
 
+    @property
+    def done(self) -> int:
+        """Number of episodes that were run."""
+        return sum(len(result.episodes) for result in self.results)
+
+    @property
+    def finished(self) -> bool:
+        """True if all episodes were run; otherwise Ctrl-C ended the evaluation."""
+        return self.done == self.setup.episode_count
+
     def of(self, policy: str) -> tuple[LevelResult, ...]:
-        """A policy's results, level by level."""
+        """Return a policy's results, level by level."""
         return tuple(result for result in self.results if result.policy == policy)
 
     def summary(self) -> dict[str, Any]:
-        """As plain values with the names that JSON has."""
+        """Return plain values with the names that JSON has."""
         return {
             "task": self.setup.task,
             "vehicle": self.setup.vehicle,
@@ -179,8 +192,18 @@ class Evaluation:
             "difficulty": self.difficulty,
             "conditions": {k: list(v) if isinstance(v, tuple) else v for k, v in self.conditions.items()},
             "seed": self.setup.seed,
+            "finished": self.finished,
             "results": [result.summary() for result in self.results],
         }
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during an evaluation; carries what was done until then."""
+
+    def __init__(self, result: Evaluation) -> None:
+        """Keep the results of the episodes that were run, at least one."""
+        super().__init__()
+        self.result = result
 
 
 @dataclass(frozen=True)
@@ -193,54 +216,51 @@ class _Piece:
     seeds: tuple[int, ...]
     conditions: Mapping[str, Any]
 
-    def make(self) -> Environment:
-        """The environment at the level."""
-        return _make(self.setup, self.level, self.conditions)
-
 
 def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None = None) -> Evaluation:
     """Run the episodes, on all cores.
 
     Args:
-        setup: What to do.
+        setup: Policies, task and number of episodes.
         on_done: Called with the number of episodes so far.
 
     Returns:
-        How they ended.
+        The results.
 
     Raises:
         SegtrackError: The environment cannot be made, or a policy not be read.
+        EvaluationInterrupted: Ctrl-C after some episodes.
     """
-    vehicle = load_vehicle(setup.vehicle)
-    conditions = {**spread(vehicle), **setup.parameters}
+    conditions = {**spread(load_vehicle(setup.vehicle)), **setup.parameters}
     tried = _refuse_early(setup, conditions)
     seeds = range(setup.seed, setup.seed + setup.episodes)
-    cut = [tuple(seeds[i : i + _PIECE]) for i in range(0, len(seeds), _PIECE)]
     pieces = [
-        _Piece(setup, policy, level, some, conditions)
+        _Piece(setup, policy, level, tuple(seeds[i : i + _PIECE]), conditions)
         for policy in setup.policies
         for level in setup.chosen_levels
-        for some in cut
+        for i in range(0, len(seeds), _PIECE)
     ]
-    finished = 0
+    done: dict[int, list[EpisodeOutcome]] = {}
 
-    def count() -> None:
-        nonlocal finished
-        finished += 1
+    def note(index: int, outcomes: list[EpisodeOutcome]) -> None:
+        done[index] = outcomes
         if on_done is not None:
-            on_done(round(finished / len(pieces) * episode_count(setup)))
+            on_done(sum(map(len, done.values())))
 
-    outcomes = run_parallel(_run_piece, pieces, on_done=count)
-    results = []
-    for i in range(0, len(pieces), len(cut)):
-        episodes = tuple(outcome for piece in outcomes[i : i + len(cut)] for outcome in piece)
-        results.append(LevelResult(pieces[i].policy, pieces[i].level, episodes))
-    return Evaluation(setup, conditions, tried.engine, tried.track_model, tried.preset, tuple(results))
+    def results() -> Evaluation:
+        episodes: dict[tuple[str, float], tuple[EpisodeOutcome, ...]] = {}
+        for i in sorted(done):
+            at = pieces[i].policy, pieces[i].level
+            episodes[at] = (*episodes.get(at, ()), *done[i])
+        levels = (LevelResult(*at, outcomes) for at, outcomes in episodes.items())
+        return Evaluation(setup, conditions, tried.engine, tried.track_model, tried.preset, tuple(levels))
 
-
-def episode_count(setup: EvaluationSetup) -> int:
-    """How many episodes an evaluation runs."""
-    return len(setup.policies) * len(setup.chosen_levels) * setup.episodes
+    try:
+        with Workers(min(len(pieces), os.cpu_count() or 1)) as pool:
+            pool.run(_run_piece, pieces, note)
+    except KeyboardInterrupt as stop:
+        raise (EvaluationInterrupted(results()) if done else stop) from None
+    return results()
 
 
 def _make(setup: EvaluationSetup, level: float, conditions: Mapping[str, Any]) -> Environment:
@@ -257,21 +277,15 @@ def _make(setup: EvaluationSetup, level: float, conditions: Mapping[str, Any]) -
 def _refuse_early(setup: EvaluationSetup, conditions: Mapping[str, Any]) -> Environment:
     """Find mistakes before any work is done; returns a closed environment that was found good."""
     for level in setup.chosen_levels:
-        env = _make(setup, level, conditions)
-        try:
+        with closing(_make(setup, level, conditions)) as env:
             for policy in setup.policies:
                 make_policy(policy, env)
-        finally:
-            env.close()
     return env
 
 
 def _run_piece(piece: _Piece) -> list[EpisodeOutcome]:
-    env = piece.make()
-    try:
+    with closing(_make(piece.setup, piece.level, piece.conditions)) as env:
         return [_run_episode(env, piece.policy, seed) for seed in piece.seeds]
-    finally:
-        env.close()
 
 
 def _run_episode(env: Environment, name: str, seed: int) -> EpisodeOutcome:
@@ -281,5 +295,4 @@ def _run_episode(env: Environment, name: str, seed: int) -> EpisodeOutcome:
     while not over:
         observation, reward, terminated, truncated, info = env.step(policy.act(observation))
         total, steps, over = total + reward, steps + 1, terminated or truncated
-    duration = steps * env.control_period
-    return EpisodeOutcome(info["outcome"], duration, info["energy"], total)
+    return EpisodeOutcome(info["outcome"], steps * env.control_period, info["energy"], total)

@@ -1,4 +1,4 @@
-"""A learnt policy in a small file: a multilayer perceptron that needs NumPy alone."""
+"""Learnt policies in small files: a multilayer perceptron that needs NumPy alone."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _FORMAT = "segtrack policy 1"
 
 
 @dataclass(frozen=True)
-class Origin:
-    """What a network was trained for.
+class NetworkOrigin:
+    """Task, vehicle, observation and action that a network was trained for.
 
     Attributes:
         task: Name of the task.
         vehicle: Name of the vehicle.
-        entries: Of the observation, in their order.
+        entries: Entries of the observation, in their order.
         actions: Entries of the action, in their order.
-        belt_speed: Of a belt at action 1 [m/s].
-        control_period: Between two actions [s].
+        belt_speed: Belt speed at action 1 [m/s].
+        control_period: Time between two actions [s].
         scan: Extents of the height scan: behind, before, to either side [m].
     """
 
@@ -41,8 +41,8 @@ class Origin:
     scan: tuple[float, ...]
 
     @classmethod
-    def of(cls, env: Environment) -> Origin:
-        """What a policy for an environment is for."""
+    def of(cls, env: Environment) -> NetworkOrigin:
+        """Return the origin of a policy for an environment."""
         return cls(
             env.task.name,
             env.vehicle.name,
@@ -59,28 +59,28 @@ class Network:
     """Layers with hyperbolic tangents between them, from a scaled observation to an action.
 
     Attributes:
-        origin: What it was trained for.
+        origin: Task, vehicle, observation and action that it was trained for.
         low: Observation that is scaled to -1 (n,).
         high: Observation that is scaled to 1 (n,).
-        weights: Of each layer (outputs, inputs).
-        biases: Of each layer (outputs,).
+        weights: Weights of each layer (outputs, inputs).
+        biases: Biases of each layer (outputs,).
     """
 
-    origin: Origin
+    origin: NetworkOrigin
     low: NDArray[np.float32]
     high: NDArray[np.float32]
     weights: tuple[NDArray[np.float32], ...]
     biases: tuple[NDArray[np.float32], ...]
 
     def __call__(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The action (m,), clipped to [-1, 1], for a flat observation (n,)."""
+        """Return the action (m,), clipped to [-1, 1], for a flat observation (n,)."""
         values = 2 * (observation - self.low) / (self.high - self.low) - 1
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             values = np.tanh(weight @ values + bias)
         return np.clip(self.weights[-1] @ values + self.biases[-1], -1.0, 1.0).astype(np.float32)
 
     def save(self, path: Path) -> None:
-        """Write it, complete or not at all.
+        """Write the file, complete or not at all.
 
         Raises:
             FileAccessError: It cannot be written.
@@ -94,7 +94,7 @@ class Network:
 
     @classmethod
     def load(cls, path: Path) -> Network:
-        """Read one.
+        """Read a policy's file.
 
         Raises:
             FileAccessError: There is no such file, or it is none of ours.
@@ -117,9 +117,9 @@ def _read(content: bytes) -> Network:
         weights = tuple(data[f"weight_{i}"] for i in range(count))
         biases = tuple(data[f"bias_{i}"] for i in range(count))
         low, high = data["low"], data["high"]
-    given: dict[str, Any] = {name: header[name] for name in Origin.__dataclass_fields__}
+    given: dict[str, Any] = {name: header[name] for name in NetworkOrigin.__dataclass_fields__}
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-    origin = Origin(**{**given, **lists})
+    origin = NetworkOrigin(**{**given, **lists})
     sizes = (len(origin.entries), *(len(bias) for bias in biases))
     shapes = [weight.shape for weight in weights]
     fits = shapes == list(zip(sizes[1:], sizes[:-1], strict=True)) and sizes[-1] == len(origin.actions)

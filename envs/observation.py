@@ -1,4 +1,4 @@
-"""What the robot perceives, entry by entry.
+"""Observations: the table of what a robot perceives.
 
 The body frame has x forward, y to the left, z up. The heading frame has the body frame's
 origin and the world's z axis, and is turned so that x points where the body heads.
@@ -7,38 +7,33 @@ origin and the world's z axis, and is turned so that x points where the body hea
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from gymnasium import spaces
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.envs.task import TaskState
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
-from segtrack.geometry.rotation import rotation_of
-from segtrack.robot import Robot
+from segtrack.errors import InvalidValueError, finite
 
-ObservationKind = Literal["flat", "dict"]
-_KINDS = ("flat", "dict")
 LOOK_AHEAD = 0.5
 """The next point to drive to lies this far on along the path [m]."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Where the height scan looks, in the heading frame.
+    """Grid of the height scan, in the heading frame.
 
     Each cell's entry is the mean of the ground's height over its samples, less the height of the
     body frame's origin.
 
     Attributes:
-        x_min: Behind the body [m].
-        x_max: Before it [m].
+        x_min: Rear end along x, negative behind the body frame [m].
+        x_max: Front end along x [m].
         rows: Number of cells along x.
-        half_width: To either side [m].
+        half_width: Extent to either side along y [m].
         columns: Number of cells along y.
         samples: Points along x and y in each cell.
     """
@@ -51,7 +46,7 @@ class Scan:
     samples: tuple[int, int] = (4, 2)
 
     def __post_init__(self) -> None:
-        """Refuse what is no grid."""
+        """Check that it is a grid."""
         if not finite("scan.x_min [m]", self.x_min) < finite("scan.x_max [m]", self.x_max):
             raise InvalidValueError("scan.x_max [m]", f"above x_min of {self.x_min:g}", self.x_max)
         if finite("scan.half_width [m]", self.half_width) <= 0:
@@ -65,7 +60,7 @@ class Scan:
                 raise InvalidValueError(f"scan.{name}", "a whole number of at least 1", count)
 
     def points(self) -> NDArray[np.float64]:
-        """Sample points in the heading frame (rows, columns, samples of a cell, 2) [m]."""
+        """Return the sample points in the heading frame (rows, columns, samples of a cell, 2) [m]."""
         nx, ny = self.samples
         x = _centers(self.x_min, self.x_max, self.rows * nx).reshape(self.rows, 1, nx, 1)
         y = _centers(-self.half_width, self.half_width, self.columns * ny).reshape(1, self.columns, 1, ny)
@@ -73,193 +68,187 @@ class Scan:
         return np.asarray(grid.reshape(self.rows, self.columns, nx * ny, 2))
 
 
-class Entries(NamedTuple):
-    """A named part of an observation.
+class ObservationSetup(NamedTuple):
+    """Vehicle and height scan, which all observations of an environment share.
 
     Attributes:
-        name: In the dict.
-        labels: Of each entry.
-        unit: SI.
-        low: Smallest value of each entry (n,).
-        high: Largest value of each entry (n,).
-        frame: In which it is given.
+        vehicle: Vehicle that is observed.
+        actions: Names of the action's entries.
+        scan: Grid of the height scan.
+        points: X and y of the scan's sample points in the heading frame, cell by cell (2, n) [m].
+        sides: Indices of the left and of the right tracks, in the order of the description.
+        counts: Numbers of the left and of the right tracks, at least 1.
     """
 
-    name: str
-    labels: tuple[str, ...]
+    vehicle: VehicleDescription
+    actions: tuple[str, ...]
+    scan: Scan
+    points: NDArray[np.float64]
+    sides: tuple[tuple[int, ...], tuple[int, ...]]
+    counts: tuple[int, int]
+
+    @classmethod
+    def of(cls, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan) -> ObservationSetup:
+        """Return the setup for a vehicle, the names of its actions' entries and a scan."""
+        sides = [track.side for track in vehicle.mounted_tracks()]
+        left, right = (tuple(i for i, s in enumerate(sides) if s == side) for side in ("left", "right"))
+        counts = max(len(left), 1), max(len(right), 1)
+        points = np.ascontiguousarray(scan.points().reshape(-1, 2).T)
+        return cls(vehicle, tuple(actions), scan, points, (left, right), counts)
+
+
+class ObservationInput(NamedTuple):
+    """State of an episode and rotations, from which the parts of an observation are read.
+
+    Attributes:
+        setup: What is fixed.
+        now: State of the episode.
+        to_world: Rotation from the body frame to the world (3, 3).
+        to_heading: Rotation from the world's x and y to the heading frame's (2, 2).
+    """
+
+    setup: ObservationSetup
+    now: TaskState
+    to_world: NDArray[np.float64]
+    to_heading: NDArray[np.float64]
+
+
+class ObservationPart(NamedTuple):
+    """A row of the table of observations.
+
+    Attributes:
+        unit: SI unit.
+        frame: Frame in which the entries are given.
+        labels: Function of the setup that gives the label of each entry; a part without entries is left out.
+        limits: Function of the setup that gives the largest size of all entries, or (low, high) of each.
+        read: Function of the situation that gives the entries.
+        measured: Whether sensor noise is added.
+    """
+
     unit: str
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
     frame: str
+    labels: Callable[[ObservationSetup], Sequence[str]]
+    limits: Callable[[ObservationSetup], float | Sequence[tuple[float, float]]]
+    read: Callable[[ObservationInput], ArrayLike]
+    measured: bool = True
 
 
-class Sensors:
-    """Turns a task_state into an observation.
-
-    Attributes:
-        parts: The entries in their order.
-        space: Of the observations.
-    """
-
-    def __init__(
-        self, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan, kind: ObservationKind
-    ) -> None:
-        """Set them up.
-
-        Args:
-            vehicle: What will be observed.
-            actions: Names of the action's entries.
-            scan: Where the height scan looks.
-            kind: `flat` for one box, `dict` for named parts.
-
-        Raises:
-            UnknownNameError: No such kind.
-        """
-        if kind not in _KINDS:
-            raise UnknownNameError("kind of observation", kind, _KINDS)
-        self._flat = kind == "flat"
-        self._points = scan.points()
-        self.parts = _parts(vehicle, tuple(actions), scan)
-        self._low = np.concatenate([part.low for part in self.parts]).astype(np.float32)
-        self._high = np.concatenate([part.high for part in self.parts]).astype(np.float32)
-        known = np.repeat([p.name == "last_action" for p in self.parts], [len(p.labels) for p in self.parts])
-        self._half = np.where(known, 0.0, (self._high - self._low) / 2)
-        self._ends = np.cumsum([len(part.labels) for part in self.parts]).tolist()
-        box = spaces.Box(self._low, self._high, dtype=np.float32)
-        named: dict[str, spaces.Space[Any]] = {
-            p.name: spaces.Box(*limits, dtype=np.float32) for p, limits in self._split_limits()
-        }
-        self.space: spaces.Space[Any] = box if self._flat else spaces.Dict(named)
-
-    @property
-    def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Smallest and largest value of each entry (n,)."""
-        return self._low, self._high
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        """Name of each entry."""
-        return tuple(f"{part.name}.{label}" for part in self.parts for label in part.labels)
-
-    def read(self, robot: Robot, task_state: TaskState) -> NDArray[np.float64]:
-        """All entries (n,), without noise and not clipped."""
-        state = task_state.state
-        x, y, z = state.position
-        rotation = rotation_of((state.roll, -state.pitch, state.yaw))
-        course = task_state.course
-        cosine, sine = math.cos(state.yaw), math.sin(state.yaw)
-        turn = np.array([[cosine, sine], [-sine, cosine]])
-        ground = course.terrain.height_at(*np.moveaxis(self._points @ turn + (x, y), -1, 0))
-        ahead = turn @ (np.array(course.path.at(task_state.place.progress + LOOK_AHEAD)) - (x, y))
-        sides = [[t for t in robot.tracks.values() if t.side == side] for side in ("left", "right")]
-        flippers = [flipper.state for flipper in robot.flippers.values()]
-        return np.concatenate(
-            (
-                (ground.mean(axis=-1) - z).ravel(),
-                (state.roll, state.pitch),
-                rotation.T @ state.angular_velocity,
-                rotation.T @ state.velocity,
-                [sum(t.speed for t in tracks) / max(len(tracks), 1) for tracks in sides],
-                [sum(t.force for t in tracks) for tracks in sides],
-                [flipper.angle for flipper in flippers],
-                [flipper.speed for flipper in flippers],
-                task_state.action,
-                ahead,
-                (course.path.length - task_state.place.progress,),
-                (task_state.place.lateral, task_state.heading_error),
-            )
-        )
-
-    def noisy(
-        self, entries: NDArray[np.float64], noise: float, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Entries with normal noise whose standard deviation is `noise` times half their range.
-
-        The last action is known, not measured, and has none.
-        """
-        if noise == 0:
-            return entries
-        return np.asarray(entries + noise * self._half * rng.standard_normal(len(entries)))
-
-    def form(self, entries: NDArray[np.float64]) -> Any:
-        """An observation of the space, clipped to it."""
-        flat = np.clip(entries.astype(np.float32), self._low, self._high)
-        if self._flat:
-            return flat
-        split = np.split(flat, self._ends[:-1])
-        return {part.name: values for part, values in zip(self.parts, split, strict=True)}
-
-    def flat(self, observation: Any) -> NDArray[np.float32]:
-        """All entries (n,) of an observation, flat or dict."""
-        if self._flat:
-            return np.asarray(observation)
-        return np.concatenate([observation[part.name] for part in self.parts])
-
-    def part(self, observation: Any, name: str) -> NDArray[np.float32]:
-        """A named part of an observation, flat or dict."""
-        if not self._flat:
-            return np.asarray(observation[name])
-        i = [part.name for part in self.parts].index(name)
-        return np.asarray(observation[self._ends[i] - len(self.parts[i].labels) : self._ends[i]])
-
-    def table(self) -> str:
-        """The entries as a Markdown table."""
-        lines = ["| part | entries | unit | range | frame |", "|---|---|---|---|---|"]
-        for part in self.parts:
-            ranges = dict.fromkeys(
-                f"{low:.4g} to {high:.4g}" for low, high in zip(part.low, part.high, strict=True)
-            )
-            labels = ", ".join(part.labels) if len(part.labels) <= 8 else f"{len(part.labels)} cells"
-            lines.append(f"| {part.name} | {labels} | {part.unit} | {'; '.join(ranges)} | {part.frame} |")
-        return "\n".join(lines)
-
-    def _split_limits(self) -> list[tuple[Entries, tuple[NDArray[np.float32], NDArray[np.float32]]]]:
-        low, high = np.split(self._low, self._ends[:-1]), np.split(self._high, self._ends[:-1])
-        return list(zip(self.parts, zip(low, high, strict=True), strict=True))
+def _read_heights(s: ObservationInput) -> NDArray[np.float64]:
+    x, y, z = s.now.state.position
+    along, across = s.to_heading.T @ s.setup.points
+    across += y
+    along += x
+    heights, (nx, ny) = s.now.course.terrain.height_at(along, across), s.setup.scan.samples
+    return np.asarray(np.add.reduce(heights.reshape(-1, nx * ny), axis=1) / (nx * ny) - z)
 
 
-def _parts(vehicle: VehicleDescription, actions: tuple[str, ...], scan: Scan) -> tuple[Entries, ...]:
-    def part(name: str, labels: Sequence[str], unit: str, limits: Any, frame: str) -> Entries:
-        low, high = np.broadcast_to(np.asarray(limits, dtype=float).T, (2, len(labels)))
-        return Entries(name, tuple(labels), unit, low, high, frame)
+def _sum_sides(s: ObservationInput, values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the sums of the values (T,) of the left and of the right tracks."""
+    listed, (left, right) = values.tolist(), s.setup.sides
+    return sum(map(listed.__getitem__, left)), sum(map(listed.__getitem__, right))
 
-    tracks = tuple(vehicle.mounted_tracks())
-    sides = [[t.spec.drive for t in tracks if t.side == side] for side in ("left", "right")]
-    top = max(track.spec.drive.top_speed for track in tracks)
-    strength = max(sum(drive.stall_force for drive in drives) for drives in sides)
-    flippers = tuple(vehicle.flippers)
-    cells = [f"x{i}y{j}" for i in range(scan.rows) for j in range(scan.columns)]
-    pi = math.pi
 
-    def same(limit: float, count: int) -> list[tuple[float, float]]:
-        return [(-limit, limit)] * count
+def _belt_speeds(s: ObservationInput) -> tuple[float, float]:
+    """Return the mean belt speed of the left and of the right tracks [m/s]."""
+    (left, right), counts = _sum_sides(s, s.now.actuators.belt_speeds), s.setup.counts
+    return left / counts[0], right / counts[1]
 
-    parts = [
-        part("height_scan", cells, "m", same(1.0, len(cells)), "heading"),
-        part("attitude", ("roll", "pitch"), "rad", [(-pi, pi), (-pi / 2, pi / 2)], "world"),
-        part("angular_velocity", ("x", "y", "z"), "rad/s", same(5.0, 3), "body"),
-        part("velocity", ("x", "y", "z"), "m/s", same(2.0, 3), "body"),
-        part("belt_speed", ("left", "right"), "m/s", same(2 * top, 2), "track"),
-        part("belt_force", ("left", "right"), "N", same(strength, 2), "track"),
-    ]
-    if flippers:
-        limits = [vehicle.flippers[name].limits for name in flippers]
-        speeds = [
-            (-2 * vehicle.flippers[name].max_speed, 2 * vehicle.flippers[name].max_speed) for name in flippers
-        ]
-        parts += [
-            part("flipper_angle", flippers, "rad", [(low - 0.1, high + 0.1) for low, high in limits], "body"),
-            part("flipper_speed", flippers, "rad/s", speeds, "body"),
-        ]
-    return (
-        *parts,
-        part("last_action", actions, "-", same(1.0, len(actions)), "-"),
-        part("next_point", ("x", "y"), "m", same(2.0, 2), "heading"),
-        part("to_go", ("length",), "m", [(0.0, 10.0)], "path"),
-        part("path_error", ("lateral", "heading"), "m, rad", [(-2.0, 2.0), (-pi, pi)], "path"),
-    )
+
+def _top_speed(setup: ObservationSetup) -> float:
+    return max(track.spec.drive.top_speed for track in setup.vehicle.mounted_tracks())
+
+
+def _strongest_side(setup: ObservationSetup) -> float:
+    """Stall force of all drives of a side, of the stronger one [N]."""
+    forces = [track.spec.drive.stall_force for track in setup.vehicle.mounted_tracks()]
+    return max(sum(forces[i] for i in side) for side in setup.sides)
+
+
+PARTS: dict[str, ObservationPart] = {
+    "height_scan": ObservationPart(
+        "m",
+        "heading",
+        lambda own: [f"x{i}y{j}" for i in range(own.scan.rows) for j in range(own.scan.columns)],
+        lambda own: 1.0,
+        _read_heights,
+    ),
+    "attitude": ObservationPart(
+        "rad",
+        "world",
+        lambda own: ("roll", "pitch"),
+        lambda own: [(-math.pi, math.pi), (-math.pi / 2, math.pi / 2)],
+        lambda s: (s.now.state.roll, s.now.state.pitch),
+    ),
+    "angular_velocity": ObservationPart(
+        "rad/s",
+        "body",
+        lambda own: "xyz",
+        lambda own: 5.0,
+        lambda s: s.to_world.T @ s.now.state.angular_velocity,
+    ),
+    "velocity": ObservationPart(
+        "m/s", "body", lambda own: "xyz", lambda own: 2.0, lambda s: s.to_world.T @ s.now.state.velocity
+    ),
+    "belt_speed": ObservationPart(
+        "m/s",
+        "track",
+        lambda own: ("left", "right"),
+        lambda own: 2 * _top_speed(own),
+        _belt_speeds,
+    ),
+    "belt_force": ObservationPart(
+        "N",
+        "track",
+        lambda own: ("left", "right"),
+        lambda own: _strongest_side(own),
+        lambda s: _sum_sides(s, s.now.actuators.belt_forces),
+    ),
+    "flipper_angle": ObservationPart(
+        "rad",
+        "body",
+        lambda own: tuple(own.vehicle.flippers),
+        lambda own: [(f.limits[0] - 0.1, f.limits[1] + 0.1) for f in own.vehicle.flippers.values()],
+        lambda s: s.now.actuators.flipper_angles,
+    ),
+    "flipper_speed": ObservationPart(
+        "rad/s",
+        "body",
+        lambda own: tuple(own.vehicle.flippers),
+        lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
+        lambda s: s.now.actuators.flipper_speeds,
+    ),
+    "last_action": ObservationPart(
+        "-", "-", lambda own: own.actions, lambda own: 1.0, lambda s: s.now.action, measured=False
+    ),
+    "next_point": ObservationPart(
+        "m",
+        "heading",
+        lambda own: "xy",
+        lambda own: 2.0,
+        # `LOOK_AHEAD` further on along the path.
+        lambda s: (
+            s.to_heading
+            @ np.subtract(s.now.course.path.at(s.now.place.progress + LOOK_AHEAD), s.now.state.position[:2])
+        ),
+    ),
+    "to_go": ObservationPart(
+        "m",
+        "path",
+        lambda own: ("length",),
+        lambda own: [(0.0, 10.0)],
+        lambda s: (s.now.course.path.length - s.now.place.progress,),
+    ),
+    "path_error": ObservationPart(
+        "m, rad",
+        "path",
+        lambda own: ("lateral", "heading"),
+        lambda own: [(-2.0, 2.0), (-math.pi, math.pi)],
+        lambda s: (s.now.place.lateral, s.now.heading_error),
+    ),
+}
+"""All parts by name, in the order of a flat observation. A further row is a further part."""
 
 
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:
-    """Middles of `count` equal parts of a range."""
+    """Return the middles of `count` equal parts of a range."""
     return low + (high - low) * (np.arange(count) + 0.5) / count

@@ -1,4 +1,4 @@
-"""What an episode is built from: numbers and choices, fixed or sampled anew for each episode."""
+"""Parameters of episodes, fixed or sampled, and their ranges in training and evaluation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Number:
     """A number that can be fixed, or sampled uniformly from a range (low, high).
 
     Attributes:
-        default: Value where nothing else is said; None leaves it to the vehicle.
-        low: Smallest that it can be.
-        high: Largest that it can be.
+        default: Value if none is given; None leaves it to the vehicle.
+        low: Smallest value.
+        high: Largest value.
         unit: SI; "-" for none.
-        text: What it is.
-        whole: Whether only whole numbers will do.
+        text: Meaning, for tables.
+        whole: True if it must be a whole number.
     """
 
     default: float | None
@@ -33,7 +33,7 @@ class Number:
     whole: bool = False
 
     def check(self, name: str, given: Any) -> Any:
-        """What can be sampled from: a number, or a pair of them.
+        """Return what can be sampled from: a number, or a pair of them.
 
         Raises:
             InvalidValueError: Not such numbers, outside the limits, or a range upside down.
@@ -49,7 +49,7 @@ class Number:
         return self._one(name, given)
 
     def sample(self, given: Any, rng: np.random.Generator) -> float | int | None:
-        """A value for one episode."""
+        """Sample a value for one episode."""
         if not isinstance(given, tuple):
             return given
         low, high = given
@@ -70,13 +70,13 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Choice:
+class WordChoice:
     """One of several words, or some of them to be sampled from.
 
     Attributes:
-        default: Value where nothing else is said: a word, or a tuple of words.
+        default: Value if none is given: a word, or a tuple of words.
         options: The words.
-        text: What it is.
+        text: Meaning, for tables.
     """
 
     default: str | tuple[str, ...]
@@ -84,7 +84,7 @@ class Choice:
     text: str
 
     def check(self, name: str, given: Any) -> Any:
-        """What can be sampled from: a word, or a tuple of words.
+        """Return what can be sampled from: a word, or a tuple of words.
 
         Raises:
             InvalidValueError: Other words, or none.
@@ -97,11 +97,11 @@ class Choice:
         return given if isinstance(given, str) else tuple(given)
 
     def sample(self, given: Any, rng: np.random.Generator) -> str:
-        """A word for one episode."""
+        """Sample a word for one episode."""
         return given if isinstance(given, str) else str(given[rng.integers(len(given))])
 
 
-Parameter = Number | Choice
+Parameter = Number | WordChoice
 Values = dict[str, Any]
 
 
@@ -109,9 +109,9 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
     """Check values or ranges of parameters.
 
     Args:
-        parameters: What there is.
-        given: What to check.
-        where: What they were given for, for the message.
+        parameters: Known parameters, by name.
+        given: Values or ranges to check, by name.
+        where: Name of the task, for the message.
 
     Returns:
         The given ones, with ranges as tuples.
@@ -129,7 +129,7 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
 
 
 def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
-    """One value for each parameter: as given, or as by default."""
+    """Sample one value for each parameter, from what is given or from its default."""
     return {name: p.sample(given.get(name, p.default), rng) for name, p in parameters.items()}
 
 
@@ -150,11 +150,11 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
     "action_delay": Number(0, 0, 10, "-", "control steps that an action comes late", whole=True),
     "sensor_noise": Number(0.0, 0.0, 0.5, "-", "standard deviation of each entry, over half its range"),
 }
-"""What every task has besides its own; off by default."""
+"""Parameters of every task besides its own; off by default."""
 
 
 def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
-    """The robot's parameters, with the friction that all tracks of a vehicle have, if they have one."""
+    """Return the robot's parameters; the friction's default is the tracks', where all have the same."""
     frictions = {track.spec.contact.friction for track in vehicle.mounted_tracks()}
     friction = ROBOT_PARAMETERS["friction"]
     if len(frictions) == 1 and isinstance(friction, Number):
@@ -174,7 +174,7 @@ MODEL_PARAMETERS = (
 
 
 def parameter_table(parameters: Mapping[str, Parameter]) -> str:
-    """The parameters as a Markdown table."""
+    """Return the parameters as a Markdown table."""
     lines = ["| parameter | default | range | unit | meaning |", "|---|---|---|---|---|"]
     for name, p in parameters.items():
         if isinstance(p, Number):
@@ -183,3 +183,17 @@ def parameter_table(parameters: Mapping[str, Parameter]) -> str:
         else:
             lines.append(f"| {name} | {p.default} | {', '.join(p.options)} | - | {p.text} |")
     return "\n".join(lines)
+
+
+def spread(vehicle: VehicleDescription) -> dict[str, Any]:
+    """Return ranges of parameters that make one episode differ from another.
+
+    The start 0.1 m and 0.15 rad off, and the friction of the vehicle's tracks 0.1 higher or lower.
+    """
+    friction = next(iter(vehicle.mounted_tracks())).spec.contact.friction
+    return {
+        "initial_x": (-0.1, 0.1),
+        "initial_y": (-0.1, 0.1),
+        "initial_yaw": (-0.15, 0.15),
+        "friction": (max(friction - 0.1, 0.0), friction + 0.1),
+    }

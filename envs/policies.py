@@ -1,4 +1,4 @@
-"""Policies: by hand, at random, or learnt."""
+"""Policies: scripted, random, or learnt."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.envs.environment import Environment
-from segtrack.envs.network import Network, Origin
+from segtrack.envs.network import Network, NetworkOrigin
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 
 BUNDLED = Path(__file__).parent / "trained"
-"""Where the policies that come with segtrack lie, by task."""
+"""Folder of the policies that come with segtrack, by task."""
 
 
 class Policy(ABC):
@@ -22,7 +22,7 @@ class Policy(ABC):
 
     @abstractmethod
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """The action (n,), in [-1, 1], for an observation."""
+        """Return the action (n,), in [-1, 1], for an observation."""
 
 
 class RandomPolicy(Policy):
@@ -35,7 +35,7 @@ class RandomPolicy(Policy):
         self._rng = np.random.default_rng((seed, 1))
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Any action."""
+        """Return a random action."""
         return self._rng.uniform(-1.0, 1.0, self._shape).astype(np.float32)
 
 
@@ -118,7 +118,7 @@ class NetworkPolicy(Policy):
             InvalidValueError: The network was trained for other observations or actions.
         """
         self._network = network
-        origin, here, sensors = network.origin, Origin.of(env), env.sensors
+        origin, here, sensors = network.origin, NetworkOrigin.of(env), env.sensors
         name = f"policy for {origin.vehicle} at {origin.task}"
         if origin.entries != here.entries:
             expected = f"one for {len(here.entries)} observation entries as here"
@@ -132,17 +132,17 @@ class NetworkPolicy(Policy):
         self._sensors = sensors
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """What the network says."""
+        """Return the network's action."""
         return self._network(self._sensors.flat(observation))
 
 
 def make_policy(name: str, env: Environment, seed: int = 0) -> Policy:
-    """A policy for an environment.
+    """Make a policy for an environment.
 
     Args:
         name: `scripted`, `random`, `ppo` (the one that comes with segtrack for the task), or a file.
-        env: What it will act in.
-        seed: Of a random one.
+        env: Environment in which it acts.
+        seed: Seed of a random policy.
 
     Raises:
         UnknownNameError: None comes with segtrack for the task.

@@ -23,7 +23,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from segtrack.envs.network import Network, Origin
+from segtrack.envs.network import Network, NetworkOrigin
 from segtrack.envs.training import (
     CHECKPOINT,
     CURVE,
@@ -276,16 +276,16 @@ def _read_curve(path: Path) -> list[dict[str, float]]:
         raise FileAccessError("read learning curve", path, "it is damaged") from None
 
 
-def _origin(settings: TrainingSettings) -> tuple[Origin, Limits]:
+def _origin(settings: TrainingSettings) -> tuple[NetworkOrigin, Limits]:
     """What a policy is trained for, and the limits to which its observations are scaled."""
     env: Any = make_training_env(settings)
     try:
-        return Origin.of(env.unwrapped), env.unwrapped.sensors.limits
+        return NetworkOrigin.of(env.unwrapped), env.unwrapped.sensors.limits
     finally:
         env.close()
 
 
-def _network(model: PPO, origin: Origin, limits: Limits) -> Network:
+def _network(model: PPO, origin: NetworkOrigin, limits: Limits) -> Network:
     """The mean of the policy's actions, as a network of its own."""
     layers = [
         layer

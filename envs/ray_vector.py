@@ -54,9 +54,9 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
         Args:
             env_id: Such as `segtrack/StepClimb-v0`; `module:id` if another module registers it.
-            num_envs: How many, each with a worker of its own.
-            autoreset_mode: When an environment is reset whose episode is over, as gymnasium's.
-            **parameters: Of `gymnasium.make`, the same for all.
+            num_envs: Number of environments, each with a worker of its own.
+            autoreset_mode: Mode of resets after the end of an episode, as gymnasium's.
+            **parameters: Keywords of `gymnasium.make`, the same for all.
 
         Raises:
             InvalidValueError: Fewer than one.
@@ -92,8 +92,8 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Begin an episode in every environment.
 
         Args:
-            seed: Of the first environment, and counted up for the others; or one for each.
-            options: Of each environment's `reset`; and `reset_mask`, which of them to reset
+            seed: Seed of the first environment, and counted up for the others; or one for each.
+            options: Options of each environment's `reset`; and `reset_mask`, which of them to reset
                 (num_envs,), for those that do not reset themselves.
 
         Returns:
@@ -123,7 +123,7 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Act in every environment for one step.
 
         Args:
-            actions: Of each environment (num_envs, ...).
+            actions: Actions of all environments (num_envs, ...).
 
         Returns:
             Observations, rewards, terminations and truncations, batched, and `info`.

@@ -1,33 +1,137 @@
-"""What a task is: a course, an end, a reward."""
+"""Tasks: a course of terrain and path, an end and a reward."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import bounding_box
-from segtrack.envs.course import Course, PathPoint
+from segtrack.engine import ActuatorState
 from segtrack.envs.parameters import Parameter
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.robot import RobotState
+from segtrack.terrain import Terrain
+
+
+class PathPoint(NamedTuple):
+    """Place relative to a path.
+
+    Attributes:
+        progress: Length of the path up to the nearest point of it [m].
+        lateral: Distance to the left of its line there [m].
+        heading: Heading of the path there, about the world's z axis [rad].
+    """
+
+    progress: float
+    lateral: float
+    heading: float
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Path over the ground: a line through points.
+
+    Attributes:
+        points: World x and y (n, 2) [m], n >= 2.
+    """
+
+    points: NDArray[np.float64]
+
+    @cached_property
+    def _directions(self) -> NDArray[np.float64]:
+        steps = np.diff(self.points, axis=0)
+        return np.asarray(steps / np.linalg.norm(steps, axis=1)[:, None])
+
+    @cached_property
+    def _marks(self) -> NDArray[np.float64]:
+        """Length of the path up to each point (n,) [m]."""
+        return np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))))
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float64]:
+        """Length of each segment (n - 1,) [m]."""
+        return np.diff(self._marks)
+
+    @cached_property
+    def _segments(self) -> list[tuple[float, ...]]:
+        """Start x and y, direction x and y, length, mark [m] and heading [rad] of each segment."""
+        directions, marks = self._directions, self._marks
+        rows = np.column_stack([self.points[:-1], directions, self._lengths, marks[:-1]]).tolist()
+        return [(*row, math.atan2(row[3], row[2])) for row in rows]
+
+    @cached_property
+    def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """World x and world y of the points (n,) [m]."""
+        return np.ascontiguousarray(self.points[:, 0]), np.ascontiguousarray(self.points[:, 1])
+
+    @cached_property
+    def length(self) -> float:
+        """Length from the first to the last point [m]."""
+        return float(self._marks[-1])
+
+    def locate(self, x: float, y: float) -> PathPoint:
+        """Return the point of the path that is nearest to world x and y [m]."""
+        start_x, start_y, dx, dy, length, mark, heading = self._segments[self._nearest(x, y)]
+        aside_x, aside_y = x - start_x, y - start_y
+        along = min(max(aside_x * dx + aside_y * dy, 0.0), length)
+        return PathPoint(mark + along, dx * aside_y - dy * aside_x, heading)
+
+    def _nearest(self, x: float, y: float) -> int:
+        """Return the index of the segment that is nearest to world x and y [m]."""
+        if len(self._segments) == 1:
+            return 0
+        offsets = np.array([x, y]) - self.points[:-1]
+        along = np.add.reduce(offsets * self._directions, axis=1).clip(0.0, self._lengths)
+        aside = offsets - along[:, None] * self._directions
+        return int(np.add.reduce(aside**2, axis=1).argmin())
+
+    def at(self, progress: float) -> tuple[float, float]:
+        """Return world x and y after some length of the path [m]; its ends beyond it."""
+        x, y = self._axes
+        return float(np.interp(progress, self._marks, x)), float(np.interp(progress, self._marks, y))
+
+
+def straight(x_start: float, x_end: float) -> Path:
+    """Return the straight path along y = 0 [m]."""
+    return Path(np.array([[x_start, 0.0], [x_end, 0.0]]))
+
+
+@dataclass(frozen=True)
+class EpisodeCourse:
+    """Terrain and path of one episode.
+
+    Attributes:
+        terrain: Ground of the episode.
+        path: Path from the start of the body frame to its goal, heading along it.
+    """
+
+    terrain: Terrain
+    path: Path
 
 
 @dataclass(frozen=True)
 class TaskState:
-    """Where an episode stands after a control step.
+    """State of an episode after a control step.
 
     Attributes:
-        state: Of the robot.
-        place: On the course's path.
-        action: As it was given (n,), in [-1, 1].
-        last_action: The one before.
-        work: What the belt drives did in this step, without what they got back [J].
-        course: The ground and the way.
+        state: Pose and velocity of the robot.
+        place: Place on the course's path.
+        action: Latest action as it was given (n,), in [-1, 1].
+        last_action: Action before that (n,), in [-1, 1].
+        work: Work of the belt drives in this step, without what they got back [J].
+        course: Terrain and path.
+        actuators: State of belts and flippers.
+        up: World z component of the body's z axis [-].
+        forward: Body's x axis in the world (3,).
+        heading_error: Angle by which the body must turn left to head along the path [rad].
     """
 
     state: RobotState
@@ -35,23 +139,20 @@ class TaskState:
     action: np.ndarray
     last_action: np.ndarray
     work: float
-    course: Course
+    course: EpisodeCourse
+    actuators: ActuatorState
 
-    @property
-    def up(self) -> float:
-        """The world's z component of the body's z axis [-]."""
-        return math.cos(self.state.roll) * math.cos(self.state.pitch)
+    up: float = field(init=False)
+    forward: tuple[float, float, float] = field(init=False)
+    heading_error: float = field(init=False)
 
-    @property
-    def forward(self) -> tuple[float, float, float]:
-        """The body's x axis in the world."""
-        level = math.cos(self.state.pitch)
-        return level * math.cos(self.state.yaw), level * math.sin(self.state.yaw), math.sin(self.state.pitch)
-
-    @property
-    def heading_error(self) -> float:
-        """How far the body must turn left to head along the path [rad]."""
-        return math.remainder(self.place.heading - self.state.yaw, math.tau)
+    def __post_init__(self) -> None:
+        """Derive the angles to the vertical and to the path."""
+        state, level = self.state, math.cos(self.state.pitch)
+        forward = level * math.cos(state.yaw), level * math.sin(state.yaw), math.sin(state.pitch)
+        object.__setattr__(self, "up", math.cos(state.roll) * level)
+        object.__setattr__(self, "forward", forward)
+        object.__setattr__(self, "heading_error", math.remainder(self.place.heading - state.yaw, math.tau))
 
 
 Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]
@@ -67,17 +168,17 @@ FALLEN = -0.05
 
 
 class Task(ABC):
-    """One thing to do. A task holds no state of an episode.
+    """Base of tasks. A task holds no state of an episode.
 
     Attributes:
-        name: As in its environment's id.
-        parameters: What its courses are built from.
-        difficulty: The parameter by which success is plotted and by which a curriculum goes.
-        levels: Values of it for the picture.
-        needs_flippers: Whether a vehicle without flippers is refused.
+        name: Name, as in its environment's id.
+        parameters: Parameters of its courses, by name.
+        difficulty: Name of the parameter by which success is plotted and by which a curriculum goes.
+        levels: Values of the difficulty for the picture.
+        needs_flippers: True to refuse a vehicle without flippers.
         corridor: Half width about the path that must not be left [m].
-        time_limit: When an episode is truncated [s].
-        weights: Of the reward's terms.
+        time_limit: Time after which an episode is truncated [s].
+        weights: Weights of the reward's terms, by name.
     """
 
     name: ClassVar[str]
@@ -91,21 +192,24 @@ class Task(ABC):
 
     @classmethod
     def difficulty_label(cls) -> str:
-        """The difficulty's name and unit, for tables and pictures."""
+        """Return the difficulty's name and unit, for tables and pictures."""
         return f"{cls.difficulty} [{getattr(cls.parameters[cls.difficulty], 'unit', '-')}]"
 
     @abstractmethod
-    def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> Course:
+    def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
         """Lay out an episode.
 
         Args:
-            values: Of the parameters.
-            reach: From the body frame to the vehicle's foremost point, flippers at 0 [m].
-            rng: For what each episode has of its own.
+            values: Values of the parameters.
+            reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
+            rng: Source of random numbers.
         """
 
     def outcome(self, task_state: TaskState) -> Outcome:
-        """How the episode ends here, or that it is running."""
+        """Return the outcome of the episode here: `running` unless it ends.
+
+        Checked in this order, the first that holds counts: `tip_over`, `fallen`, `off_course`, `success`.
+        """
         if task_state.up < TIP_OVER:
             return "tip_over"
         if task_state.state.position[2] < FALLEN:
@@ -116,6 +220,22 @@ class Task(ABC):
         return "success" if there and task_state.up >= UPRIGHT else "running"
 
 
+def check_task(task: object) -> None:
+    """Check that an environment can be built from a task.
+
+    Raises:
+        InvalidValueError: Not a task, or one without a name or parameters.
+    """
+    if not isinstance(task, Task):
+        raise InvalidValueError("task", "a task's name, or a Task", task)
+    missing = [name for name in ("name", "parameters") if not hasattr(task, name)]
+    if missing:
+        expected = "one with the class attributes name and parameters"
+        raise InvalidValueError(
+            f"task {type(task).__name__}", expected, Phrase(f"no {' and no '.join(missing)}")
+        )
+
+
 def reach_of(vehicle: VehicleDescription) -> float:
-    """From the body frame to a vehicle's foremost point, flippers at 0 [m]."""
+    """Return the distance from the body frame to a vehicle's foremost point, flippers at 0 [m]."""
     return float(bounding_box(vehicle, {})[1][0])

@@ -1,10 +1,11 @@
-"""Proximal policy optimisation with Stable-Baselines3, which the extra `train` installs."""
+"""Training by proximal policy optimisation with Stable-Baselines3, which the extra `train` installs."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,31 +15,32 @@ import numpy as np
 
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
-from segtrack.envs.conditions import spread
 from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
-from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values
+from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values, spread
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError, SegtrackError
 from segtrack.files import write_json
 from segtrack.world import resolve
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
+LOCK = "training.lock"
+"""File with the id of the process that trains in a folder, locked as long as that process lives."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What to train, and how.
+    """Settings of a training.
 
     Attributes:
         task: Name of a task.
         steps: Control steps in total, over all workers.
         workers: Processes with an environment each; two for each core keep the cores busy.
-        seed: Of everything random.
+        seed: Seed of everything random.
         vehicle: Bundled name, or path of a vehicle file.
         hardest: Difficulty at which the curriculum ends; the task's hardest level if not given.
-        engine: What simulates it; once made, the one that was chosen where none is given.
-        parameters: Of the environment, numbers or ranges, besides those that are spread anyway.
+        engine: Name of the engine; once made, the one that was chosen where none is given.
+        parameters: Parameters of the environment, numbers or ranges, besides those that are spread anyway.
     """
 
     task: str
@@ -51,7 +53,7 @@ class TrainingSettings:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be trained."""
+        """Check that it can be trained."""
         task = find_task(self.task)
         object.__setattr__(self, "engine", resolve(self.engine, None)[0])
         for name in ("steps", "workers"):
@@ -70,7 +72,7 @@ class TrainingSettings:
 
     @classmethod
     def read(cls, folder: Path) -> TrainingSettings:
-        """What a training in a folder began with.
+        """Read the settings with which a training in a folder began.
 
         Raises:
             FileAccessError: It cannot be read.
@@ -91,15 +93,15 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What training left behind.
+    """Result of a training.
 
     Attributes:
-        settings: What was asked for.
-        folder: With checkpoint, policy, curve and TensorBoard's logs.
+        settings: Settings of the training.
+        folder: Folder with checkpoint, policy, curve and TensorBoard's logs.
         steps: Control steps so far.
-        minutes: That they took, resumptions included.
-        success_rate: Over the last episodes, at the curriculum's difficulties.
-        finished: Whether all steps were made; otherwise it was interrupted, and can be resumed.
+        minutes: Duration, resumptions included [min].
+        success_rate: Success rate over the last episodes, at the curriculum's difficulties [-].
+        finished: True once all steps were made; otherwise it was interrupted, and can be resumed.
     """
 
     settings: TrainingSettings
@@ -110,7 +112,7 @@ class TrainingResult:
     finished: bool
 
     def summary(self) -> dict[str, Any]:
-        """As plain values with the names that JSON has."""
+        """Return plain values with the names that JSON has."""
         return {
             "task": self.settings.task,
             "vehicle": self.settings.vehicle,
@@ -123,21 +125,21 @@ class TrainingResult:
 
     @property
     def policy(self) -> Path:
-        """The learnt policy."""
+        """File of the learnt policy."""
         return self.folder / POLICY
 
     @property
     def curve(self) -> Path:
-        """The learning curve."""
+        """File of the learning curve."""
         return self.folder / CURVE
 
 
 def make_training_env(settings: TrainingSettings, level: float | None = None) -> gymnasium.Env[Any, Any]:
-    """One worker's environment: conditions spread, difficulty by curriculum, entries scaled to [-1, 1].
+    """Make a worker's environment: conditions spread, difficulty by curriculum, entries scaled to [-1, 1].
 
     Args:
-        settings: What to train.
-        level: Of the curriculum, to begin with.
+        settings: Settings of the training.
+        level: First level of the curriculum.
     """
     task = TASKS[settings.task]
     given = {**spread(load_vehicle(settings.vehicle)), **settings.parameters}
@@ -155,8 +157,8 @@ def train(
     """Train a policy.
 
     Args:
-        settings: What to train.
-        folder: Where checkpoint, policy, curve and TensorBoard's logs go.
+        settings: Settings of the training.
+        folder: Folder for checkpoint, policy, curve and TensorBoard's logs.
         on_progress: Called with the number of control steps so far.
 
     Returns:
@@ -164,7 +166,8 @@ def train(
 
     Raises:
         SegtrackError: Stable-Baselines3 is missing, or the environment cannot be made.
-        FileAccessError: There is a training in the folder, which would be overwritten.
+        FileAccessError: There is a training in the folder, which would be overwritten, or another
+            process trains there.
     """
     if (folder / CHECKPOINT).is_file():
         reason = f"there is a {CHECKPOINT} already; resume it, or name another folder"
@@ -178,7 +181,7 @@ def resume(
     """Go on with the training in a folder, as it was set up.
 
     Args:
-        folder: Of `train`.
+        folder: Folder of `train`.
         steps: Control steps in total, instead of as many as it was set up for.
         on_progress: Called with the number of control steps so far.
 
@@ -187,7 +190,7 @@ def resume(
 
     Raises:
         SegtrackError: Stable-Baselines3 is missing, or the environment cannot be made.
-        FileAccessError: Nothing to resume, or it is damaged.
+        FileAccessError: Nothing to resume, it is damaged, or another process trains there.
     """
     if not (folder / CHECKPOINT).is_file():
         raise FileAccessError("resume training in", folder, f"there is no {CHECKPOINT}")
@@ -204,5 +207,35 @@ def _learn(
     except ImportError as error:
         hint = 'training needs the extra "train" (pip install ".[train]")'
         raise SegtrackError(f"{hint}: {error}") from None
-    write_json(folder / SETTINGS, asdict(settings))
-    return ppo.learn(settings, folder, resumed, on_progress or (lambda steps: None))
+    with _locked(folder):
+        write_json(folder / SETTINGS, asdict(settings))
+        return ppo.learn(settings, folder, resumed, on_progress or (lambda steps: None))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other trainings out of a folder; the system frees the lock of a process that dies.
+
+    Raises:
+        FileAccessError: Another process trains there, or the lock cannot be written.
+    """
+    import fcntl  # Not on Windows, where the rest of this module can be imported.
+
+    path = folder / LOCK
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise FileAccessError("write", path, error.strerror or str(error)) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            reason = f"process {file.read().strip() or 'unknown'} trains there"
+            raise FileAccessError("train in", folder, reason) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+        file.truncate(0)

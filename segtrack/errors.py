@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, SupportsFloat
 
 
@@ -46,7 +47,7 @@ class UnknownNameError(SegtrackError, LookupError):
 
 
 class Phrase(str):
-    """What was found, said in words: a message shows it as it is, where it quotes a user's text."""
+    """Description of what was found: a message shows it as it is, where it quotes a user's text."""
 
     def __repr__(self) -> str:
         """Return the words, without quotes."""
@@ -63,14 +64,47 @@ class InvalidValueError(SegtrackError, ValueError):
         super().__init__(f"{what} {self.complaint}")
 
 
+class KeywordError(SegtrackError, TypeError):
+    """Keywords that a class does not take, or lacks."""
+
+    def __init__(
+        self, owner: str, unnamed: int, unknown: Sequence[str], missing: Sequence[str], known: Sequence[str]
+    ) -> None:
+        """Name the class, the keywords that are wrong, and all that there are."""
+        self.owner, self.unknown, self.missing, self.known = (
+            owner,
+            tuple(unknown),
+            tuple(missing),
+            tuple(known),
+        )
+        complaints = []
+        if unnamed:
+            plural = "value" if unnamed == 1 else "values"
+            complaints.append(f"takes keywords alone, got {unnamed} {plural} without one")
+        complaints += [f"has no keyword {name!r}{_hint(name, known)}" for name in unknown]
+        complaints += [f"needs the keyword {name!r}" for name in missing]
+        super().__init__(f"{owner} {', '.join(complaints)}; its keywords are: {', '.join(known) or 'none'}")
+
+
+def suggest(name: str, known: Sequence[str]) -> str:
+    """Return the end of a message on an unknown name: the nearest one that is known, or all of them."""
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}"
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
 @dataclass(frozen=True)
 class Problem:
     """One mistake in a file.
 
     Attributes:
         where: Path of the key in the file, e.g. `tracks.left.grousers.count`.
-        message: What is wrong there, e.g. `must be at least 1, got 0`.
-        line: Of the file, from 1; None if it is not known.
+        message: Mistake there, e.g. `must be at least 1, got 0`.
+        line: Line of the file, from 1; None if it is not known.
     """
 
     where: str
@@ -78,7 +112,7 @@ class Problem:
     line: int | None = None
 
     def below(self, part: str) -> Problem:
-        """The same mistake, its path seen from where `part` is a path to."""
+        """Return the mistake with its path below `part`."""
         return replace(self, where=".".join(filter(None, [part, self.where])))
 
     def __str__(self) -> str:

@@ -1,8 +1,9 @@
-"""Writing files so that nothing half-written is ever left."""
+"""Files: writing so that nothing half-written is ever left, and hashes of what a file says."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -18,8 +19,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def content_hash(data: Any) -> str:
+    """SHA-256 of parsed YAML or JSON, in hexadecimal digits; numbers count to nine digits."""
+    text = json.dumps(_plain(data), sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(data: Any) -> Any:
+    match data:
+        case dict():
+            return {str(key): _plain(value) for key, value in data.items()}
+        case list() | tuple():
+            return [_plain(value) for value in data]
+        case int() | float() if not isinstance(data, bool):
+            return float(f"{data:.9g}") + 0.0
+        case _:
+            return data
+
+
 def check_writable(folder: Path) -> None:
-    """See to it, before the work begins, that its results can be written; nothing is left behind.
+    """Check before the work begins that results can be written; nothing is left behind.
 
     Raises:
         FileAccessError: The folder cannot be made or written to.
@@ -39,21 +58,25 @@ def check_writable(folder: Path) -> None:
 
 
 def check_file(what: str, path: Path, suffixes: Iterable[str]) -> None:
-    """See to it, before the work begins, that a file can be written.
+    """Check before the work begins that a file can be written.
 
     Args:
         what: Name of the option or argument.
-        path: Of the file.
-        suffixes: Of the kinds that can be written, with their dots.
+        path: Path of the file.
+        suffixes: Suffixes of the kinds that can be written, with their dots.
 
     Raises:
         FileAccessError: It is a folder, or its folder cannot be made or written to.
         InvalidValueError: Its suffix is none of these.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # `Path.is_dir` raises where a name is too long.
         raise FileAccessError("write to", path, "is a folder, not a file")
     if path.suffix.lower() not in suffixes:
         raise InvalidValueError(what, f"a file of {', '.join(suffixes)}", str(path))
+    try:
+        path.exists()
+    except OSError as error:  # Its name is too long.
+        raise _cannot_write(path, error) from None
     check_writable(path.parent)
 
 
@@ -117,7 +140,7 @@ def write_figure(path: Path, figure: Figure, dpi: int = 120) -> Path:
 
 
 def _cannot_write(path: Path, error: OSError) -> FileAccessError:
-    in_the_way = next((part for part in (path, *path.parents) if part.is_file()), None)
+    in_the_way = next((part for part in (path, *path.parents) if os.path.isfile(part)), None)
     if isinstance(error, FileExistsError | NotADirectoryError) and in_the_way is not None:
         return FileAccessError("write to", path, f"{in_the_way} is a file, not a folder")
     return FileAccessError("write to", path, error.strerror or str(error))

@@ -15,7 +15,7 @@ GREETINGS = re.compile(
     rb"|b3Warning\[[^]\n]*\]:\nUnexpected collision shape type in [\w:]*?::extractCollisionShapes",
     re.MULTILINE,
 )
-"""What is left out: the line of the import, that of a connection, and the remark on a heightfield's shape."""
+"""Lines left out: that of the import, that of a connection, and the remark on a heightfield's shape."""
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What all tests share; Hypothesis without a deadline, for slow machines, the same examples in each run.
 
-Where PyBullet is not installed, what needs it is skipped.
+Where PyBullet is not installed, what needs it is skipped: what imports it, is marked `pybullet`, or ends in
+`MissingPyBulletError`.
 
 `pytest --hypothesis-profile=thorough` looks further.
 """
@@ -14,8 +15,9 @@ import pytest
 from hypothesis import Phase, settings
 from scenes import environment
 
+from segtrack.engine.track_models import DEFAULT_ENGINE
 from segtrack.envs import Environment
-from segtrack.world.engines import DEFAULT_ENGINE
+from segtrack.errors import MissingPyBulletError
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
@@ -47,7 +49,7 @@ def pytest_xdist_setupnodes() -> None:
 
 
 class _MissingPyBullet:
-    """Skips the test that imports PyBullet, or the module of tests that does so at its top."""
+    """Finder that skips the module of tests which imports PyBullet at its top."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
@@ -59,13 +61,33 @@ if DEFAULT_ENGINE != "pybullet":  # As found out before this finder is asked, to
     sys.meta_path.insert(0, _MissingPyBullet)  # type: ignore[arg-type]
 
 
+def is_for_want_of_pybullet(error: BaseException) -> bool:
+    """Tell whether PyBullet is missing by the error that says so, raised here or at the end of a process.
+
+    A text that only mentions PyBullet is a failure like any other.
+    """
+    if isinstance(error, subprocess.CalledProcessError):
+        lines = str(error.stderr or "").strip().splitlines()[-1:]
+        endings = ("segtrack: ", f"{MissingPyBulletError.__module__}.MissingPyBulletError: ")
+        return any(line == f"{ending}{MissingPyBulletError()}" for line in lines for ending in endings)
+    return type(error) is MissingPyBulletError
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests that are marked to need PyBullet where it is not installed."""
+    if DEFAULT_ENGINE != "pybullet":
+        for item in items:
+            if item.get_closest_marker("pybullet"):
+                item.add_marker(pytest.mark.skip(reason="needs PyBullet"))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[Any]) -> Generator[None, pytest.TestReport]:
-    """Skip a test that fails because a process of its own lacks PyBullet."""
+    """Skip a test that fails because PyBullet is not installed, and for no other reason."""
     report = yield
-    signs = "PyBullet is not installed", "No module named 'pybullet"
-    if report.failed and DEFAULT_ENGINE != "pybullet" and any(sign in report.longreprtext for sign in signs):
-        report.outcome, report.longrepr = "skipped", (__file__, 0, "Skipped: a process of it needs PyBullet")
+    if report.failed and DEFAULT_ENGINE != "pybullet" and call.excinfo is not None:
+        if is_for_want_of_pybullet(call.excinfo.value):
+            report.outcome, report.longrepr = "skipped", (__file__, 0, "Skipped: needs PyBullet")
     return report
 
 

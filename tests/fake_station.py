@@ -23,8 +23,7 @@ from segtrack.rendering import look_of
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json
 from segtrack.station.serve import listen
-from segtrack.station.simulation.exchange import CommandSample
-from segtrack.station.simulation.orders import (
+from segtrack.station.simulation.exchange import (
     Build,
     Order,
     Report,
@@ -32,11 +31,11 @@ from segtrack.station.simulation.orders import (
     SceneReport,
     SetRun,
     ShowContacts,
+    StampedCommand,
 )
 from segtrack.station.web.app import create_app
-from segtrack.station.web.catalogue import Catalogue
+from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.hub import Hub
-from segtrack.station.web.library import Library
 
 TICK, STALE = 1 / 30, 0.3
 """Time that a state moves the vehicle on; age of a command that moves nothing any more [s]."""
@@ -57,7 +56,7 @@ class PicturedSimulation:
     def __init__(self, setup: DriveSetup, recording: Path) -> None:
         """Record half a second of a drive, and take its start as the picture."""
         self.orders: list[Order] = []
-        self.sample: CommandSample | None = None
+        self.sample: StampedCommand | None = None
         self.position, self.time, self.travels = 0.0, 0.0, np.zeros(2)
         self.ghost = self.contacts = False
         self._waiting: list[Report] = []
@@ -91,7 +90,7 @@ class PicturedSimulation:
             case ShowContacts(on=on):
                 self.contacts = on
 
-    def command(self, sample: CommandSample) -> None:
+    def command(self, sample: StampedCommand) -> None:
         self.sample = sample
 
     def reports(self) -> Iterator[Report]:
@@ -105,7 +104,8 @@ class PicturedSimulation:
         moves = sample is not None and time.monotonic() - sample.came < STALE and not sample.e_stop
         flags = Flag(0) if moves else Flag.WATCHDOG
         flags |= Flag.E_STOP if sample is not None and sample.e_stop else Flag(0)
-        speeds = np.array([sample.left, sample.right]) if moves and sample is not None else np.zeros(2)
+        command = sample.command if moves and sample is not None else Command()
+        speeds = np.array([command.left, command.right])
         self.position += TICK * speeds.mean()
         self.travels += TICK * speeds
         pose = self._moved(self.position)

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 from functools import cache
@@ -14,14 +15,14 @@ import segtrack
 
 ROOT = Path(segtrack.__file__).parent
 LAYERS = (
-    {"errors", "checkout"},
-    {"content_hash", "files", "html", "settling", "quiet"},
-    {"geometry", "terrain"},
+    {"errors"},
+    {"files", "html", "quiet"},
+    {"geometry"},
+    {"terrain"},
     {"ground"},
-    {"coupling"},
     {"chain", "compliant"},
     {"description"},
-    {"drive", "engine"},
+    {"engine"},
     {"bullet", "native"},
     {"robot"},
     {"world"},
@@ -34,6 +35,7 @@ LAYERS = (
     {"logs"},
     {"envs"},
     {"report"},
+    {"reproduce"},
     {"station"},
     {"cli"},
     {"demos"},
@@ -47,11 +49,9 @@ FORBIDDEN = {
     "geometry": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "terrain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "ground": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
-    "coupling": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "chain": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "compliant": {"pybullet", "pybullet_utils", "yaml", "pydantic", "trimesh"},
     "description": {"pybullet", "pybullet_utils"},
-    "drive": {"pybullet", "pybullet_utils"},
     "engine": {"pybullet", "pybullet_utils"},
     "native": {"pybullet", "pybullet_utils"},
     "robot": {"pybullet", "pybullet_utils"},
@@ -59,12 +59,14 @@ FORBIDDEN = {
     "courses": {"pybullet", "pybullet_utils"},
     "logs": {"pybullet", "pybullet_utils"},
     "scoring": {"pybullet", "pybullet_utils"},
-    "settling": {"pybullet", "pybullet_utils", "yaml", "pydantic"},
 }
 """What a part must work without: simulators, and below description file formats."""
 ENGINES = {"bullet", "native"}
 """What nothing in `robot` and `world` knows but the module that opens them."""
 OPENS_ENGINES = Path("world", "engines.py")
+BELOW_USERS = ("robot", "world", "bullet", "native")
+"""Parts that may ask a robot for its model or a world for its engine."""
+BACK_DOOR = re.compile(r"\b\w*(?:robot|track|flipper)s?\.model\.|\b\w*world\.engine\.")
 OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 """A PyBullet program of somebody's own."""
 EXTRAS = {
@@ -73,30 +75,22 @@ EXTRAS = {
     "segtrack.experiments.ray_workers": "ray",
     "segtrack.station.window.controls": "pygame",
     "segtrack.station.window.loop": "pygame",
-    "segtrack.station.window.views": "pygame",
     "segtrack.station.page": "nicegui",
     "segtrack.station.measure": "websockets",
     "segtrack.station.serve": "uvicorn",
     "segtrack.station.web.app": "nicegui",
     "segtrack.station.web.guard": "starlette",
     "segtrack.station.web.hub": "mcap",
-    "segtrack.station.web.replay": "mcap",
-    "segtrack.station.web.reports": "fastapi",
-    "segtrack.station.web.socket": "starlette",
     "segtrack.station.web.viewing": "mcap",
-    "segtrack.logs.reading.bags.bag": "rosbags",
-    "segtrack.logs.reading.bags.content": "rosbags",
-    "segtrack.logs.reading.bags.files.mcap": "rosbags",
-    "segtrack.logs.reading.bags.files.records": "rosbags",
-    "segtrack.logs.reading.bags.files.ros1": "rosbags",
-    "segtrack.logs.reading.bags.files.sqlite": "rosbags",
-    "segtrack.logs.reading.bags.files.unpacking": "zstandard",
-    "segtrack.logs.reading.bags.messages.layout": "rosbags",
-    "segtrack.logs.reading.bags.messages.source": "rosbags",
-    "segtrack.logs.reading.bags.messages.topic": "rosbags",
-    "segtrack.logs.reading.bags.messages.types": "rosbags",
-    "segtrack.logs.reading.bag_messages": "rosbags",
-    "segtrack.logs.reading.to_bag": "mcap",
+    "segtrack.logs.reading.bag": "rosbags",
+    "segtrack.logs.reading.bag_content": "rosbags",
+    "segtrack.logs.reading.mcap_file": "rosbags",
+    "segtrack.logs.reading.ros1_file": "rosbags",
+    "segtrack.logs.reading.sqlite_file": "rosbags",
+    "segtrack.logs.reading.message_layout": "rosbags",
+    "segtrack.logs.reading.bag_topic": "rosbags",
+    "segtrack.logs.reading.message_types": "rosbags",
+    "segtrack.logs.reading.bag_writing": "rosbags",
     "segtrack.recording.file_content": "mcap",
     "segtrack.recording.messages": "rosbags",
     "segtrack.recording.recorder": "mcap",
@@ -181,12 +175,49 @@ def test_one_module_knows_the_engines():
             assert not known & ENGINES, file
 
 
+def test_what_stands_on_robot_and_world_asks_them_and_not_what_is_behind_them():
+    found = {
+        str(file): BACK_DOOR.findall(SOURCES[file].read_text(encoding="utf-8"))
+        for file in FILES
+        if file.parts[0] not in BELOW_USERS
+    }
+    assert not {file: calls for file, calls in found.items() if calls}
+
+
 def test_bullet_alone_imports_pybullet():
     for file in FILES:
         if file.parts[0] != "bullet" and file not in OWN_LOOPS:
             assert not {"pybullet", "pybullet_utils"} & {m.split(".")[0] for m in imports(file)}, file
             first = {part_of(m) for m in imports(file, everywhere=False) if m.startswith("segtrack")}
             assert "bullet" not in first, file
+
+
+def test_importing_segtrack_leaves_how_python_imports_alone():
+    program = (
+        "import sys; finders, hooks = sys.meta_path[:], sys.path_hooks[:];"
+        "import segtrack, segtrack.urdf, segtrack.envs;"
+        "assert (sys.meta_path, sys.path_hooks) == (finders, hooks)"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_a_checkout_that_is_not_installed_says_what_to_do(tmp_path):
+    program = (
+        "import sys; sys.meta_path = [f for f in sys.meta_path if 'segtrack' not in repr(f)];"
+        f"sys.path[:] = [{str(CHECKOUT)!r}, *(p for p in sys.path if p)]; import segtrack"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: segtrack is imported from a checkout that is not installed, without its vehicles, "
+        "environments and demos: run `pip install -e .` there, or start Python in another folder"
+    )
+
+
+def test_the_version_is_told_once():
+    settings = (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.fullmatch(r"\d+\.\d+\.\d+", segtrack.__version__)
+    assert 'attr = "segtrack.__version__"' in settings and '\nversion = "' not in settings
 
 
 def test_pybullet_is_imported_once_it_is_chosen():
@@ -205,7 +236,7 @@ def test_geometry_and_terrain_run_without_an_engine():
         "import sys; sys.modules['pybullet'] = None; sys.modules['segtrack'] = type(sys)('segtrack');"
         f"sys.modules['segtrack'].__path__ = [{str(ROOT)!r}];"
         "import segtrack.geometry.seam, segtrack.geometry.pulleys, segtrack.terrain, segtrack.description, "
-        "segtrack.drive; assert segtrack.description.load_vehicle('quince').name == 'quince'"
+        "segtrack.engine.drive; assert segtrack.description.load_vehicle('quince').name == 'quince'"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd="/").returncode == 0
 

@@ -1,15 +1,16 @@
-"""The physics client and the solver settings that a belt needs."""
+"""Physics client: connection, solver settings, and a client that times its steps."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import isbuiltin
-from typing import Any, Literal
+from typing import Any
 
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
@@ -23,8 +24,6 @@ from segtrack.errors import (
     finite,
 )
 from segtrack.quiet import without_greetings
-
-PresetName = Literal["exact", "fast", "coarse"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ PRESETS: dict[str, SolverPreset] = {
     "fast": SolverPreset(0.004, 100, 2, 1e-7),
     "coarse": SolverPreset(0.01, 80, 1, 1e-7),
 }
-"""By name. `coarse` has the outcomes of Okada et al. 2020, Table IV, from 60 iterations on, not with 50."""
+"""Presets by name. `coarse` has the outcomes of Table IV (Okada et al. 2020) from 60 iterations on."""
 
 
 def open_client(gui: bool) -> BulletClient:
@@ -73,7 +72,7 @@ def client_id(client: Any, what: str) -> int:
 
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet` (client 0).
-        what: What is being attempted, for the message.
+        what: Action that is attempted, for the message.
 
     Raises:
         InvalidValueError: Something else.
@@ -170,3 +169,25 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
         physicsClientId=client_id(client, "configure the solver"),
     )
     return step
+
+
+class TimedClient(BulletClient):
+    """A client without a window that adds up the time spent in Bullet's `stepSimulation`.
+
+    Attributes:
+        engine_time: So far [s].
+    """
+
+    engine_time = 0.0
+
+    def __init__(self) -> None:
+        """Connect."""
+        with without_greetings():
+            super().__init__(pybullet.DIRECT)
+
+    def stepSimulation(self) -> None:  # noqa: N802
+        """Step, and count the time. The client's own Python stays outside, as in the class it extends."""
+        step = self.__getattr__("stepSimulation")
+        began = time.perf_counter()
+        step()
+        self.engine_time += time.perf_counter() - began

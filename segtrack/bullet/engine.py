@@ -19,18 +19,18 @@ from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, Segtra
 from segtrack.terrain import Terrain
 
 _CHECK_INTERVAL = 0.01
-"""How often the simulation is checked for divergence [s]."""
+"""Interval of checks for divergence [s]."""
 
 
 @dataclass(frozen=True)
-class SavedState:
+class BulletState:
     """Everything that changes in a client.
 
     Attributes:
         state_id: PyBullet's id of its own part.
         steps: Taken until then.
-        vehicles: What PyBullet's part lacks of each vehicle.
-        bodies: How many there were.
+        vehicles: State of each vehicle that PyBullet's part lacks.
+        bodies: Number of bodies.
     """
 
     state_id: int
@@ -49,7 +49,6 @@ class BulletEngine(Engine):
     """
 
     name = "pybullet"
-    default_track_model = "segments"
 
     def __init__(
         self,
@@ -167,19 +166,19 @@ class BulletEngine(Engine):
                 for vehicle in self._vehicles:
                     vehicle.damp(remaining)
 
-    def save(self) -> SavedState:
-        """Everything that changes, commands included; held until `forget`.
+    def save(self) -> BulletState:
+        """Save everything that changes, commands included; held until `release`.
 
         PyBullet's saved state lacks the order of contacts between the parts of two links. So that
         what follows now is equal to what follows a `restore`, the state is restored at once.
         """
         self._must_be_connected("save the state")
         vehicles = tuple(vehicle.snapshot() for vehicle in self._vehicles)
-        state = SavedState(self.client.saveState(), self._steps, vehicles, self.client.getNumBodies())
+        state = BulletState(self.client.saveState(), self._steps, vehicles, self.client.getNumBodies())
         self.restore(state)
         return state
 
-    def restore(self, state: SavedState) -> None:
+    def restore(self, state: BulletState) -> None:
         """Go back to a saved state, to the bit.
 
         Raises:
@@ -196,8 +195,8 @@ class BulletEngine(Engine):
         for vehicle, values in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(values)
 
-    def forget(self, state: SavedState) -> None:
-        """Free what a saved state holds."""
+    def release(self, state: BulletState) -> None:
+        """Release the resources of a saved state."""
         self._must_be_connected("forget a state")
         self.client.removeState(state.state_id)
 

@@ -1,8 +1,8 @@
-"""Where links are and how they move: PyBullet poses centres of mass, users think in link frames."""
+"""Poses, masses and contacts of links, and the guard of loops that forget `before_step`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,8 @@ import pybullet
 from numpy.typing import NDArray
 
 from segtrack.bullet.client import connection_required
-from segtrack.engine import FrameMotion
+from segtrack.engine import BeltContacts, FrameMotion
+from segtrack.errors import InvalidValueError, NotReadyError, Phrase
 
 
 def link_motion(client: int, body: int, link: int) -> FrameMotion:
@@ -67,6 +68,27 @@ def place_base(client: int, body: int, position: Sequence[float], orientation: S
     pybullet.resetBaseVelocity(body, [0, 0, 0], [0, 0, 0], physicsClientId=client)
 
 
+def scale_velocities(client: int, moving_joints: Mapping[int, Sequence[int]], factor: float) -> None:
+    """Scale the velocities of bodies and of their moving joints (indices by body id) by a factor [-]."""
+    for body, joints in moving_joints.items():
+        linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
+        pybullet.resetBaseVelocity(
+            body,
+            [factor * v for v in linear],
+            [factor * v for v in angular],
+            physicsClientId=client,
+        )
+        if joints:
+            states = pybullet.getJointStates(body, joints, physicsClientId=client)
+            pybullet.resetJointStatesMultiDof(
+                body,
+                joints,
+                [[state[0]] for state in states],
+                [[factor * state[1]] for state in states],
+                physicsClientId=client,
+            )
+
+
 def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
     """Three numbers as a tuple of plain floats."""
     x, y, z = array.tolist()
@@ -76,3 +98,77 @@ def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
 def _frame_in_inertial(client: int, body: int) -> tuple[Sequence[float], Sequence[float]]:
     info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
     return pybullet.invertTransform(info[3], info[4])
+
+
+def read_belt_contacts(
+    client: int, body: int, name: str, links: Mapping[str, int], tracks: Mapping[int, str]
+) -> list[BeltContacts]:
+    """Read where belts press that are links of a vehicle's own body.
+
+    Args:
+        client: PyBullet's id of the client.
+        body: PyBullet's unique id of the body.
+        name: Name of the vehicle.
+        links: Link index by link name.
+        tracks: Track name by index of its link.
+
+    Returns:
+        Contacts of each link that touches something.
+
+    Raises:
+        InvalidValueError: Something else than a track touches.
+        DisconnectedError: The client is gone.
+    """
+    with connection_required(client, "read contacts", body):
+        found = pybullet.getContactPoints(bodyA=body, physicsClientId=client)
+    by_link: dict[int, list[tuple[tuple[float, ...], float]]] = {}
+    for contact in found:
+        link, point, normal_force = contact[3], contact[5], contact[9]
+        if normal_force > 0:
+            by_link.setdefault(link, []).append((point, normal_force))
+    contacts = []
+    for link, touched in sorted(by_link.items()):
+        if link not in tracks:
+            part = next(part for part, number in links.items() if number == link)
+            raise InvalidValueError(f"contacts of {name}", "of tracks alone", Phrase(f"one of {part}"))
+        points = np.array([point for point, _ in touched])
+        velocities = link_motion(client, body, link).velocities_at(points)
+        forces = np.array([force for _, force in touched])
+        contacts.append(BeltContacts(tracks[link], points, forces, velocities))
+    return contacts
+
+
+class LoopGuard:
+    """Finds a loop that steps the simulation and has forgotten `before_step`.
+
+    A contact presses only once a step has been solved, whatever was placed, reset or restored before; a
+    vehicle that has contacts which press has been stepped.
+
+    Attributes:
+        is_prepared: True once `before_step` has been called; then there is nothing left to find.
+    """
+
+    def __init__(self, client: int, bodies: Sequence[int], name: str) -> None:
+        """Guard a vehicle that has just been loaded, by PyBullet's ids of its bodies."""
+        self._client, self._bodies, self._name = client, bodies, name
+        self.is_prepared = False
+
+    def check(self) -> None:
+        """Refuse to go on with a vehicle whose loop forgets it.
+
+        Raises:
+            NotReadyError: The simulation has taken steps, none of them with `before_step`.
+        """
+        if self.is_prepared:
+            return
+        with connection_required(self._client, f"read {self._name}", self._bodies[0]):
+            contacts = [
+                contact
+                for body in self._bodies
+                for contact in pybullet.getContactPoints(bodyA=body, physicsClientId=self._client)
+            ]
+        if any(contact[9] > 0 for contact in contacts):
+            reason = (
+                "the simulation has taken steps without robot.before_step(), which belongs before each one"
+            )
+            raise NotReadyError(f"use {self._name}", reason)

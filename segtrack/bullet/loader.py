@@ -5,64 +5,38 @@ from __future__ import annotations
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 
 import pybullet
 
-from segtrack.bullet.belts import plates, segments, smooth, wheels
-from segtrack.bullet.belts.joint_belt import JointBeltGroup
-from segtrack.bullet.belts.joints import FREE, MAX_JOINTS, free_joints, set_contact
+from segtrack.bullet.belts.joint_belt import FREE, MAX_JOINTS, free_joints, set_contact
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
-from segtrack.description.segments_check import segments_problems
-from segtrack.description.urdf.mounting import parent_link
+from segtrack.description.belt_limits import segments_problems
+from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.engine import wheel_count
+from segtrack.engine.track_models import find_track_model
 from segtrack.errors import (
     FileAccessError,
     InvalidValueError,
     SegtrackError,
-    UnknownNameError,
     VehicleFileError,
 )
 
-_MODELS = {
-    "segments": TrackBuilder(segments.track_links, segments.create_belt, JointBeltGroup),
-    "smooth": TrackBuilder(smooth.track_links, smooth.create_belt, JointBeltGroup),
-    "plates": TrackBuilder(plates.track_links, plates.create_belt, JointBeltGroup, has_own_bodies=True),
-}
-_MODEL_NAMES = ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface")
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
-def track_model(name: str) -> TrackBuilder:
-    """A track model: segments, smooth, wheels:N, plates, chain, compliant or surface.
+def track_builder(track_model: str) -> TrackBuilder:
+    """Return the builder of a track model that PyBullet runs.
 
     Raises:
-        UnknownNameError: There is none of that name.
+        UnknownNameError: There is no such track model.
         InvalidValueError: Fewer than two wheels, more than PyBullet can have, or no number of them.
     """
-    if name == "wheels" or name.startswith("wheels:"):
-        count = wheel_count(name)
-        if count > MAX_JOINTS:
-            raise InvalidValueError("track model wheels:N", f"at most {MAX_JOINTS} wheels", name)
-        return TrackBuilder(partial(wheels.track_links, count=count), wheels.create_belt, JointBeltGroup)
-    if name == "chain":
-        from segtrack.bullet.belts import chains  # With numba, which takes half a second to import.
-
-        return TrackBuilder(
-            chains.track_links, chains.create_belt, chains.ChainBeltGroup, has_own_bodies=True
-        )
-    if name in ("compliant", "surface"):
-        from segtrack.bullet.belts import compliant  # With numba, too.
-
-        return TrackBuilder(compliant.track_links, compliant.create_belt, compliant.GROUPS[name])
-    if name not in _MODELS:
-        raise UnknownNameError("track model", name, _MODEL_NAMES)
-    return _MODELS[name]
+    builder: TrackBuilder = find_track_model(track_model, "pybullet").builder("pybullet")(track_model)
+    return builder
 
 
 def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
@@ -71,7 +45,7 @@ def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     Raises:
         VehicleFileError: Its belts cannot be built of segments.
     """
-    chosen = track_model(model)
+    chosen = track_builder(model)
     if model == "segments" and (problems := segments_problems(vehicle)):
         raise VehicleFileError(f"{vehicle.name} with tracks of segments", problems)
     links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
@@ -89,10 +63,10 @@ def load(
 
     Args:
         client: PyBullet's id of the client.
-        vehicle: What to build.
+        vehicle: Vehicle to build.
         model: Track model.
-        position: Of the body frame in the world (3,) [m].
-        orientation: Of the body frame in the world, quaternion (x, y, z, w).
+        position: Origin of the body frame in the world (3,) [m].
+        orientation: Orientation of the body frame in the world, quaternion (x, y, z, w).
 
     Returns:
         The loaded vehicle. Links of one vehicle do not collide with each other.
@@ -102,7 +76,7 @@ def load(
         VehicleFileError: Its belts cannot be built of segments.
         FileAccessError: PyBullet refuses the body's URDF.
     """
-    chosen = track_model(model)
+    chosen = track_builder(model)
     urdf = vehicle_urdf(vehicle, model)
     # PyBullet itself crashes over thousands of joints.
     robot = ElementTree.fromstring(urdf.text)

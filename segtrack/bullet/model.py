@@ -56,7 +56,7 @@ class BeltReading(NamedTuple):
     Attributes:
         phase: Travel since home, within half a period unless the belt is never set back [m].
         speed: [m/s]
-        force: What the drive exerts along the belt's travel [N].
+        force: Force of the drive along the belt's travel [N].
     """
 
     phase: float
@@ -71,7 +71,7 @@ class Belt(ABC):
     """One track's belt in a running simulation, whatever it is made of.
 
     Attributes:
-        track_joints: Where it sits in the vehicle.
+        track_joints: Joints and place of the track in the vehicle.
         period: Travel by which the belt is set back [m]; None: never.
         bodies: Further PyBullet bodies that belong to the track.
         chain: Its link chain, if it is one.
@@ -94,12 +94,12 @@ class Belt(ABC):
 
     @property
     def shoes(self) -> Bodies:
-        """Its bodies that are no links of PyBullet's."""
+        """Bodies of the belt that are not PyBullet links."""
         return NO_BODIES
 
     @property
     def points(self) -> NDArray[np.float64]:
-        """Corners in the world of what is no link of PyBullet's (n, 3) [m]."""
+        """Corners in the world of parts that are not PyBullet links (n, 3) [m]."""
         return NO_BODIES.positions
 
     @property
@@ -108,15 +108,15 @@ class Belt(ABC):
         """Phase of each segment since home [m]; equal but for what the drive's gears let slip."""
 
     def read_chain(self) -> ChainReading | None:
-        """Per-shoe tension, contact and slip; None if it is not a link chain."""
+        """Return per-shoe tension, contact and slip; None if it is not a link chain."""
         return None
 
     def read_chain_pose(self) -> ChainPose | None:
-        """Where shoes and wheels of its link chain are; None if it is not a link chain."""
+        """Return the poses of shoes and wheels of its link chain; None if it is not one."""
         return None
 
     def read_grousers(self) -> GrouserReading | None:
-        """Per-grouser load, slip and sinkage; None if PyBullet finds the contacts."""
+        """Return per-grouser load, slip and sinkage; None if PyBullet finds the contacts."""
         return None
 
     @abstractmethod
@@ -136,7 +136,7 @@ class Belt(ABC):
         """Set the track's friction against terrain of friction 1."""
 
     def snapshot(self) -> Any:
-        """What PyBullet's saved state does not hold; it does hold joints."""
+        """Return the state that PyBullet's own saved state lacks; that has joints."""
         return None
 
     def restore(self, snapshot: Any) -> None:
@@ -149,7 +149,7 @@ class BeltGroup(ABC):
 
     @abstractmethod
     def read(self) -> list[BeltReading]:
-        """The belts, in the order of the tracks."""
+        """Read the state of all belts, in track order."""
 
     def advance(self, damping_rate: float) -> None:
         """Move belts that PyBullet does not move, right before it steps.
@@ -164,15 +164,20 @@ class BeltGroup(ABC):
         return None
 
 
+def no_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
+    """Return no links: the belts are not PyBullet's."""
+    return ()
+
+
 @dataclass(frozen=True)
 class TrackBuilder:
-    """One way to build a track.
+    """Functions that build the tracks of a vehicle in PyBullet as one track model.
 
     Attributes:
         track_links: The links of a track that the vehicle's own multibody carries.
         create_belt: Makes the belt of a loaded track, given the physics client's id.
         create_belt_group: Puts the belts of a vehicle together, given the ids of client and body.
-        has_own_bodies: Whether the belt's mass is in bodies of its own and not in the vehicle's.
+        has_own_bodies: True if the belt's mass is in bodies of its own and not in the vehicle's.
     """
 
     track_links: Callable[[TrackSpec], tuple[SegmentLink, ...]]
@@ -195,11 +200,11 @@ class LoadedVehicle:
     """A loaded vehicle.
 
     Attributes:
-        description: What it was made from.
+        description: Description that it was built from.
         body: PyBullet's unique id.
-        belts: Of its tracks, in the order of the description.
+        belts: Belts of its tracks, in the order of the description.
         belt_group: All the belts together.
-        flippers: In the order of the description.
+        flippers: Flippers in the order of the description.
         links: Link index by name; the root is -1.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,10 @@ COLORS = ((0.68, 0.68, 0.66, 1.0), (0.78, 0.70, 0.56, 1.0))
 """Neutral, in turn, so that a step stands out from its floor (red, green, blue, opacity)."""
 
 HULL_MARGIN = 0.001
-"""What PyBullet adds to a convex hull all around [m]; boxes and cylinders contain theirs."""
+"""Margin that PyBullet adds to a convex hull all around [m]; boxes and cylinders contain theirs."""
+
+_Z_TO_Y = (-math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
+"""Quarter turn about x: PyBullet's cylinders lie along z, ours along y."""
 
 
 class _Shape(NamedTuple):
@@ -41,7 +45,7 @@ class _Shape(NamedTuple):
         position: World position of the body [m].
         quaternion: Orientation of the body, (x, y, z, w).
         visual: Id of the visual shape; -1 shows the collision shape itself.
-        is_surface: Whether it consists of triangles.
+        is_surface: True if it consists of triangles.
     """
 
     collision: int
@@ -61,8 +65,8 @@ def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
     slides over them.
 
     Args:
-        client: Where to build.
-        terrain: What to build.
+        client: Client to build in.
+        terrain: Terrain to build.
 
     Returns:
         The ids of the new bodies, in the order of the terrain's solids.
@@ -96,19 +100,21 @@ def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
 
 def _create_shape(client: BulletClient, solid: Solid) -> _Shape:
     match solid:
-        case Box(center_in_world, half_extents, quaternion):
-            box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half_extents)
-            return _Shape(box, center_in_world, quaternion)
+        case Box((x, y, z), center, quaternion):
+            box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=(x / 2, y / 2, z / 2))
+            return _Shape(box, center, quaternion)
         case HalfSpace(point, normal):
             plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=normal)
             return _Shape(plane, point)
-        case Hull(points):
+        case Hull():
+            points = solid.points
             middle = points.mean(axis=0)
             hull = client.createCollisionShape(pybullet.GEOM_MESH, vertices=(points - middle).tolist())
             return _Shape(hull, vector(middle))
-        case Cylinder(center_in_world, radius, length, quaternion):
+        case Cylinder(radius, length, center, quaternion):
             cylinder = client.createCollisionShape(pybullet.GEOM_CYLINDER, radius=radius, height=length)
-            return _Shape(cylinder, center_in_world, quaternion)
+            turned = client.multiplyTransforms((0, 0, 0), quaternion, (0, 0, 0), _Z_TO_Y)[1]
+            return _Shape(cylinder, center, turned)
         case Prism():
             return _create_prism(client, solid)
         case HeightGrid():
@@ -148,7 +154,7 @@ def shrink_polygon(corners: NDArray[np.float64], margin: float) -> NDArray[np.fl
 
     Args:
         corners: Corners counterclockwise [m], shape (n, 2).
-        margin: How far each edge moves, perpendicular to itself [m].
+        margin: Distance that each edge moves, perpendicular to itself [m].
 
     Returns:
         Corners of the smaller polygon [m], shape (n, 2).
@@ -167,7 +173,7 @@ def _create_heightfield(client: BulletClient, grid: HeightGrid) -> _Shape:
     points_x, points_y = grid.heights.shape
     heightfield = client.createCollisionShape(
         pybullet.GEOM_HEIGHTFIELD,
-        meshScale=(grid.cell, grid.cell, 1.0),
+        meshScale=(grid.spacing, grid.spacing, 1.0),
         heightfieldData=grid.heights.T.ravel().tolist(),  # x runs fastest
         numHeightfieldRows=points_x,
         numHeightfieldColumns=points_y,

@@ -1,17 +1,19 @@
-"""One track in PyBullet: its belt, the belt's drive, and how often it was rolled back."""
+"""Track and flipper in PyBullet: belt, drive and joint motors."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import pybullet
 
 from segtrack.bullet.client import connection_required
-from segtrack.bullet.frames import link_motion
-from segtrack.bullet.loop_guard import LoopGuard
-from segtrack.bullet.model import Belt, BeltReading
-from segtrack.drive import DriveController
-from segtrack.engine import BeltState, FrameMotion, TrackModel
+from segtrack.bullet.frames import LoopGuard, link_motion
+from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper
+from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
+from segtrack.engine.drive import DriveController
 
-if TYPE_CHECKING:  # Numba takes half a second to import.
+if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainPose, ChainReading
     from segtrack.compliant.reading import GrouserReading
@@ -21,11 +23,11 @@ class BulletTrack(TrackModel):
     """A track of a loaded vehicle.
 
     Attributes:
-        belt: What moves.
+        belt: Belt in PyBullet.
         drive: The belt's drive, with its travel and work.
-        friction: Of the track against terrain of friction 1 [-].
+        friction: Friction of the track against terrain of friction 1 [-].
         home_travel: Belt travel at which the segments are home [m].
-        roll_backs: How often the belt has been set back.
+        roll_backs: Number of times that the belt has been set back.
     """
 
     def __init__(self, client: int, belt: Belt, guard: LoopGuard) -> None:
@@ -77,12 +79,12 @@ class BulletTrack(TrackModel):
 
     @property
     def has_chain(self) -> bool:
-        """Whether the belt is a link chain."""
+        """True if the belt is a link chain."""
         return self.belt.chain is not None
 
     @property
     def chain_design(self) -> TrackDesign:
-        """What the link chain is made of.
+        """Design of the link chain: shoes, bushings and wheels.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -90,7 +92,7 @@ class BulletTrack(TrackModel):
         return super().chain_design if self.belt.chain is None else self.belt.chain.design
 
     def read_chain(self) -> ChainReading:
-        """Per-shoe tension, contact and slip, after the latest step.
+        """Return per-shoe tension, contact and slip, after the latest step.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -101,7 +103,7 @@ class BulletTrack(TrackModel):
         return super().read_chain() if reading is None else reading
 
     def read_chain_pose(self) -> ChainPose:
-        """Where shoes and wheels of the link chain are.
+        """Return the poses of shoes and wheels of the link chain.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -112,7 +114,7 @@ class BulletTrack(TrackModel):
         return super().read_chain_pose() if pose is None else pose
 
     def read_grousers(self) -> GrouserReading:
-        """Per-grouser load, slip and sinkage, after the latest step.
+        """Return per-grouser load, slip and sinkage, after the latest step.
 
         Raises:
             NotReadyError: PyBullet finds the contacts.
@@ -143,7 +145,7 @@ class BulletTrack(TrackModel):
             self._set_motor_command()
 
     def snapshot(self) -> dict[str, Any]:
-        """What PyBullet's saved state does not hold."""
+        """Return the state that PyBullet's own saved state lacks."""
         return {
             "home_travel": self.home_travel,
             "roll_backs": self.roll_backs,
@@ -163,3 +165,73 @@ class BulletTrack(TrackModel):
 
     def _set_motor_command(self) -> None:
         self.belt.set_motor_command(self.drive.target, self.drive.limit)
+
+
+_GAIN = 0.1
+"""Fraction of its angle error that a flipper's motor aims to close in a step."""
+
+
+class FlipperCommand(NamedTuple):
+    """Command of a flipper's motor: an angle [rad] to go to, or a speed [rad/s] to turn at."""
+
+    kind: Literal["angle", "speed"]
+    value: float
+
+
+class BulletFlipper(FlipperModel):
+    """A flipper of a loaded vehicle; its state is read when asked for.
+
+    Attributes:
+        command: Command of its motor.
+    """
+
+    def __init__(self, client: int, body: int, loaded: LoadedFlipper, tracks: Sequence[BulletTrack]) -> None:
+        """Take a loaded joint and the tracks that sit on the flipper."""
+        self._client, self._body, self._joint, self._tracks = client, body, loaded.joint, tracks
+        self.name, self.spec = loaded.name, loaded.spec
+        self.command = FlipperCommand("angle", 0.0)
+
+    @property
+    def state(self) -> FlipperState:
+        """The flipper after the latest step."""
+        with connection_required(self._client, f"read flipper {self.name}", self._body):
+            angle, speed, _, torque = pybullet.getJointState(
+                self._body, self._joint, physicsClientId=self._client
+            )
+        return FlipperState(angle, speed, torque)
+
+    def set_angle(self, angle: float) -> None:
+        """Move to an angle [rad] within the limits, at no more than the flipper's speed and torque."""
+        self.set_motor_command(FlipperCommand("angle", angle))
+
+    def set_speed(self, speed: float) -> None:
+        """Turn at a speed [rad/s] that the flipper can reach, until told otherwise or at a limit."""
+        self.set_motor_command(FlipperCommand("speed", speed))
+
+    def place(self, angle: float) -> None:
+        """Set the flipper to an angle [rad] within the limits at once, at rest, and hold it there."""
+        self.set_angle(angle)
+        pybullet.resetJointState(self._body, self._joint, angle, physicsClientId=self._client)
+        for track in self._tracks:
+            track.reset_to_mount()
+
+    def set_motor_command(self, command: FlipperCommand) -> None:
+        """Command the joint motor."""
+        self.command = command
+        common: dict[str, Any] = {"force": self.spec.max_torque, "physicsClientId": self._client}
+        with connection_required(self._client, f"command flipper {self.name}", self._body):
+            if command.kind == "speed":
+                pybullet.setJointMotorControl2(
+                    self._body, self._joint, pybullet.VELOCITY_CONTROL, targetVelocity=command.value, **common
+                )
+                return
+            pybullet.setJointMotorControl2(
+                self._body,
+                self._joint,
+                pybullet.POSITION_CONTROL,
+                targetPosition=command.value,
+                positionGain=_GAIN,
+                velocityGain=1.0,
+                maxVelocity=self.spec.max_speed,
+                **common,
+            )

@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from segtrack.bullet.urdf_inertia import (
-    Carrier,
+    InertialParent,
     balance_inertia,
     fill_massless_links,
     number_text,
@@ -28,7 +28,7 @@ from segtrack.bullet.urdf_inertia import (
     subtract_reflected_mass,
 )
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf.mounting import parent_link
+from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.mass import MassProperties
@@ -91,7 +91,7 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     for name, flipper in vehicle.flippers.items():
         _add_flipper(robot, name, flipper)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
-    carriers = {name: Carrier.of(robot, parent) for name, parent in parents.items()}
+    carriers = {name: InertialParent.of(robot, parent) for name, parent in parents.items()}
     fill_massless_links(robot)
     for mounted in vehicle.mounted_tracks():
         subtract_reflected_mass(carriers[mounted.name], mounted.spec)

@@ -1,4 +1,4 @@
-"""What the links of a vehicle's URDF weigh, with its belts on them."""
+"""Masses and inertias of the links of a vehicle's URDF, with its belts on them."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from segtrack.description.frames import Frame
-from segtrack.description.track import TrackSpec
-from segtrack.description.urdf.reading import (
+from segtrack.description.frames import (
+    Frame,
     link_frames,
     link_masses,
     read_inertial,
     read_tensor,
     weighing_links,
 )
+from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.rotation import rotation_of
 
 _NEGLIGIBLE = MassProperties.of(1e-6, (0.0, 0.0, 0.0), 1e-9 * np.eye(3))
-"""Of a user's link without a mass, to which PyBullet would give 1 kg."""
+"""Mass properties for a user's link without a mass, to which PyBullet would give 1 kg."""
 
 
 @dataclass(frozen=True)
-class Carrier:
-    """The link that weighs what carries a track: its parent, or what is fixed to that.
+class InertialParent:
+    """URDF link whose inertia carries a track: its parent, or the link that the parent is fixed to.
 
     Attributes:
         link: The link.
-        frame: Of the track's parent in the link's; None if it is the same.
+        frame: Frame of the track's parent in that of the link; None if they are the same link.
     """
 
     link: Element
     frame: Frame | None
 
     @classmethod
-    def of(cls, robot: Element, parent: str) -> Carrier:
-        """The carrier of what is mounted on a link."""
+    def of(cls, robot: Element, parent: str) -> InertialParent:
+        """Find the link whose inertia carries a track that is mounted on a link."""
         name = weighing_links(robot)[parent]
         assert name is not None, "a description's tracks are on links with a mass, or fixed to one"
         frames = link_frames(robot)
@@ -61,7 +61,7 @@ def fill_massless_links(robot: Element) -> None:
             set_inertial(_link(robot, name), _NEGLIGIBLE)
 
 
-def subtract_reflected_mass(carrier: Carrier, spec: TrackSpec) -> None:
+def subtract_reflected_mass(carrier: InertialParent, spec: TrackSpec) -> None:
     """Move the drive's reflected mass from what carries the track to the belt.
 
     The carrier keeps the shape of its inertia, and the vehicle its mass and centre of mass.
@@ -77,7 +77,7 @@ def subtract_reflected_mass(carrier: Carrier, spec: TrackSpec) -> None:
     )
 
 
-def balance_inertia(carrier: Carrier, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
+def balance_inertia(carrier: InertialParent, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
     """Give what carries a track what a track's links leave out of the properties of a uniform belt."""
     belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
     for link in links:

@@ -12,15 +12,20 @@ import pybullet
 
 from segtrack.bullet.belts.chain_view import ChainView
 from segtrack.bullet.client import connection_required, require_body
-from segtrack.bullet.flipper import BulletFlipper
-from segtrack.bullet.frames import link_mass, link_motion, place_base
+from segtrack.bullet.frames import (
+    LoopGuard,
+    link_mass,
+    link_motion,
+    place_base,
+    read_belt_contacts,
+    scale_velocities,
+)
 from segtrack.bullet.loader import load
-from segtrack.bullet.loop_guard import LoopGuard
 from segtrack.bullet.model import BeltReading
-from segtrack.bullet.track import BulletTrack
+from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
-from segtrack.engine import Bodies, FrameMotion, VehicleModel
+from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
 
@@ -41,8 +46,8 @@ class BulletVehicle(VehicleModel):
         body_id: PyBullet's unique id of its multibody.
         links: Link index by link name; the root is -1.
         body_ids: `body_id`, and those of belts' own bodies.
-        tracks: In the order of the description.
-        flippers: In the order of the description.
+        tracks: Tracks in the order of the description.
+        flippers: Flippers in the order of the description.
     """
 
     tracks: tuple[BulletTrack, ...]
@@ -80,7 +85,7 @@ class BulletVehicle(VehicleModel):
 
     @property
     def mass(self) -> float:
-        """Mass of all its links, and of what is no link of PyBullet's [kg]."""
+        """Total mass, including chains and plates that are not PyBullet links [kg]."""
         client = self.physics_client_id
         with connection_required(client, f"weigh {self.description.name}", self.body_id):
             infos = [pybullet.getDynamicsInfo(*link, physicsClientId=client) for link in self.all_links()]
@@ -91,6 +96,19 @@ class BulletVehicle(VehicleModel):
         """Pose and velocity of the body frame."""
         self._guard.check()
         return link_motion(self.physics_client_id, self.body_id, -1)
+
+    @property
+    def pybullet_body(self) -> tuple[int, dict[str, int]]:
+        """PyBullet's unique id of the vehicle's own body, and its link index by link name."""
+        return self.body_id, self.links
+
+    def read_belt_contacts(self) -> list[BeltContacts]:
+        """Read contacts of belts that PyBullet collides; see `Robot.read_belt_contacts`."""
+        owners = {
+            joint: track.mounted.name for track in self.tracks for joint in track.belt.track_joints.joints
+        }
+        name, client = self.description.name, self.physics_client_id
+        return read_belt_contacts(client, self.body_id, name, self.links, owners)
 
     def link_frame(self, name: str) -> Frame:
         """Frame of a link of the body's URDF in the world, wherever its joints are."""
@@ -142,8 +160,8 @@ class BulletVehicle(VehicleModel):
         """Apply a force to the body in each step from now on, until it is set again.
 
         Args:
-            force: In the world (3,) [N]; zero ends it.
-            point: Where it acts, fixed in the world (3,) [m].
+            force: Force in the world (3,) [N]; zero ends it.
+            point: Point of action, fixed in the world (3,) [m].
         """
         self._force = (tuple(force), tuple(point)) if any(force) else None
 
@@ -191,24 +209,7 @@ class BulletVehicle(VehicleModel):
 
     def damp(self, remaining: float) -> None:
         """Scale the velocities of all of PyBullet's bodies and joints, by a factor [-]."""
-        client = self.physics_client_id
-        for body, joints in self.moving_joints.items():
-            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
-            pybullet.resetBaseVelocity(
-                body,
-                [remaining * v for v in linear],
-                [remaining * v for v in angular],
-                physicsClientId=client,
-            )
-            if joints:
-                states = pybullet.getJointStates(body, joints, physicsClientId=client)
-                pybullet.resetJointStatesMultiDof(
-                    body,
-                    joints,
-                    [[state[0]] for state in states],
-                    [[remaining * state[1]] for state in states],
-                    physicsClientId=client,
-                )
+        scale_velocities(self.physics_client_id, self.moving_joints, remaining)
 
     def check_speed(self, time: float | None = None) -> None:
         """Refuse to go on with what is not physical.
@@ -230,11 +231,11 @@ class BulletVehicle(VehicleModel):
             raise DivergedError(self.description.name, time, f"its speed is {fastest:.3g} m/s")
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
-        """Tell belts that PyBullet does not move, a link chain's, what ground there is."""
+        """Let belts that find their contacts themselves stand on these terrains."""
         self._belts.update_terrain(terrains)
 
     def clear_contact_cache(self) -> None:
-        """Let Bullet drop what it keeps of this vehicle's contacts; to be called before a state is restored.
+        """Clear Bullet's cache of this vehicle's contacts; to be called before a state is restored.
 
         A saved state holds contact points, but not the order of contacts between the parts of two
         links, on which what the solver finds depends. New contacts always come in one order.
@@ -245,7 +246,7 @@ class BulletVehicle(VehicleModel):
         pybullet.performCollisionDetection(physicsClientId=self.physics_client_id)
 
     def snapshot(self) -> dict[str, Any]:
-        """What PyBullet's saved state does not hold: commands, travel and work."""
+        """Return the state that PyBullet's own saved state lacks: commands, travel and work."""
         with connection_required(self.physics_client_id, f"save {self.description.name}", self.body_id):
             readings = self._restored if self._restored is not None else self._belts.read()
         return {
@@ -284,7 +285,7 @@ class BulletVehicle(VehicleModel):
         return joints
 
     def _step_duration(self) -> float:
-        """Of PyBullet's next step [s]."""
+        """Duration of PyBullet's next step [s]."""
         engine = pybullet.getPhysicsEngineParameters(physicsClientId=self.physics_client_id)
         return float(engine["fixedTimeStep"])
 

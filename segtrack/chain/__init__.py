@@ -9,36 +9,34 @@ that of `description.track`: wheels lie in its x-z plane, their axles along its 
 Shoes are numbered in the order in which the belt runs. A joint holds the pin of a shoe in the
 bushing of the next.
 
-Rooms. `shoes`: shoes, their joints, state and sub-step. `running_gear`: sprocket, idler, road wheels
-and support rollers. `terrain_contact`: shoes on the terrain of `segtrack.ground`. Above them, what
-joins the three to a track:
-
+- `shoes`, `shoe_state`, `shoe_dynamics`: shoes and their joints, their state, their sub-step
+- `running_gear`, `wheels`, `sprocket`, `wheel_...`: sprocket, idler, road wheels, support rollers
+- `shoe_contact`: shoes on the terrain of `segtrack.ground`
 - `design`: what a track consists of; `stability`: the largest sub-step that it bears
-- `track`: a track's state, to save, restore and assemble; `track_arrays`: the same, as kernels see it
+- `track`: a track's state, to save, restore and assemble
 - `advance`: all tracks of a vehicle through a step of the physics engine
 - `readings`: what an engineer looks at
 
-The links that wheels sit on, as parts of one rigid vehicle, are in `segtrack.coupling.parent_frames`.
+The links that wheels sit on, as parts of one rigid vehicle, are in `segtrack.ground.parent_frames`.
 
 One step of PyBullet is `advance.advance_tracks`. It calls `track_step.run_tracks`, which runs the stages
 below; the native engine runs 2 and 4 with the vehicle's own equations instead of 3 (`native/chain_step.py`):
 
-1. `track_step.begin_track`, once: half a drift of shoes (`shoes/sub_step.py`), wheels
-   (`running_gear/wheel_dynamics.py`) and parent frames (`coupling/parent_frames.py`), then the search
-   for contact candidates of wheels (`running_gear/wheel_contact.py`) and of terrain
-   (`terrain_contact/candidates.py`).
+1. `track_step.begin_track`, once: half a drift of shoes (`shoe_dynamics.py`), wheels
+   (`wheel_dynamics.py`) and parent frames (`ground/parent_frames.py`), then the search
+   for contact candidates of wheels (`wheel_contact.py`) and of terrain (`track_step.find_candidates`).
 2. Each sub-step, for all tracks, `track_step.load_track`, and what it does to the parent links:
-   a. the shoes' weight: `start_loads` (`shoes/sub_step.py`)
-   b. the tensioners: `start_wheel_loads` (`running_gear/wheel_dynamics.py`)
-   c. the joints: `add_bushings` (`shoes/bushings.py`)
-   d. rails on wheels: `add_wheel_contacts` (`running_gear/wheel_contact.py`)
-   e. teeth on bushings: `add_sprocket_contacts` (`running_gear/sprocket_contact.py`)
-   f. shoes on terrain: `add_terrain_contacts` (`terrain_contact/shoe_contact.py`)
-   g. velocities of the shoes: `kick` (`shoes/sub_step.py`)
-   h. speeds of the wheels, and the drive: `kick_wheels` (`running_gear/wheel_dynamics.py`)
-   i. the reaction on the parent links: `accumulate_reaction` (`coupling/parent_frames.py`)
-3. After it the vehicle's recoil, `composite_velocity_change` (`coupling/parent_frames.py`), and for
+   a. the shoes' weight: `start_loads` (`shoe_dynamics.py`)
+   b. the tensioners: `start_wheel_loads` (`wheel_dynamics.py`)
+   c. the joints: `add_bushings` (`shoe_dynamics.py`)
+   d. rails on wheels: `add_wheel_contacts` (`wheel_contact.py`)
+   e. teeth on bushings: `add_sprocket_contacts` (`sprocket_contact.py`)
+   f. shoes on terrain: `add_terrain_contacts` (`shoe_contact.py`)
+   g. velocities of the shoes: `kick` (`shoe_dynamics.py`)
+   h. speeds of the wheels, and the drive: `kick_wheels` (`wheel_dynamics.py`)
+   i. the reaction on the parent links: `accumulate_reaction` (`ground/parent_frames.py`)
+3. After it the vehicle's recoil, `composite_velocity_change` (`ground/parent_frames.py`), and for
    all tracks `track_step.move_track`: velocities of the parent links, then a drift of shoes, wheels and
    parent frames; a whole one, but for half a one after the last sub-step.
-4. `integrity.check_integrity`, once: whether a shoe or a joint has failed.
+4. `track_step.check_integrity`, once: whether a shoe or a joint has failed.
 """

@@ -9,13 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.integrity import FAILURES
 from segtrack.chain.track import TrackChain
-from segtrack.chain.track_arrays import DriveArrays
-from segtrack.chain.track_step import run_tracks
-from segtrack.coupling.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
+from segtrack.chain.track_step import FAILURES, DriveArrays, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.pack import pack_ground
+from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
 
 MAX_TIME_STEP = 0.01
 """Largest engine time step with chains; contact candidates are found once per step [s]."""
@@ -36,7 +34,7 @@ class MeanWrench(NamedTuple):
 
     Attributes:
         point: Origin of the link's track frame at the beginning, in the world (3,) [m].
-        force: In the world (3,) [N].
+        force: Force in the world (3,) [N].
         torque: About the point, in the world (3,) [N m].
     """
 
@@ -61,7 +59,7 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
     Without gravity and terrain, on kinematic parent links, with velocities damped (see
-    `segtrack.settling`). From then on `TrackChain.assemble` starts from the state that is found.
+    `segtrack.engine.settling`). From then on `TrackChain.assemble` starts from the state that is found.
 
     Raises:
         InvalidValueError: A chain fails under its tensioner.
@@ -112,7 +110,7 @@ def advance_tracks(
         commands: Command to each track's drive.
         vehicle: All links as one rigid body.
         duration: Step [s].
-        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.settling`.
+        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.engine.settling`.
 
     Returns:
         Load of each track on each of its parent links.

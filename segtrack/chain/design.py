@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.running_gear.design import RunningGear
-from segtrack.chain.running_gear.wheel_bounds import contact_splits, rolling_bounds
-from segtrack.chain.shoes.model import Chain
+from segtrack.chain.running_gear import RunningGear
+from segtrack.chain.shoes import Chain
 from segtrack.chain.stability import MARGIN, is_stable, joint_bounds, max_stable_sub_step
+from segtrack.chain.wheel_bounds import contact_splits, rolling_bounds
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.tread import Tread, ground_bounds
 
@@ -80,7 +80,7 @@ class TrackDesign:
         return np.array([shoe.mass] * 3 + list(shoe.inertia))
 
     def _bears(self, sub_step: float, joints: tuple[NDArray[np.float64], NDArray[np.float64]]) -> bool:
-        """Whether a sub-step [s] is stable, given the bounds of the joints."""
+        """Return whether a sub-step [s] is stable, given the bounds of the joints."""
         gear, shoe, force = self.running_gear, self.chain.shoe, self.max_contact_force
         splits = contact_splits(gear, shoe, force, sub_step)
         if math.isinf(splits.around):

@@ -9,25 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.running_gear.arrays import RunningGearArrays
-from segtrack.chain.shoes.bushings import add_bushings
-from segtrack.chain.shoes.loads import Frames, allocate_work_arrays, joint_tension
-from segtrack.chain.shoes.state import ChainState
-from segtrack.chain.shoes.sub_step import drift, start_loads
-from segtrack.chain.terrain_contact.arrays import (
+from segtrack.chain.running_gear_arrays import RunningGearArrays
+from segtrack.chain.shoe_contact import (
     ShoeContactLoads,
     TerrainContact,
+    add_terrain_contacts,
     allocate_contact_arrays,
+    find_contact_candidates,
 )
-from segtrack.chain.terrain_contact.candidates import find_contact_candidates
-from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
-from segtrack.coupling.parent_frames import ParentFrames
-from segtrack.ground.history import NONE, greatest_sinkage
+from segtrack.chain.shoe_dynamics import (
+    Frames,
+    add_bushings,
+    allocate_work_arrays,
+    drift,
+    joint_tension,
+    start_loads,
+)
+from segtrack.chain.shoe_state import ChainState
+from segtrack.ground.broadphase import NONE, greatest_sinkage
+from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.tread import Footing
 
 
 class ChainPose(NamedTuple):
-    """Where the bodies of a chain are at an instant.
+    """Poses of the bodies of a chain at an instant.
 
     Attributes:
         positions: Shoes' centres of mass in the world (n, 3) [m].
@@ -60,7 +65,7 @@ class ChainReading:
     Attributes:
         positions: Shoes' centres of mass in the world (n, 3) [m].
         orientations: Shoes' frames in the world, quaternions (x, y, z, w), (n, 4).
-        tension: In each joint, along the mean direction of its two shoes (n,) [N].
+        tension: Tension in each joint, along the mean direction of its two shoes (n,) [N].
         pin_force: Magnitude of each joint's whole force (n,) [N].
         ground_force: Sum of the normal forces on each shoe, on plate, grouser and edges (n,) [N].
         pressure: Nominal pressure, `ground_force` over the plate's length times width, whether plate

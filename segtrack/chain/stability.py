@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.shoes.model import Chain
+from segtrack.chain.shoes import Chain
 from segtrack.errors import InvalidValueError
 
 MARGIN = 0.95
@@ -63,7 +63,7 @@ def is_stable(
     stiffness: NDArray[np.float64],
     damping: NDArray[np.float64],
 ) -> bool:
-    """Whether a body of `masses` (k,) is stable at a sub-step [s] under bounds (k, k)."""
+    """Return whether a body of `masses` (k,) is stable at a sub-step [s] under bounds (k, k)."""
     left = 4 * np.diag(masses) - 2 * sub_step * damping - sub_step**2 * stiffness
     return bool(np.linalg.eigvalsh(left / np.sqrt(np.outer(masses, masses)))[0] > 0)
 

@@ -10,15 +10,15 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.chain.design import TrackDesign
 from segtrack.chain.readings import ChainPose, ChainReading, read_pose, read_track
-from segtrack.chain.running_gear.arrays import RunningGearState
-from segtrack.chain.shoes.loads import allocate_work_arrays
-from segtrack.chain.shoes.state import ChainState, state_along
+from segtrack.chain.running_gear_arrays import RunningGearState
+from segtrack.chain.shoe_contact import allocate_terrain_contact
+from segtrack.chain.shoe_dynamics import allocate_work_arrays
+from segtrack.chain.shoe_state import ChainState, state_along
 from segtrack.chain.stability import check_sub_step
-from segtrack.chain.terrain_contact.arrays import allocate_terrain_contact
-from segtrack.chain.track_arrays import TrackArrays
-from segtrack.coupling.parent_frames import CouplingImpulses, ParentFrames, Reaction
-from segtrack.ground.history import ContactHistory
+from segtrack.chain.track_step import TrackArrays
+from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.pack import Ground, pack_ground
+from segtrack.ground.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.ground.tread import pack_treads
 
 _MAX_JOINT_GAP = 0.25
@@ -149,7 +149,7 @@ class TrackChain:
         )
 
     def read_pose(self, parents: ParentFrames) -> ChainPose:
-        """Where shoes and wheels are, given the parent links."""
+        """Return the poses of shoes and wheels, given the parent links."""
         return read_pose(self.state, self._running_gear, parents)
 
     def snapshot(self) -> TrackSnapshot:

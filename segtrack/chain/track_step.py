@@ -1,42 +1,127 @@
-"""The sub-steps of all tracks of a vehicle, compiled: shoes, wheels, parent links and terrain together.
-
-The wheels' parent links belong to the physics engine, which takes longer steps. Within one they move
-as parts of one rigid vehicle, whose velocity changes by the chains' loads and gravity; the chain's
-impulses on each are summed about its track frame's initial origin, for the engine to apply.
-"""
+"""A sub-step of a track as kernels run it, and the check that its chain is whole."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.integrity import check_integrity
-from segtrack.chain.running_gear.sprocket_contact import add_sprocket_contacts
-from segtrack.chain.running_gear.wheel_contact import add_wheel_contacts, find_wheel_candidates
-from segtrack.chain.running_gear.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
-from segtrack.chain.shoes.bushings import add_bushings
-from segtrack.chain.shoes.sub_step import drift, kick, start_loads
-from segtrack.chain.terrain_contact.candidates import find_contact_candidates
-from segtrack.chain.terrain_contact.shoe_contact import add_terrain_contacts
-from segtrack.chain.track_arrays import DriveArrays, TrackArrays
-from segtrack.coupling.parent_frames import (
+from segtrack.chain.running_gear_arrays import RunningGearArrays
+from segtrack.chain.shoe_contact import TerrainContact, add_terrain_contacts, find_contact_candidates
+from segtrack.chain.shoe_dynamics import Frames, Loads, add_bushings, drift, kick, start_loads
+from segtrack.chain.shoe_state import ChainArrays
+from segtrack.chain.shoes import Constants, Joints
+from segtrack.chain.sprocket_contact import add_sprocket_contacts
+from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates
+from segtrack.chain.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
+from segtrack.ground.kernels import compiled, entry
+from segtrack.ground.parent_frames import (
     CompositeBody,
+    CouplingImpulses,
     NetWrench,
+    ParentFrames,
+    Reaction,
     VelocityChange,
     accumulate_reaction,
     composite_velocity_change,
     drift_parents,
     kick_parents,
 )
-from segtrack.ground.vectors import Vector, compiled, dot, row, scaled
+from segtrack.ground.vectors import Vector, arm, axis, dot, row, scaled
 
-GAINED_SPEED = 3.0
-"""What a shoe may gain in speed while contact candidates serve [m/s]."""
+
+class TrackArrays(NamedTuple):
+    """Everything of one track that kernels read and write.
+
+    Attributes:
+        shoes: State of the shoes.
+        joints: Shoes that each joint connects.
+        frames: Work array, shoe kinematics.
+        loads: Work array, shoe loads.
+        constants: Shoe and bushing.
+        parents: Parent links of the wheels.
+        reaction: Work array, loads on the parent links.
+        running_gear: Wheels.
+        terrain_contact: Terrain contact of the shoes.
+        coupling: Impulses on the parent links.
+        max_joint_gap: Distance of a joint's bushing from its pin at which the joint has failed [m].
+        max_lateral_offset: Distance of a shoe from the track's middle plane at which the chain is off its
+            wheels [m].
+    """
+
+    shoes: ChainArrays
+    joints: Joints
+    frames: Frames
+    loads: Loads
+    constants: Constants
+    parents: ParentFrames
+    reaction: Reaction
+    running_gear: RunningGearArrays
+    terrain_contact: TerrainContact
+    coupling: CouplingImpulses
+    max_joint_gap: float
+    max_lateral_offset: float
+
+
+class DriveArrays(NamedTuple):
+    """Drives of a vehicle's tracks during a step.
+
+    Attributes:
+        target_speeds: Target speeds of the driven wheels relative to their parent links (tracks,) [rad/s].
+        torque_limits: Largest torques (tracks,) [N m].
+        mean_torques: Mean torques of the step, filled in (tracks,) [N m].
+    """
+
+    target_speeds: NDArray[np.float64]
+    torque_limits: NDArray[np.float64]
+    mean_torques: NDArray[np.float64]
+
+
+FAILURES = (
+    "its position is not finite",
+    "its joint to the next shoe has separated",
+    "the chain has come off its wheels",
+)
+"""Reasons that `check_integrity` returns by their index."""
 
 
 @compiled
+def check_integrity(track: TrackArrays) -> tuple[int, int]:
+    """Index of the first shoe that has failed, or -1, and the reason's index in `FAILURES`.
+
+    The frames are those of the state, as a drift leaves them.
+    """
+    shoes, joints, frames, constants = track.shoes, track.joints, track.frames, track.constants
+    for i in range(len(shoes.positions)):
+        x, y, z = row(frames.positions, i)
+        if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+            return i, 0
+        p, axle = track.parents.positions[0], axis(track.parents.rotations, 0, 1)
+        lateral = (x - p[0]) * axle[0] + (y - p[1]) * axle[1] + (z - p[2]) * axle[2]
+        if abs(lateral) > track.max_lateral_offset:
+            return i, 2
+    for joint in range(len(joints.pins)):
+        i, j = joints.pins[joint], joints.bushings[joint]
+        pin, bushing = (
+            arm(frames.rotations, i, constants.pin_position),
+            arm(frames.rotations, j, constants.bushing_position),
+        )
+        square = 0.0
+        for k in range(3):
+            gap = frames.positions[j, k] + bushing[k] - frames.positions[i, k] - pin[k]
+            square += gap * gap
+        if not square < track.max_joint_gap * track.max_joint_gap:
+            return i, 1
+    return -1, 0
+
+
+GAINED_SPEED = 3.0
+"""Speed that a shoe may gain while contact candidates serve [m/s]."""
+
+
+@entry
 def run_tracks(
     tracks: tuple[TrackArrays, ...],
     drives: DriveArrays,
@@ -120,7 +205,7 @@ def load_track(
 
     Args:
         track: A track of the vehicle.
-        gravity: In the world [m/s^2].
+        gravity: Gravity in the world [m/s^2].
         target: Speed of the driven wheel relative to its parent link [rad/s].
         limit: Largest torque of the drive [N m].
         sub_step: [s]

@@ -1,5 +1,19 @@
 """The command line: `segtrack ...`."""
 
-from segtrack.cli.app import app, main
+from __future__ import annotations
 
-__all__ = ["app", "main"]
+import sys
+
+
+def main() -> None:
+    """Run the program; Ctrl-C while it is imported exits with 130, as one during a command does."""
+    try:
+        from segtrack.cli.app import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("segtrack: interrupted", file=sys.stderr)  # noqa: T201
+        sys.exit(130)
+
+
+__all__ = ["main"]

@@ -9,27 +9,30 @@ import typer
 
 from segtrack.cli.climb import climb
 from segtrack.cli.courses import courses
-from segtrack.cli.drive import drive
+from segtrack.cli.drive import drive, replay, station
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.log import log
-from segtrack.cli.replay import replay
 from segtrack.cli.reproduce import reproduce
-from segtrack.cli.station import station
 from segtrack.cli.vehicles import draw, schema, urdf, validate, vehicles
+from segtrack.cli.warm_up import warm_up
 
 app = typer.Typer(
-    help="Real-time simulation of tracked robots in PyBullet.",
+    help="Real-time simulation of tracked robots, in PyBullet or in segtrack's own engine.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # Rich's own would take a unit in brackets for a style.
 )
 own = (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay, station, drive)
-for command in own:
+for command in (*own, warm_up):
     app.command()(command)
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")
 app.add_typer(log, name="log")
+
+
+MIN_COLUMNS = 20
+"""Narrowest terminal that is believed; rich prints nothing at all into one of 0 columns."""
 
 
 def main() -> None:
@@ -38,6 +41,9 @@ def main() -> None:
     PyBullet's window talks on the process's standard output, from C. That stream is kept for
     results, so C gets the null device in its place.
     """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) < MIN_COLUMNS:
+        del os.environ["COLUMNS"]
     results = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)

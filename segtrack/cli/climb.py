@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.options import (
-    EngineChoice,
-    FilmFile,
-    FilmView,
-    FrameRate,
-    FrameSize,
-    Preset,
-    TrackModel,
-    film_options,
-)
+from segtrack.cli.options import FilmFile, FilmView, FrameRate, FrameSize, film_options
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
@@ -31,28 +22,33 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.experiments import chain_history, grouser_history
-from segtrack.experiments.climb import (
+from segtrack.engine.track_models import find_track_model
+from segtrack.experiments.climb import ClimbProgress, run_climb
+from segtrack.experiments.climb_result import (
     FRONT_FLIPPERS_DEG,
     REAR_FLIPPERS_DEG,
     ClimbDivergedError,
     ClimbInterrupted,
-    ClimbProgress,
     ClimbResult,
     ClimbSetup,
-    run_climb,
 )
-from segtrack.experiments.grouser_history import GrouserRecorder
+from segtrack.experiments.histories import CHAIN_COLUMNS, GROUSER_COLUMNS, GrouserRecorder
+from segtrack.experiments.trajectory import trajectory_columns
 from segtrack.files import write_csv, write_figure, write_json
+from segtrack.reproduce.options import EngineChoice, Preset, TrackModel
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.rendering import Film
 
 
+MAX_STEP = 100.0
+"""Highest step that can be asked for [m]; the ground of one far higher cannot be computed with."""
+
+
 @command
 def climb(
     vehicle: Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")],
-    step: Annotated[float, typer.Option(help="Height of the step [m].")] = 0.24,
+    step: Annotated[float, typer.Option(help="Height of the step [m].", max=MAX_STEP)] = 0.24,
     flippers: Annotated[
         float | None,
         typer.Option(
@@ -100,21 +96,22 @@ def climb(
     film = None if record is None else partial(_open_film, record, options)
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
     ended: ClimbInterrupted | ClimbDivergedError | None = None
-    recorder = GrouserRecorder() if setup.resolved[1] in grouser_history.TRACK_MODELS else None
+    reads_grousers = find_track_model(setup.resolved[1]).contacts == "grousers"
+    recorder = GrouserRecorder() if reads_grousers else None
     try:
         result = _run(setup, gui, film, recorder)
     except (ClimbInterrupted, ClimbDivergedError) as error:
         result, ended = error.result, error
-    columns = result.trajectory.columns()
+    columns = trajectory_columns(result.trajectory)
     written = [
         write_csv(folder / "trajectory.csv", list(columns), zip(*columns.values(), strict=True)),
         write_json(folder / "summary.json", result.summary()),
     ]
     if result.chains is not None:
-        written.append(write_csv(folder / "chain.csv", chain_history.COLUMNS, result.chains.rows()))
+        written.append(write_csv(folder / "chain.csv", CHAIN_COLUMNS, result.chains.rows()))
     grousers = None if recorder is None else recorder.history()
     if grousers is not None:
-        written.append(write_csv(folder / "grousers.csv", grouser_history.COLUMNS, grousers.rows()))
+        written.append(write_csv(folder / "grousers.csv", GROUSER_COLUMNS, grousers.rows()))
     if not isinstance(ended, ClimbInterrupted):
         written.append(write_figure(folder / "climb.png", draw_climb(result)))
         if result.chains is not None:

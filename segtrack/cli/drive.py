@@ -1,16 +1,25 @@
-"""`segtrack drive`: a vehicle in a window of one's own, by keys and pad."""
+"""Commands of operators' drives: `segtrack drive`, `replay` and `station`."""
 
 from __future__ import annotations
 
+import logging
 from importlib.util import find_spec
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 
-from segtrack.cli.options import TrackModel
-from segtrack.cli.output import command, words
+from segtrack.cli.options import FilmFile, FilmView, FrameRate, FrameSize, film_options
+from segtrack.cli.output import JsonFlag, command, progress, say_written, show, words
 from segtrack.cli.vehicles import VehicleFile
 from segtrack.errors import InvalidValueError, MissingPackageError, finite
+from segtrack.files import check_file, write_csv
+from segtrack.reproduce.options import TrackModel
+
+if TYPE_CHECKING:
+    from segtrack.recording.recording import Recording
+    from segtrack.recording.replay import CheckResult
 
 
 @command
@@ -57,3 +66,133 @@ def drive(
         words().print(keys, markup=False, highlight=False, soft_wrap=True)
         window.run(seconds)
         words().print(f"{session.time:.1f} s driven, {window.clock.dropped:.1f} s too late", highlight=False)
+
+
+_DIFFERENT = 1
+"""Exit code where a drive that was simulated again differs."""
+
+
+@command
+def replay(
+    file: Annotated[Path, typer.Argument(help="Recording of a drive, .mcap.", show_default=False)],
+    check: Annotated[
+        bool, typer.Option("--check", help="Simulate the inputs again; exit code 1 if a state differs.")
+    ] = False,
+    film: FilmFile = None,
+    view: FilmView = None,
+    frame_rate: FrameRate = None,
+    frame_size: FrameSize = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Table of poses, commands and readings to write.", show_default=False)
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show a recorded drive; simulate it again, film it or write its numbers."""
+    options = film_options("--film", film, view, frame_rate, frame_size)
+    if csv is not None:
+        check_file("--csv", csv, (".csv",))
+    recording = _open(file)
+    result = _checked(recording) if check else None
+    _write(recording, film, csv, options)
+    from segtrack.report.replay_table import replay_tables
+
+    summary = recording.summary() | {"check": None if result is None else result.summary()}
+    show(replay_tables(recording, result), summary, as_json)
+    if result is not None and result.difference is not None:
+        raise typer.Exit(_DIFFERENT)
+
+
+def _open(file: Path) -> Recording:
+    try:
+        from segtrack.recording.recording import Recording
+    except ModuleNotFoundError as error:
+        raise MissingPackageError("reading a recording", str(error.name), "station") from None
+    return Recording.open(file)
+
+
+def _checked(recording: Recording) -> CheckResult:
+    from segtrack.recording.replay import check
+
+    with progress("simulating again", recording.times[-1]) as advance:
+        return check(recording, advance)
+
+
+def _write(recording: Recording, film: Path | None, csv: Path | None, options: dict[str, Any]) -> None:
+    """Write film and table, if they are asked for."""
+    from segtrack.recording import replay
+
+    if film is not None:
+        with progress("filming", recording.times[-1]) as advance:
+            replay.film(recording, film, advance, **options)
+        say_written(film)
+    if csv is not None:
+        say_written(write_csv(csv, *replay.columns(recording)))
+
+
+_PACKAGES = ("nicegui", "uvicorn", "mcap", "rosbags", "jinja2")
+
+
+@command
+def station(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this machine's own need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 for any that is free.")] = 8080,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(help="Under which the page may be opened besides the address.", show_default=False),
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    vehicle: Annotated[
+        str | None, typer.Option(help="Bundled vehicle or vehicle file to begin with.", show_default=False)
+    ] = None,
+    course: Annotated[
+        str | None, typer.Option(help="Bundled course or course file to begin with.", show_default=False)
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="For recordings and records of operators.", show_default=False)
+    ] = None,
+    measure: Annotated[
+        float | None,
+        typer.Option(
+            help="Measure a station on this machine for so many seconds instead.", show_default=False
+        ),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Serve the operator's station: drive, be scored and replay in a browser, until Ctrl-C.
+
+    With --measure, a station of its own is driven over its sockets, and what was measured is printed.
+    """
+    for package in _PACKAGES:
+        if find_spec(package) is None:
+            raise MissingPackageError("the station", package, "station")
+    if measure is not None:
+        _measure(measure, as_json)
+        return
+    from segtrack.station.serve import StationOptions, serve_station
+    from segtrack.station.web.catalogue import default_folder
+
+    logging.basicConfig(level=logging.WARNING, format="segtrack: %(message)s")
+    options = StationOptions(
+        host, port, tuple(origin or ()), vehicle, course, folder if folder is not None else default_folder()
+    )
+    serve_station(options, browser=not no_browser, started=_say_where)
+
+
+def _measure(seconds: float, as_json: bool) -> None:
+    from segtrack.station.measure import machine, measure_station
+
+    if finite("--measure [s]", seconds) < 3:
+        raise InvalidValueError("--measure [s]", "at least 3", seconds)
+    before = machine()
+    found = measure_station(seconds)
+    title = f"{seconds:g} s on {before['cores']:g} cores, load {before['load']:.1f} before"
+    table = Table("what", "measured", "target", "unit", "", title=title)
+    for row in found:
+        table.add_row(row.what, f"{row.value:.3g}", f"{row.target:g}", row.unit, "" if row.good else "missed")
+    show(table, {"seconds": seconds, "machine": before, "measured": [vars(row) for row in found]}, as_json)
+
+
+def _say_where(link: str) -> None:
+    words().print(f"segtrack station: {link} (Ctrl-C ends it)", highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`segtrack train`, `evaluate` and `benchmark`: the gymnasium environments."""
+"""Commands of the gymnasium environments: `segtrack train`, `evaluate` and `benchmark`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from segtrack.cli.options import EngineChoice, Preset, TrackModel
 from segtrack.cli.output import (
     INTERRUPTED,
     JsonFlag,
     OutFolder,
     command,
     counting,
-    numbers,
+    finish,
     progress,
     results_folder,
     say_written,
     show,
 )
 from segtrack.errors import InvalidValueError
-from segtrack.files import write_csv, write_figure, write_json
+from segtrack.files import write_figure
+from segtrack.reproduce.options import EngineChoice, Preset, TrackModel, parse_numbers
 
 Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
 Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
-Seed = Annotated[int, typer.Option(help="Of everything random.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,7 +47,7 @@ def train(
         int | None, typer.Option(help="Processes, two for each core.", min=1, show_default=False)
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of everything random, 0.", min=0, show_default=False)
+        int | None, typer.Option(help="Seed of everything random, 0.", min=0, show_default=False)
     ] = None,
     vehicle: Annotated[
         str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
@@ -109,10 +109,10 @@ def evaluate(
         list[str],
         typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated."),
     ] = ["scripted"],  # noqa: B006
-    episodes: Annotated[int, typer.Option(help="At each level.", min=1)] = 20,
+    episodes: Annotated[int, typer.Option(help="Episodes at each level.", min=1)] = 20,
     levels: Annotated[
         str | None,
-        typer.Option(help="Of the task's difficulty, with commas; its own.", show_default=False),
+        typer.Option(help="Levels of the task's difficulty, with commas; its own.", show_default=False),
     ] = None,
     seed: Seed = 0,
     vehicle: Vehicle = "quince",
@@ -127,15 +127,17 @@ def evaluate(
 
     In each episode the start is up to 0.1 m and 0.15 rad off, and the tracks' friction up to 0.1 from the
     vehicle's, unless `--set` says otherwise. All policies get the same episodes.
+    Ctrl-C writes the results of the episodes that are done.
     """
     from segtrack.envs import evaluation
     from segtrack.report.learning import draw_evaluation, evaluation_table
+    from segtrack.report.outcome import Outcome
 
     setup = evaluation.EvaluationSetup(
         _task(task),
         policies=tuple(policy),
         episodes=episodes,
-        levels=None if levels is None else numbers("--levels", levels),
+        levels=None if levels is None else parse_numbers("--levels", levels),
         seed=seed,
         vehicle=vehicle,
         engine=engine,  # type: ignore[arg-type]
@@ -144,16 +146,21 @@ def evaluate(
         parameters=_parameters(settings),
     )
     folder = results_folder(out, f"evaluate-{setup.task}")
-    with progress("episodes", evaluation.episode_count(setup)) as advance:
-        result = evaluation.evaluate(setup, on_done=advance)
-    rows = [level.summary() for level in result.results]
-    written = [
-        write_csv(folder / "evaluation.csv", list(rows[0]), (list(row.values()) for row in rows)),
-        write_json(folder / "evaluation.json", result.summary()),
-        write_figure(folder / "evaluation.png", draw_evaluation(result)),
-    ]
-    show(evaluation_table(result), result.summary(), as_json)
-    say_written(*written)
+    planned = setup.episode_count
+    try:
+        with progress("episodes", planned) as advance:
+            result = evaluation.evaluate(setup, on_done=advance)
+    except evaluation.EvaluationInterrupted as stop:
+        result = stop.result
+    summary = result.summary()
+    files = {
+        "evaluation.csv": [level.summary() for level in result.results],
+        "evaluation.json": summary,
+        "evaluation.png": draw_evaluation(result),
+    }
+    done = f"interrupted: results are of {result.done} of {planned} episodes"
+    ended = "" if result.finished else done
+    finish(Outcome(evaluation_table(result), summary, files, interrupted=ended), folder, as_json)
 
 
 @command
@@ -162,16 +169,17 @@ def benchmark(
         list[str] | None, typer.Argument(help="Tasks; all of them if none is named.", show_default=False)
     ] = None,
     steps: Annotated[int, typer.Option(help="Control steps of each measurement.", min=1)] = 500,
-    rounds: Annotated[int, typer.Option(help="How often one process and all cores take turns.", min=1)] = 3,
+    rounds: Annotated[int, typer.Option(help="Turns of one process and of all cores.", min=1)] = 3,
     vehicle: Vehicle = "quince",
     engine: EngineChoice = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Control steps a second of the environments, in one process and on all cores."""
+    """Measure control steps a second of the environments, in one process and on all cores."""
     from segtrack.envs import benchmark as measuring
     from segtrack.envs.tasks import TASKS
     from segtrack.report.learning import benchmark_table, draw_benchmark
+    from segtrack.report.outcome import Outcome
 
     folder = results_folder(out, "benchmark")
     chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
@@ -185,21 +193,17 @@ def benchmark(
             on_done=done,
         )
     summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
-    written = [
-        write_json(folder / "benchmark.json", summary),
-        write_figure(folder / "benchmark.png", draw_benchmark(speeds)),
-    ]
-    show(benchmark_table(speeds), summary, as_json)
-    say_written(*written)
+    files = {"benchmark.json": summary, "benchmark.png": draw_benchmark(speeds)}
+    finish(Outcome(benchmark_table(speeds), summary, files), folder, as_json)
 
 
 def _task(name: str) -> str:
-    """A task's name, whether given as such or as an environment's id."""
+    """Return a task's name, given as such or as an environment's id."""
     return name.removeprefix("segtrack/").removesuffix("-v0")
 
 
 def _parameters(settings: list[str] | None) -> dict[str, Any]:
-    """What `--set` said: numbers, words, or ranges."""
+    """Return the values of `--set`: numbers, words, or ranges."""
     given = {}
     for text in settings or []:
         name, equals, value = text.partition("=")
@@ -215,7 +219,7 @@ def _parameters(settings: list[str] | None) -> dict[str, Any]:
 
 
 def _read(text: str) -> Any:
-    """A number, also one that YAML does not take for one, such as 1e-1; or whatever YAML makes of it."""
+    """Return a number, also one that YAML does not take for one, such as 1e-1; or whatever YAML reads."""
     try:
         return float(text)
     except ValueError:

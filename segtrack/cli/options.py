@@ -10,29 +10,6 @@ import typer
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import check_file
 
-TrackModel = Annotated[
-    str | None,
-    typer.Option(
-        help="segments, smooth, wheels:N, plates or chain (PyBullet), compliant or surface (both); "
-        "the engine's first if not given.",
-        show_default=False,
-    ),
-]
-EngineChoice = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed.",
-        show_default=False,
-    ),
-]
-Preset = Annotated[
-    str | None,
-    typer.Option(
-        help="Solver settings; PyBullet's are exact (1 ms), fast (4 ms) and coarse (10 ms).",
-        show_default=False,
-    ),
-]
 FilmFile = Annotated[Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)]
 FilmView = Annotated[
     str | None, typer.Option(help="The film's: side, top, oblique or chase; side.", show_default=False)
@@ -46,14 +23,14 @@ FrameSize = Annotated[
 def film_options(
     option: str, film: Path | None, view: str | None, frame_rate: float | None, frame_size: str | None
 ) -> dict[str, Any]:
-    """What a film is asked to be, as `segtrack.rendering.Film` takes it, checked before the work begins.
+    """Return the options of a film as `segtrack.rendering.Film` takes them, checked before the work begins.
 
     Args:
-        option: That names the film's file.
+        option: Option that names the film's file.
         film: The file; None for no film.
-        view: Of the film.
-        frame_rate: Of the film [1/s].
-        frame_size: Of the film, as `640x360` [pixels].
+        view: View of the film.
+        frame_rate: Frame rate of the film [1/s].
+        frame_size: Frame size of the film, as `640x360` [pixels].
 
     Raises:
         InvalidValueError: No size, or options of a film without one.

@@ -1,4 +1,4 @@
-"""What every command shares: where words go, how errors end it, and the progress bar."""
+"""Streams, errors, tables and progress bars that all commands share."""
 
 from __future__ import annotations
 
@@ -6,24 +6,85 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
-from segtrack.cli.fit import fit_table
-from segtrack.errors import InvalidValueError, SegtrackError
+from segtrack.errors import SegtrackError
 from segtrack.files import check_writable, to_json
+
+if TYPE_CHECKING:
+    from segtrack.report.outcome import Outcome
+
+
+def fit_table(table: Table, console: Console) -> Table:
+    """Return a table that fits a console, each cell whole.
+
+    Columns are as wide as their cells, or else at least as their longest words, between which cells are
+    wrapped. Where even words do not fit beside each other, each row becomes a block of lines, one for
+    each column that has something in it.
+    """
+    columns = table.columns
+    ranges = [_range(console, [column.header, *column.cells], column.no_wrap) for column in columns]
+    room = console.width - _around(table)
+    spare = room - sum(low for low, _ in ranges)
+    wanted = sum(high - low for low, high in ranges)
+    if spare >= wanted:
+        return table
+    if spare >= 0:
+        for column, (low, high) in zip(columns, ranges, strict=True):
+            column.width = low + spare * (high - low) // wanted
+        return table
+    if len(columns) > 2:
+        return fit_table(_blocks(table), console)
+    for column in columns:
+        column.overflow = "fold"  # Words are broken where they must.
+    return table
+
+
+def _blocks(table: Table) -> Table:
+    """A table of two columns, header and cell, with a section for each row."""
+    blocks = Table(title=table.title, show_header=False)
+    blocks.add_column()
+    blocks.add_column()
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        for column, cell in zip(table.columns, row, strict=True):
+            if str(cell):
+                header = str(column.header).replace("-\n", "").replace("\n", " ")
+                blocks.add_row(header, cell)
+        blocks.add_section()
+    return blocks
+
+
+def _range(console: Console, cells: list[object], no_wrap: bool) -> tuple[int, int]:
+    """Width of the longest word, or line if lines are not wrapped, and of the longest line."""
+    texts = [Text.from_markup(str(cell)) for cell in cells]
+    sizes = [Measurement.get(console, console.options.update(width=10**4), text) for text in texts]
+    high = max(size.maximum for size in sizes)
+    return (high if no_wrap else max(size.minimum for size in sizes)), high
+
+
+def _around(table: Table) -> int:
+    """Width of what is no cell: borders and padding."""
+    _, right, _, left = table.padding
+    borders = len(table.columns) + 1 if table.box is not None else 0
+    return borders + len(table.columns) * (left + right)
+
 
 Arguments = ParamSpec("Arguments")
 
@@ -56,12 +117,12 @@ def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 
 def words() -> Console:
-    """The console for messages and progress: standard error."""
+    """Return the console for messages and progress: standard error."""
     return Console(stderr=True)
 
 
 def results_folder(out: Path | None, default: str) -> Path:
-    """Where to write, checked before the work begins.
+    """Return the folder to write to, checked before the work begins.
 
     Raises:
         FileAccessError: Nothing can be written there.
@@ -69,18 +130,6 @@ def results_folder(out: Path | None, default: str) -> Path:
     folder = out if out is not None else Path("out") / default
     check_writable(folder)
     return folder
-
-
-def numbers(option: str, text: str) -> tuple[float, ...]:
-    """The numbers of an option that takes several.
-
-    Raises:
-        InvalidValueError: They are no numbers with commas between them.
-    """
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InvalidValueError(option, "numbers with commas between them", text) from None
 
 
 def show(tables: Table | Sequence[Table], summary: Mapping[str, Any], as_json: bool) -> None:
@@ -95,27 +144,61 @@ def show(tables: Table | Sequence[Table], summary: Mapping[str, Any], as_json: b
         console.print(fit_table(table, console))
 
 
+def finish(outcome: Outcome, folder: Path, as_json: bool) -> None:
+    """Write an outcome's files to a folder, and print its tables and notes.
+
+    Raises:
+        FileAccessError: A file cannot be written.
+        Exit: The work was interrupted.
+    """
+    written = outcome.write(folder)
+    show(outcome.tables, outcome.summary, as_json)
+    for note in outcome.notes:
+        words().print(note, markup=False, highlight=False, soft_wrap=True)
+    say_written(*written)
+    if outcome.interrupted:
+        words().print(outcome.interrupted, style="red", highlight=False)
+        raise typer.Exit(INTERRUPTED)
+
+
 def say_written(*paths: Path) -> None:
-    """Tell which files were written."""
+    """Print which files were written."""
     for path in paths:
         words().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error, if that is a terminal; yields a function that sets how far it is."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = words()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
+    """Show a bar on standard error, if that is a terminal; yields a function that sets how far it is."""
+    with _bar(what, total, TimeElapsedColumn()) as (bar, task):
         yield lambda done: bar.update(task, completed=done)
 
 
 @contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar on standard error for so many pieces of work; yields a function to call after each."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = words()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
+    """Show a bar on standard error for pieces of work; yields a function to call after each."""
+    with _bar(what, total, MofNCompleteColumn()) as (bar, task):
         yield lambda: bar.advance(task)
+
+
+@contextmanager
+def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
+    columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
+    console = words()
+    with (
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
+        compilation_shown_in(bar),
+    ):
+        yield bar, bar.add_task(what, total=total)
+
+
+@contextmanager
+def compilation_shown_in(bar: Progress) -> Iterator[None]:
+    """Show compilation of kernels as a task of a bar within the block, where the bar is shown."""
+    if bar.disable:
+        yield
+        return
+    from segtrack.ground.compile_progress import BarReporter, report_to
+
+    with report_to(BarReporter(bar)):
+        yield

@@ -10,8 +10,9 @@ import typer
 
 from segtrack.cli.output import JsonFlag, command, say_written, show, words
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.links import vehicle_links
-from segtrack.description.segments_check import segments_problems
+from segtrack.description.belt_limits import segments_problems
+from segtrack.description.placement import vehicle_links
+from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
@@ -57,7 +58,7 @@ def schema() -> None:
 def urdf(
     file: VehicleFile,
     track_model: Annotated[
-        str, typer.Option(help="segments, smooth, wheels:N, plates or chain.")
+        str, typer.Option(help=f"{', '.join(track_model_names('pybullet'))}.")
     ] = "segments",
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for URDF and meshes instead.", show_default=False)
@@ -87,5 +88,4 @@ def draw(
     vehicle = load_vehicle(file)
     picture = out if out is not None else Path("out") / f"{vehicle.name}.png"
     check_file("--out", picture, picture_suffixes())
-    mass = sum(link.mass for link in vehicle_links(vehicle).masses)
-    say_written(write_figure(picture, draw_vehicle(vehicle, mass)))
+    say_written(write_figure(picture, draw_vehicle(vehicle, vehicle_links(vehicle).mass)))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
+from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
-from segtrack.ground.vectors import compiled
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
@@ -26,11 +26,11 @@ class BeltDesign:
     """One belt, before it moves.
 
     Attributes:
-        name: Of the track, for messages.
+        name: Name of the track, for messages.
         path: Its outer face, in the track frame.
         coordinates: Belt coordinate of each section's origin at home (n,) [m].
         kinds: Which of `sections` each is (n,).
-        lengths: Of belt that each section stands for (n,) [m].
+        lengths: Lengths of belt that each section stands for (n,) [m].
         sections: Kinds of sections.
         riding: Whether sections move with the belt's travel.
         grouser_count: How many of the sections, the first ones, are grousers.
@@ -107,14 +107,14 @@ class BeltArrays(NamedTuple):
         section_starts: First section of each belt, and the end of the last one (T + 1,).
         segment_starts: First segment of each belt's path, and the end of the last one (T + 1,).
         segments: Segments of the paths (S, 8), see `SEGMENT`.
-        perimeters: Of the paths (T,) [m].
+        perimeters: Perimeters of the paths (T,) [m].
         riding: 1 where sections move with the belt's travel, 0 where they stand still (T,).
         coordinates: Belt coordinate of each section at home (G,) [m].
-        lengths: Of belt that each section stands for (G,) [m].
-        kinds: Of each section (G,).
+        lengths: Lengths of belt that each section stands for (G,) [m].
+        kinds: Kind of each section (G,).
         points: Contact points of each kind (K, p, 3) [m].
         weights: Their fractions of a section's stiffness (K, p).
-        areas: That they stand for in soil (K, p) [m^2].
+        areas: Areas that they stand for in soil (K, p) [m^2].
         sides: Smaller side of their faces (K, p) [m].
         point_counts: How many of the p points a kind has (K,).
         pieces: Convex pieces of each kind (K, pieces, faces, 5).
@@ -123,7 +123,7 @@ class BeltArrays(NamedTuple):
         edge_weights: Fraction of a section's stiffness at an edge's end (K,).
         boxes: Centre and half extents of each kind (K, 6) [m].
         laws: `ContactParameters` of a metre of each belt (T, 6).
-        masses: That move with each belt (T,) [kg].
+        masses: Masses that move with each belt (T,) [kg].
         spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
         reaches: Farthest of any part from the track frames' origins (T,) [m].
         tip_speeds: Largest speeds of any part over the vehicle, per belt speed (T,) [-].

@@ -1,4 +1,4 @@
-"""What the ground does to a belt whose sections ride its path, or whose face slides along it."""
+"""Contact of the ground with a belt whose sections ride its path, or whose face slides along it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose
 from segtrack.compliant.candidates import Candidates
-from segtrack.ground.edge_contact import edge_in_piece, point_between, touch_edge_end
-from segtrack.ground.history import (
+from segtrack.ground.broadphase import (
     MAX_EDGES,
     NONE,
     ContactHistory,
@@ -16,10 +15,11 @@ from segtrack.ground.history import (
     forget_lost_edges,
     greatest_sinkage,
 )
+from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
-from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, compiled, cross, dot, inlined, row, scaled, sum_of
+from segtrack.ground.point_contact import edge_in_piece, point_between, touch_edge_end, touch_point
+from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of
 
 REPORT = 15
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
@@ -92,17 +92,17 @@ def add_belt_contacts(
         belts: The vehicle's.
         belt: Which of them.
         friction: Its coefficient along the track [-].
-        origin: Of its track frame in the world [m].
+        origin: Origin of its track frame in the world [m].
         ex: x axis of its track frame in the world.
         ey: y axis.
         ez: z axis.
         center: Centre of mass of the link that carries it, in the world [m].
-        velocity: Of that centre in the world [m/s].
-        angular_velocity: Of that link in the world [rad/s].
-        travel: Of the belt [m].
-        speed: Of the belt [m/s].
-        candidates: Of the vehicle.
-        history: Of the vehicle.
+        velocity: Velocity of that centre in the world [m/s].
+        angular_velocity: Angular velocity of that link in the world [rad/s].
+        travel: Travel of the belt [m].
+        speed: Speed of the belt [m/s].
+        candidates: Candidates of the vehicle.
+        history: Contact memory of the vehicle.
         report: Filled with contacts (rows, `REPORT`), points first, then edges' ends; may have no rows.
         step: Duration [s]; with zero contacts are found, but not sheared.
 
@@ -221,7 +221,7 @@ def add_edges(
         piece_count: How many pieces it has.
         edges: Candidates (n,).
         edge_count: How many of them count.
-        first_slot: Of the history, for the part.
+        first_slot: First slot of the history, for the part.
         slot_count: How many slots it has.
         base: Origin of the part's frame in the world [m].
         x: x axis of the part's frame in the world.
@@ -229,9 +229,9 @@ def add_edges(
         z: z axis.
         moving: Velocity of the part's origin in the world [m/s].
         spin: Angular velocity of the part in the world [rad/s].
-        history: Of the vehicle.
-        report: As in `add_belt_contacts`.
-        group: By which the report names the belt, or the hull.
+        history: Contact memory of the vehicle.
+        report: Report as in `add_belt_contacts`.
+        group: Group by which the report names the belt, or the hull.
         part: Index of the part.
         step: Duration [s].
 

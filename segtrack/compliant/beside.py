@@ -33,7 +33,10 @@ from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.beside_arrays import BeltMotion, Beside
 from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
-from segtrack.coupling.parent_frames import (
+from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.kernels import compiled, entry
+from segtrack.ground.pack import Ground
+from segtrack.ground.parent_frames import (
     CompositeBody,
     ParentFrames,
     accumulate_reaction,
@@ -41,18 +44,16 @@ from segtrack.coupling.parent_frames import (
     drift_parents,
     kick_parents,
 )
-from segtrack.ground.history import ContactHistory
-from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, axis, compiled, cross, dot, offset, row, scaled, sum_of
+from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
 from segtrack.ground.vectors import add as add_to_row
 
 DONE, CROWDED = 0, 1
-"""How a call ended: all sub-steps taken; more is near one section than there is room for."""
+"""Outcomes of a call: all sub-steps taken; more is near one section than there is room for."""
 RECOVERY = 0.5
 """Fraction of what parent frames are off those of the engine that a step makes up for [-]."""
 
 
-@compiled
+@entry
 def begin_step(
     belts: BeltArrays, motion: BeltMotion, work: Beside, parents: ParentFrames, step: float, sub_step: float
 ) -> None:
@@ -60,10 +61,10 @@ def begin_step(
 
     Args:
         belts: The vehicle's.
-        motion: Of the belts; what is near is looked for again where a frame was put elsewhere.
+        motion: Motion of the belts; what is near is looked for again where a frame was put elsewhere.
         work: Parent frames at the end of the last step, half a step before those of the engine.
         parents: Those of the engine.
-        step: Of the engine [s].
+        step: Step of the engine [s].
         sub_step: [s]
     """
     for t in range(len(parents.positions)):
@@ -98,7 +99,7 @@ def begin_step(
     work.outcome[0] = 0
 
 
-@compiled
+@entry
 def run_belts(
     ground: Ground,
     belts: BeltArrays,
@@ -167,7 +168,7 @@ def touch_belt(
     report: NDArray[np.float64],
     sub_step: float,
 ) -> tuple[Vector, Vector, float, float]:
-    """What the ground does to belt t, about its track frame's origin; see `add_belt_contacts`."""
+    """Return the load of the ground on belt t about its track frame's origin; see `add_belt_contacts`."""
     origin = row(parents.positions, t)
     return add_belt_contacts(
         ground,
@@ -208,7 +209,7 @@ def drive_belt(
         t: Which of them.
         motion: Changed in place.
         parents: Track frames.
-        pull: Of the ground along its travel [N].
+        pull: Pull of the ground along its travel [N].
         grip: Mass that contacts add for being taken implicitly [kg].
         sub_step: [s]
         count: Number of sub-steps in the engine's step.
@@ -272,7 +273,7 @@ def largest_speed(belts: BeltArrays, motion: BeltMotion, parents: ParentFrames) 
     return fastest
 
 
-@compiled
+@entry
 def read_belts(
     ground: Ground,
     belts: BeltArrays,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.coupling.parent_frames import CouplingImpulses, NetWrench, ParentFrames, Reaction
+from segtrack.ground.parent_frames import CouplingImpulses, NetWrench, ParentFrames, Reaction
 
 
 class BeltMotion(NamedTuple):
@@ -20,7 +20,7 @@ class BeltMotion(NamedTuple):
         axle_rates: Turning of the parent frames about the axles in the last sub-step (T,) [rad/s].
         targets: Speeds at which the drives aim (T,) [m/s].
         limits: Force limits of the drives (T,) [N].
-        frictions: Of the tracks (T,) [-].
+        frictions: Friction of the tracks (T,) [-].
         slack: How far any part may move before candidates are looked for again (1,) [m].
     """
 
@@ -42,7 +42,7 @@ class Beside(NamedTuple):
         reaction: Load of the belts on them.
         coupling: What they did to them in the engine's step.
         net: Load on the vehicle.
-        axes: Of a section (3, 3).
+        axes: Axes of a section (3, 3).
         outcome: Sub-steps taken, how the call ended, and the largest numbers of solids and edges near
             one section (4,).
     """

@@ -1,4 +1,4 @@
-"""Which sections of a belt can touch the ground soon, and what of it: what is far away costs nothing."""
+"""Search for sections of a belt that can touch the ground soon: what is far away costs nothing."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose
-from segtrack.ground.broadphase import box_in_world, list_candidates
-from segtrack.ground.history import MAX_EDGES, ContactHistory, forget_contacts, forget_lost_edges
+from segtrack.ground.broadphase import (
+    MAX_EDGES,
+    ContactHistory,
+    box_in_world,
+    forget_contacts,
+    forget_lost_edges,
+    list_candidates,
+)
+from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, compiled
+from segtrack.ground.vectors import Vector
 
 MARGIN = 0.01
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
 
 
 class Candidates(NamedTuple):
-    """What each of P parts of a vehicle may touch before it is looked for again.
+    """Solids and edges that each of P parts of a vehicle may touch before they are looked for again.
 
     For N vehicles each array has a further first axis of length N.
 
@@ -95,12 +102,12 @@ def find_section_candidates(
         ground: The ground.
         belts: The vehicle's.
         belt: Which of them.
-        origin: Of its track frame in the world (3,) [m].
-        rotation: Of its track frame in the world (3, 3).
-        travel: Of the belt [m].
+        origin: Origin of its track frame in the world (3,) [m].
+        rotation: Rotation of its track frame in the world (3, 3).
+        travel: Travel of the belt [m].
         margin: [m]
         candidates: Filled in.
-        history: Of the vehicle.
+        history: Contact memory of the vehicle.
         axes: Room for a section's axes (3, 3).
 
     Returns:

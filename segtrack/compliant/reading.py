@@ -1,4 +1,4 @@
-"""What can be looked at of a compliant belt: the load, slip and sinkage of each of its contacts."""
+"""Readings of a compliant belt: the load, slip and sinkage of each of its contacts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class GrouserReading:
         """Read a belt's rows of a contact report.
 
         Args:
-            rows: Of the belt (n, `belt_contact.REPORT`).
+            rows: Rows of the belt (n, `belt_contact.REPORT`).
             belt: The belt.
             first: Index of the belt's first section.
         """

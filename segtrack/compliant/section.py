@@ -1,4 +1,4 @@
-"""What of a belt's section meets the ground: contact points, and convex pieces for the edges that enter.
+"""Sections of a belt: contact points, and convex pieces for the edges of the ground that enter.
 
 Lengths are in the section's frame (x along the belt's travel, y along the axle, z outwards from the
 belt's face). Across the belt a face has three points with the weights of Simpson's rule: its corners
@@ -29,7 +29,7 @@ class Section:
     Attributes:
         points: Contact points (p, 3) [m].
         weights: Fraction of the section's stiffness that each has (p,) [-]; those of one face add up to 1.
-        areas: That each stands for in soil (p,) [m^2].
+        areas: Areas that each stands for in soil (p,) [m^2].
         sides: Smaller side of its face (p,) [m].
         pieces: Faces of its convex pieces (pieces, faces, 5), see `ground.edge_contact.FACE`.
         edge_weight: Fraction of the section's stiffness at either end of an edge that enters [-].

@@ -15,16 +15,10 @@ from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
 from segtrack.compliant.beside_arrays import BeltMotion, Beside
 from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
-from segtrack.coupling.parent_frames import (
-    CompositeBody,
-    CouplingImpulses,
-    NetWrench,
-    ParentFrames,
-    Reaction,
-)
-from segtrack.ground.history import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
-from segtrack.ground.history import allocate_contact_history as allocate_history
+from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
+from segtrack.ground.broadphase import allocate_contact_history as allocate_history
 from segtrack.ground.pack import Ground, pack_ground
+from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
 
 _SOLIDS, _EDGES = 8, 16
 """Room for what is near one section, at first."""
@@ -36,8 +30,8 @@ class SavedBelt:
 
     Attributes:
         motion: Travel [m], speed [m/s], drive force [N] and turning about the axle [rad/s] (4,).
-        position: Of its parent frame at the end of the last step, in the world (3,) [m].
-        rotation: Of that frame to the world (3, 3).
+        position: Position of its parent frame at the end of the last step, in the world (3,) [m].
+        rotation: Rotation of that frame to the world (3, 3).
         history: Memory of its contacts.
     """
 
@@ -51,7 +45,7 @@ class VehicleBelts:
     """The T belts of a vehicle, on their ground.
 
     Attributes:
-        designs: Of the belts.
+        designs: Designs of the belts.
         arrays: The belts as kernels read them.
         motion: State of the belts; what drives are told is written there.
         max_sub_step: Largest sub-step [s].

@@ -1,22 +1,20 @@
 """Courses for trials: terrain, start, gates, walls and settings, described in YAML.
 
-| module | what |
+| module | content |
 |---|---|
-| `course` | what a course is, at one setting |
-| `catalogue` | where course files are |
-| `load` | reading one, with all its mistakes |
-| `layout`, `file` | its keys: what stands on the floor, and the rules |
-| `apparatus` | each apparatus, as solids |
-| `ground`, `build` | from the keys to terrain and to a course |
+| `course` | a course at one setting |
+| `load` | finding and reading a course file, with all its mistakes |
+| `pieces` | keys of each apparatus: one row an obstacle of `segtrack.terrain` |
+| `layout`, `file` | keys of the ground and of the rules |
+| `ground` | from the keys to terrain and to a course |
 
 `Layout` and `build_ground` are for whatever else describes its ground in YAML.
 """
 
-from segtrack.courses.catalogue import bundled_courses, find_course
 from segtrack.courses.course import Course, Kind, Setting, Start, Wall, Zone
 from segtrack.courses.ground import build_ground
 from segtrack.courses.layout import Layout
-from segtrack.courses.load import load_course, parse_course
+from segtrack.courses.load import bundled_courses, find_course, load_course, parse_course
 
 __all__ = [
     "Course",

@@ -15,12 +15,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Start:
-    """Where a repetition begins: the vehicle's body frame, which stands as high as the ground lets it.
+    """Pose of the vehicle's body frame at the beginning of a repetition; its height follows from the ground.
 
     Attributes:
-        x: In the world [m].
-        y: In the world [m].
-        yaw: About the world's z axis [rad].
+        x: World x [m].
+        y: World y [m].
+        yaw: Angle about the world's z axis [rad].
     """
 
     x: float
@@ -33,13 +33,13 @@ class Zone:
     """An upright box of space in which the origin of a vehicle's body frame is, or is not.
 
     Attributes:
-        x: Of its middle in the world [m].
-        y: Of its middle in the world [m].
-        yaw: Of its own x axis about the world's z axis [rad].
-        length: Along its own x axis [m].
-        width: Along its own y axis [m].
-        z_min: Its lower end in the world [m].
-        z_max: Its upper end in the world [m].
+        x: World x of its middle [m].
+        y: World y of its middle [m].
+        yaw: Angle of its own x axis about the world's z axis [rad].
+        length: Extent along its own x axis [m].
+        width: Extent along its own y axis [m].
+        z_min: Height of its lower end in the world [m].
+        z_max: Height of its upper end in the world [m].
     """
 
     x: float
@@ -51,13 +51,13 @@ class Zone:
     z_max: float = math.inf
 
     def contains(self, x: float, y: float, z: float) -> bool:
-        """Whether a point of the world [m] is in it, its sides included."""
+        """Return True for a point of the world [m] in the zone, its sides included."""
         along, across = seen_from(self, x, y)
         inside = abs(along) <= self.length / 2 and abs(across) <= self.width / 2
         return inside and self.z_min <= z <= self.z_max
 
     def overlaps(self, other: Zone) -> bool:
-        """Whether there is room that is in both; touching sides have none."""
+        """Return True if some space is in both zones; touching sides are none."""
         if min(self.z_max, other.z_max) - max(self.z_min, other.z_min) < _ROUNDING:
             return False
         return not (_beside(self, other) or _beside(other, self))
@@ -68,13 +68,13 @@ class Wall:
     """An upright box that a vehicle must not touch.
 
     Attributes:
-        x: Of its middle in the world [m].
-        y: Of its middle in the world [m].
-        yaw: Of its own x axis about the world's z axis [rad].
-        length: Along its own x axis [m].
-        width: Along its own y axis [m].
-        bottom: Its lower end in the world [m].
-        top: Its upper end in the world [m].
+        x: World x of its middle [m].
+        y: World y of its middle [m].
+        yaw: Angle of its own x axis about the world's z axis [rad].
+        length: Extent along its own x axis [m].
+        width: Extent along its own y axis [m].
+        bottom: Height of its lower end in the world [m].
+        top: Height of its upper end in the world [m].
     """
 
     x: float
@@ -88,13 +88,13 @@ class Wall:
 
 @dataclass(frozen=True)
 class Setting:
-    """What makes a course harder: a length or an angle of its apparatus.
+    """Length or angle of a course's apparatus that makes it harder.
 
     Attributes:
-        name: What it is, in words.
-        unit: Of its values.
-        values: There are, ascending.
-        value: In use, which need not be one of them.
+        name: Name in words.
+        unit: Unit of its values.
+        values: Values offered, ascending.
+        value: Value in use, which need not be one of them.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Setting:
 
     @property
     def next_value(self) -> float | None:
-        """The one above the one in use; None at the top: "raise the setting until it fails"."""
+        """Next value above the one in use; None at the top: "raise the setting until it fails"."""
         return min((value for value in self.values if value > self.value), default=None)
 
 
@@ -113,21 +113,21 @@ class Course:
     """A course at one setting.
 
     Attributes:
-        name: By which it is found.
-        title: For people.
-        description: What is driven, and what it is modelled on.
+        name: Name by which it is found.
+        title: Title for people.
+        description: Path that is driven, and the test method that it is modelled on.
         kind: `obstacle` is rated in repetitions a minute, `terrain` in metres a minute.
-        terrains: What `World.add_terrain` takes, the floor first; walls are among them.
-        start: Of each repetition.
-        gates: One repetition is all of them, in this order.
-        walls: Touching one is a fault.
-        bounds: Leaving it is off course.
+        terrains: Terrains for `World.add_terrain`, the floor first; walls are among them.
+        start: Start of each repetition.
+        gates: Zones that one repetition leads through, in this order.
+        walls: Boxes that are a fault to touch.
+        bounds: Zone outside of which a vehicle is off course.
         lowest: Height of the body frame's origin in the world, below which the vehicle has fallen [m].
         distance: Nominal length of the path of one repetition [m].
-        setting: What can be raised; None if nothing can.
-        lane_width: Between walls, of the narrowest lane [m]; None without lanes.
+        setting: Setting that can be raised; None if there is none.
+        lane_width: Width of the narrowest lane between its walls [m]; None without lanes.
         vehicle: Bundled vehicle that it is meant for.
-        time_limit: Of a trial [s]; None if there is none.
+        time_limit: Time limit of a trial [s]; None if there is none.
         source: YAML text from which it was made.
     """
 
@@ -152,7 +152,7 @@ class Course:
         """Return the course on other ground.
 
         Args:
-            friction: Of all that is rigid [-]; as it is if not given.
+            friction: Coulomb friction of all rigid ground [-]; as it is if not given.
             soil: Published soil that the floor and beds of soil consist of; as they are if not given.
 
         Raises:
@@ -171,13 +171,13 @@ class Course:
 
 
 def seen_from(place: Zone | Wall, x: float, y: float) -> tuple[float, float]:
-    """A point of the world along and across a place, from its middle [m]."""
+    """Return a point of the world along and across a place, from its middle [m]."""
     cosine, sine = math.cos(place.yaw), math.sin(place.yaw)
     return cosine * (x - place.x) + sine * (y - place.y), cosine * (y - place.y) - sine * (x - place.x)
 
 
 def _beside(one: Zone, other: Zone) -> bool:
-    """Whether a side of one zone has the other beyond it, in plan."""
+    """Return True if a side of one zone has the other beyond it, in plan."""
     along, across = seen_from(one, other.x, other.y)
     cosine, sine = abs(math.cos(other.yaw - one.yaw)), abs(math.sin(other.yaw - one.yaw))
     length = (one.length + cosine * other.length + sine * other.width) / 2

@@ -1,4 +1,4 @@
-"""What a course file holds: the layout of the ground, and the rules of a repetition on it."""
+"""Content of a course file: the layout of the ground, and the rules of a repetition on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from segtrack.courses.apparatus.base import Length, Rise
 from segtrack.courses.course import Kind
-from segtrack.courses.layout import Layout, Pose
+from segtrack.courses.layout import FloorPlace, Layout
+from segtrack.courses.pieces import Length, Rise
 from segtrack.description import bundled_vehicles
 from segtrack.description.base import Checks, Name, Number, Positive, Spec, check, exactly_one, known
 from segtrack.errors import Problem
@@ -31,16 +31,16 @@ class Gate(Spec):
 
     piece: Name | None = None
     """Name of a piece."""
-    place: Pose | None = None
+    place: FloorPlace | None = None
     """The rectangle's middle."""
     length: Length = 1.0
-    """Of the rectangle, along its x axis [m]."""
+    """Extent of the rectangle along its x axis [m]."""
     width: Length = 1.0
-    """Of the rectangle [m]."""
+    """Extent of the rectangle along its y axis [m]."""
     elevation: Rise = 0.0
-    """Of the ground in the rectangle [m]."""
+    """Height of the ground in the rectangle [m]."""
     inset: Rise = 0.0
-    """How far from the ends of a piece the body frame must be, so that the whole vehicle is on it [m]."""
+    """Distance of the body frame from the ends of a piece at which the whole vehicle is on it [m]."""
 
     @check
     def _one_place(self) -> Checks:
@@ -48,7 +48,7 @@ class Gate(Spec):
 
 
 class RaisedSetting(Spec):
-    """What is raised: the number that takes the place of the word `setting` in lanes and terrain."""
+    """Setting that is raised: the number that takes the place of the word `setting` in lanes and terrain."""
 
     name: Text
     unit: Text
@@ -78,14 +78,14 @@ class CourseFile(Layout):
     vehicle: Annotated[str, Field(strict=True), AfterValidator(_bundled)] | None = None
     """Bundled vehicle that it is meant for."""
     time_limit: Positive | None = None
-    """Of a trial [s]."""
+    """Time limit of a trial [s]."""
     setting: RaisedSetting | None = None
-    start: Pose | None = None
+    start: FloorPlace | None = None
     """The vehicle's; the middle of the first lane's first piece if not given."""
     gates: tuple[Gate, ...] = ()
-    """Of one repetition, in order; the last lane's last piece and the first one's first if not given."""
+    """Gates of one repetition, in order; by default the last lane's last piece and the first one's first."""
     margin: Rise = 0.5
-    """How far bounds reach beyond all pieces [m]."""
+    """Distance by which bounds reach beyond all pieces [m]."""
     lowest: Number = -0.5
     """Height of the body frame below which a vehicle has fallen [m]."""
 

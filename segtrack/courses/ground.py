@@ -1,29 +1,31 @@
-"""From a layout to the ground: pieces in their places, their solids and walls."""
+"""Ground of a layout, and a course on it: pieces in their places, their solids, walls and gates."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from segtrack.courses.apparatus.plain import Flat
-from segtrack.courses.apparatus.upright import WALL_THICKNESS
-from segtrack.courses.course import Wall, Zone
-from segtrack.courses.layout import Lane, LanePiece, Layout, Pose
+from segtrack.courses.course import Course, Setting, Start, Wall, Zone
+from segtrack.courses.file import CourseFile, Gate
+from segtrack.courses.layout import FloorPlace, Lane, LanePiece, Layout
+from segtrack.courses.pieces import WALL_THICKNESS
 from segtrack.errors import Problem
-from segtrack.terrain import Plane, Soil, StaticBody, Terrain, find_soil
-from segtrack.terrain.floor import FLOOR_REACH, ROOT_DEPTH
-from segtrack.terrain.solids import Box, Hull
+from segtrack.terrain import Obstacle, Plane, Platform, Soil, StaticBody, Terrain, find_soil
+from segtrack.terrain.solids import FLOOR_REACH, ROOT_DEPTH, Box, ConvexSolid, Cylinder, Hull, Prism
+
+_Part = Box | Cylinder | Hull
 
 _BELOW, _ABOVE = 0.2, 1.0
-"""How far a zone reaches below its ground and above it [m]."""
+"""Distances by which a zone reaches below its ground and above it [m]."""
 
 
-class Frame(NamedTuple):
+class FloorFrame(NamedTuple):
     """A place on the floor: x, y [m] and yaw [rad] in the world."""
 
     x: float
@@ -31,62 +33,71 @@ class Frame(NamedTuple):
     yaw: float
 
     @classmethod
-    def of(cls, pose: Pose) -> Frame:
-        """The place that a file gives."""
+    def of(cls, pose: FloorPlace) -> FloorFrame:
+        """Return the place that a file gives."""
         return cls(pose.x, pose.y, math.radians(pose.yaw_deg))
 
-    def at(self, along: float, across: float = 0.0) -> Frame:
-        """A place in it, with its yaw."""
+    def at(self, along: float, across: float = 0.0) -> FloorFrame:
+        """Return a place in the frame, with its yaw."""
         cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
-        return Frame(
+        return FloorFrame(
             self.x + cosine * along - sine * across, self.y + sine * along + cosine * across, self.yaw
         )
 
-    def moved(self, solid: Box | Hull, elevation: float) -> Box | Hull:
-        """A solid of this frame in the world."""
+    def moved(self, solid: ConvexSolid, elevation: float) -> _Part:
+        """Return a solid of this frame in the world."""
         turn = Rotation.from_euler("z", self.yaw)
         origin = np.array([self.x, self.y, elevation])
+        if isinstance(solid, Prism):
+            solid = solid.hull
         if isinstance(solid, Hull):
-            return Hull(turn.apply(solid.points) + origin)
-        x, y, z = (turn.apply(solid.center_in_world) + origin).tolist()
-        quaternion = (turn * Rotation.from_quat(solid.quaternion_box_to_world)).as_quat().tolist()
-        return Box((x, y, z), solid.half_extents, tuple(quaternion))
+            return Hull.of(turn.apply(solid.points) + origin)
+        assert isinstance(solid, Box | Cylinder), "an obstacle is bounded"
+        x, y, z = (turn.apply(solid.center) + origin).tolist()
+        quaternion = (turn * Rotation.from_quat(solid.quaternion)).as_quat().tolist()
+        return replace(solid, center=(x, y, z), quaternion=tuple(quaternion))
 
 
 class LaidPiece(NamedTuple):
     """A piece where it stands, and how wide it is [m]."""
 
     piece: LanePiece
-    frame: Frame
+    frame: FloorFrame
     width: float
+
+    @property
+    def obstacle(self) -> Obstacle:
+        """Obstacle, which begins at x = 0 of its frame."""
+        return self.piece.apparatus.obstacle(self.width)
 
     @property
     def extent(self) -> float:
         """Length along its frame's x axis [m]."""
-        return self.piece.apparatus.extent(self.width)
+        return self.obstacle.extent
 
     def zone(self, inset: float = 0.0) -> Zone:
-        """Where a vehicle is that has done it, so far from its ends [m]."""
-        start, end, height = self.piece.apparatus.goal(self.width)
+        """Return the zone in which a vehicle has mastered the piece, inset from its ends [m]."""
+        start, end, height = self.obstacle.level_top
         length = max(end - start - 2 * inset, 0.0)
         return zone_at(self.frame.at((start + end) / 2), length, self.width, self.piece.elevation + height)
 
     def corners(self) -> Iterator[tuple[float, float]]:
-        """Of its outline in plan [m]."""
+        """Yield the corners of its outline in plan [m]."""
         for along in (0.0, self.extent):
             for across in (-self.width / 2, self.width / 2):
                 place = self.frame.at(along, across)
                 yield place.x, place.y
 
-    def solids(self) -> Iterator[Box | Hull]:
-        """In the world; of level ground on the floor none."""
-        if isinstance(self.piece.apparatus, Flat) and self.piece.elevation == 0:
+    def solids(self) -> Iterator[_Part]:
+        """Yield its solids in the world; none for level ground on the floor."""
+        obstacle = self.obstacle
+        if isinstance(obstacle, Platform) and self.piece.elevation == 0:
             return
-        for solid in self.piece.apparatus.solids(self.width, ROOT_DEPTH + self.piece.elevation):
+        for solid in obstacle.shapes(ROOT_DEPTH + self.piece.elevation):
             yield self.frame.moved(solid, self.piece.elevation)
 
     def walls(self) -> Iterator[Wall]:
-        """What of it must not be touched."""
+        """Yield its walls, which must not be touched."""
         for upright in self.piece.apparatus.walls(self.width):
             x, y, yaw = self.frame.at(upright.x, upright.y)
             top = self.piece.elevation + upright.top
@@ -107,7 +118,7 @@ class Site(NamedTuple):
     walls: tuple[Wall, ...]
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with where the pieces are."""
+        """Yield the mistakes in the places of the pieces."""
         corners = [corner for piece in self.pieces for corner in piece.corners()]
         farthest = max((abs(place) for corner in corners for place in corner), default=0.0)
         if farthest > FLOOR_REACH:
@@ -118,17 +129,17 @@ class Site(NamedTuple):
 def lay_out(layout: Layout) -> Site:
     """Put the pieces of a layout in their places."""
     lanes = tuple(tuple(_laid(lane)) for lane in layout.lanes)
-    loose = [LaidPiece(piece, Frame.of(piece.place), piece.width) for piece in layout.terrain]
+    loose = [LaidPiece(piece, FloorFrame.of(piece.place), piece.width) for piece in layout.terrain]
     pieces = (*chain.from_iterable(lanes), *loose)
     walls = [_lane_walls(lane, laid) for lane, laid in zip(layout.lanes, lanes, strict=True)]
     return Site(lanes, pieces, (*chain.from_iterable(walls), *chain.from_iterable(p.walls() for p in pieces)))
 
 
 def _laid(lane: Lane) -> Iterator[LaidPiece]:
-    along, frame = 0.0, Frame.of(lane.place)
+    along, frame = 0.0, FloorFrame.of(lane.place)
     for piece in lane.pieces:
         yield LaidPiece(piece, frame.at(along), lane.width)
-        along += piece.apparatus.extent(lane.width)
+        along += piece.apparatus.obstacle(lane.width).extent
 
 
 def _lane_walls(lane: Lane, laid: Sequence[LaidPiece]) -> Iterator[Wall]:
@@ -137,7 +148,7 @@ def _lane_walls(lane: Lane, laid: Sequence[LaidPiece]) -> Iterator[Wall]:
         return
     aside = (lane.width + WALL_THICKNESS) / 2
     sides = [sign for sign, given in ((1, lane.walls.left), (-1, lane.walls.right)) if given]
-    tops = [piece.elevation + piece.apparatus.top(lane.width) + lane.walls.height for piece in lane.pieces]
+    tops = [each.piece.elevation + each.obstacle.top + lane.walls.height for each in laid]
     first = 0
     for i in range(1, len(laid) + 1):
         if i < len(laid) and tops[i] == tops[first]:
@@ -157,18 +168,18 @@ def _lane_walls(lane: Lane, laid: Sequence[LaidPiece]) -> Iterator[Wall]:
 
 
 def build_ground(layout: Layout, name: str) -> tuple[Terrain, ...]:
-    """The terrains of a layout: its floor, its pieces by their kind of ground, and its walls.
+    """Return the terrains of a layout: its floor, its pieces by their kind of ground, and its walls.
 
     Args:
-        layout: With numbers in the places of a setting.
-        name: By which messages call the terrains.
+        layout: Layout with numbers in the places of a setting.
+        name: Name of the terrains in messages.
     """
     return tuple(_terrains(layout, name, lay_out(layout)))
 
 
 def _terrains(layout: Layout, name: str, site: Site) -> Iterator[Terrain]:
     yield Plane(friction=layout.friction, soil=_soil(layout.soil))
-    kinds: dict[tuple[float, str | None], list[Box | Hull]] = {}
+    kinds: dict[tuple[float, str | None], list[_Part]] = {}
     for laid in site.pieces:
         friction = layout.friction if laid.piece.friction is None else laid.piece.friction
         kinds.setdefault((friction, laid.piece.soil), []).extend(laid.solids())
@@ -186,11 +197,87 @@ def _soil(name: str | None) -> Soil | None:
 
 
 def _wall_solid(wall: Wall) -> Box:
-    half = wall.length / 2, wall.width / 2, (wall.top - wall.bottom) / 2
+    size = wall.length, wall.width, wall.top - wall.bottom
     turn = 0.0, 0.0, math.sin(wall.yaw / 2), math.cos(wall.yaw / 2)
-    return Box((wall.x, wall.y, (wall.top + wall.bottom) / 2), half, turn)
+    return Box(size, (wall.x, wall.y, (wall.top + wall.bottom) / 2), turn)
 
 
-def zone_at(middle: Frame, length: float, width: float, ground: float) -> Zone:
+def zone_at(middle: FloorFrame, length: float, width: float, ground: float) -> Zone:
     """A zone around a vehicle that stands on ground of a height [m] within a rectangle."""
     return Zone(*middle, length, width, ground - _BELOW, ground + _ABOVE)
+
+
+def build_course(file: CourseFile, name: str, value: float | None, source: str) -> Course:
+    """Build a course.
+
+    Args:
+        file: Content of the file, the setting's value in its places.
+        name: Name of the course.
+        value: Value of the setting; None if there is none.
+        source: Text of the file.
+
+    Returns:
+        The course.
+    """
+    site = lay_out(file)
+    start, gates = _start(file, site), tuple(gates_of(file, site))
+    setting = None
+    if file.setting is not None and value is not None:
+        setting = Setting(file.setting.name, file.setting.unit, file.setting.values, value)
+    return Course(
+        name=name,
+        title=file.title,
+        description=file.description,
+        kind=file.kind,
+        terrains=build_ground(file, name),
+        start=start,
+        gates=gates,
+        walls=site.walls,
+        bounds=_bounds(site.pieces, gates, file.margin),
+        lowest=file.lowest,
+        distance=_distance(start, gates),
+        setting=setting,
+        lane_width=min((lane.width for lane in file.lanes), default=None),
+        vehicle=file.vehicle,
+        time_limit=file.time_limit,
+        source=source,
+    )
+
+
+def _start(file: CourseFile, site: Site) -> Start:
+    if file.start is not None:
+        return Start(*FloorFrame.of(file.start))
+    zone = site.lanes[0][0].zone()
+    return Start(zone.x, zone.y, zone.yaw)
+
+
+def gates_of(file: CourseFile, site: Site) -> Iterator[Zone]:
+    """Yield the gates of a repetition, in order."""
+    if not file.gates:
+        yield from (site.lanes[-1][-1].zone(), site.lanes[0][0].zone())
+    named = {laid.piece.name: laid for laid in site.pieces}
+    for gate in file.gates:
+        yield named[gate.piece].zone(gate.inset) if gate.piece is not None else _rectangle(gate)
+
+
+def _rectangle(gate: Gate) -> Zone:
+    assert gate.place is not None
+    return zone_at(FloorFrame.of(gate.place), gate.length, gate.width, gate.elevation)
+
+
+def _bounds(pieces: Sequence[LaidPiece], gates: Sequence[Zone], margin: float) -> Zone:
+    """Return the rectangle around all pieces and gates, along the world's axes."""
+    corners = [corner for laid in pieces for corner in laid.corners()]
+    for gate in gates:
+        middle = FloorFrame(gate.x, gate.y, gate.yaw)
+        ends = [(a * gate.length / 2, b * gate.width / 2) for a in (-1, 1) for b in (-1, 1)]
+        corners += [middle.at(*end)[:2] for end in ends]
+    low, high = np.min(corners, axis=0) - margin, np.max(corners, axis=0) + margin
+    (x, y), (length, width) = ((low + high) / 2).tolist(), (high - low).tolist()
+    return Zone(x, y, 0.0, length, width)
+
+
+def _distance(start: Start, gates: Sequence[Zone]) -> float:
+    """Return the path's length: from the start to each gate's middle in turn, and back to the start [m]."""
+    places = [(start.x, start.y), *((gate.x, gate.y) for gate in gates), (start.x, start.y)]
+    return sum(math.dist(a, b) for a, b in zip(places, places[1:], strict=False))

@@ -1,17 +1,22 @@
-"""What a file says of ground: pieces of apparatus, in lanes and anywhere on a floor."""
+"""Keys of ground in YAML: pieces of apparatus, in lanes and anywhere on a floor."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema, create_model
 
-from segtrack.courses.apparatus.base import SETTING, Apparatus, Length, Place, Rise, Turn
-from segtrack.courses.apparatus.hurdles import ConfinedSpace, Hurdle, KRails
-from segtrack.courses.apparatus.plain import Bed, Flat, Gap, Ramp, Stairs, Step
-from segtrack.courses.apparatus.posts import StepField
-from segtrack.courses.apparatus.tilted import ContinuousRamps, CrossingRamps
-from segtrack.courses.apparatus.upright import Doorway, Wall
+from segtrack.courses.pieces import (
+    APPARATUS,
+    LOOSE_APPARATUS,
+    SETTING,
+    Apparatus,
+    Length,
+    Place,
+    Rise,
+    Turn,
+    piece_fields,
+)
 from segtrack.description.base import Checks, Name, NonNegative, Spec, check, exactly_one, given_one
 from segtrack.errors import UnknownNameError
 from segtrack.terrain import find_soil
@@ -32,19 +37,19 @@ Friction = Annotated[
 ]
 
 
-class Pose(Spec):
+class FloorPlace(Spec):
     """A place on the floor."""
 
     x: Place = 0.0
-    """In the world [m]."""
+    """World x [m]."""
     y: Place = 0.0
-    """In the world [m]."""
+    """World y [m]."""
     yaw_deg: Turn = 0.0
-    """About the world's z axis [deg]."""
+    """Angle about the world's z axis [deg]."""
 
 
-class Ground(Spec):
-    """What a piece consists of."""
+class PieceGround(Spec):
+    """Friction and soil of a piece."""
 
     friction: Friction | None = None
     """Coulomb friction, which that of the track multiplies; the course's if not given."""
@@ -52,41 +57,17 @@ class Ground(Spec):
     """Published soil that it consists of; rigid if not given."""
 
 
-class LanePiece(Ground):
+_LaneKinds: Any = create_model("_LaneKinds", __base__=PieceGround, **piece_fields(APPARATUS))
+
+
+class LanePiece(_LaneKinds):
     """One apparatus in a lane."""
 
-    kinds: ClassVar[tuple[str, ...]] = (
-        "flat",
-        "step",
-        "ramp",
-        "stairs",
-        "gap",
-        "bed",
-        "hurdle",
-        "k_rails",
-        "confined_space",
-        "continuous_ramps",
-        "crossing_ramps",
-        "step_field",
-        "doorway",
-    )
+    kinds: ClassVar[tuple[str, ...]] = tuple(APPARATUS)
     name: Name | None = None
-    """By which gates call it."""
+    """Name by which gates call it."""
     elevation: Rise = 0.0
-    """Of its ground above the floor, down to which its solids reach [m]."""
-    flat: Flat | None = None
-    step: Step | None = None
-    ramp: Ramp | None = None
-    stairs: Stairs | None = None
-    gap: Gap | None = None
-    bed: Bed | None = None
-    hurdle: Hurdle | None = None
-    k_rails: KRails | None = None
-    confined_space: ConfinedSpace | None = None
-    continuous_ramps: ContinuousRamps | None = None
-    crossing_ramps: CrossingRamps | None = None
-    step_field: StepField | None = None
-    doorway: Doorway | None = None
+    """Height of its ground above the floor, down to which its solids reach [m]."""
 
     @check
     def _one_apparatus(self) -> Checks:
@@ -94,57 +75,55 @@ class LanePiece(Ground):
 
     @property
     def apparatus(self) -> Apparatus:
-        """The one that it is."""
+        """Apparatus that the piece gives."""
         return given_one(self, self.kinds)
 
 
-class Piece(LanePiece):
+_LooseKinds: Any = create_model("_LooseKinds", __base__=LanePiece, **piece_fields(LOOSE_APPARATUS))
+
+
+class Piece(_LooseKinds):
     """One apparatus anywhere on the floor."""
 
-    kinds: ClassVar[tuple[str, ...]] = (*LanePiece.kinds, "wall")
-    place: Pose = Pose()
-    """The middle of its entrance, and where it leads."""
+    kinds: ClassVar[tuple[str, ...]] = tuple(LOOSE_APPARATUS)
+    place: FloorPlace = FloorPlace()
+    """Middle of its entrance, and the direction into which it leads."""
     width: Length = 1.2
-    """Across [m]."""
-    wall: Wall | None = None
-
-    @check
-    def _one_apparatus(self) -> Checks:
-        yield from exactly_one(self, self.kinds)
+    """Width across [m]."""
 
 
-class Sides(Spec):
+class LaneWalls(Spec):
     """Walls of a lane."""
 
     height: Length = 0.4
-    """Above what is driven on between them [m]."""
+    """Height above the ground driven on between them [m]."""
     left: bool = True
     right: bool = True
     start: bool = True
-    """Whether one closes the lane at its entrance."""
+    """True if one closes the lane at its entrance."""
     end: bool = True
-    """Whether one closes it at its far end."""
+    """True if one closes it at its far end."""
 
 
 class Lane(Spec):
     """Pieces one after another, between walls."""
 
     width: Length
-    """Between the walls [m]; 0.3, 0.6, 1.2 or 2.4 in the test methods."""
-    place: Pose = Pose()
-    """The middle of its entrance, and where it leads."""
-    walls: Sides | None = Sides()
+    """Width between the walls [m]; 0.3, 0.6, 1.2 or 2.4 in the test methods."""
+    place: FloorPlace = FloorPlace()
+    """Middle of its entrance, and the direction into which it leads."""
+    walls: LaneWalls | None = LaneWalls()
     """None for a lane without walls (`null`)."""
     pieces: Annotated[tuple[LanePiece, ...], Field(min_length=1)]
 
 
 class Layout(Spec):
-    """A floor and what stands on it: a course's, or the ground of anything else that drives."""
+    """Floor and the pieces on it: a course's, or the ground of anything else that drives."""
 
     friction: Friction = 1.0
-    """Of the floor, and of pieces without their own."""
+    """Coulomb friction of the floor, and of pieces without their own [-]."""
     soil: SoilName | None = None
-    """Of the floor; rigid if not given."""
+    """Published soil of the floor; rigid if not given."""
     lanes: tuple[Lane, ...] = ()
     terrain: tuple[Piece, ...] = ()
-    """What stands on the floor beside lanes."""
+    """Pieces on the floor beside lanes."""

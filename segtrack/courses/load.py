@@ -1,21 +1,36 @@
-"""Reading a course file, with every mistake of it reported at once."""
+"""Course files: bundled ones by name, the user's own by path; every mistake reported at once."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from segtrack.courses.apparatus.base import SETTING
-from segtrack.courses.build import build_course, gates_of
-from segtrack.courses.catalogue import find_course
 from segtrack.courses.course import Course
 from segtrack.courses.file import CourseFile
-from segtrack.courses.ground import lay_out
-from segtrack.description.file.check import check_content
-from segtrack.description.file.yaml_file import YamlFile, parse_yaml, read_text
+from segtrack.courses.ground import build_course, gates_of, lay_out
+from segtrack.courses.pieces import SETTING
+from segtrack.description.checking import check_content
+from segtrack.description.load import find_description
+from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import CourseFileError, InvalidValueError, Problem, finite
+
+
+def _bundled() -> dict[str, Path]:
+    root = Path(str(resources.files("segtrack.courses"))) / "bundled"
+    return {path.stem: path for path in sorted(root.glob("*.yaml"))}
+
+
+def bundled_courses() -> tuple[str, ...]:
+    """Return the names of the courses that come with segtrack, in alphabetical order."""
+    return tuple(_bundled())
+
+
+def find_course(course: str | Path) -> Path:
+    """Return the file of a course; see `find_description`."""
+    return find_description("course", course, _bundled())
 
 
 def load_course(name_or_path: str | Path, setting: float | None = None) -> Course:
@@ -40,7 +55,7 @@ def parse_course(text: str, name: str, setting: float | None = None, file: str |
 
     Args:
         text: YAML.
-        name: Of the course.
+        name: Name of the course.
         setting: See `load_course`.
         file: Name of the file, for messages; the course's if not given.
 

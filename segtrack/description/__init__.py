@@ -4,8 +4,7 @@ The modules here are the parts of a vehicle, and what follows from them; `file` 
 checks it, `urdf` knows a body that is a URDF, `chain_layout` lays out a link chain.
 """
 
-from segtrack.description.file.catalogue import bundled_vehicles, find_vehicle
-from segtrack.description.file.load import load_vehicle
+from segtrack.description.load import bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.vehicle import VehicleDescription
 
 __all__ = ["VehicleDescription", "bundled_vehicles", "find_vehicle", "load_vehicle"]

@@ -1,4 +1,4 @@
-"""What every part of a description shares: frozen, strict about numbers, unknown keys refused."""
+"""Base of every part of a description: frozen, strict about numbers, unknown keys refused."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _in_radians(angle: float) -> float:
 
 
 def in_radians(angle: float) -> str:
-    """What to write instead of an angle that looks like degrees."""
+    """Return the advice for an angle that looks like degrees."""
     return f"got {angle:g}, which in degrees would be {math.radians(angle):.4g} rad"
 
 
 Angle = Annotated[Number, AfterValidator(_in_radians)]
-"""At most a turn [rad]."""
+"""Angle of at most a turn [rad]."""
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
@@ -53,7 +53,7 @@ class UnknownPartError(Exception):
 
 
 class MistakesError(ValueError):
-    """What a part's keys get wrong together, each with its path from that part."""
+    """Mistakes of a part's keys in combination, each with its path from that part."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         """List the problems."""
@@ -87,11 +87,12 @@ class Spec(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Collect the part's checks, in the order in which they are written."""
-        cls._checks = tuple(value for value in vars(cls).values() if isfunction(value) and value in _CHECKS)
+        """Collect the part's checks and those of its bases, in the order in which they are written."""
+        members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+        cls._checks = tuple(value for value in members.values() if isfunction(value) and value in _CHECKS)
 
     def own_problems(self) -> list[Problem]:
-        """What the part's keys get wrong together, as far as they are known."""
+        """List the mistakes of the part's keys in combination, as far as the keys are known."""
         problems = []
         for method in self._checks:
             with suppress(UnknownPartError):
@@ -101,7 +102,7 @@ class Spec(BaseModel):
 
     @property
     def is_whole(self) -> bool:
-        """Whether every key is known: nothing is wrong by itself in the file."""
+        """True if every key is known: nothing is wrong by itself in the file."""
         return all(name in self.__dict__ for name in type(self).model_fields)
 
     @model_validator(mode="after")
@@ -121,7 +122,7 @@ class Spec(BaseModel):
 
 
 def known(part: Spec, path: str, otherwise: Any) -> Any:
-    """The value at a path of attributes, or what a check can do with if that is wrong in the file."""
+    """Return the value at a path of attributes, or a substitute for a value that is wrong in the file."""
     try:
         return attrgetter(path)(part)
     except UnknownPartError:

@@ -33,7 +33,7 @@ class PulleySpec(Spec):
     z: Number
     """Centre, up [m]."""
     radius: Positive
-    """To the outer face of the belt, grousers not included [m]."""
+    """Radius to the outer face of the belt, grousers not included [m]."""
 
 
 class LineSpec(Spec):
@@ -47,7 +47,7 @@ class ArcSpec(Spec):
     """A circular piece of a path."""
 
     radius: Positive
-    """Of the belt's outer face [m]."""
+    """Radius of the belt's outer face [m]."""
     turn: Annotated[Angle, AfterValidator(not_zero)]
     """Turn about +y [rad]; negative bends inwards."""
 

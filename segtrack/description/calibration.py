@@ -1,4 +1,4 @@
-"""What a vehicle file was fitted to: parameters with their uncertainty, logs, and what was held out."""
+"""Record of a vehicle file's fit: parameters with their uncertainty, and logs fitted or held out."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class FittedParameter(Spec):
     std: NonNegative | None
     """Standard deviation of the value, in its unit; None if it is not known."""
     interval: tuple[Number, Number] | None
-    """Of 95 %, within the bounds that were searched; None if it is not known."""
+    """Interval of 95 %, within the bounds that were searched; None if it is not known."""
     identified: bool = True
-    """Whether the logs bound the value from both sides; otherwise an end of the interval is a bound."""
+    """True if the logs bound the value from both sides; otherwise an end of the interval is a bound."""
 
     @check
     def _rises(self) -> Checks:
@@ -52,16 +52,16 @@ class FittedLog(Spec):
     """Root mean square of simulated less logged signals, each over its standard deviation [-]; None if the
     simulation diverged."""
     score_before: NonNegative | None
-    """The same with the vehicle file from which the fit began [-]."""
+    """Error with the vehicle file from which the fit began [-]."""
 
 
 class Calibration(Spec):
-    """How a vehicle file came about by a fit to logs."""
+    """Origin of a vehicle file in a fit to logs."""
 
     date: Text
     """ISO 8601."""
     version: Text
-    """Of segtrack."""
+    """Version of segtrack."""
     vehicle: Text
     """File from which the fit began."""
     vehicle_sha256: Hash
@@ -74,10 +74,10 @@ class Calibration(Spec):
     """Root mean square of what is left over of the logs that were fitted, over standard deviations [-]. Well
     above 1 the values are those of the model alone: they make up for what it gets wrong."""
     unfitted_sha256: Hash | None = None
-    """Of the whole description but what was fitted, see `unfitted_hash`; None in files of older versions."""
+    """Hash of the description without its fitted values (`unfitted_hash`); None in older files."""
     logs: Annotated[dict[Text, FittedLog], Field(min_length=1)]
-    """That it was fitted to, by name, those of earlier fits among them: their scores are of then."""
+    """Logs that it was fitted to, by name, those of earlier fits among them: their scores are of then."""
     held_out: dict[Text, FittedLog] = {}
-    """That took no part in the fit, by name."""
+    """Logs that took no part in the fit, by name."""
     interrupted: bool = False
-    """Whether the fit was: values are the best so far, of whose uncertainty nothing is known."""
+    """True if the fit was interrupted: values are the best so far, of whose uncertainty nothing is known."""

@@ -22,7 +22,7 @@ class ShoesSpec(Spec):
     """The shoes of a chain."""
 
     count: Annotated[int, Field(strict=True, ge=3, le=1000)] | None = None
-    """In one round; the grousers' count if not given."""
+    """Number of shoes in one round; the grousers' count if not given."""
     pitch: Positive | None = None
     """Between a shoe's two pins [m]. The idler is moved along its tensioner so that the chain closes;
     where it is not given, the chain closes around the wheels as they are."""
@@ -36,7 +36,7 @@ class BushingSpec(Spec):
     """The pin-bushing that joins two shoes (Omar 2014, section 4.1)."""
 
     stiffness: Positive = 1e6
-    """In every direction [N/m]."""
+    """Stiffness in every direction [N/m]."""
     damping_ratio: NonNegative = 0.05
     """Damping of two shoes against each other, over critical [-]."""
     conical_stiffness: Positive | None = None
@@ -52,9 +52,9 @@ class SprocketSpec(Spec):
     """The toothed wheel that drives the chain (Omar 2014, section 4.2)."""
 
     teeth: Annotated[int, Field(strict=True, ge=5)] | None = None
-    """As many as fit around its pulley if not given."""
+    """Number of teeth; as many as fit around its pulley if not given."""
     pressure_angle: Annotated[float, Field(strict=True, gt=0, lt=0.8)] = 0.3
-    """By which a tooth's flank leans from the radial direction [rad]."""
+    """Angle by which a tooth's flank leans from the radial direction [rad]."""
 
 
 class DrumSpec(Spec):

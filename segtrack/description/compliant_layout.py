@@ -22,15 +22,15 @@ from segtrack.ground.parameters import ContactParameters, contact_parameters
 GRAVITY = 9.81
 """For the weight that default stiffnesses follow from, whatever the world's is [m/s^2]."""
 REST_DEPTH = 3e-4
-"""How far a vehicle sinks in on its ground lines at rest, where its file gives no stiffness [m]."""
+"""Default penetration of a vehicle on its ground lines at rest, in files without a stiffness [m]."""
 DAMPING_RATIO = 0.2
-"""Of the vehicle's bouncing on its contacts, over critical, where its file gives no damping [-]."""
+"""Default damping ratio of the vehicle's bouncing on its contacts, in files without a damping [-]."""
 FACE_LENGTH = 0.02
-"""Of the sections of a smooth belt, at most [m]."""
+"""Largest length of the sections of a smooth belt [m]."""
 _INSIDE = 0.5
-"""Of the radius of the tightest outward arc: how far inside the belt an edge is still pushed out."""
+"""Depth inside the belt to which an edge is still pushed out, over the tightest outward arc's radius [-]."""
 _FACE_TURN = 0.2
-"""By which a section of a smooth belt bends around an arc, at most [rad]."""
+"""Largest angle by which a section of a smooth belt bends around an arc [rad]."""
 
 
 def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tuple[BeltDesign, ...]:
@@ -38,7 +38,7 @@ def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tupl
 
     Args:
         vehicle: The vehicle.
-        mass: Of all of it [kg].
+        mass: Total mass [kg].
         smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
     """
     stiffness, damping = _resting(vehicle, mass)
@@ -50,7 +50,7 @@ def contact_of(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
 
     Args:
         vehicle: The vehicle.
-        mass: Of all of it [kg].
+        mass: Total mass [kg].
     """
     first = next(vehicle.mounted_tracks()).spec
     if first.contact.stiffness is not None and first.contact.damping is not None:
@@ -70,9 +70,7 @@ def _resting(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
 
 def _ground_length(spec: TrackSpec) -> float:
     """Length of the belt that lies on flat ground, at least one grouser's [m]."""
-    path = spec.belt_path
-    segment = path.segments[path.ground]
-    return max(0.0 if isinstance(segment, Arc) else segment.length, _spacing(spec))
+    return max(spec.ground_length, _spacing(spec))
 
 
 def _spacing(spec: TrackSpec) -> float:
@@ -121,7 +119,7 @@ def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters
 
 
 def _inside(path: BeltPath) -> float:
-    """How far inwards a belt's faces reach [m]: wheels and frame fill the inside of a belt."""
+    """Return the depth to which a belt's faces reach inwards [m]: wheels and frame fill its inside."""
     return _INSIDE * min(arc.radius for arc in path.segments if isinstance(arc, Arc) and arc.turn > 0)
 
 

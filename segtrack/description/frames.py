@@ -1,12 +1,14 @@
-"""Frames in one another."""
+"""Frames on a vehicle, and those of a URDF's links with their inertials."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.rotation import rotation_of
 
 
@@ -43,3 +45,77 @@ class Frame:
     def plane_points(self, points: NDArray[np.float64], y: float = 0.0) -> NDArray[np.float64]:
         """Points (n, 3) [m] seen from outside, of (x, z) pairs (n, 2) at `y` in this frame [m]."""
         return self.points(np.insert(points, 1, y, axis=1))
+
+
+def link_frames(robot: ElementTree.Element) -> dict[str, Frame]:
+    """Each link of a URDF in its root link's frame, by name; all joints stand at 0."""
+    joints = {
+        child.get("link"): joint for joint in robot.iterfind("joint") for child in joint.iterfind("child")
+    }
+    frames = {}
+    for name in (str(link.get("name")) for link in robot.iterfind("link")):
+        frame, link = Frame.at((0, 0, 0), (0, 0, 0)), name
+        while (joint := joints.get(link)) is not None:
+            xyz, rpy = (read_vector(joint.find("origin"), key) for key in ("xyz", "rpy"))
+            frame = Frame.at(xyz, rpy) @ frame
+            parent = joint.find("parent")
+            link = str(parent.get("link")) if parent is not None else ""
+        frames[name] = frame
+    return frames
+
+
+def read_vector(element: ElementTree.Element | None, key: str) -> tuple[float, float, float]:
+    """Three numbers of a URDF's tag; zeros where it gives none."""
+    text = element.get(key, "0 0 0") if element is not None else "0 0 0"
+    x, y, z = (float(word) for word in text.split())
+    return x, y, z
+
+
+def link_masses(robot: ElementTree.Element) -> dict[str, float]:
+    """Mass of each link [kg], by its name; 0 where the file gives none."""
+    masses = {}
+    for link in robot.iterfind("link"):
+        mass = link.find("inertial/mass")
+        masses[str(link.get("name"))] = float(mass.get("value", "0")) if mass is not None else 0.0
+    return masses
+
+
+def weighing_links(robot: ElementTree.Element) -> dict[str, str | None]:
+    """For each link the nearest one with a mass that fixed joints hold to it, itself if it has one.
+
+    ROS puts a link without a mass at the root, `base_footprint`, and fixes the body to it.
+    """
+    masses = link_masses(robot)
+    held: dict[str, list[str]] = {name: [] for name in masses}
+    for joint in robot.iterfind("joint[@type='fixed']"):
+        one, other = (str(joint.find(tag).get("link")) for tag in ("parent", "child"))  # type: ignore[union-attr]
+        held[one].append(other)
+        held[other].append(one)
+    found: dict[str, str | None] = {}
+    for name in masses:
+        reached = [name]
+        for link in reached:
+            reached += [other for other in held[link] if other not in reached]
+        found[name] = next((link for link in reached if masses[link] > 0), None)
+    return found
+
+
+def read_inertial(link: ElementTree.Element) -> MassProperties:
+    """Weigh a link of a URDF, in its frame; zero if the file gives none."""
+    element = link.find("inertial")
+    if element is None:
+        return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+    origin, mass = element.find("origin"), element.find("mass")
+    rotation = rotation_of(read_vector(origin, "rpy"))
+    value = float(mass.get("value", 0)) if mass is not None else 0.0
+    return MassProperties.of(value, read_vector(origin, "xyz"), rotation @ read_tensor(element) @ rotation.T)
+
+
+def read_tensor(inertial: ElementTree.Element | None) -> NDArray[np.float64]:
+    """Inertia tensor (3, 3) about the centre of mass, in the inertial's axes [kg m^2]; 0 if not given."""
+    tensor = inertial.find("inertia") if inertial is not None else None
+    xx, xy, xz, yy, yz, zz = (
+        float(tensor.get(key, 0)) if tensor is not None else 0.0
+        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    )
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

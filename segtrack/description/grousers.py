@@ -1,9 +1,11 @@
-"""The grousers of a track: their shapes and their number."""
+"""Grousers of a vehicle file, and convex meshes for their shapes."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from segtrack.description.base import (
@@ -18,9 +20,26 @@ from segtrack.description.base import (
     exactly_one,
     given_one,
 )
-from segtrack.description.mesh_file import convex_corners
 from segtrack.errors import InvalidValueError, Problem
 from segtrack.geometry.solids import Box, Cylinder, Hull, Solid, prism
+
+
+def convex_corners(file: str) -> NDArray[np.float64]:
+    """Corners (n, 3) of the convex hull of a mesh, in the file's own unit and axes.
+
+    Args:
+        file: OBJ or STL file.
+
+    Raises:
+        InvalidValueError: The file holds no solid.
+    """
+    import trimesh
+
+    try:
+        hull = trimesh.load_mesh(file).convex_hull
+    except Exception:  # The readers of trimesh and the hull of qhull fail in ways of their own.
+        raise InvalidValueError("mesh", "an OBJ or STL file of a solid", file) from None
+    return np.array(hull.vertices, dtype=float)
 
 
 class BoxShape(Spec):
@@ -72,7 +91,7 @@ class CylinderShape(Spec):
     """A rod along the axle direction, half sunk into the belt."""
 
     radius: Positive
-    """Of the rod, which is also its height above the belt [m]."""
+    """Radius of the rod, which is also its height above the belt [m]."""
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -145,7 +164,7 @@ class GrouserShape(Spec):
     width: Positive | None = None
     """Along the axle [m]; the track's width if not given. A mesh has its own."""
     crown: NonNegative = 1e-4
-    """How much the middle of a box's or trapezoid's tip stands above its ends [m]. Makes its
+    """Height of the middle of a box's or trapezoid's tip above its ends [m]. Makes its
     contact with a flat unique, in the middle; 0 for a flat tip. Others have none."""
 
     @check
@@ -177,7 +196,7 @@ class Grousers(Spec):
     """The grousers of a belt: how many, of which shape."""
 
     count: Count
-    """In one round of the belt."""
+    """Number of grousers in one round of the belt."""
     shape: GrouserShape | None = None
     """All alike."""
     pattern: tuple[GrouserShape, ...] | None = Field(default=None, min_length=2)
@@ -204,5 +223,5 @@ class Grousers(Spec):
 
     @property
     def height(self) -> float:
-        """Of the highest one above the belt [m]."""
+        """Height of the highest one above the belt [m]."""
         return max(shape.kind.height for shape in self.shapes)

@@ -1,15 +1,17 @@
-"""Where the tracks of a vehicle are on its body, at given flipper angles. No simulator."""
+"""Places of a vehicle's tracks on its body, and mass properties of its links, at given flipper angles."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame
+from segtrack.description.frames import Frame, link_frames, read_inertial
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
+from segtrack.geometry.mass import MassProperties, uniform_belt
 from segtrack.geometry.path import normal_of
 from segtrack.geometry.rotation import rotation_about_y
 
@@ -27,7 +29,7 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
 
     Args:
         vehicle: The vehicle; other joints of its URDF are taken to stand at 0.
-        flipper_angles: By flipper [rad]; 0 if not given.
+        flipper_angles: Angles by flipper [rad]; 0 if not given.
     """
     turns = {}
     for name, flipper in vehicle.flippers.items():
@@ -52,7 +54,7 @@ def bounding_box(
 
     Args:
         vehicle: The vehicle; of a body that is a URDF only the tracks count.
-        flipper_angles: By flipper [rad]; 0 if not given.
+        flipper_angles: Angles by flipper [rad]; 0 if not given.
 
     Returns:
         Smallest and largest corner (3,), tips of the grousers included [m].
@@ -70,3 +72,73 @@ def bounding_box(
         corners += [track.frame.plane_points(outline, y) for y in (-spec.width / 2, spec.width / 2)]
     points = np.concatenate(corners)
     return points.min(axis=0), points.max(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The links of a vehicle and where its tracks are on them.
+
+    Attributes:
+        masses: Mass properties of the body, then of each flipper, in their frames.
+        pivots: Frame of each flipper at angle 0, in the body frame.
+        track_links: Index of the link that carries each track.
+        track_frames: Frame of each track on that link.
+    """
+
+    masses: tuple[MassProperties, ...]
+    pivots: tuple[Frame, ...]
+    track_links: tuple[int, ...]
+    track_frames: tuple[Frame, ...]
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        return sum(link.mass for link in self.masses)
+
+    @property
+    def whole(self) -> MassProperties:
+        """Mass properties of the vehicle with its joints at 0, in its body frame."""
+        whole = self.masses[0]
+        for mass, pivot in zip(self.masses[1:], self.pivots, strict=True):
+            whole = whole + mass.transformed(pivot.rotation, pivot.origin)
+        return whole
+
+
+def vehicle_links(vehicle: VehicleDescription) -> Links:
+    """Weigh the links of a vehicle; joints of a body's URDF are held at 0."""
+    flippers = list(vehicle.flippers)
+    masses = [body_mass(vehicle)]
+    masses += [MassProperties.of_box(f.mass, f.center_of_mass, f.size) for f in vehicle.flippers.values()]
+    pivots = tuple(vehicle.body.mounted(flipper.mount) for flipper in vehicle.flippers.values())
+    links, frames = [], []
+    for placed in place_tracks(vehicle, {}):
+        track = placed.mounted
+        link = 0 if track.flipper is None else 1 + flippers.index(track.flipper)
+        links.append(link)
+        frames.append(placed.frame if track.flipper is None else track.spec.mount.frame)
+        spec, frame = track.spec, frames[-1]
+        reflected = uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass)
+        own = masses[link]
+        left = own - reflected.transformed(frame.rotation, frame.origin)
+        inertia = own.inertia * left.mass / own.mass
+        masses[link] = MassProperties.of(left.mass, left.first_moment / left.mass, inertia)
+    for link, frame, placed in zip(links, frames, place_tracks(vehicle, {}), strict=True):
+        spec = placed.mounted.spec
+        belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
+        masses[link] = masses[link] + belt.transformed(frame.rotation, frame.origin)
+    return Links(tuple(masses), pivots, tuple(links), tuple(frames))
+
+
+def body_mass(vehicle: VehicleDescription) -> MassProperties:
+    """Weigh the body, in its frame; the links of its URDF together."""
+    body = vehicle.body
+    if body.urdf is None:
+        assert body.mass is not None and body.size is not None
+        return MassProperties.of_box(body.mass, body.center_of_mass, body.size)
+    robot = ElementTree.parse(body.urdf).getroot()
+    frames = link_frames(robot)
+    total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+    for link in robot.iterfind("link"):
+        frame = frames[str(link.get("name"))]
+        total = total + read_inertial(link).transformed(frame.rotation, frame.origin)
+    return total

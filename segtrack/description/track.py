@@ -1,4 +1,4 @@
-"""The parts of a track: mount, path, belt, grousers, drive and contact."""
+"""Track of a vehicle file: belt, drive, contact, and its mount."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from segtrack.description.base import (
     Spec,
     Vector,
     check,
+    exactly_one,
+    given_one,
     known,
 )
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.chain import ChainSpec
-from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
 from segtrack.errors import Problem
@@ -26,8 +27,73 @@ from segtrack.geometry.links import SegmentLink, segment_links
 from segtrack.geometry.path import Arc, BeltPath
 
 
+class SprocketDrive(Spec):
+    """A motor's torque-speed line, at the sprocket."""
+
+    radius: Positive
+    """Radius of the sprocket's pitch circle [m]."""
+    stall_torque: Positive
+    """Torque at rest [N m]."""
+    no_load_speed: Positive
+    """Angular speed at no torque [rad/s]."""
+
+
+class DriveSpec(Spec):
+    """Drive of a belt: a constant force limit, or a torque-speed line at the sprocket."""
+
+    max_force: Positive | None = None
+    """Along the belt [N]."""
+    max_speed: Positive | None = None
+    """Largest commanded belt speed [m/s]; faster commands are clipped to it."""
+    sprocket: SprocketDrive | None = None
+    reflected_mass: NonNegative = 0.0
+    """Inertia of motor, gearbox and pulleys as the belt feels it [kg]; MuJoCo calls it `armature`. It is part
+    of the mass of the body or flipper that carries the track, and simulated as moving with the belt.
+    Contacts of a belt much lighter than its vehicle converge slowly."""
+    self_locking: bool = False
+    """An overloaded drive holds the belt (worm gear) and is not driven back."""
+    lag: NonNegative = 0.0
+    """Time constant with which the speed that the drive aims at follows the command, of first order [s]."""
+
+    @check
+    def _one_law(self) -> Checks:
+        yield from exactly_one(self, ("max_force", "sprocket"))
+
+    @check
+    def _force_with_speed(self) -> Checks:
+        given_one(self, ("max_force", "sprocket"))
+        if (self.max_force is None) != (self.max_speed is None):
+            yield Problem("", "must have max_speed with max_force and not with sprocket")
+
+    @property
+    def stall_force(self) -> float:
+        """Largest force on a belt at rest [N]."""
+        if self.sprocket is not None:
+            return self.sprocket.stall_torque / self.sprocket.radius
+        assert self.max_force is not None
+        return self.max_force
+
+    @property
+    def top_speed(self) -> float:
+        """Largest belt speed that can be commanded [m/s]."""
+        if self.sprocket is not None:
+            return self.sprocket.no_load_speed * self.sprocket.radius
+        assert self.max_speed is not None
+        return self.max_speed
+
+    def scaled(self, factor: float) -> DriveSpec:
+        """A drive that is so many times as strong, and as fast."""
+        if self.sprocket is not None:
+            torque = self.sprocket.stall_torque * factor
+            return self.model_copy(
+                update={"sprocket": self.sprocket.model_copy(update={"stall_torque": torque})}
+            )
+        assert self.max_force is not None
+        return self.model_copy(update={"max_force": self.max_force * factor})
+
+
 class Mount(Spec):
-    """Where a part sits on another."""
+    """Pose of a part on another."""
 
     parent: str = "body"
     """Link that carries it: `body`, or a link of the body's URDF."""
@@ -38,7 +104,7 @@ class Mount(Spec):
 
     @property
     def frame(self) -> Frame:
-        """Of the part, in the parent's frame."""
+        """Origin of the part, in the parent's frame."""
         return Frame.at(self.xyz, self.rpy)
 
 
@@ -52,7 +118,7 @@ class BeltSpec(Spec):
 
 
 class ContactSpec(Spec):
-    """How the track touches the ground.
+    """Contact of the track with the ground.
 
     Bullet multiplies the friction of two bodies; bundled terrain has 1.
     """
@@ -63,10 +129,10 @@ class ContactSpec(Spec):
     """Coulomb coefficient across the track, for the track models `compliant` and `surface`; the same
     as `friction` if not given."""
     stiffness: Positive | None = None
-    """Of each contact point [N/m], which for `compliant` is a grouser, or 20 mm of a smooth belt. If not
+    """Stiffness of each contact point [N/m]: for `compliant` a grouser, or 20 mm of a smooth belt. If not
     given, rigid; for `compliant` such that the vehicle at rest sinks in by 0.3 mm."""
     damping: NonNegative | None = None
-    """Of each contact point [N s/m]; needed with stiffness."""
+    """Damping of each contact point [N s/m]; needed with stiffness."""
 
     @check
     def _both_or_none(self) -> Checks:
@@ -99,7 +165,7 @@ class TrackSpec(Spec):
     drive: DriveSpec
     contact: ContactSpec = ContactSpec()
     chain: ChainSpec | None = None
-    """Of the track model `chain`; the vehicle's if not given."""
+    """Settings of the track model `chain`; the vehicle's if not given."""
     omit_segments: tuple[Name, ...] = ()
     """Segments that nothing can touch, e.g. line_2; `segtrack draw` shows the names."""
 
@@ -147,8 +213,14 @@ class TrackSpec(Spec):
         return self.belt_path.perimeter / (self.grousers.count if self.grousers is not None else 1)
 
     @property
+    def ground_length(self) -> float:
+        """Length of the belt's line on flat ground [m]; 0 for a belt that stands on a pulley."""
+        segment = self.belt_path.segments[self.belt_path.ground]
+        return 0.0 if isinstance(segment, Arc) else float(segment.length)
+
+    @property
     def moving_mass(self) -> float:
-        """What moves with the belt [kg]: itself, and the drive's inertia as it feels it."""
+        """Moving mass of the belt [kg]: its own, and the drive's reflected inertia."""
         return self.belt.mass + self.drive.reflected_mass
 
     @property
@@ -157,7 +229,7 @@ class TrackSpec(Spec):
         return self.pitch * len(self.grousers.shapes) if self.grousers is not None else 0.0
 
     def footprints(self) -> tuple[Footprint, ...]:
-        """Where its grousers stand; none on a smooth belt."""
+        """Places of its grousers; none on a smooth belt."""
         if self.grousers is None:
             return ()
         return place_grousers(self.belt_path, self.grousers.count, len(self.grousers.shapes))

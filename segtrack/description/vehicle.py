@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -27,11 +27,10 @@ from segtrack.description.base import (
 )
 from segtrack.description.calibration import Calibration
 from segtrack.description.chain import ChainSpec
-from segtrack.description.frames import Frame
+from segtrack.description.frames import Frame, link_frames, link_masses
 from segtrack.description.track import Mount, TrackSpec
-from segtrack.description.urdf.mounting import Mounting, link_problems, parent_link, reflected_mass_problems
-from segtrack.description.urdf.reading import link_frames
-from segtrack.errors import Problem
+from segtrack.description.urdf_checks import Mounting, link_problems, parent_link, reflected_mass_problems
+from segtrack.errors import InvalidValueError, Phrase, Problem
 
 
 class Body(Spec):
@@ -42,7 +41,7 @@ class Body(Spec):
     size: tuple[Positive, Positive, Positive] | None = None
     """Length, width, height of the box that collides and gives the inertia [m]."""
     center_of_mass: Vector = (0.0, 0.0, 0.0)
-    """In the body frame, which is the middle of the box [m]."""
+    """Centre of mass in the body frame, whose origin is the middle of the box [m]."""
     urdf: ExistingFile | None = None
     """URDF file, relative to the vehicle file; its links, joints and meshes are kept."""
     fixed: bool = False
@@ -63,6 +62,14 @@ class Body(Spec):
         if self.urdf is not None and "center_of_mass" in self.model_fields_set:
             yield Problem("", "must not have center_of_mass beside urdf")
 
+    @property
+    def total_mass(self) -> float:
+        """Mass without belts and flippers: the number given, or that of all links of the URDF [kg]."""
+        if self.urdf is not None:
+            return sum(link_masses(ElementTree.parse(self.urdf).getroot()).values())
+        assert self.mass is not None
+        return self.mass
+
     def mounted(self, mount: Mount) -> Frame:
         """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
         return self._parent_frames[mount.parent] @ mount.frame
@@ -75,7 +82,7 @@ class Body(Spec):
 
     @cached_property
     def _parent_frames(self) -> dict[str, Frame]:
-        """What a mount's parent may be, in the body frame."""
+        """Frames of links that a mount's parent may be, in the body frame."""
         if self.urdf is None:
             return {"body": Frame.at((0, 0, 0), (0, 0, 0))}
         robot = ElementTree.parse(self.urdf).getroot()
@@ -92,13 +99,13 @@ class FlipperSpec(Spec):
 
     mount: Mount
     tip_direction: Literal["front", "rear"] = "front"
-    """Where its tip points at angle 0. Its tracks are given as they lie at angle 0, x forward."""
+    """Direction of its tip at angle 0. Its tracks are given as they lie at angle 0, x forward."""
     mass: Positive
     """Belts not included [kg]."""
     size: tuple[Positive, Positive, Positive]
     """Length, width, height of the box that gives the inertia [m]."""
     center_of_mass: Vector = (0.0, 0.0, 0.0)
-    """In the flipper frame, whose origin is the pivot [m]."""
+    """Centre of mass in the flipper frame, whose origin is the pivot [m]."""
     limits: tuple[Number, Number]
     """Smallest and largest angle [rad]."""
     max_torque: Positive
@@ -150,7 +157,7 @@ class MountedTrack:
         name: Full name.
         spec: The track.
         flipper: The flipper that carries it, if one does.
-        y: Of the track frame's origin in the body frame, flippers at angle 0 [m].
+        y: Lateral place of the track frame's origin in the body frame, flippers at angle 0 [m].
     """
 
     name: str
@@ -160,7 +167,7 @@ class MountedTrack:
 
     @property
     def side(self) -> Literal["left", "center", "right"]:
-        """Which of a vehicle's speed commands it follows, by its y."""
+        """Side whose speed command it follows, by its y."""
         return "left" if self.y > _MIDDLE else "right" if self.y < -_MIDDLE else "center"
 
 
@@ -169,17 +176,17 @@ class VehicleDescription(Spec):
 
     name: Name
     source: str
-    """Where the numbers come from."""
+    """Source of the numbers."""
     body: Body
     tracks: dict[Name, TrackSpec] = {}
     flippers: dict[Name, FlipperSpec] = {}
     chain: ChainSpec = ChainSpec()
-    """Of all tracks that give none of their own, for the track model `chain`."""
+    """Settings of the track model `chain` for all tracks that give none of their own."""
     steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
     """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
     `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
     calibration: Calibration | None = None
-    """What its numbers were fitted to, as `segtrack log fit` writes it."""
+    """Record of the fit of its numbers, as `segtrack log fit` writes it."""
 
     @check
     def _has_tracks(self) -> Checks:
@@ -210,19 +217,62 @@ class VehicleDescription(Spec):
         }
         yield from link_problems(self.body.urdf, mass, fixed, mountings)
 
+    @property
+    def mass(self) -> float:
+        """Mass of body, flippers and belts [kg]; shoes of a chain that weigh otherwise are not counted."""
+        flippers = sum(flipper.mass for flipper in self.flippers.values())
+        return self.body.total_mass + flippers + sum(track.spec.belt.mass for track in self._mounted())
+
+    @property
+    def gauge(self) -> float | None:
+        """Distance between the planes of the body's left and right tracks [m]; None without two sides.
+
+        It is twice the mean |y| of a body's tracks that mirror each other. Flippers are not included,
+        but for a vehicle whose tracks of a side are all on flippers. Tracks in the middle do not count, so
+        that a vehicle with one track has no gauge.
+        """
+        left, right = self.side_offset("left"), self.side_offset("right")
+        return None if left is None or right is None else left - right
+
+    @property
+    def contact_length(self) -> float:
+        """Length of its first track on flat ground, those on the body first [m]; 0 for one on a pulley."""
+        return next(self._mounted()).spec.ground_length
+
+    def side_offset(self, side: Literal["left", "right"]) -> float | None:
+        """Mean y of a side's tracks on the body, or of its flippers if it has none there [m]; or None."""
+        tracks = [track for track in self._mounted() if track.side == side]
+        places = [track.y for track in tracks if track.flipper is None] or [track.y for track in tracks]
+        return sum(places) / len(places) if places else None
+
+    def side_offsets(self) -> tuple[float, float]:
+        """Left and right `side_offset` of a vehicle that has both [m].
+
+        Raises:
+            InvalidValueError: It has no tracks on a side.
+        """
+        left, right = self.side_offset("left"), self.side_offset("right")
+        if left is None or right is None:
+            raise InvalidValueError(f"tracks of {self.name}", "on both sides", Phrase("none on one of them"))
+        return left, right
+
     def mounted_tracks(self) -> Iterator[MountedTrack]:
         """All tracks: those on the body first, then the flippers' in the order of the file.
 
         What a track leaves to its vehicle is filled in.
         """
+        for track in self._mounted():
+            yield replace(track, spec=self._filled(track.spec))
+
+    def _mounted(self) -> Iterator[MountedTrack]:
+        """All tracks as the file gives them, in the order of `mounted_tracks`."""
         for name, track in self.tracks.items():
-            y = float(self.body.mounted(track.mount).origin[1])
-            yield MountedTrack(name, self._filled(track), None, y)
+            yield MountedTrack(name, track, None, float(self.body.mounted(track.mount).origin[1]))
         for flipper_name, flipper in self.flippers.items():
             pivot = self.body.mounted(flipper.mount)
             for name, track in flipper.tracks.items():
                 y = float((pivot @ track.mount.frame).origin[1])
-                yield MountedTrack(f"{flipper_name}_{name}", self._filled(track), flipper_name, y)
+                yield MountedTrack(f"{flipper_name}_{name}", track, flipper_name, y)
 
     def without_belts(self) -> VehicleDescription:
         """The vehicle with belts of no mass, for track models whose belts are bodies of their own."""

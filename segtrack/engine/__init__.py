@@ -5,13 +5,15 @@ What reaches an engine is checked: numbers are finite, names exist, angles and s
 within their limits. All vectors are in the world, z upwards, unless said otherwise.
 """
 
-from segtrack.engine.engine import Engine, EngineName
+from segtrack.engine.engine import Engine
 from segtrack.engine.models import FlipperModel, TrackModel, VehicleModel
-from segtrack.engine.state import BeltState, FlipperState, FrameMotion
-from segtrack.engine.wheels import wheel_count
-from segtrack.settling import Bodies
+from segtrack.engine.settling import Bodies
+from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, FlipperState, FrameMotion
+from segtrack.engine.track_models import EngineName
 
 __all__ = [
+    "BeltContacts",
+    "ActuatorState",
     "BeltState",
     "Bodies",
     "Engine",
@@ -21,5 +23,4 @@ __all__ = [
     "FrameMotion",
     "TrackModel",
     "VehicleModel",
-    "wheel_count",
 ]

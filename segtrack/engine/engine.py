@@ -1,30 +1,27 @@
-"""One world of one engine."""
+"""Protocol of one world of one engine."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.engine.models import VehicleModel
+from segtrack.engine.track_models import EngineName
 from segtrack.terrain import Terrain
-
-EngineName = Literal["pybullet", "native"]
 
 
 class Engine(ABC):
-    """One world of one engine.
+    """Protocol of one world of one engine.
 
     Attributes:
-        name: By which users choose it.
-        default_track_model: Of vehicles that name none.
+        name: Name by which users choose it.
         preset: Name of its solver settings.
         time_step: [s]
     """
 
     name: ClassVar[EngineName]
-    default_track_model: ClassVar[str]
     preset: str
     time_step: float
 
@@ -57,8 +54,8 @@ class Engine(ABC):
         """Build a vehicle.
 
         Args:
-            description: What to build.
-            track_model: How tracks are built.
+            description: Vehicle to build.
+            track_model: Name of the track model.
             position: Body frame in the world (3,) [m].
             orientation: Body frame in the world, unit quaternion (x, y, z, w).
             flippers: Angle of every flipper, within its limits [rad].
@@ -87,7 +84,7 @@ class Engine(ABC):
 
     @abstractmethod
     def save(self) -> Any:
-        """Everything that changes, commands included; held until `forget`."""
+        """Save everything that changes, commands included; held until `release`."""
 
     @abstractmethod
     def restore(self, state: Any) -> None:
@@ -98,8 +95,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def forget(self, state: Any) -> None:
-        """Free what a saved state holds."""
+    def release(self, state: Any) -> None:
+        """Release the resources of a saved state."""
 
     @abstractmethod
     def close(self) -> None:

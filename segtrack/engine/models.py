@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from segtrack.description.frames import Frame
 from segtrack.description.track import Mount
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
-from segtrack.engine.state import BeltState, FlipperState, FrameMotion
+from segtrack.engine.settling import Bodies
+from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
 from segtrack.geometry.rotation import quaternion_of
-from segtrack.settling import Bodies
+from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
@@ -59,12 +60,12 @@ class TrackModel(ABC):
 
     @property
     def has_chain(self) -> bool:
-        """Whether the belt is a link chain."""
+        """True if the belt is a link chain."""
         return False
 
     @property
     def chain_design(self) -> TrackDesign:
-        """What the link chain is made of.
+        """Design of the link chain: shoes, bushings and wheels.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -72,7 +73,7 @@ class TrackModel(ABC):
         raise self._has_none("chain", "chain")
 
     def read_chain(self) -> ChainReading:
-        """Per-shoe tension, contact and slip, after the latest step.
+        """Return per-shoe tension, contact and slip, after the latest step.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -80,7 +81,7 @@ class TrackModel(ABC):
         raise self._has_none("chain", "chain")
 
     def read_chain_pose(self) -> ChainPose:
-        """Where shoes and wheels of the link chain are.
+        """Return the poses of shoes and wheels of the link chain.
 
         Raises:
             NotReadyError: Not a link chain.
@@ -88,7 +89,7 @@ class TrackModel(ABC):
         raise self._has_none("chain", "chain")
 
     def read_grousers(self) -> Any:
-        """Per-grouser load, slip and sinkage, after the latest step.
+        """Return per-grouser load, slip and sinkage, after the latest step.
 
         Raises:
             NotReadyError: The track model finds its contacts by other means.
@@ -106,7 +107,7 @@ class FlipperModel(ABC):
     """One flipper in an engine.
 
     Attributes:
-        name: In its vehicle.
+        name: Name in its vehicle.
         spec: Its description.
     """
 
@@ -135,9 +136,9 @@ class VehicleModel(ABC):
     """One vehicle in an engine.
 
     Attributes:
-        description: What it was built from.
-        tracks: In the order of the description.
-        flippers: In the order of the description.
+        description: Description that it was built from.
+        tracks: Tracks in the order of the description.
+        flippers: Flippers in the order of the description.
     """
 
     description: VehicleDescription
@@ -174,6 +175,12 @@ class VehicleModel(ABC):
             frames.append(Frame(motion.rotation, motion.position))
         return _poses(frames)
 
+    def read_actuators(self) -> ActuatorState:
+        """Return the state of all belts and flippers in one reading."""
+        belts = np.array([track.state for track in self.tracks]).reshape(-1, 4)
+        flippers = np.array([flipper.state for flipper in self.flippers]).reshape(-1, 3)
+        return ActuatorState(*belts.T, *flippers.T)
+
     @abstractmethod
     def bodies(self) -> Bodies:
         """All its rigid bodies."""
@@ -196,9 +203,22 @@ class VehicleModel(ABC):
         """Apply a force to the body in each step from now on, until it is set again.
 
         Args:
-            force: In the world (3,) [N]; zero ends it.
-            point: Where it acts, fixed in the world (3,) [m].
+            force: Force in the world (3,) [N]; zero ends it.
+            point: Point of action, fixed in the world (3,) [m].
         """
+
+    def read_belt_contacts(self) -> list[BeltContacts]:
+        """Read contacts of belts that PyBullet collides; see `Robot.read_belt_contacts`."""
+        raise self._not_in_pybullet("read contacts of the links")
+
+    @property
+    def pybullet_body(self) -> tuple[int, dict[str, int]]:
+        """PyBullet's unique id of the vehicle's own body, and its link index by link name."""
+        raise self._not_in_pybullet("give PyBullet's id")
+
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+        """Let belts that find their contacts themselves stand on these terrains."""
+        raise self._not_in_pybullet("update the terrain")
 
     def before_step(self) -> None:
         """Prepare for the next step, in a loop that belongs to somebody else.
@@ -207,6 +227,9 @@ class VehicleModel(ABC):
             NotReadyError: The engine has no loop but its own.
         """
         raise NotReadyError(f"prepare {self.description.name} for a step", "its engine steps by itself")
+
+    def _not_in_pybullet(self, what: str) -> NotReadyError:
+        return NotReadyError(f"{what} of {self.description.name}", "its engine is not PyBullet")
 
 
 def _poses(frames: Sequence[Frame]) -> NDArray[np.float64]:

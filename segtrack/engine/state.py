@@ -1,4 +1,4 @@
-"""How what an engine simulates moves."""
+"""States of frames, belts, contacts and flippers, as an engine reports them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FrameMotion:
         orientation: Quaternion (x, y, z, w).
         rotation: The orientation as a matrix (3, 3).
         center: Centre of mass of the link (3,) [m].
-        velocity: Of the centre of mass (3,) [m/s].
+        velocity: Velocity of the centre of mass (3,) [m/s].
         angular_velocity: (3,) [rad/s].
     """
 
@@ -34,9 +34,12 @@ class FrameMotion:
         """Velocity in the world (3,) [m/s] of a point (3,) of the link's frame [m]."""
         arm = self.position + self.rotation @ np.asarray(point) - self.center
         (a, b, c), (x, y, z) = self.angular_velocity.tolist(), arm.tolist()
-        return self.velocity + np.array(
-            [b * z - c * y, c * x - a * z, a * y - b * x]
-        )  # As np.cross, at once.
+        # As np.cross, but faster for one point.
+        return self.velocity + np.array([b * z - c * y, c * x - a * z, a * y - b * x])
+
+    def velocities_at(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Velocities in the world (n, 3) [m/s] of points that are given in the world (n, 3) [m]."""
+        return self.velocity + np.cross(self.angular_velocity, points - self.center)
 
 
 class BeltState(NamedTuple):
@@ -45,7 +48,7 @@ class BeltState(NamedTuple):
     Attributes:
         travel: Since the start [m].
         speed: Positive when it drives the vehicle forward [m/s].
-        force: What the drive exerts on the belt along its travel [N].
+        force: Force of the drive on the belt along its travel [N].
         energy: Work of the drive on the belt since the start [J].
     """
 
@@ -55,15 +58,54 @@ class BeltState(NamedTuple):
     energy: float
 
 
+@dataclass(frozen=True, eq=False)
+class BeltContacts:
+    """Contacts of one part of a belt that PyBullet collides.
+
+    Attributes:
+        track: Full name of the track.
+        points: Points on the belt in the world (n, 3) [m].
+        normal_forces: Forces that push the belt away (n,) [N].
+        velocities: Velocities of the belt's face at the points in the world (n, 3) [m/s].
+    """
+
+    track: str
+    points: NDArray[np.float64]
+    normal_forces: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+
+
 class FlipperState(NamedTuple):
     """A flipper in motion.
 
     Attributes:
         angle: Tip raised above its line at angle 0 [rad].
         speed: Raising positive [rad/s].
-        torque: What its motor exerts in the raising direction [N m].
+        torque: Torque of its motor in the raising direction [N m].
     """
 
     angle: float
     speed: float
     torque: float
+
+
+class ActuatorState(NamedTuple):
+    """All belts and flippers of a vehicle in one reading, in the order of its description.
+
+    Attributes:
+        belt_travels: Belt travels since the start (T,) [m].
+        belt_speeds: Belt speeds, forward positive (T,) [m/s].
+        belt_forces: Drive forces along the belts' travel (T,) [N].
+        belt_energies: Work of the drives since the start (T,) [J].
+        flipper_angles: Flipper angles, tip up positive (F,) [rad].
+        flipper_speeds: Flipper speeds, raising positive (F,) [rad/s].
+        flipper_torques: Motor torques, raising positive (F,) [N m].
+    """
+
+    belt_travels: NDArray[np.float64]
+    belt_speeds: NDArray[np.float64]
+    belt_forces: NDArray[np.float64]
+    belt_energies: NDArray[np.float64]
+    flipper_angles: NDArray[np.float64]
+    flipper_speeds: NDArray[np.float64]
+    flipper_torques: NDArray[np.float64]

@@ -1,18 +1,8 @@
-"""Experiments, for commands and for Python: climb a step, reproduce Okada et al. 2020."""
+"""Experiments for commands and for Python: a climb of a step, steady turns, variants of vehicles."""
 
-from segtrack.experiments.chain_history import ChainHistory
-from segtrack.experiments.climb import (
-    ClimbDivergedError,
-    ClimbInterrupted,
-    ClimbProgress,
-    ClimbResult,
-    ClimbSetup,
-    run_climb,
-)
-from segtrack.experiments.okada.step_map import run_map
-from segtrack.experiments.okada.table_2 import run_table_2
-from segtrack.experiments.okada.table_4 import run_table_4
-from segtrack.experiments.trajectory import Trajectory
+from segtrack.experiments.climb import ClimbProgress, run_climb
+from segtrack.experiments.climb_result import ClimbDivergedError, ClimbInterrupted, ClimbResult, ClimbSetup
+from segtrack.experiments.histories import ChainHistory
 
 __all__ = [
     "ChainHistory",
@@ -21,9 +11,5 @@ __all__ = [
     "ClimbProgress",
     "ClimbResult",
     "ClimbSetup",
-    "Trajectory",
     "run_climb",
-    "run_map",
-    "run_table_2",
-    "run_table_4",
 ]

@@ -58,7 +58,7 @@ class Workers:
             spawned = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_die_on_interrupt)
         try:
-            futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
+            futures = {self._pool.submit(without_error, function, job): i for i, job in enumerate(jobs)}
             for future in as_completed(futures):
                 _noted(on_done, futures[future], _value(future))
             return [_value(future) for future in futures]
@@ -83,20 +83,14 @@ def run_parallel(
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> list[Done]:
-    """Call a function for each job, in processes of their own, see `Workers.run`.
+    """Call a function for each job, in processes of their own that end with the last; see `Workers.run`.
 
     Args:
-        function: Importable by name, and so must be its argument's and result's types.
+        function: See `Workers.run`.
         jobs: Its arguments.
         workers: Largest number of processes at a time; as many as there are cores if not given. With 1
             everything runs in this process.
         on_done: Called after each job.
-
-    Returns:
-        The results, in the order of the jobs.
-
-    Raises:
-        SegtrackError: What a job raised.
     """
     count = workers if workers is not None else os.cpu_count() or 1
     with Workers(min(len(jobs), count)) as pool:
@@ -108,7 +102,7 @@ def _noted(on_done: Callable[[int, Done], object], job: int, value: Done) -> Don
     return value
 
 
-def _without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | None, str | None]:
+def without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | None, str | None]:
     """Call it, with a SegtrackError as text: errors that take values do not travel between processes."""
     try:
         return function(job), None

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from segtrack.errors import MissingPackageError, SegtrackError
+from segtrack.experiments.parallel import Done, Job, without_error
 
 try:
     import ray
 except ImportError:
     raise MissingPackageError("a fit on Ray's machines", "ray", "ray") from None
 
-Job = TypeVar("Job")
-Done = TypeVar("Done")
-
 
 class RayWorkers:
-    """What `segtrack.experiments.parallel.Workers` does, as Ray's tasks.
+    """Pool of workers on Ray's machines, used like `segtrack.experiments.parallel.Workers`.
 
     `ray.init(address="auto")` before connects to a running cluster, and is kept; without it Ray's own
     settings (`RAY_ADDRESS`) decide, or Ray is started on this machine. Each of its machines needs segtrack
@@ -28,7 +26,7 @@ class RayWorkers:
         """Connect to Ray, or start it."""
         if not ray.is_initialized():
             ray.init()
-        self._task: Any = ray.remote(_without_error)
+        self._task: Any = ray.remote(without_error)
 
     def run(
         self,
@@ -56,11 +54,3 @@ class RayWorkers:
                 ray.cancel(task)
             raise
         return [results[i] for i in range(len(tasks))]
-
-
-def _without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | None, str | None]:
-    """Call it, with a SegtrackError as text: Ray would wrap it in an error of its own."""
-    try:
-        return function(job), None
-    except SegtrackError as error:
-        return None, str(error)

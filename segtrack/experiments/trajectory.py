@@ -1,108 +1,64 @@
-"""What is written down of a robot while it drives."""
+"""The motion of a robot in an experiment, and its table."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.robot import Robot, RobotState
-
-
-@dataclass(frozen=True)
-class BeltHistory:
-    """One belt over time.
-
-    Attributes:
-        travel: Belt travel since the start (n,) [m].
-        speed: (n,) [m/s]
-        force: What the drive exerts along the travel (n,) [N].
-    """
-
-    travel: NDArray[np.float64]
-    speed: NDArray[np.float64]
-    force: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """A robot over time, sampled evenly.
-
-    Attributes:
-        time: Since the world began (n,) [s].
-        position: Of the body frame in the world (n, 3) [m].
-        orientation: Of the body frame in the world, quaternions (x, y, z, w), (n, 4).
-        pitch: Nose up positive, counted on past a right angle when the robot falls over
-            backwards (n,) [rad].
-        flippers: Angle by flipper (n,) [rad].
-        belts: By the track's full name.
-    """
-
-    time: NDArray[np.float64]
-    position: NDArray[np.float64]
-    orientation: NDArray[np.float64]
-    pitch: NDArray[np.float64]
-    flippers: dict[str, NDArray[np.float64]]
-    belts: dict[str, BeltHistory]
-
-    @property
-    def forward_axis(self) -> NDArray[np.float64]:
-        """The body's x axis in the world (n, 3)."""
-        x, y, z, w = self.orientation.T
-        return np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=1)
-
-    def columns(self) -> dict[str, NDArray[np.float64]]:
-        """Everything as columns of one table, the unit in each name."""
-        table = {"time_s": self.time}
-        table |= {f"{axis}_m": self.position[:, i] for i, axis in enumerate("xyz")}
-        table |= {f"q{axis}": self.orientation[:, i] for i, axis in enumerate("xyzw")}
-        table["pitch_rad"] = self.pitch
-        table |= {f"{name}_angle_rad": angle for name, angle in self.flippers.items()}
-        for name, belt in self.belts.items():
-            table[f"{name}_travel_m"] = belt.travel
-            table[f"{name}_speed_m_s"] = belt.speed
-            table[f"{name}_force_N"] = belt.force
-        return table
+from segtrack.robot.motion import Motion, SignalRecorder
 
 
 class TrajectoryRecorder:
-    """Collects a trajectory, a sample at a time."""
+    """Samples the body's pose, the flippers' angles, and travel, speed and force of each track.
+
+    Attributes:
+        energy: Work of all belt drives up to the latest sample [J].
+    """
 
     def __init__(self, robot: Robot) -> None:
         """Begin with no samples."""
-        self._robot = robot
-        self._rows: list[list[float]] = []
+        self._robot, self._recorder = robot, SignalRecorder(robot.name)
+        self.energy = 0.0
 
     def sample(self, time: float) -> RobotState:
-        """Write down the robot at a time [s]; returns its state."""
+        """Sample the robot at a time [s]; returns its state."""
         state = self._robot.state
-        row = [time, *state.position, *state.orientation, unfolded_pitch(state)]
-        row += [flipper.angle for flipper in self._robot.flippers.values()]
-        for track in self._robot.tracks.values():
-            row += [track.travel, track.speed, track.force]
-        self._rows.append(row)
+        values: dict[str, float | Sequence[float]] = {
+            "position": state.position,
+            "orientation": state.orientation,
+            "pitch": unfolded_pitch(state),
+        }
+        values |= {f"flipper_angle.{name}": flipper.angle for name, flipper in self._robot.flippers.items()}
+        belts = self._robot.read_tracks()
+        for name, belt in belts.items():
+            values[f"track_travel.{name}"] = belt.travel
+            values[f"track_speed.{name}"] = belt.speed
+            values[f"track_force.{name}"] = belt.force
+        self.energy = sum(belt.energy for belt in belts.values())
+        self._recorder.add(time, values)
         return state
 
-    def trajectory(self) -> Trajectory:
-        """What has been collected."""
-        flippers, belts = list(self._robot.flippers), list(self._robot.tracks)
-        width = 9 + len(flippers) + 3 * len(belts)
-        table = np.array(self._rows).reshape(-1, width)
-        table.setflags(write=False)
-        first_belt = 9 + len(flippers)
-        return Trajectory(
-            time=table[:, 0],
-            position=table[:, 1:4],
-            orientation=table[:, 4:8],
-            pitch=table[:, 8],
-            flippers={name: table[:, 9 + i] for i, name in enumerate(flippers)},
-            belts={
-                name: BeltHistory(*(table[:, first_belt + 3 * i + k] for k in range(3)))
-                for i, name in enumerate(belts)
-            },
-        )
+    def motion(self) -> Motion:
+        """Return the motion up to the last sample."""
+        return self._recorder.motion()
+
+
+def trajectory_columns(motion: Motion) -> dict[str, NDArray[np.float64]]:
+    """Return a sampled motion as columns of one table, the unit in each name."""
+    table = {"time_s": motion.times}
+    table |= {f"{axis}_m": motion["position"][:, i] for i, axis in enumerate("xyz")}
+    table |= {f"q{axis}": motion["orientation"][:, i] for i, axis in enumerate("xyzw")}
+    table["pitch_rad"] = motion["pitch"]
+    table |= {f"{name}_angle_rad": angle for name, angle in motion.by_name("flipper_angle").items()}
+    for name, travel in motion.by_name("track_travel").items():
+        table[f"{name}_travel_m"] = travel
+        table[f"{name}_speed_m_s"] = motion[f"track_speed.{name}"]
+        table[f"{name}_force_N"] = motion[f"track_force.{name}"]
+    return table
 
 
 def up_of(state: RobotState) -> float:

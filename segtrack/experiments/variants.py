@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from segtrack.description import VehicleDescription
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.chain_layout import track_design
-from segtrack.description.drive import DriveSpec
 from segtrack.description.grousers import GrouserShape
-from segtrack.description.track import ContactSpec, Mount, TrackSpec
+from segtrack.description.track import ContactSpec, DriveSpec, Mount, TrackSpec
 from segtrack.description.vehicle import Body
-from segtrack.drive import UNLIMITED_FORCE
+from segtrack.engine.drive import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.robot import Robot
 
@@ -115,7 +114,7 @@ def with_body(
     Args:
         vehicle: One whose body is given as numbers.
         mass: Factor on the body's mass.
-        offset: Of its centre of mass, in the body frame (3,) [m].
+        offset: Offset of its centre of mass, in the body frame (3,) [m].
 
     Raises:
         InvalidValueError: The body is given as a URDF, or does not outweigh its drives' reflected mass.
@@ -164,26 +163,6 @@ def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape
             other = part.model_copy(update={height: getattr(part, height) * factor})
             return shape.model_copy(update={kind: other})
     raise InvalidValueError(f"grousers of {vehicle}", "of a shape whose height is a number", Phrase("a mesh"))
-
-
-def sides_of(vehicle: VehicleDescription) -> tuple[float, float]:
-    """Where the middles of the left and of the right tracks on the body are, y [m].
-
-    Raises:
-        InvalidValueError: The body lacks tracks on a side.
-    """
-    tracks = [track for track in vehicle.mounted_tracks() if track.flipper is None]
-    left, right = ([track.y for track in tracks if track.side == side] for side in ("left", "right"))
-    if not (left and right):
-        got = Phrase("none on one of them")
-        raise InvalidValueError(f"tracks on the body of {vehicle.name}", "on both sides", got)
-    return sum(left) / len(left), sum(right) / len(right)
-
-
-def contact_length_of(vehicle: VehicleDescription) -> float:
-    """Length of the first of its tracks on flat ground, those on the body before others [m]."""
-    path = next(vehicle.mounted_tracks()).spec.belt_path
-    return float(path.segments[path.ground].length)
 
 
 def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:

@@ -1,10 +1,29 @@
-"""Where the grousers of a belt stand (Okada et al. 2020, section III-B)."""
+"""Places of the grousers on a belt, and phase of its travel (Okada et al. 2020, section III)."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from segtrack.geometry.path import BeltPath
+
+
+def wrap_travel(travel: float, period: float) -> float:
+    """Fold belt travel into one period, centred on zero.
+
+    A belt whose grousers repeat every `period` looks the same at `travel` and at
+    `travel - period`; segment joints are therefore kept within half a period of
+    home (Okada et al. 2020, section III-C, centred here so that grousers leave a
+    segment's two ends equally far).
+
+    Args:
+        travel: Belt travel since the start [m], any sign.
+        period: Distance after which the belt's pattern repeats [m], > 0.
+
+    Returns:
+        The equivalent travel in [-period/2, period/2) [m].
+    """
+    return travel - period * math.floor(travel / period + 0.5)
 
 
 @dataclass(frozen=True)
@@ -12,7 +31,7 @@ class Footprint:
     """The place of one grouser on the belt.
 
     Attributes:
-        index: Which grouser of the belt, counted along it.
+        index: Number of the grouser, counted along the belt.
         coordinate: Belt coordinate of its middle when the belt is at home, in one round [m].
         segment: Index of the segment that carries it.
         along: Belt coordinate from that segment's start [m]; beyond its ends it goes on straight

@@ -46,7 +46,7 @@ class SegmentLink:
         ratio: Joint coordinate per belt travel: 1 for a slider, 1/r [1/m] for a hinge.
         mass: Centred on the link origin [kg].
         inertia: Principal moments (3,) about the link origin [kg m^2].
-        shapes: What collides, in the link frame.
+        shapes: Collision shapes in the link frame.
     """
 
     name: str
@@ -89,9 +89,9 @@ def segment_links(
 
     Args:
         path: The belt's outer face.
-        width: Of the belt, along the axle [m].
-        thickness: Of the belt, inwards [m].
-        mass: That moves with the belt: belt, grousers, reflected inertia of the drive [kg].
+        width: Width of the belt, along the axle [m].
+        thickness: Thickness of the belt, inwards [m].
+        mass: Moving mass: belt, grousers, reflected inertia of the drive [kg].
         grousers: For each grouser its footprint, its solid and the height of the
             solid's origin above the belt [m].
         omit: Names of segments to leave out.
@@ -167,7 +167,7 @@ def _arc_link(
 
 
 def _disc_fits(arc: Arc, path: BeltPath) -> bool:
-    """Whether the arc's whole disc lies within the belt, so that a cylinder can stand for it."""
+    """Return True if the arc's whole disc lies within the belt, so that a cylinder can stand for it."""
     if arc.turn < 0:
         return False
     return bool(np.all(np.linalg.norm(path.outline() - arc.center, axis=1) >= arc.radius - 1e-9))

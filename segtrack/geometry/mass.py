@@ -34,7 +34,7 @@ class MassProperties:
         )
 
     def __sub__(self, other: MassProperties) -> MassProperties:
-        """What is left of this without the other, about the same origin."""
+        """Remainder of this without the other, about the same origin."""
         return MassProperties(
             self.mass - other.mass,
             self.first_moment - other.first_moment,
@@ -42,7 +42,7 @@ class MassProperties:
         )
 
     def transformed(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
-        """The same seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
+        """Properties seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
         moment = rotation @ self.first_moment
         cross = np.outer(origin, moment)
         second = (
@@ -73,7 +73,7 @@ class MassProperties:
 
     @classmethod
     def of_box(cls, mass: float, center: ArrayLike, size: Sequence[float]) -> MassProperties:
-        """Of a uniform box with sides `size` (3,) [m]."""
+        """Mass properties of a uniform box with sides `size` (3,) [m]."""
         squares = np.square(size)
         return cls.of(mass, center, mass / 12 * np.diag(squares.sum() - squares))
 

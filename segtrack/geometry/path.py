@@ -1,10 +1,4 @@
-"""The closed path of a belt: line and arc segments (Okada et al. 2020, section III-A).
-
-Frames. A path lies in the x-z plane of its track frame: x forward, z up, y along
-the axles. A heading phi is an angle about +y; its tangent is (cos phi, -sin phi)
-and its outward normal (sin phi, cos phi). A belt that drives its vehicle forward
-runs backward along the ground, so a path turns by +2 pi about +y in one round.
-"""
+"""Belt paths of lines and arcs, and their outlines."""
 
 from __future__ import annotations
 
@@ -54,7 +48,7 @@ class Arc:
     Attributes:
         start: Its first point (x, z) in the track frame [m].
         heading: Direction of travel at the start, about +y [rad].
-        radius: Of the belt's outer face [m], > 0.
+        radius: Radius of the belt's outer face [m], > 0.
         turn: Angle that it turns about +y [rad]; negative bends inwards.
     """
 
@@ -234,3 +228,23 @@ def chain_segments(
         heading = float(segment.heading_at(end)[0])
         segments.append(segment)
     return tuple(segments)
+
+
+def inner_outline(path: BeltPath, thickness: float) -> NDArray[np.float64]:
+    """The belt's inner face (n, 2) in the track plane [m]."""
+    along = _stations(path)
+    return path.point(along) - thickness * normal_of(path.heading(along))
+
+
+def outer_outline(path: BeltPath) -> NDArray[np.float64]:
+    """The belt's outer face (n, 2) in the track plane [m], station by station as `inner_outline`."""
+    return path.point(_stations(path))
+
+
+def _stations(path: BeltPath) -> NDArray[np.float64]:
+    """Belt coordinates at which an outline is drawn: the ends of lines, arcs every 6 degrees."""
+    pieces = []
+    for start, segment in zip(path.starts, path.segments, strict=False):
+        count = 2 + int(abs(segment.turn) / math.radians(6)) if isinstance(segment, Arc) else 2
+        pieces.append(start + np.linspace(0, segment.length * (1 - 1e-9), count))
+    return np.concatenate(pieces)

@@ -18,7 +18,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
 
 _SLACK = 1e-4
-"""How much longer than its path a loop is, so that no phase of it is too tight; a share of its length."""
+"""Fraction by which a loop is longer than its path, so that no phase of it is too tight [-]."""
 MIN_TEETH = 5
 """Around the smallest pulley."""
 _ITERATIONS = 24
@@ -32,7 +32,7 @@ class PlateLoop:
         path: The belt's outer face.
         hinges: First hinge of each plate, and the last one's end (n + 1, 2) in (x, z) [m].
         pitch: Distance between a plate's hinges [m].
-        depth: Of the hinges below the outer face, a tenth of the pitch or so, of either sign [m].
+        depth: Depth of the hinges below the outer face, a tenth of the pitch or so, of either sign [m].
         teeth: Plates in one turn of the sprocket.
     """
 
@@ -44,7 +44,7 @@ class PlateLoop:
 
     @cached_property
     def headings(self) -> NDArray[np.float64]:
-        """Of each plate (n,), about +y [rad]."""
+        """Heading of each plate (n,), about +y [rad]."""
         steps = np.diff(self.hinges, axis=0)
         return np.arctan2(-steps[:, 1], steps[:, 0])
 
@@ -77,8 +77,8 @@ def plate_loop(path: BeltPath, count: int, teeth: int | None = None) -> PlateLoo
 
     Args:
         path: The belt's outer face.
-        count: Of the plates.
-        teeth: Of the sprocket, instead of the number with which the hinges run nearest to the outer face.
+        count: Number of plates.
+        teeth: Number of sprocket teeth; by default that with which the hinges run nearest to the outer face.
 
     Raises:
         InvalidValueError: The path bends inwards, has fewer than two arcs, or the plates are

@@ -24,7 +24,7 @@ class Pulley:
     Attributes:
         x: Centre, forward in the track frame [m].
         z: Centre, up in the track frame [m].
-        radius: To the outer face of the belt, grousers not included [m].
+        radius: Radius to the outer face of the belt, grousers not included [m].
     """
 
     x: float

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
     """Rotation matrix of URDF's fixed-axis roll, pitch, yaw [rad]."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in rpy)
+    roll, pitch, yaw = rpy
+    cr, sr = math.cos(roll), math.sin(roll)
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

@@ -1,4 +1,4 @@
-"""How far a belt of segments strays from the belt that it stands for, where grousers cross the seams.
+"""Deviation of a belt of segments from the belt that it stands for, at the seams that grousers cross.
 
 A grouser stays with its segment: past the segment's end it goes on straight along a line,
 or around an arc's circle, while the exact belt would already bend the other way.
@@ -38,7 +38,7 @@ class SeamError:
 
 @dataclass(frozen=True)
 class Stance:
-    """How grousers stand in the track frame.
+    """Poses of grousers in the track frame.
 
     Attributes:
         points: Footprints (n, 2) in (x, z) [m].
@@ -73,7 +73,7 @@ def seam_error(path: BeltPath, footprints: Sequence[Footprint], period: float, h
         path: The belt.
         footprints: Its grousers.
         period: Travel after which the belt is set back [m].
-        height: Of the grousers above the belt [m].
+        height: Height of the grousers above the belt [m].
     """
     footprint = tip = 0.0
     for phase in np.linspace(-period / 2, period / 2, _PHASES):
@@ -91,7 +91,7 @@ def seam_error(path: BeltPath, footprints: Sequence[Footprint], period: float, h
 
 
 def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, height: float) -> float:
-    """How far straight links get beyond the plane that the exact belt stands on, at most [m].
+    """Largest distance of straight links beyond the plane that the exact belt stands on [m].
 
     A line that leaves the ground line's neighbour, an arc that turns by theta, runs on straight for
     up to half a period, and is below the ground once that is more than r tan(theta / 2), where the
@@ -102,7 +102,7 @@ def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, heig
         path: The belt.
         links: Its links.
         period: Travel after which they are set back [m].
-        height: Of the highest grouser above the belt [m].
+        height: Height of the highest grouser above the belt [m].
 
     Returns:
         The dip, 0 if there is none. Arcs have none: they turn within their circles.

@@ -1,56 +1,84 @@
-"""The solids that tracks are made of, and where they stand in a track's plane."""
+"""Convex solids of tracks, vehicles and terrain, and their places in a track's plane.
+
+A solid is given in a frame: that of a link or of a track, or the world. Sizes are full ones, a
+cylinder's axis is y; quaternions are (x, y, z, w).
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
+Vector: TypeAlias = tuple[float, float, float]
+Quaternion: TypeAlias = tuple[float, float, float, float]
+
+UPRIGHT: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Box:
-    """A box, centred on its frame.
+    """Cuboid.
 
     Attributes:
-        size: Along x, y, z [m].
+        size: Edges along its own x, y, z [m].
+        center: Centre in the frame [m].
+        quaternion: Rotation from its own axes to the frame's.
     """
 
-    size: tuple[float, float, float]
+    size: Vector
+    center: Vector = (0.0, 0.0, 0.0)
+    quaternion: Quaternion = UPRIGHT
 
 
 @dataclass(frozen=True)
 class Cylinder:
-    """A cylinder about its frame's y axis, centred on it.
+    """Round cylinder about its own y axis.
 
     Attributes:
-        radius: [m]
-        length: Along y [m].
+        radius: Radius [m].
+        length: Length along the axis [m].
+        center: Centre in the frame [m].
+        quaternion: Rotation from its own axes to the frame's.
     """
 
     radius: float
     length: float
+    center: Vector = (0.0, 0.0, 0.0)
+    quaternion: Quaternion = UPRIGHT
 
 
 @dataclass(frozen=True)
 class Hull:
-    """The convex hull of points.
+    """Convex hull of points that are not all in one plane.
 
     Attributes:
-        vertices: Corners (n, 3) in its frame [m], as a tuple of rows.
+        vertices: Points (n, 3) in the frame [m], as a tuple of rows.
     """
 
-    vertices: tuple[tuple[float, float, float], ...]
+    vertices: tuple[Vector, ...]
+
+    @classmethod
+    def of(cls, points: ArrayLike) -> Hull:
+        """Return the hull of an array of points (n, 3) in the frame [m]."""
+        return cls(tuple((x, y, z) for x, y, z in np.asarray(points, dtype=float).tolist()))
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """Points (n, 3) in the frame [m]."""
+        return np.array(self.vertices)
 
 
-Solid = Box | Cylinder | Hull
+Solid: TypeAlias = Box | Cylinder | Hull
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A solid in the plane of a track or of a link.
+    """Solid in the plane of a track or of a link.
 
     Attributes:
         solid: The shape, in its own frame.
@@ -66,7 +94,7 @@ class Placed:
 
     @property
     def outline(self) -> NDArray[np.float64]:
-        """The solid seen along y: corners (n, 2) in (x, z) of the track or link [m]."""
+        """Outline seen along y: corners (n, 2) in (x, z) of the track or link [m]."""
         match self.solid:
             case Box((length, _, height)):
                 corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (length / 2, height / 2)
@@ -86,7 +114,7 @@ def turn_and_move(points: NDArray[np.float64], origin: ArrayLike, heading: float
 
 
 def prism(base: float, top: float, height: float, width: float, crown: float) -> Hull:
-    """A grouser of trapezoidal profile, standing on its footprint, tip outwards along z.
+    """Return a grouser of trapezoidal profile, standing on its footprint, tip outwards along z.
 
     The tip's middle stands `crown` above its ends. A flat tip on flat ground touches
     along a line, for which a contact solver needs two points and finds them in an order
@@ -95,9 +123,9 @@ def prism(base: float, top: float, height: float, width: float, crown: float) ->
     Args:
         base: Length along x at the footprint [m].
         top: Length along x at the tip [m].
-        height: Of the tip's middle [m].
-        width: Along y [m].
-        crown: How much lower the tip's ends are than its middle [m].
+        height: Height of the tip's middle [m].
+        width: Extent along y [m].
+        crown: Height of the tip's middle above its ends [m].
     """
     corners = [
         (x, y, z) for y in (-width / 2, width / 2) for x, z in ((base / 2, 0.0), (top / 2, height - crown))

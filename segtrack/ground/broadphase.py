@@ -1,12 +1,129 @@
-"""Finding what a part may touch (the proximity list in section 5 of Omar 2014)."""
+"""Contact candidates near a part (proximity list of Omar 2014, section 5), and memory of contacts."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.ground.vectors import Vector, compiled
+from segtrack.ground.vectors import Vector
+
+MAX_SOLIDS_PER_POINT = 3
+"""Solids that one point touches at a time, as in a corner; a further one does not act."""
+
+MAX_EDGES = 4
+"""Edges of solids that touch one part at a time; a further one does not act."""
+
+NONE = -1
+"""In place of a solid or an edge: there is none."""
+
+
+class ContactHistory(NamedTuple):
+    """Memory of the contacts of parts with points; kernels change it in place.
+
+    For N vehicles each array has a further first axis of length N.
+
+    Attributes:
+        solid_ids: Solid that each contact of a point is with, or `NONE` (points * 3,).
+        shear_displacements: Shear displacements of these contacts in the world (points * 3, 3) [m].
+        sinkages: Their greatest sinkage, for soil (points * 3,) [m].
+        edge_ids: Edge that touches, and which piece of the part, as edge * pieces + piece, or `NONE`
+            (parts * 4,).
+        edge_shear_displacements: Displacements at the ends of its stretch in the part (parts * 4, 2, 3) [m].
+    """
+
+    solid_ids: NDArray[np.intp]
+    shear_displacements: NDArray[np.float64]
+    sinkages: NDArray[np.float64]
+    edge_ids: NDArray[np.intp]
+    edge_shear_displacements: NDArray[np.float64]
+
+    def copy(self) -> ContactHistory:
+        """Return the same memory with arrays of its own."""
+        return ContactHistory(
+            self.solid_ids.copy(),
+            self.shear_displacements.copy(),
+            self.sinkages.copy(),
+            self.edge_ids.copy(),
+            self.edge_shear_displacements.copy(),
+        )
+
+
+@compiled
+def greatest_sinkage(history: ContactHistory, point_index: int) -> float:
+    """Return the greatest sinkage of a point in what it touches, since it touched [m]."""
+    first, greatest = point_index * MAX_SOLIDS_PER_POINT, 0.0
+    for slot in range(first, first + MAX_SOLIDS_PER_POINT):
+        if history.solid_ids[slot] != NONE:
+            greatest = max(greatest, history.sinkages[slot])
+    return greatest
+
+
+def allocate_contact_history(points: int, parts: int, vehicles: tuple[int, ...] = ()) -> ContactHistory:
+    """Return the memory of parts that touch nothing yet.
+
+    Args:
+        points: Number of all points.
+        parts: Number of parts.
+        vehicles: First axes of the arrays; (N,) for N vehicles side by side.
+    """
+    contacts, edges = points * MAX_SOLIDS_PER_POINT, parts * MAX_EDGES
+    return ContactHistory(
+        np.full((*vehicles, contacts), NONE, dtype=np.intp),
+        np.zeros((*vehicles, contacts, 3)),
+        np.zeros((*vehicles, contacts)),
+        np.full((*vehicles, edges), NONE, dtype=np.intp),
+        np.zeros((*vehicles, edges, 2, 3)),
+    )
+
+
+@compiled
+def forget_contacts(history: ContactHistory, first_point: int, points: int) -> None:
+    """Forget all contacts of a part's points."""
+    begin = first_point * MAX_SOLIDS_PER_POINT
+    for slot in range(begin, begin + points * MAX_SOLIDS_PER_POINT):
+        history.solid_ids[slot] = NONE
+
+
+@compiled
+def forget_lost_edges(history: ContactHistory, first: int, count: int, touched: int) -> None:
+    """Forget the edges of a part's `count` slots from `first` whose bit in `touched` is not set."""
+    for slot in range(count):
+        if not touched & (1 << slot):
+            history.edge_ids[first + slot] = NONE
+
+
+@compiled
+def find_edge_slot(history: ContactHistory, first: int, count: int, contact: int) -> int:
+    """Slot, of `count` from `first`, that remembers a contact with an edge; `NONE` if all are taken.
+
+    A new one has no shear.
+    """
+    slot = find_slot(history.edge_ids, first, first + count, contact)
+    if slot != NONE and history.edge_ids[slot] == NONE:
+        history.edge_ids[slot] = contact
+        for end in range(2):
+            for k in range(3):
+                history.edge_shear_displacements[slot, end, k] = 0.0
+    return slot
+
+
+@inlined
+def find_slot(ids: NDArray[np.intp], first: int, last: int, wanted: int) -> int:
+    """Slot from `first` to before `last` that remembers a contact.
+
+    Where none has the wanted id, it is one that is free, or `NONE` if there is none.
+    """
+    free = NONE
+    for slot in range(first, last):
+        if ids[slot] == wanted:
+            return slot
+        if ids[slot] == NONE:
+            free = slot
+    return free
 
 
 @compiled
@@ -60,7 +177,7 @@ def _span(rotation: NDArray[np.float64], box: NDArray[np.float64], k: int) -> tu
 
 @compiled
 def _misses(low: Vector, high: Vector, bounds: NDArray[np.float64]) -> bool:
-    """Whether a box is off the bounds (6,) of something."""
+    """Return whether a box is off the bounds (6,) of something."""
     for k in range(3):
         if high[k] < bounds[k] or low[k] > bounds[3 + k]:
             return True
@@ -69,7 +186,7 @@ def _misses(low: Vector, high: Vector, bounds: NDArray[np.float64]) -> bool:
 
 @compiled
 def _passes(low: Vector, high: Vector, edge: NDArray[np.float64]) -> bool:
-    """Whether the box of an edge (6,) meets another one."""
+    """Return whether the box of an edge (6,) meets another one."""
     for k in range(3):
         if min(edge[k], edge[3 + k]) > high[k] or max(edge[k], edge[3 + k]) < low[k]:
             return False

@@ -1,4 +1,4 @@
-"""What ground does to a marker that is in it: rigid ground, and soil (Omar 2014, section 5).
+"""Laws of contact at a point: rigid ground, and soil (Omar 2014, section 5).
 
 Both know a marker's depth, its velocity and the shear displacement since it came to lie where
 it is. Rigid ground pushes back as a damped spring and holds on by elastic bristles until Coulomb
@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 
+from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parameters import ContactParameters
-from segtrack.ground.vectors import Vector, compiled, dot, inlined, without_share
+from segtrack.ground.vectors import Vector, dot, without_share
 from segtrack.terrain.soil import SoilConstants
 
 
@@ -43,8 +44,8 @@ def rigid_friction(
     back by the force of largest dissipation.
 
     Args:
-        shear: In the world, before the step [m].
-        normal: Of the surface, out of the ground.
+        shear: Shear in the world, before the step [m].
+        normal: Normal of the surface, out of the ground.
         lateral: Direction across the track, in the world.
         slip: Velocity along the surface [m/s].
         limit: Greatest friction force along the track [N].
@@ -144,10 +145,10 @@ def soil_shear(
 
     Args:
         shear: The vector e of this module, in the world, before the step [m].
-        normal: Of the surface, out of the ground.
+        normal: Normal of the surface, out of the ground.
         slip: Velocity along the surface [m/s].
         pressure: Under the marker [Pa].
-        area: Of the marker [m^2].
+        area: Area of the marker [m^2].
         soil: Its constants.
         law: Contact parameters; their tangential stiffness bounds the soil's, their damping goes along.
         weight: Fraction of the law's stiffness and damping that this contact has.

@@ -3,16 +3,150 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
-from segtrack.ground.polyhedra import polyhedra
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.ground.vectors import write_rotation
 from segtrack.terrain import Heightfield, Terrain
 from segtrack.terrain.soil import Soil, SoilConstants
-from segtrack.terrain.solids import HeightGrid
+from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid, TriangleMesh
+
+SIDES = 128
+"""Flat pieces of which a cylinder's mantle consists; their corners lie on the true circle."""
+_FLAT = 1e-3
+"""Triangles of a mesh that meet at less than this angle are one face [rad]."""
+
+
+class Polyhedron(NamedTuple):
+    """A convex solid: planes (faces, 4), edges (e, 6) and bounds (6,) as in `Ground`."""
+
+    planes: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+
+
+def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
+    """Return the convex solids that a solid consists of.
+
+    Raises:
+        InvalidValueError: A mesh with a piece that is not closed and convex.
+    """
+    match solid:
+        case Box((length, width, height), center, quaternion):
+            x, y, z = length / 2, width / 2, height / 2
+            ring = np.array([(-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z)])
+            return (_drawn_out(*_placed(ring, (0, 0, 2 * z), center, quaternion)),)
+        case Cylinder(radius, length, center, quaternion):
+            turns = 2 * np.pi * np.arange(SIDES) / SIDES
+            ring = np.stack([radius * np.cos(turns), turns * 0 - length / 2, radius * np.sin(turns)], axis=1)
+            return (_drawn_out(*_placed(ring, (0, length, 0), center, quaternion)),)
+        case Prism(outline, width):
+            ring = np.array([(x, -width / 2, z) for x, z in outline])
+            return (_drawn_out(ring, np.array([0, width, 0])),)
+        case HalfSpace(point, normal):
+            top = point[2] if normal == (0.0, 0.0, 1.0) else math.inf
+            bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, top])
+            return (Polyhedron(np.array([[*normal, np.dot(normal, point)]]), np.zeros((0, 6)), bounds),)
+        case Hull():
+            return (_hull(solid.points),)
+        case TriangleMesh() as mesh:
+            return tuple(_mesh_pieces(mesh))
+        case HeightGrid():
+            raise AssertionError("a grid is no convex solid")
+
+
+def _hull(points: NDArray[np.float64]) -> Polyhedron:
+    """The convex hull of points (n, 3) in the world [m]."""
+    hull = ConvexHull(points)
+    faces = hull.equations
+    planes = np.unique(np.round(np.column_stack([faces[:, :3], -faces[:, 3]]), 7), axis=0)
+    edges = [
+        points[np.delete(triangle, k)].ravel()
+        for face, (triangle, neighbours) in enumerate(zip(hull.simplices, hull.neighbors, strict=True))
+        for k, other in enumerate(neighbours)
+        if face < other and np.linalg.norm(np.cross(faces[face, :3], faces[other, :3])) > _FLAT
+    ]
+    return Polyhedron(
+        planes[np.argsort(-planes[:, 2], kind="stable")],
+        np.array(edges),
+        np.concatenate([points.min(axis=0), points.max(axis=0)]),
+    )
+
+
+def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:
+    """The convex pieces of a mesh, each a part that no triangle joins to another one."""
+    import trimesh
+
+    try:
+        whole = trimesh.load_mesh(mesh.file)
+        labels = trimesh.graph.connected_component_labels(whole.face_adjacency, len(whole.faces))
+        pieces: Any = whole.submesh([np.flatnonzero(labels == i) for i in np.unique(labels)], repair=False)
+    except Exception:  # The readers of trimesh fail in ways of their own.
+        pieces = []
+    if not pieces:
+        raise InvalidValueError("ground", "an OBJ or STL file of solids", str(mesh.file))
+    rotation = np.empty((3, 3))
+    write_rotation(rotation, np.array(mesh.quaternion_mesh_to_world, dtype=float))
+    for i, piece in enumerate(pieces):
+        if not (piece.is_watertight and piece.is_convex):
+            expected = "of analytic solids, heightfields and meshes of closed convex pieces"
+            got = Phrase(f"{mesh.file} whose piece {i + 1} of {len(pieces)} is not")
+            raise InvalidValueError("ground", expected, got)
+        corners = mesh.scale * piece.vertices @ rotation.T + mesh.position_in_world
+        normals = piece.face_normals @ rotation.T
+        offsets = np.sum(normals * corners[piece.faces[:, 0]], axis=1)
+        planes = np.unique(np.round(np.column_stack([normals, offsets]), 7), axis=0)
+        sharp = piece.face_adjacency_edges[piece.face_adjacency_angles > _FLAT]
+        yield Polyhedron(
+            planes[np.argsort(-planes[:, 2], kind="stable")],
+            np.hstack([corners[sharp[:, 0]], corners[sharp[:, 1]]]),
+            np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
+        )
+
+
+def _placed(
+    ring: NDArray[np.float64],
+    along: tuple[float, float, float],
+    center: tuple[float, float, float],
+    quaternion: tuple[float, float, float, float],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rotation = np.empty((3, 3))
+    write_rotation(rotation, np.array(quaternion, dtype=float))
+    return ring @ rotation.T + center, rotation @ along
+
+
+def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> Polyhedron:
+    """A convex polygon (p, 3) in the world, drawn out by a vector (3,) across it [m]."""
+    far = ring + along
+    corners = np.concatenate([ring, far])
+    middle = corners.mean(axis=0)
+    sides = np.roll(ring, -1, axis=0) - ring
+    normals = np.concatenate([np.cross(sides, along), [along, -along]])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    on_face = np.concatenate([ring, far[:1], ring[:1]])
+    outwards = np.sign(np.einsum("fi,fi->f", normals, on_face - middle))
+    normals *= outwards[:, None]
+    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, on_face)])
+    edges = np.concatenate([np.hstack([a, b]) for a, b in _edge_ends(ring, far)])
+    return Polyhedron(
+        planes[np.argsort(-planes[:, 2], kind="stable")],
+        edges,
+        np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
+    )
+
+
+def _edge_ends(
+    ring: NDArray[np.float64], far: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    yield ring, np.roll(ring, -1, axis=0)
+    yield far, np.roll(far, -1, axis=0)
+    yield ring, far
+
 
 RIGID = -1
 """In place of the row of a soil: there is none."""
@@ -26,12 +160,12 @@ class Ground(NamedTuple):
             inside where normal . point < offset for all of them. Those that look up come first.
         faces: How many faces each has (S,).
         bounds: Least x, y, z and greatest x, y, z of the convex solids, then of the grids (S + G, 6) [m].
-        friction: Of the convex solids, then of the grids (S + G,) [-].
+        friction: Friction of the convex solids, then of the grids (S + G,) [-].
         solid_soils: The row of each convex solid's soil (S,), or `RIGID`.
         edges: Both ends of the convex solids' edges (E, 6) [m].
-        edge_friction: Of the solids to which they belong (E,) [-].
+        edge_friction: Friction of the solids to which they belong (E,) [-].
         edge_starts: Where the edges of each convex solid begin, and where the last end (S + 1,).
-        heights: Of all grids' points, the y index runs fastest (H,) [m].
+        heights: Heights of all grids' points, the y index runs fastest (H,) [m].
         point_soils: The row of the soil at each of these points (H,), or `RIGID`.
         grid_starts: Where each grid's points begin (G,).
         grid_shapes: Points along x and along y (G, 2).
@@ -93,7 +227,7 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
         planes[i, : len(body.planes)] = body.planes
     sizes = [grid.heights.size for grid in grids]
     shapes = np.array([grid.heights.shape for grid in grids], dtype=np.intp).reshape(-1, 2)
-    cells = np.array([grid.cell for grid in grids], dtype=float)
+    cells = np.array([grid.spacing for grid in grids], dtype=float)
     centers = np.array([grid.center_in_world for grid in grids], dtype=float).reshape(-1, 2)
     origins = centers - cells[:, None] * (shapes - 1) / 2
     ends = origins + cells[:, None] * (shapes - 1)

@@ -1,4 +1,4 @@
-"""How deep a point is in the ground, and which soil lies there."""
+"""Depth of a point in the ground, and the soil that lies there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, compiled, inlined
+from segtrack.ground.vectors import Vector
 from segtrack.terrain.soil import SoilConstants
 
 Corners = tuple[tuple[int, int, int], Vector]

@@ -1,4 +1,4 @@
-"""What of a shoe meets the ground: contact points, and convex pieces for the edges that enter between them.
+"""Tread of a shoe: contact points, and convex pieces for the edges of the ground that enter.
 
 Lengths are in the link frame (x along the belt, y along the pins, z outwards). Omar 2014 takes a
 shoe for a flat plate with four contact_points in the middles of four areas; here the contact_points are the
@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, finite
-from segtrack.ground.checks import check
-from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.parameters import ContactParameters, check
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Grouser:
     Attributes:
         height: Over the plate [m].
         base: Its length along the belt at the plate [m].
-        top: The same at its tip, at most that of the base [m].
+        top: Length at its tip, at most that of the base [m].
         x: Its middle, from the plate's [m].
 
     Raises:
@@ -52,10 +51,10 @@ class Tread:
     """The outer side of one kind of shoe.
 
     Attributes:
-        length: Of the plate along the belt [m].
-        width: Of plate and grouser [m].
+        length: Length of the plate along the belt [m].
+        width: Width of plate and grouser [m].
         outer: The plate's outer face, z [m].
-        thickness: Of the plate, inwards from there [m].
+        thickness: Thickness of the plate, inwards from there [m].
         grouser: What stands on it.
         x: The plate's middle [m].
 
@@ -97,7 +96,7 @@ class Tread:
 
     @property
     def areas(self) -> NDArray[np.float64]:
-        """What each contact point stands for (k,) [m^2]: the grouser's tip, and the plate beside its base."""
+        """Area of each contact point (k,) [m^2]: the grouser's tip, and the plate beside its base."""
         if self.grouser is None:
             return np.full(4, self.length * self.width / 4)
         beside = (self.length - self.grouser.base) * self.width / 4
@@ -166,12 +165,12 @@ class Treads(NamedTuple):
     """The treads of a chain's n shoes, of which there are some kinds.
 
     Attributes:
-        kinds: Of each link (n,).
-        contact_points: Of each kind (kinds, k, 3) [m].
-        areas: Of the contact_points (kinds, k) [m^2].
+        kinds: Kind of each link (n,).
+        contact_points: Contact points of each kind (kinds, k, 3) [m].
+        areas: Areas of the contact_points (kinds, k) [m^2].
         sides: Smaller side of the contact_points' faces (kinds, k) [m].
         contact_point_counts: How many of the k contact_points a kind has (kinds,).
-        pieces: As in `Tread.pieces` (kinds, pieces, 6, 5).
+        pieces: Pieces as in `Tread.pieces` (kinds, pieces, 6, 5).
         piece_counts: How many of the pieces a kind has (kinds,).
         boxes: Centre and half extents of each kind (kinds, 6) [m].
     """
@@ -215,7 +214,7 @@ def pack_treads(treads: Sequence[Tread], kinds: ArrayLike) -> Treads:
 
 
 def ground_bounds(tread: Tread, law: ContactParameters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What ground does to one link at most, over its displacement and its rotation in its own frame.
+    """Return bounds on the ground's effect on one link, over its displacement and rotation in its frame.
 
     All its contact_points touch, and besides an edge lies across its middle. Soil is never stiffer
     than rigid ground, whose sinkage and shear it shares, nor is its damping higher; the slip

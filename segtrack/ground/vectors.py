@@ -1,63 +1,16 @@
-"""Vectors of three numbers, and rows of arrays, for compiled kernels; and how kernels are compiled."""
+"""Vectors of three numbers, and rows of arrays, for compiled kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.compile_notice import announce_compilation
+from segtrack.ground.kernels import compiled, entry
 
 Vector = tuple[float, float, float]
 
-_options: dict[str, Any] = {
-    "cache": True,
-    "error_model": "numpy",
-    "fastmath": {"contract"},
-    "_nrt": False,
-    "no_cfunc_wrapper": True,
-}
-# Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:
-# handing a tuple of many of them to another kernel costs more than a contact otherwise. None is called
-# from C, for which code would be compiled, too.
 
-compiled = numba.njit(**_options)
-"""Compile a kernel at its first call, and keep it for the next process."""
-
-inlined = numba.njit(**_options, forceinline=True)
-"""The same, into those that call it."""
-
-
-def remove_stale_kernels(sources: Iterable[Path]) -> None:
-    """Remove the cached kernels of files and folders that are older than any module among these.
-
-    A kernel contains the kernels that it calls, but its cache only looks at the module that it
-    stands in.
-
-    Args:
-        sources: Modules, and folders of modules in any depth.
-    """
-    modules = [module for path in sources for module in (path.rglob("*.py") if path.is_dir() else (path,))]
-    newest = max(module.stat().st_mtime for module in modules)
-    for folder in {module.parent / "__pycache__" for module in modules}:
-        for index in folder.glob("*.nbi"):
-            with suppress(OSError):  # Another process was first, or the folder is not ours.
-                if index.stat().st_mtime < newest:
-                    index.unlink()
-
-
-_PACKAGE = Path(__file__).parent.parent
-_COMPILED = ("ground", "coupling", "chain", "compliant", "native", "drive.py")
-remove_stale_kernels(_PACKAGE / name for name in _COMPILED)
-announce_compilation()
-
-
-@compiled
+@entry
 def cross(a: Vector, b: Vector) -> Vector:
     """The vector product a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
@@ -124,7 +77,7 @@ def add(rows: NDArray[np.float64], i: int, a: Vector, sign: float) -> None:
     rows[i, 2] += sign * a[2]
 
 
-@compiled
+@entry
 def write_rotation(rotation: NDArray[np.float64], orientation: NDArray[np.float64]) -> None:
     """Write the rotation matrix (3, 3) of Euler parameters (4,) (x, y, z, w)."""
     x, y, z, w = orientation

@@ -15,20 +15,16 @@ from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.links import vehicle_links
+from segtrack.description.placement import vehicle_links
 from segtrack.errors import InvalidValueError
-from segtrack.ground.history import MAX_SOLIDS_PER_POINT, ContactHistory
+from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
-from segtrack.native.layout import vehicle_arrays
-from segtrack.native.outline import outer_points
+from segtrack.native.layout import longest_step, outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
-from segtrack.native.stability import longest_step
-from segtrack.native.state import VehicleState
 from segtrack.native.step import advance, find_candidates, gather_forces
+from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
-
-TRACK_MODELS = ("compliant", "surface")
 
 
 @dataclass(frozen=True)
@@ -61,14 +57,14 @@ class BeltVehicle(NativeVehicle):
         Args:
             description: What to build.
             track_model: `compliant` or `surface`.
-            time_step: Of the engine [s].
+            time_step: Step of the engine [s].
             flippers: Angle of every flipper [rad].
 
         Raises:
             InvalidValueError: The time step is too long for its contacts.
         """
         links = vehicle_links(description)
-        self._mass = sum(mass.mass for mass in links.masses)
+        self._mass = links.mass
         self.belts = belt_designs(description, self._mass, track_model == "surface")
         self.arrays = vehicle_arrays(description, links, self.belts)
         longest = longest_step(self.arrays, links, self.belts)
@@ -96,7 +92,7 @@ class BeltVehicle(NativeVehicle):
             self._history,
             self._candidates,
             self._work,
-            self._done,
+            self.done,
             self._outcome,
             gravity,
             time_step,

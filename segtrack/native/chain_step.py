@@ -21,18 +21,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.integrity import check_integrity
-from segtrack.chain.shoes.sub_step import write_frame
-from segtrack.chain.track_arrays import TrackArrays
-from segtrack.chain.track_step import drift_track, find_candidates, load_track
+from segtrack.chain.shoe_dynamics import write_frame
+from segtrack.chain.track_step import TrackArrays, check_integrity, drift_track, find_candidates, load_track
 from segtrack.compliant.candidates import MARGIN, Candidates
-from segtrack.ground.history import ContactHistory
+from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, add, axis, compiled, cross, dot, inlined, row
+from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
 from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
 from segtrack.native.kinematics import move_links, move_tree, write
-from segtrack.native.state import VehicleState
 from segtrack.native.step import (
     ABSURD_SPEED,
     CROWDED,
@@ -42,11 +40,17 @@ from segtrack.native.step import (
     aim_drive,
     largest_speed,
 )
-from segtrack.native.tree import TreeArrays, TreeWork
-from segtrack.native.views import candidates_view, history_view, vehicle_view
+from segtrack.native.tree import (
+    TreeArrays,
+    TreeWork,
+    VehicleState,
+    candidates_view,
+    history_view,
+    vehicle_view,
+)
 
 FAILED = 4
-"""How a call ended: a chain has failed."""
+"""Outcome of a call: a chain has failed."""
 
 
 class ChainVehicleArrays(NamedTuple):
@@ -68,7 +72,7 @@ class ChainVehicleArrays(NamedTuple):
     reach: float
 
 
-@compiled
+@entry
 def advance_chains(
     vehicle: ChainVehicleArrays,
     ground: Ground,
@@ -91,7 +95,7 @@ def advance_chains(
     Args:
         vehicle: The vehicle.
         ground: On which its hull is; each track has its own.
-        states: Of one vehicle, changed in place.
+        states: State of one vehicle, changed in place.
         histories: Memory of the hull's contacts, changed in place.
         nearby: What is near the hull.
         work: Room.
@@ -99,10 +103,10 @@ def advance_chains(
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
         outcome: Filled as in `step.advance` (4,).
-        gravity: In the world [m/s^2].
+        gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         sub_steps: Into which it is divided.
-        count: Of steps.
+        count: Number of steps.
         decay: Fraction of velocities that damping leaves in a sub-step; 1 without.
     """
     outcome[0] = DONE

@@ -11,25 +11,23 @@ from numpy.typing import NDArray
 
 from segtrack.chain.advance import MAX_TIME_STEP, check_track, tension_tracks
 from segtrack.chain.readings import ChainPose, ChainReading
-from segtrack.chain.shoes.measures import kinetic_energy
+from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.coupling.parent_frames import ParentFrames
 from segtrack.description import VehicleDescription
 from segtrack.description.chain_layout import track_design
-from segtrack.description.links import vehicle_links
+from segtrack.description.placement import vehicle_links
 from segtrack.description.vehicle import MountedTrack
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.ground.history import ContactHistory
+from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.pack import Ground
+from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
 from segtrack.native.layout import drive_table, hull_arrays, tree_arrays
 from segtrack.native.parts import ChainTrack
-from segtrack.native.state import VehicleState
+from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
-
-TRACK_MODEL = "chain"
 
 
 @dataclass(frozen=True)
@@ -52,13 +50,18 @@ class ChainVehicle(NativeVehicle):
     track_type = ChainTrack
 
     def __init__(
-        self, description: VehicleDescription, time_step: float, flippers: Mapping[str, float]
+        self,
+        description: VehicleDescription,
+        track_model: str,
+        time_step: float,
+        flippers: Mapping[str, float],
     ) -> None:
         """Lay a vehicle out, its body frame at the origin.
 
         Args:
             description: What to build.
-            time_step: Of the engine [s].
+            track_model: Name of the track model.
+            time_step: Step of the engine [s].
             flippers: Angle of every flipper [rad].
 
         Raises:
@@ -74,12 +77,12 @@ class ChainVehicle(NativeVehicle):
         links = vehicle_links(description.without_belts())
         tree = tree_arrays(description, links, *np.zeros((2, len(mounted))))
         shoes = sum(design.chain.mass for design in designs)
-        self._mass = sum(mass.mass for mass in links.masses) + shoes
+        self._mass = links.mass + shoes
         hull = hull_arrays(description, self._mass)
         reach = float(np.linalg.norm(hull.points - tree.centers[0], axis=1).max(initial=0.0))
         radii = np.array([design.pitch_radius for design in designs])
         self.arrays = ChainVehicleArrays(tree, hull, drive_table(description), radii, reach)
-        super().__init__(description, TRACK_MODEL, tree, hull, reach, 0.0, 0, 0)
+        super().__init__(description, track_model, tree, hull, reach, 0.0, 0, 0)
         self._work.following[:] = 1.0
         self._designs = designs
         self.chains = tuple(
@@ -110,7 +113,7 @@ class ChainVehicle(NativeVehicle):
             self._work,
             tuple(chain.arrays for chain in self.chains),
             self._failures,
-            self._done,
+            self.done,
             self._outcome,
             gravity,
             time_step,
@@ -119,9 +122,11 @@ class ChainVehicle(NativeVehicle):
             decay ** (1 / sub_steps),
         )
 
-    def _check_belts(self, time: float) -> None:
+    def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:
+        """Take steps, see `NativeVehicle.advance`, and check that the chains hold."""
+        super().advance(gravity, time_step, count, decay, time)
         for t, chain in enumerate(self.chains):
-            chain.state.time = time
+            chain.state.time = time + count * time_step
             chain.torque = float(self.state.forces[0, t]) * chain.design.pitch_radius
             check_track(chain, *self._failures[t].tolist())
 
@@ -170,7 +175,7 @@ class ChainVehicle(NativeVehicle):
         return self.chains[track].read(self._parent_frames(track))
 
     def read_chain_pose(self, track: int) -> ChainPose:
-        """Where shoes and wheels of one track are."""
+        """Return the poses of shoes and wheels of one track."""
         return self.chains[track].read_pose(self._parent_frames(track))
 
     def save(self) -> SavedChainVehicle:

@@ -1,4 +1,4 @@
-"""How the velocities of a vehicle change: equations of root and joints, servos and stops included."""
+"""Equations of root and joints for a vehicle's velocities, servos and stops included."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.vectors import Vector, add, axis, compiled, cross, dot, inlined, row, scaled, sum_of
+from segtrack.ground.kernels import compiled, inlined
+from segtrack.ground.vectors import Vector, add, axis, cross, dot, row, scaled, sum_of
 from segtrack.native.kinematics import write
-from segtrack.native.state import VehicleState
-from segtrack.native.tree import TreeArrays, TreeWork
+from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
 
 FREE, HELD, STOPPED = 0.0, 1.0, 2.0
-"""What a joint does in a step: turns under its servo's largest torque, follows it, or stands at a limit."""
+"""Modes of a joint in a step: turns under its servo's largest torque, follows it, or stands at a limit."""
 
 SERVO_RATE = 100.0
 """Fraction of its angle error that a flipper's servo aims to close in a second [1/s]; PyBullet's, at 1 ms."""
@@ -149,7 +149,7 @@ def solve_velocities(
     Args:
         tree: The vehicle's.
         state: Its state; the joints' torques are written.
-        work: With the equations of `gather_inertia`; the changes are written.
+        work: Work arrays with the equations of `gather_inertia`; the changes are written.
         step: Duration [s].
         decay: Fraction of velocities that damping leaves.
     """

@@ -9,10 +9,10 @@ from typing import Any
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
+from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
-from segtrack.native import belt_vehicle, chain_vehicle
 from segtrack.native.vehicle import NativeVehicle
 from segtrack.terrain import Terrain
 
@@ -23,13 +23,13 @@ _CHUNK = 0.1
 
 
 @dataclass(frozen=True)
-class SavedState:
+class NativeState:
     """Everything that changes in a native world.
 
     Attributes:
         steps: Taken until then.
         vehicles: State of each vehicle.
-        terrains: That there were.
+        terrains: Terrains that there were.
     """
 
     steps: int
@@ -46,7 +46,6 @@ class NativeEngine(Engine):
     """
 
     name = "native"
-    default_track_model = "compliant"
 
     def __init__(
         self, preset: str | None = None, time_step: float | None = None, gravity: float = 9.81
@@ -122,16 +121,11 @@ class NativeEngine(Engine):
 
         Raises:
             UnknownNameError: No such track model.
-            InvalidValueError: The time step is too long for it, or its body's joints would have to move.
+            InvalidValueError: The engine does not run it, the time step is too long for it, or its body's
+                joints would have to move.
         """
-        vehicle: NativeVehicle
-        if track_model in belt_vehicle.TRACK_MODELS:
-            vehicle = belt_vehicle.BeltVehicle(description, track_model, self.time_step, flippers)
-        elif track_model == chain_vehicle.TRACK_MODEL:
-            vehicle = chain_vehicle.ChainVehicle(description, self.time_step, flippers)
-        else:
-            known = (*belt_vehicle.TRACK_MODELS, chain_vehicle.TRACK_MODEL)
-            raise UnknownNameError("track model of the engine native", track_model, known)
+        builder = find_track_model(track_model, "native").builder("native")
+        vehicle: NativeVehicle = builder(description, track_model, self.time_step, flippers)
         vehicle.check_ground(self._ground)
         vehicle.set_ground(self._ground)
         vehicle.place(position, orientation)
@@ -146,31 +140,28 @@ class NativeEngine(Engine):
         """
         decay, chunk = math.exp(-damping_rate * self.time_step), max(1, round(_CHUNK / self.time_step))
         while steps > 0:
-            count = min(steps, chunk)
-            self._advance_together(count, decay)
+            count, now = min(steps, chunk), self._steps * self.time_step
+            interrupt: KeyboardInterrupt | None = None
+            # Ctrl-C waits until all vehicles have taken the steps.
+            for vehicle in self._vehicles:
+                vehicle.done[0] = 0
+            waiting = list(self._vehicles)
+            while waiting:
+                try:
+                    waiting[0].advance(self._gravity, self.time_step, count, decay, now)
+                    waiting.pop(0)
+                except KeyboardInterrupt as error:
+                    interrupt = error
+            if interrupt is not None:
+                raise interrupt
             self._steps += count if damping_rate == 0.0 else 0
             steps -= count
 
-    def _advance_together(self, count: int, decay: float) -> None:
-        """Take `count` steps with all vehicles; Ctrl-C waits until all of them have taken them."""
-        interrupt: KeyboardInterrupt | None = None
-        for vehicle in self._vehicles:
-            vehicle.begin()
-        waiting = list(self._vehicles)
-        while waiting:
-            try:
-                waiting[0].advance(self._gravity, self.time_step, count, decay, self.time)
-                waiting.pop(0)
-            except KeyboardInterrupt as error:
-                interrupt = error
-        if interrupt is not None:
-            raise interrupt
-
-    def save(self) -> SavedState:
+    def save(self) -> NativeState:
         """Return everything that changes, commands included."""
-        return SavedState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
+        return NativeState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
 
-    def restore(self, state: SavedState) -> None:
+    def restore(self, state: NativeState) -> None:
         """Go back to a saved state, to the bit.
 
         Raises:
@@ -190,5 +181,5 @@ class NativeEngine(Engine):
         for vehicle, saved in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(saved)
 
-    def forget(self, state: SavedState) -> None:
-        """Do nothing: a saved state holds nothing of the engine's."""
+    def release(self, state: NativeState) -> None:
+        """Do nothing: a saved state owns no resources of the engine."""

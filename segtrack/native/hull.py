@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt_contact import add_edges, report_contact
 from segtrack.compliant.candidates import Candidates, list_part
-from segtrack.ground.broadphase import box_in_world
-from segtrack.ground.history import MAX_EDGES, ContactHistory
+from segtrack.ground.broadphase import MAX_EDGES, ContactHistory, box_in_world
+from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, add, arm, axis, compiled, cross, inlined, row, sum_of
+from segtrack.ground.vectors import Vector, add, arm, axis, cross, row, sum_of
 from segtrack.native.dynamics import add_force_at
 from segtrack.native.tree import TreeWork
 
@@ -30,7 +30,7 @@ class HullArrays(NamedTuple):
 
     Attributes:
         points: Contact points (H, 3) [m].
-        areas: That they stand for in soil (H,) [m^2].
+        areas: Areas that they stand for in soil (H,) [m^2].
         sides: Smaller side of their faces (H,) [m].
         pieces: Faces of the solids (Q, faces, 5), see `ground.edge_contact.FACE`.
         face_counts: How many of them each has (Q,).
@@ -72,10 +72,10 @@ def find_hull_candidates(
         ground: The ground.
         hull: The vehicle's.
         center: Root's centre of mass in its frame [m].
-        work: With the links in place.
+        work: Work arrays with the links in place.
         margin: [m]
         candidates: Filled in.
-        history: Of the vehicle.
+        history: Contact memory of the vehicle.
         part: Index of the hull among the vehicle's parts.
         first_point: Index of its first point among the vehicle's points.
     """
@@ -116,13 +116,13 @@ def add_hull_contacts(
         ground: The ground.
         hull: The vehicle's.
         center: Root's centre of mass in its frame [m].
-        work: With the links in place; the root's force and torque are added to.
-        candidates: Of the vehicle.
-        history: Of the vehicle.
+        work: Work arrays with the links in place; the root's force and torque are added to.
+        candidates: Candidates of the vehicle.
+        history: Contact memory of the vehicle.
         part: Index of the hull among the vehicle's parts.
         first_point: Index of its first point among the vehicle's points.
         report: Filled with contacts; may have no rows.
-        group: By which the report names the hull.
+        group: Group by which the report names the hull.
         step: Duration [s]; with zero contacts are found, but not sheared.
     """
     count = candidates.solid_counts[part]

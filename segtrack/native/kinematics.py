@@ -1,4 +1,4 @@
-"""Where the links of a vehicle are, and how they move on."""
+"""Places of a vehicle's links, and their motion."""
 
 from __future__ import annotations
 
@@ -7,21 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.vectors import (
-    Vector,
-    arm,
-    axis,
-    compiled,
-    cross,
-    dot,
-    inlined,
-    row,
-    scaled,
-    sum_of,
-    write_rotation,
-)
-from segtrack.native.state import VehicleState
-from segtrack.native.tree import TreeArrays, TreeWork
+from segtrack.ground.kernels import compiled, entry, inlined
+from segtrack.ground.vectors import Vector, arm, axis, cross, dot, row, scaled, sum_of, write_rotation
+from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
 
 
 @compiled
@@ -38,7 +26,7 @@ def write(rows: NDArray[np.float64], i: int, a: Vector) -> None:
     rows[i, 0], rows[i, 1], rows[i, 2] = a
 
 
-@inlined
+@entry
 def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
     """Find where the links and track frames of a vehicle are, and how the links move."""
     root = work.rotations[0]

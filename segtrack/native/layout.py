@@ -1,27 +1,29 @@
-"""A vehicle description, laid out for the native engine's kernels."""
+"""A vehicle description, laid out for the native engine's kernels, with its outline and longest step."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.compliant.belt import BeltDesign, pack_belts
+from segtrack.description.belt_limits import longest_step_on, longest_steps
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.links import Links
-from segtrack.description.urdf.shapes import body_shapes
+from segtrack.description.placement import Links
+from segtrack.description.urdf_shapes import body_shapes
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.ground.parameters import contact_parameters
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
-from segtrack.native.tree import TreeArrays
+from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
 
 HULL_FRICTION = 0.5
-"""Of the body against ground of friction 1 [-]; PyBullet's default."""
+"""Friction of the body against ground of friction 1 [-]; PyBullet's default."""
 _HULL_SPACING, _HULL_INTERVALS = 0.15, 4
-"""Of contact points along a side of a box: at most so far apart [m], but no more than so many."""
+"""Spacing of contact points along a side of a box: at most so far apart [m], and no more than so many."""
 
 
 def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...]) -> VehicleArrays:
@@ -29,8 +31,8 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
 
     Args:
         vehicle: The vehicle.
-        links: Of it.
-        belts: Of it, in the order of its tracks.
+        links: Links of it.
+        belts: Belts of it, in the order of its tracks.
     """
     arrays = pack_belts(belts)
     tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
@@ -50,8 +52,8 @@ def tree_arrays(
 
     Args:
         vehicle: The vehicle.
-        links: Of it.
-        belt_masses: That move with each belt (T,) [kg].
+        links: Links of it.
+        belt_masses: Belt masses that move with each belt (T,) [kg].
         spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
     """
     flippers = tuple(vehicle.flippers.values())
@@ -101,7 +103,7 @@ def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
     )
     points = np.concatenate([np.zeros((0, 3)), *solids])
     # Lying on its belly, the vehicle sinks in by `REST_DEPTH`, too.
-    belly = int(np.sum(points[:, 2] <= points[:, 2].min(initial=0.0) + 1e-9))
+    belly = int(np.sum(points[:, 2] <= points[:, 2].min(initial=math.inf) + 1e-9))
     stiffness = mass * GRAVITY / REST_DEPTH / max(belly, 1)
     damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / max(belly, 1))
     law = contact_parameters(HULL_FRICTION, stiffness, damping, stiffness, damping)
@@ -144,3 +146,38 @@ def _collisions(vehicle: VehicleDescription) -> list[NDArray[np.float64]]:
     sizes = [shape.box_size for shape in shapes]
     own = [s.corners() if size is None else _box_points(size) for s, size in zip(shapes, sizes, strict=True)]
     return [shape.frame.points(points) for shape, points in zip(shapes, own, strict=True)]
+
+
+def outer_points(
+    arrays: VehicleArrays, belts: Sequence[BeltDesign], state: VehicleState, work: TreeWork
+) -> NDArray[np.float64]:
+    """Points of hull, belts and grousers in the world (n, 3) [m].
+
+    Args:
+        arrays: The vehicle as kernels read it.
+        belts: Its belts.
+        state: Its state.
+        work: Work arrays with the links in place.
+    """
+    root = work.rotations[0]
+    corners = [(arrays.hull.points - arrays.tree.centers[0]) @ root.T + work.centers[0]]
+    for t, belt in enumerate(belts):
+        points = belt.points(float(state.travels[t]))
+        corners.append(points @ work.belt_rotations[t].T + work.belt_origins[t])
+    return np.concatenate(corners)
+
+
+def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, ...]) -> float:
+    """Return the longest step that is allowed for a vehicle [s].
+
+    Args:
+        vehicle: The vehicle as kernels read it.
+        links: Its links.
+        belts: Its belts.
+    """
+    longest = min(longest_steps(links, belts, vehicle.tree.fixed))
+    hull = vehicle.hull.points
+    if vehicle.tree.fixed or not len(hull):
+        return longest
+    belly = hull[hull[:, 2] <= hull[:, 2].min() + 1e-9]
+    return min(longest, longest_step_on(links, belly, vehicle.hull.law))

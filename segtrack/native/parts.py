@@ -73,12 +73,12 @@ class ChainTrack(NativeTrack):
 
     @property
     def has_chain(self) -> bool:
-        """Whether the belt is a link chain."""
+        """True for a link chain."""
         return True
 
     @property
     def chain_design(self) -> TrackDesign:
-        """What the link chain is made of."""
+        """Design of the link chain."""
         return self._vehicle.chains[self._index].design
 
     def read_chain(self) -> ChainReading:
@@ -86,7 +86,7 @@ class ChainTrack(NativeTrack):
         return self._vehicle.read_chain(self._index)
 
     def read_chain_pose(self) -> ChainPose:
-        """Where shoes and wheels of the link chain are."""
+        """Poses of shoes and wheels of the link chain."""
         return self._vehicle.read_chain_pose(self._index)
 
 

@@ -15,31 +15,39 @@ A step of a vehicle, in order, each stage with its module:
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack import drive
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
-from segtrack.ground.history import ContactHistory
+from segtrack.engine.drive import follow_command as _follow_command
+from segtrack.engine.drive import next_target as _next_target
+from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, add, axis, compiled, inlined, row
+from segtrack.ground.vectors import Vector, add, axis, row
 from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
 from segtrack.native.kinematics import move, move_links, write
-from segtrack.native.state import VehicleState
-from segtrack.native.tree import TreeArrays, TreeWork
-from segtrack.native.views import candidates_view, history_view, vehicle_view
+from segtrack.native.tree import (
+    TreeArrays,
+    TreeWork,
+    VehicleState,
+    candidates_view,
+    history_view,
+    vehicle_view,
+)
 
 ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
-"""How a call ended: all steps taken; more is near one part than there is room for; diverged."""
+"""Outcomes of a call: all steps taken; more is near one part than there is room for; diverged."""
 
-follow_command, next_target = compiled(drive.follow_command), compiled(drive.next_target)
+follow_command, next_target = compiled(_follow_command), compiled(_next_target)
 
 
 class VehicleArrays(NamedTuple):
@@ -63,7 +71,7 @@ class VehicleArrays(NamedTuple):
     tip_speed: float
 
 
-@compiled
+@entry
 def advance(
     vehicle: VehicleArrays,
     ground: Ground,
@@ -90,9 +98,9 @@ def advance(
         done: Steps that each vehicle has taken (N,), changed in place.
         outcome: Filled with how the call ended, for which vehicle, and the largest numbers of solids
             and edges near one part (4,).
-        gravity: In the world [m/s^2].
+        gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
-        count: Of steps.
+        count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
     outcome[0] = DONE
@@ -124,7 +132,7 @@ def advance(
                 return
 
 
-@compiled
+@entry
 def find_candidates(
     vehicle: VehicleArrays,
     ground: Ground,
@@ -155,7 +163,7 @@ def find_candidates(
     return max(solids, a), max(edges, b)
 
 
-@inlined
+@partial(entry, forceinline=True)
 def gather_forces(
     vehicle: VehicleArrays,
     ground: Ground,
@@ -249,7 +257,7 @@ def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: fl
     return target, limit
 
 
-@compiled
+@entry
 def largest_speed(reach: float, tip_speed: float, state: VehicleState) -> float:
     """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
     linear = turning = rate = belt = lost = 0.0

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.description import VehicleDescription
-from segtrack.engine import Bodies, FrameMotion, VehicleModel
+from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.geometry.rotation import quaternion_of
-from segtrack.ground.history import MAX_EDGES, allocate_contact_history
+from segtrack.ground.broadphase import MAX_EDGES, allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.hull import MAX_HULL_EDGES, HullArrays
 from segtrack.native.kinematics import move_links
 from segtrack.native.parts import NativeFlipper, NativeTrack
-from segtrack.native.state import VehicleState, allocate_state
 from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST, largest_speed
-from segtrack.native.tree import TreeArrays, allocate_tree_work
+from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
 
 _SOLIDS, _EDGES = 8, 16
 """Room for what is near one part, at first."""
@@ -35,6 +34,7 @@ class NativeVehicle(VehicleModel):
         tree: Its links as kernels read them.
         state: What changes; the first axis of each array has length 1.
         track_type: What its tracks are.
+        done: Steps that it has taken of those that `advance` is to take (1,).
     """
 
     track_type: ClassVar[type[NativeTrack]]
@@ -56,7 +56,7 @@ class NativeVehicle(VehicleModel):
 
         Args:
             description: What to build.
-            track_model: Of its belts.
+            track_model: Track model of its belts.
             tree: Its links.
             hull: Where its body touches the ground.
             reach: Farthest of any part from the root's centre of mass [m].
@@ -75,7 +75,7 @@ class NativeVehicle(VehicleModel):
         self._history = allocate_contact_history(points, self._parts + MAX_HULL_EDGES // MAX_EDGES, (1,))
         self._candidates = allocate_candidates(1, self._parts, tracks + 1, _SOLIDS, _EDGES)
         self._work = allocate_tree_work(joints + 1, tracks)
-        self._done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros(4, dtype=np.intp)
+        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros(4, dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
         self.tracks = tuple(
@@ -85,22 +85,27 @@ class NativeVehicle(VehicleModel):
             NativeFlipper(self, i, name, spec) for i, (name, spec) in enumerate(description.flippers.items())
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the view, which copies of the arrays would not share memory with."""
+        return {name: value for name, value in vars(self).items() if name != "_view"}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """Take what a copied or pickled vehicle had, with a view of its own arrays."""
+        vars(self).update(attributes)
+        self._view = VehicleState(*(array[0] for array in self.state))
+
     def _place_flippers(self, angles: Mapping[str, float]) -> None:
         """Set the flippers to angles [rad] by name, 0 where none is given."""
         for flipper in self.flippers:
             flipper.place(angles.get(flipper.name, 0.0))
 
-    def begin(self) -> None:
-        """Begin to count steps anew: `advance` goes on from those that are taken."""
-        self._done[0] = 0
-
     def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:
-        """Take steps until `count` have been taken since `begin`.
+        """Take steps until `done` of them have been taken, `count` in all.
 
         Args:
-            gravity: In the world [m/s^2].
+            gravity: Gravity in the world [m/s^2].
             time_step: [s]
-            count: Of steps.
+            count: Number of steps.
             decay: Fraction of velocities that damping leaves in a step.
             time: Simulated time before them, for messages [s].
 
@@ -112,21 +117,17 @@ class NativeVehicle(VehicleModel):
             if self._outcome[0] != CROWDED:
                 break
             self._make_room()
-        when = time + int(self._done[0]) * time_step
+        when = time + int(self.done[0]) * time_step
         if self._outcome[0] == NOT_FINITE:
             raise DivergedError(self.description.name, when, "its state is not finite")
         if self._outcome[0] == TOO_FAST:
             fastest = largest_speed(self._reach, self._tip_speed, self._view)
             reason = f"a part of it is faster than {ABSURD_SPEED:g} m/s, up to {fastest:.3g} m/s"
             raise DivergedError(self.description.name, when, reason)
-        self._check_belts(when)
 
     @abstractmethod
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         """Take steps until `count` have been taken, or the outcome says why not; see `advance`."""
-
-    def _check_belts(self, time: float) -> None:
-        """Refuse to go on with belts that have failed at a time [s]."""
 
     def _make_room(self) -> None:
         """Take longer lists of candidates, twice what is near one part now."""
@@ -166,24 +167,33 @@ class NativeVehicle(VehicleModel):
         """Find where links and track frames are now."""
         move_links(self.tree, self._view, self._work)
 
-    def link_motion(self, link: int) -> FrameMotion:
-        """Pose and velocity of a link's frame; 0 is the body."""
-        self.place_links()
+    def link_motion(self, link: int = 0) -> FrameMotion:
+        """Return pose and velocity of a link's frame; 0 is the body."""
+        move_links(self.tree, self._view, self._work)
         work, rotation = self._work, self._work.rotations[link].copy()
         center = work.centers[link].copy()
+        x, y, z, w = self._view.orientation.tolist()
         return FrameMotion(
             position=center - rotation @ self.tree.centers[link],
-            orientation=quaternion_of(rotation) if link else self._orientation,
+            orientation=quaternion_of(rotation) if link else (x, y, z, w),
             rotation=rotation,
             center=center,
             velocity=work.velocities[link].copy(),
             angular_velocity=work.angular_velocities[link].copy(),
         )
 
-    @property
-    def _orientation(self) -> tuple[float, float, float, float]:
-        x, y, z, w = self.state.orientation[0].tolist()
-        return x, y, z, w
+    def read_actuators(self) -> ActuatorState:
+        """Return the state of all belts and flippers in one reading."""
+        state = self._view
+        return ActuatorState(
+            state.travels.copy(),
+            state.speeds.copy(),
+            state.forces.copy(),
+            state.energies.copy(),
+            state.joint_angles.copy(),
+            state.joint_speeds.copy(),
+            state.joint_torques.copy(),
+        )
 
     def link_poses(self) -> NDArray[np.float64]:
         """Frames of the links of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
@@ -194,9 +204,7 @@ class NativeVehicle(VehicleModel):
         origins = self._work.centers - np.einsum("lij,lj->li", rotations, self.tree.centers)
         return np.hstack([origins, [quaternion_of(rotation) for rotation in rotations]])
 
-    def body_motion(self) -> FrameMotion:
-        """Pose and velocity of the body frame."""
-        return self.link_motion(0)
+    body_motion = link_motion
 
     def bodies(self) -> Bodies:
         """All links, belts at rest on them."""

@@ -1,4 +1,4 @@
-"""The records of a recording's file, as far as they are whole."""
+"""Records of a recording's file, as far as they are whole."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ from rosbags.serde import SerdeError
 
 from segtrack.errors import RecordingFileError, SegtrackError
 from segtrack.recording import messages
-from segtrack.recording.setup import Command
-from segtrack.recording.versions import FORMAT, FORMAT_VERSION
+from segtrack.recording.setup import FORMAT, FORMAT_VERSION, Command
 
 _FOREIGN = "must be a recording of a drive by segtrack"
 
 
-class Input(NamedTuple):
-    """What a driver did.
+class RecordedInput(NamedTuple):
+    """Input of a driver.
 
     Attributes:
-        tick: From which on it acts.
-        command: What is applied; None puts the vehicle back to the start.
+        tick: First tick that it acts on.
+        command: Command; None puts the vehicle back to the start.
     """
 
     tick: int
     command: Command | None
 
 
-class Event(NamedTuple):
-    """Something that happened.
+class RecordedEvent(NamedTuple):
+    """Event of a drive.
 
     Attributes:
-        tick: When.
-        kind: What.
-        details: As the recorder was given them.
+        tick: Tick at which it happened.
+        kind: Kind of event.
+        details: Details given to the recorder.
     """
 
     tick: int
@@ -50,16 +49,16 @@ class Event(NamedTuple):
 
 
 @dataclass
-class FileContent:
-    """What of a file has been read.
+class RecordingContent:
+    """Content of a file, as far as it has been read.
 
     Attributes:
         file: Name of the file, for messages.
         metadata: Values by key, by name of the record.
         attachments: Bytes by name.
-        topics: By number of the channel.
-        inputs: Commands and restarts, in their order.
-        events: In their order.
+        topics: Topics by number of the channel.
+        inputs: Commands and restarts in their order.
+        events: Events in their order.
         poses: The messages, by tick.
         readings: The messages, by tick.
         walls: Wall clock at each pose [ns].
@@ -69,14 +68,14 @@ class FileContent:
     metadata: dict[str, dict[str, Any]] = field(default_factory=dict)
     attachments: dict[str, bytes] = field(default_factory=dict)
     topics: dict[int, str] = field(default_factory=dict)
-    inputs: list[Input] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    inputs: list[RecordedInput] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
     poses: dict[int, bytes] = field(default_factory=dict)
     readings: dict[int, bytes] = field(default_factory=dict)
     walls: list[int] = field(default_factory=list)
 
     def read(self, reader: StreamReader) -> str | None:
-        """Read all records; returns what is wrong with the file's end."""
+        """Read all records; returns the damage of the file's end, in words."""
         ended = False
         try:
             for record in reader.records:
@@ -120,12 +119,12 @@ class FileContent:
             raise RecordingFileError(self.file, _FOREIGN)
         try:
             if topic == messages.COMMAND:
-                self.inputs.append(Input(tick, messages.read_command(record.data)))
+                self.inputs.append(RecordedInput(tick, messages.read_command(record.data)))
             elif topic == messages.EVENTS:
                 details = messages.read_event(record.data)
-                self.events.append(Event(tick, kind := details.pop("kind"), details))
+                self.events.append(RecordedEvent(tick, kind := details.pop("kind"), details))
                 if kind == "restart":
-                    self.inputs.append(Input(tick, None))
+                    self.inputs.append(RecordedInput(tick, None))
             elif topic == messages.POSE:
                 self.poses[tick] = record.data
                 self.walls.append(record.publish_time)
@@ -135,10 +134,10 @@ class FileContent:
             raise RecordingFileError(self.file, f"{topic} at tick {tick}: {error}") from None
 
     def states(self, damage: str | None) -> list[int]:
-        """Ticks whose states are whole, at least one.
+        """Return the ticks whose states are whole, at least one.
 
         Args:
-            damage: What is wrong with the file's end.
+            damage: Damage of the file's end.
 
         Raises:
             RecordingFileError: There is none, or the file is no recording.
@@ -153,7 +152,7 @@ class FileContent:
     def numbers(
         self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int
     ) -> NDArray[np.float64]:
-        """The rows of `poses` or `readings` at ticks (T, count).
+        """Return the rows of `poses` or `readings` at ticks (T, count).
 
         Raises:
             RecordingFileError: A row has another length, or a number that is not finite.

@@ -1,4 +1,4 @@
-"""The messages of a recording: ROS 2 types in CDR, by topic."""
+"""Messages of a recording: ROS 2 types in CDR, by topic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TYPES = {
     JOINTS: "sensor_msgs/msg/JointState",
     EVENTS: "std_msgs/msg/String",
 }
-"""By topic."""
+"""Message type of each topic."""
 TICK_NANOSECONDS = round(TICK * 1e9)
 _BELTS, _FLATTEN = ("left belts", "right belts"), "flatten flippers"
 _STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -34,19 +34,23 @@ _UNKNOWN = np.zeros(36)
 
 
 def definition(kind: str) -> bytes:
-    """A message type's definition, with all types in it."""
+    """Return a message type's definition, with all types in it."""
     return _STORE.generate_msgdef(kind, ros_version=2)[0].encode()
 
 
 def command_message(tick: int, command: Command, flippers: Sequence[str]) -> bytes:
-    """A command: speeds of the sides' belts [m/s] and of all flippers [rad/s], and 1 to flatten."""
+    """Return the message of a command: speeds of belts [m/s] and flippers [rad/s], and 1 to flatten."""
+    return _joint_state(tick, [*_BELTS, *flippers, _FLATTEN], _NONE, command_values(command, flippers))
+
+
+def command_values(command: Command, flippers: Sequence[str]) -> NDArray[np.float64]:
+    """Return the numbers of a command, in the order of its message (2 + flippers + 1,)."""
     speeds = [command.flipper_speeds.get(name, 0.0) for name in flippers]
-    values = np.array([command.left, command.right, *speeds, float(command.flatten)])
-    return _joint_state(tick, [*_BELTS, *flippers, _FLATTEN], _NONE, values)
+    return np.array([command.left, command.right, *speeds, float(command.flatten)])
 
 
 def read_command(data: bytes) -> Command:
-    """The command of a message.
+    """Return the command of a message.
 
     Raises:
         ValueError: It is none.
@@ -61,14 +65,14 @@ def read_command(data: bytes) -> Command:
 
 
 def array_message(label: str, values: NDArray[np.float64]) -> bytes:
-    """A row of numbers, and what it is."""
+    """Return the message of a row of numbers with its label."""
     kind = _OF["std_msgs/msg/MultiArrayDimension"]
     layout = _OF["std_msgs/msg/MultiArrayLayout"]([kind(label, len(values), len(values))], 0)
     return _serialized(POSE, _OF[TYPES[POSE]](layout, values))
 
 
 def array_length(data: bytes) -> int:
-    """How many numbers the row of a message has; -1 if it is none."""
+    """Return the number of values in the row of a message; -1 if it is none."""
     try:
         message: Any = _STORE.deserialize_cdr(data, TYPES[POSE])
     except (SerdeError, ValueError):
@@ -77,12 +81,12 @@ def array_length(data: bytes) -> int:
 
 
 def read_array(data: bytes, count: int) -> NDArray[np.float64]:
-    """The row of so many numbers of a message, which are the last in it (count,)."""
+    """Return the row of a message: its last `count` numbers (count,)."""
     return np.frombuffer(data, "<f8", count, len(data) - 8 * count)
 
 
 def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.float64], span: float) -> bytes:
-    """The body in the world, and its mean velocity, in the body frame, since a time `span` [s] ago."""
+    """Return the odometry: body in the world, and mean velocity over `span` [s] in the body frame."""
     kinds = "Point", "Quaternion", "Vector3"
     point, quaternion, vector = (_OF[f"geometry_msgs/msg/{kind}"] for kind in kinds)
     velocity, spin = _mean_motion(before, pose, span)
@@ -100,7 +104,7 @@ def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.fl
 def _mean_motion(
     before: NDArray[np.float64], after: NDArray[np.float64], span: float
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean velocity [m/s] and angular velocity [rad/s] from one pose to another, in the later one's frame."""
+    """Return mean velocity [m/s] and angular velocity [rad/s] between poses, in the later one's frame."""
     x, y, z, w = after[3:].tolist()
     dx, dy, dz = (after[:3] - before[:3]).tolist()
     # Turned back by the later orientation: v + 2 w (v x u) + 2 (v x u) x u with its vector part u.
@@ -119,17 +123,17 @@ def _mean_motion(
 
 
 def joints_message(tick: int, names: Sequence[str], positions: NDArray[np.float64]) -> bytes:
-    """Angles of flippers [rad] and travels of belts [m]."""
+    """Return the message of flipper angles [rad] and belt travels [m]."""
     return _joint_state(tick, names, positions, _NONE)
 
 
 def event_message(event: Mapping[str, Any]) -> bytes:
-    """An event as JSON."""
+    """Return the message of an event, as JSON."""
     return _serialized(EVENTS, _OF[TYPES[EVENTS]](json.dumps(event, allow_nan=False)))
 
 
 def read_event(data: bytes) -> dict[str, Any]:
-    """The event of a message.
+    """Return the event of a message.
 
     Raises:
         ValueError: It is none.

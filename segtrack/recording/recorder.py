@@ -1,4 +1,4 @@
-"""A drive written to a file while it is simulated."""
+"""Recorder of a drive while it is simulated."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from mcap.writer import CompressionType, IndexType, Writer
 
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.recording import messages
-from segtrack.recording.setup import TICK, Command
-from segtrack.recording.versions import FORMAT, FORMAT_VERSION, versions
+from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command, versions
 from segtrack.rendering import look_of
 
 if TYPE_CHECKING:
     from segtrack.recording.session import DriveSession
 
 _ODOMETRY_TICKS = 2
-"""Between messages that ROS tools show: 50 a second."""
+"""Ticks between messages that ROS tools show: 50 a second."""
 
 
 class Recorder:
-    """A recording that grows, as the README of this folder describes it.
+    """Writer of a recording, in the form that the README of this folder describes.
 
     Each tick is in the file, as far as the operating system is concerned, before the next one is simulated:
     a process that is killed loses the tick that it was writing.
 
     Attributes:
-        path: Of the file.
+        path: Path of the file.
     """
 
     def __init__(self, path: Path, session: DriveSession) -> None:
         """Begin a file with all that the drive depends on; `DriveSession.record` does it.
 
         Args:
-            path: Of a file that does not exist yet.
-            session: At its start.
+            path: Path of a file that does not exist yet.
+            session: Drive at its start.
 
         Raises:
             FileAccessError: The file exists, or cannot be written.
@@ -67,12 +66,12 @@ class Recorder:
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended."""
+        """True after the file was closed."""
         return self._file.closed
 
     def command(self, command: Command) -> None:
-        """Record what is applied from the present tick on, unless it is held already."""
-        if command != self._held:
+        """Record what is applied from the present tick on, unless it is held already, to the bit."""
+        if command != self._held or self._bits(command) != self._bits(self._held):
             self._held = command
             self._write(messages.COMMAND, messages.command_message(self._tick, command, self._flippers))
 
@@ -86,7 +85,7 @@ class Recorder:
         self._write(messages.EVENTS, messages.event_message({"kind": kind, **details}))
 
     def state(self) -> None:
-        """Record where the vehicle is now, and its readings.
+        """Record the present pose and readings.
 
         Raises:
             InvalidValueError: A number is not finite.
@@ -116,6 +115,10 @@ class Recorder:
         if not self.closed:
             with self._writing(), self._file:
                 self._writer.finish()
+
+    def _bits(self, command: Command) -> bytes:
+        """Return the numbers of a command as bytes, in which -0.0 is not 0.0."""
+        return messages.command_values(command, self._flippers).tobytes()
 
     @property
     def _tick(self) -> int:

@@ -1,4 +1,4 @@
-"""A recorded drive, read from its file as far as that is whole."""
+"""Recorded drive, read from its file as far as that is whole."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.courses import Course, parse_course
 from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
-from segtrack.recording.file_content import Event, FileContent, Input
-from segtrack.recording.setup import TICK, Command, DriveSetup
-from segtrack.recording.vehicle_files import VehicleFiles
+from segtrack.recording.file_content import RecordedEvent, RecordedInput, RecordingContent
+from segtrack.recording.setup import TICK, Command, DriveSetup, VehicleFiles
 from segtrack.rendering import VehicleLook
 
 _MAX_RECORD = 2**30
@@ -27,25 +26,25 @@ _MAX_RECORD = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A recorded drive; times and ticks count from its beginning.
+    """Recorded drive; times and ticks count from its beginning.
 
     Attributes:
-        path: Of the file.
-        setup: What was driven, and where.
-        versions: What it was simulated with, by name.
+        path: Path of the file.
+        setup: Vehicle, course and simulation.
+        versions: Versions of what simulated it, by name.
         vehicle_files: The vehicle file, and what it names.
-        course_name: Of the course.
+        course_name: Name of the course.
         course_text: The course file.
-        look: What the vehicle looks like.
-        reading_names: What each reading is, with its unit.
-        inputs: Commands and restarts, in their order.
-        events: In their order.
-        ticks: At which states were recorded, ascending (T,).
+        look: Look of the vehicle.
+        reading_names: Name of each reading, with its unit.
+        inputs: Commands and restarts in their order.
+        events: Events in their order.
+        ticks: Ticks of the states, ascending (T,).
         poses: Flat poses there, see `VehicleLook.pose` (T, n).
         readings: Readings there (T, m).
         began: Wall clock at the first state, seconds since 1970 [s].
         ended: Wall clock at the last one [s].
-        damaged: What is wrong with the file's end; None if it is whole.
+        damaged: Damage of the file's end, in words; None if it is whole.
     """
 
     path: Path
@@ -56,8 +55,8 @@ class Recording:
     course_text: str
     look: VehicleLook
     reading_names: tuple[str, ...]
-    inputs: tuple[Input, ...]
-    events: tuple[Event, ...]
+    inputs: tuple[RecordedInput, ...]
+    events: tuple[RecordedEvent, ...]
     ticks: NDArray[np.int64]
     poses: NDArray[np.float64]
     readings: NDArray[np.float64]
@@ -77,7 +76,7 @@ class Recording:
         try:
             size = path.stat().st_size
             with path.open("rb") as file:
-                content = FileContent(path.name)
+                content = RecordingContent(path.name)
                 damage = content.read(StreamReader(file, record_size_limit=_MAX_RECORD, validate_crcs=True))
                 if damage is not None:
                     damage = f"{damage} at byte {file.tell()} of {size}"
@@ -92,7 +91,9 @@ class Recording:
             raise RecordingFileError(path.name, f"is not whole before its first state: {error}") from None
 
     @classmethod
-    def _assembled(cls, path: Path, content: FileContent, ticks: list[int], damage: str | None) -> Recording:
+    def _assembled(
+        cls, path: Path, content: RecordingContent, ticks: list[int], damage: str | None
+    ) -> Recording:
         names, attached = content.metadata["names"], content.attachments
         look = VehicleLook.from_json(json.loads(attached["look.json"]))
         vehicle = {
@@ -121,7 +122,7 @@ class Recording:
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Of the states (T,) [s]."""
+        """Times of the states (T,) [s]."""
         return self.ticks * np.float64(TICK)
 
     @property
@@ -135,7 +136,7 @@ class Recording:
         return tuple((tick, command or Command()) for tick, command in self.inputs)
 
     def poses_at(self, times: ArrayLike) -> NDArray[np.float64]:
-        """Flat poses at times of any shape [s] (..., n): of the state that is nearest, the ends held."""
+        """Return flat poses (..., n) of the states nearest to times of any shape [s]; the ends are held."""
         at = np.asarray(times, dtype=float) / TICK
         after = np.clip(np.searchsorted(self.ticks, at), 1, max(len(self.ticks) - 1, 1))
         after = np.minimum(after, len(self.ticks) - 1)
@@ -149,7 +150,7 @@ class Recording:
         return next((tuple(item.command.flipper_speeds) for item in self.inputs if item.command), ())
 
     def summary(self) -> dict[str, Any]:
-        """What was driven and what happened, as JSON can hold it."""
+        """Return setup, versions, times and events as a JSON-serialisable dict."""
         return {
             "file": str(self.path),
             "setup": self.setup.as_json(),
@@ -166,7 +167,7 @@ class Recording:
         }
 
     def course(self) -> Course:
-        """The course as it was recorded.
+        """Return the course as it was recorded.
 
         Raises:
             SegtrackError: Its text is none that is read today.
@@ -177,7 +178,7 @@ class Recording:
 
     @contextmanager
     def unpacked(self) -> Iterator[DriveSetup]:
-        """The setup, its vehicle and course as they were recorded, in a folder that goes at the end."""
+        """Put vehicle and course as they were recorded into a temporary folder, and yield their setup."""
         with tempfile.TemporaryDirectory(prefix="segtrack-") as folder:
             vehicle = self.vehicle_files.write(Path(folder, "vehicle"))
             course = Path(folder, "course.yaml")

@@ -1,4 +1,4 @@
-"""What is done with a recorded drive: simulated again and compared, filmed, written as a table."""
+"""Replay of a recorded drive: simulated again and compared, filmed, or written as a table."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 
 from segtrack.recording.recording import Recording
 from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import TICK, Command
-from segtrack.recording.versions import versions
+from segtrack.recording.setup import TICK, Command, versions
 from segtrack.rendering import Film, PosedVehicle
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first number in which two drives differ.
+    """First number in which two drives differ.
 
     Attributes:
         time: Since the beginning [s].
-        name: Of the number, with its unit.
-        recorded: What the file has.
-        simulated: What came out now.
+        name: Name of the number, with its unit.
+        recorded: Value in the file.
+        simulated: Value simulated now.
     """
 
     time: float
@@ -36,12 +35,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A recorded drive beside the same inputs, simulated again.
+    """Comparison of a recorded drive with its inputs simulated again.
 
     Attributes:
-        states: How many were compared.
+        states: Number of states that were compared.
         difference: The first one; None if all are equal to the bit.
-        other_versions: What was of another version when it was recorded: by name, that one and today's.
+        other_versions: Versions that have changed since: by name, that of the recording and today's.
     """
 
     states: int
@@ -49,7 +48,7 @@ class CheckResult:
     other_versions: dict[str, tuple[str, str]]
 
     def summary(self) -> dict[str, Any]:
-        """The result as JSON can hold it."""
+        """Return a JSON-serialisable dict."""
         found = None if self.difference is None else vars(self.difference)
         return {
             "equal": found is None,
@@ -63,7 +62,7 @@ def check(recording: Recording, on_state: Callable[[float], object] = lambda tim
     """Simulate the inputs of a recording again, and compare all states to the bit.
 
     Args:
-        recording: What was driven.
+        recording: Recorded drive.
         on_state: Called with the time of each state that is compared [s].
 
     Raises:
@@ -90,7 +89,7 @@ def check(recording: Recording, on_state: Callable[[float], object] = lambda tim
 
 
 def _simulated(recording: Recording) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """The ticks of a recording's states, and pose and readings there, simulated again."""
+    """Simulate a recording's inputs again; yields each tick with pose and readings."""
     inputs = list(recording.inputs)
     with recording.unpacked() as setup, DriveSession(setup) as session:
         for tick in recording.ticks.tolist():
@@ -111,7 +110,7 @@ def film(
     """Film a recorded drive from its poses, without a simulation.
 
     Args:
-        recording: What was driven.
+        recording: Recorded drive.
         path: File to write, .mp4 or .gif.
         on_frame: Called with the time of each frame [s].
         **options: See `Film`.
@@ -128,7 +127,7 @@ def film(
 
 
 def columns(recording: Recording) -> tuple[tuple[str, ...], Iterator[Sequence[object]]]:
-    """A recorded drive as a table: names of its columns, and a row for each state.
+    """Return a recorded drive as a table: names of its columns, and a row for each state.
 
     Time, the frames of all links and the travels of all belts, the commands that are held from then on, and
     the readings; shoes and wheels of link chains are in the recording alone.

@@ -1,4 +1,4 @@
-"""A drive as it is simulated: commands in, poses and readings out, at ticks of 0.01 s."""
+"""Simulated drive: commands in, poses and readings out, at ticks of 0.01 s."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from segtrack.courses import load_course
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import MissingPackageError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_body
-from segtrack.recording.setup import TICK, Command, DriveSetup
-from segtrack.recording.vehicle_files import VehicleFiles
+from segtrack.recording.setup import TICK, Command, DriveSetup, VehicleFiles
 from segtrack.rendering import VehiclePose, read_pose
 from segtrack.world import World
 
@@ -23,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class DriveSession:
-    """A vehicle on a course. The same setup, commands and restarts at the same ticks give the same bits.
+    """Vehicle on a course. The same setup, commands and restarts at the same ticks give the same bits.
 
     Attributes:
-        setup: What was asked for, with engine and track model filled in.
-        course: What is driven on, its friction and soil as the setup has them.
-        vehicle_files: What is driven, without its payload.
-        world: Where it is simulated.
-        robot: The vehicle in it.
-        tick: How many ticks have been simulated; a restart does not turn it back.
-        command: Applied last, and held.
-        reading_names: What each of `readings` is, with its unit.
-        recorder: What writes the drive to a file; None if nothing does.
+        setup: Setup, with engine and track model filled in.
+        course: Course, with the friction and soil of the setup.
+        vehicle_files: Files of the vehicle, without its payload.
+        world: Simulated world.
+        robot: Vehicle in it.
+        tick: Number of simulated ticks; a restart does not turn it back.
+        command: Command applied last, and held.
+        reading_names: Name of each of `readings`, with its unit.
+        recorder: Writer of the drive to a file; None without one.
     """
 
     recorder: Recorder | None = None
@@ -43,7 +42,7 @@ class DriveSession:
         """Put the vehicle at the course's start, at rest on the ground.
 
         Args:
-            setup: What is driven, and where.
+            setup: Vehicle, course and simulation.
             gui: Show PyBullet's window.
 
         Raises:
@@ -118,7 +117,7 @@ class DriveSession:
         """
         at_once = ticks if self.recorder is None else 1
         for _ in range(0, ticks, at_once or 1):
-            self.world.engine.advance(at_once * self._steps)
+            self.world.advance(at_once * self._steps)
             self.tick += at_once
             self._forget()
             if self.recorder is not None:
@@ -159,13 +158,13 @@ class DriveSession:
             recorder.close()
 
     def pose(self) -> VehiclePose:
-        """Where the vehicle is now; `look_of(session.robot)` is what it looks like."""
+        """Return the present pose; `look_of(session.robot)` is the look that belongs to it."""
         if self._pose is None:
             self._pose = read_pose(self.robot)
         return self._pose
 
     def readings(self) -> NDArray[np.float64]:
-        """What the vehicle's drives and flippers do now (n,), see `reading_names`."""
+        """Return the readings of drives and flippers (n,), see `reading_names`."""
         if self._readings is not None:
             return self._readings
         values = []
@@ -185,15 +184,15 @@ class DriveSession:
 def with_payload(
     vehicle: VehicleDescription, mass: float, position: tuple[float, float, float] | None = None
 ) -> VehicleDescription:
-    """The vehicle with a payload on its body.
+    """Return the vehicle with a payload on its body.
 
     Mass and centre of mass are those of both together. The inertia is that of the body's box with the mass
     of both: of a payload that is spread as the body is.
 
     Args:
         vehicle: One whose body is given as numbers, unless the payload is 0.
-        mass: Of the payload [kg].
-        position: Its centre in the body frame (3,) [m]; None for the middle of the top of the body's box.
+        mass: Mass of the payload [kg].
+        position: Centre of the payload in the body frame (3,) [m]; None for the middle of the body's top.
 
     Raises:
         InvalidValueError: The body is given as a URDF.

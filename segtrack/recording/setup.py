@@ -1,39 +1,71 @@
-"""What is driven, where, and what the driver commands: everything that a drive depends on."""
+"""Setup, vehicle files, versions and commands of a drive: everything that it depends on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import platform
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
+from xml.etree import ElementTree
 
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description.load import find_vehicle
 from segtrack.engine import EngineName
-from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
-from segtrack.world import TRACK_MODELS, resolve
+from segtrack.engine.track_models import check_engine, resolve
+from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, finite, finite_vector
+
+FORMAT, FORMAT_VERSION = "segtrack drive", 1
+PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet")
+"""Packages that simulate."""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return versions of what simulates, by name, with Python, the system and the processor."""
+    import llvmlite.binding
+
+    found = {name: version_of(name) for name in PACKAGES}
+    system = f"{platform.system()} {platform.machine()}"
+    processor = llvmlite.binding.get_host_cpu_name()
+    return found | {"python": platform.python_version(), "system": system, "processor": processor}
+
+
+def version_of(package: str) -> str:
+    """Return the version of a package; `none` if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
 
 TICK = 0.01
-"""Commands are taken, and states published, once in so many seconds of simulated time [s]."""
+"""Simulated time between commands, and between states [s]."""
 TIME_STEPS = (0.001, 0.002)
-"""Steps of the simulation that a tick consists of [s]."""
+"""Possible time steps of the simulation [s]."""
 
 
 @dataclass(frozen=True)
 class DriveSetup:
-    """What is driven, and where. Two drives of one setup and the same commands are equal to the bit.
+    """Setup of a drive. Two drives of one setup and the same commands are equal to the bit.
 
     Attributes:
         vehicle: Name of a bundled vehicle, or path of a vehicle file.
         course: Name of a bundled course, or path of a course file.
-        setting: Of the course's obstacle, in its own unit; None for the course's own.
+        setting: Setting of the course's obstacle, in its own unit; None for the course's own.
         engine: `native` or `pybullet`; None for native where it runs the track model.
-        track_model: How tracks are built; None for the engine's default.
-        friction: Of the ground; None for the course's.
+        track_model: Track model; None for the engine's default.
+        friction: Friction coefficient of the ground [-]; None for the course's.
         soil: Name of the soil that the ground is of; None for the course's.
         payload: Mass on the body besides its own [kg].
         payload_position: Centre of the payload in the body frame (3,) [m]; None for the middle of the
             top of the body's box.
         time_step: 0.001 or 0.002 [s].
-        seed: Held for what is random in the station, degraded links; nothing in the simulation is.
+        seed: Seed of what is random in the station, degraded links; nothing in the simulation is.
     """
 
     vehicle: str = "quince"
@@ -49,7 +81,7 @@ class DriveSetup:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what no drive can have, whatever is installed here.
+        """Check the values as far as they do not depend on what is installed.
 
         Raises:
             InvalidValueError: A value of the wrong kind, or outside what it can be.
@@ -60,8 +92,7 @@ class DriveSetup:
         for name in ("track_model", "soil"):
             if getattr(self, name) is not None:
                 _check_name(name, getattr(self, name))
-        if self.engine is not None and self.engine not in TRACK_MODELS:
-            raise UnknownNameError("engine", self.engine, get_args(EngineName))
+        check_engine(self.engine)
         if self.setting is not None:
             self._take("setting", finite("setting", self.setting))
         for name, unit in (("friction", "-"), ("payload", "kg")):
@@ -79,26 +110,23 @@ class DriveSetup:
             raise InvalidValueError("seed", "a whole number from 0, below 2^53", self.seed)
 
     def resolved(self) -> DriveSetup:
-        """The setup with the engine and the track model that it leaves open.
+        """Return the setup with engine and track model filled in.
 
         Raises:
             UnknownNameError: No such track model.
             InvalidValueError: The engine does not run the track model.
             MissingPyBulletError: It takes PyBullet, which is not installed.
         """
-        engine = self.engine
-        if engine is None and self.track_model in (None, *TRACK_MODELS["native"]):
-            engine = "native"
-        engine, track_model = resolve(engine, self.track_model)
+        engine, track_model = resolve(self.engine, self.track_model, preferred="native")
         return replace(self, engine=engine, track_model=track_model)
 
     def as_json(self) -> dict[str, Any]:
-        """The setup as JSON can hold it."""
+        """Return a JSON-serialisable dict."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DriveSetup:
-        """The setup that `as_json` wrote.
+        """Return the setup that `as_json` wrote.
 
         Raises:
             UnknownNameError: A key that no setup has, or no such engine.
@@ -116,12 +144,12 @@ class DriveSetup:
 
 @dataclass(frozen=True)
 class Command:
-    """What a driver asks of a vehicle, held until the next command.
+    """Command of a driver, held until the next one.
 
     Attributes:
         left: Speed of the belts on the left side [m/s].
         right: Speed of the belts on the right side [m/s].
-        flipper_speeds: By name, raising positive [rad/s]; a flipper that is not named holds.
+        flipper_speeds: Flipper speeds by name, raising positive [rad/s]; a flipper that is not named holds.
         flatten: Move all flippers to 0 rad and hold them there, whatever `flipper_speeds` says.
     """
 
@@ -131,7 +159,7 @@ class Command:
     flatten: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is no command.
+        """Check the values.
 
         Raises:
             InvalidValueError: A speed is not a finite number, or `flatten` is neither true nor false.
@@ -154,3 +182,69 @@ class Command:
 def _check_name(what: str, name: object) -> None:
     if not isinstance(name, str) or not name or "\0" in name:
         raise InvalidValueError(what, "a name or the path of a file", name)
+
+
+@dataclass(frozen=True)
+class VehicleFiles:
+    """Vehicle file with the files that it names.
+
+    Attributes:
+        main: The vehicle file's name in `contents`.
+        contents: Bytes of each file, by its path below a folder that all of them share.
+    """
+
+    main: str
+    contents: Mapping[str, bytes]
+
+    @classmethod
+    def read(cls, vehicle: str | Path) -> VehicleFiles:
+        """Read a vehicle's files.
+
+        Args:
+            vehicle: Name of a bundled vehicle, or path of a vehicle file.
+
+        Raises:
+            SegtrackError: No such vehicle, or its file has mistakes.
+        """
+        path = find_vehicle(vehicle)
+        paths = {path, *map(Path, _named_files(load_vehicle(path)))}
+        root = Path(os.path.commonpath([file.parent for file in paths]))
+        try:
+            contents = {file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(paths)}
+        except OSError as error:
+            raise FileAccessError("read", error.filename, error.strerror or str(error)) from None
+        return cls(path.relative_to(root).as_posix(), contents)
+
+    def __post_init__(self) -> None:
+        """Refuse names that lead out of the folder.
+
+        Raises:
+            InvalidValueError: One does, or the vehicle file is missing.
+        """
+        for name in self.contents:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
+                raise InvalidValueError("file of a vehicle", "below the vehicle's folder", name)
+        if self.main not in self.contents:
+            raise InvalidValueError("vehicle file", f"one of {', '.join(self.contents)}", self.main)
+
+    def write(self, folder: Path) -> Path:
+        """Write the files below a folder; returns the vehicle file's path."""
+        for name, content in self.contents.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        return folder / self.main
+
+
+def _named_files(vehicle: VehicleDescription) -> Iterator[str]:
+    """Yield paths of what a vehicle file names, and of the meshes that its URDF names."""
+    if vehicle.body.urdf is not None:
+        yield vehicle.body.urdf
+        folder = Path(vehicle.body.urdf).parent
+        for mesh in ElementTree.parse(vehicle.body.urdf).getroot().iterfind("link/*/geometry/mesh"):
+            yield str((folder / mesh.get("filename", "")).resolve())
+    for track in vehicle.mounted_tracks():
+        for shape in track.spec.grousers.shapes if track.spec.grousers is not None else ():
+            if shape.mesh is not None:
+                yield shape.mesh.file

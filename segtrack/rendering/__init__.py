@@ -9,7 +9,7 @@ gives terrain as triangles, `raster` draws them, `camera` looks at them and `fil
 
 from segtrack.rendering.camera import SIZE, Camera, View, free_body
 from segtrack.rendering.film import FRAME_RATE, Film
-from segtrack.rendering.look import Part, VehicleLook, VehiclePose, part_points
+from segtrack.rendering.look import VehicleLook, VehiclePose, VisiblePart, part_points
 from segtrack.rendering.subject import FreeBody, PosedVehicle
 from segtrack.rendering.vehicle import look_of, read_pose
 
@@ -19,7 +19,7 @@ __all__ = [
     "Camera",
     "Film",
     "FreeBody",
-    "Part",
+    "VisiblePart",
     "PosedVehicle",
     "VehicleLook",
     "VehiclePose",

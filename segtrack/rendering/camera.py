@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,17 +18,20 @@ from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.files import replacing
 from segtrack.geometry.rotation import rotation_of
 from segtrack.rendering.ground import ground_mesh
-from segtrack.rendering.mesh import Mesh, join
+from segtrack.rendering.materials import COLOURS
+from segtrack.rendering.mesh import ColouredMesh, join
 from segtrack.rendering.raster import (
-    Look,
+    Buffer,
     Projection,
+    Work,
     allocate_buffer,
     allocate_work,
     clear,
     draw_triangles,
-    paint_pixels,
 )
+from segtrack.rendering.shading import Look, paint_pixels
 from segtrack.rendering.subject import FreeBody, LiveRobot, PosedVehicle
+from segtrack.rendering.sun import SUN, ShadowMap
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain
 
@@ -35,9 +39,6 @@ View = Literal["side", "top", "oblique", "chase"]
 SIZE = (640, 360)
 """Width and height of a picture [pixels]."""
 MAX_SIZE = 4096
-_SKY = np.array([243, 246, 249], dtype=np.float32)
-_CUT = np.array([184, 168, 146], dtype=np.float32)
-_SUN = np.array([0.35, -0.55, 0.76]) / math.sqrt(0.35**2 + 0.55**2 + 0.76**2)
 _TALL: dict[View, float] = {"side": 0.9, "top": 1.05, "oblique": 1.0, "chase": 2.4}
 _WIDE = 1.05
 """Height and width of what a picture shows at least, over the robot's longest diagonal."""
@@ -53,11 +54,18 @@ _DIRECTIONS: dict[View, tuple[float, float, float]] = {
 _PERSPECTIVE: tuple[View, ...] = ("oblique", "chase")
 _SQUARES, _MAX_SQUARES = (0.01, 0.1, 0.5, 1.0, 5.0, math.inf), 20
 """Sides of the squares on the ground [m], and how many the robot's diagonal may span."""
+_GAP, _LIFT = 0.005, 0.004
+"""Gap between two faces from which a line is drawn between them, and distance by which points are tested for
+shadows nearer to the sun than they are, over the robot's diagonal."""
+_SHADOW, _FINE_SHADOW, _FINE_BLUR = 256, 2048, 3
+"""Pixels along a side of what the sun sees, of a frame and of a still, and half the blur of a still's."""
+_SHADOW_REACH = 3.0
+"""Distance to which a still shows shadows of the ground, over the robot's diagonal."""
 _NEAR, _FAR = 0.05, 1e3
 """Nothing is shown that is nearer [m], in perspective; parallel rays begin so far behind the robot."""
 
 
-def free_body(mesh: Mesh, pose: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> FreeBody:
+def free_body(mesh: ColouredMesh, pose: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> FreeBody:
     """Return a rigid body of somebody's own, to be shown beside a robot.
 
     Args:
@@ -70,6 +78,27 @@ def free_body(mesh: Mesh, pose: Callable[[], tuple[Sequence[float], Sequence[flo
         return mesh.points @ Rotation.from_quat(orientation).as_matrix().T + position
 
     return FreeBody(mesh, points)
+
+
+@dataclass(frozen=True, eq=False)
+class _Canvas:
+    """Room for pictures.
+
+    Attributes:
+        samples: Pixels of the buffer along each side of a pixel.
+        buffer: What they show.
+        work: Work arrays.
+        sky: Colours of each row of the buffer where there is nothing (height, 3).
+        shadows: What casts shadows, as the sun sees it.
+        with_ground: Whether the ground casts shadows, too.
+    """
+
+    samples: int
+    buffer: Buffer
+    work: Work
+    sky: NDArray[np.float32]
+    shadows: ShadowMap
+    with_ground: bool
 
 
 class Camera:
@@ -129,39 +158,77 @@ class Camera:
         diagonal = float(np.linalg.norm(np.ptp(arms @ pose.body.rotation, axis=0)))
         self.scale = min(size[1] / _TALL[view], size[0] / _WIDE) / diagonal
         self.square = next(side for side in _SQUARES if _MAX_SQUARES * side >= diagonal)
-        self._reach = -float(arms[:, 1].min())
-        self._buffer = allocate_buffer(2 * size[0], 2 * size[1], len(self._colours))
-        self._work = allocate_work(max(len(self._ground.points), len(vehicle.points)))
+        self._diagonal, self._reach = diagonal, -float(arms[:, 1].min())
+        self._points = max(len(self._ground.points), len(vehicle.points))
+        self._canvas = self._prepare(2, ShadowMap(_SHADOW, len(self._triangles)))
 
-    def take(self) -> NDArray[np.uint8]:
-        """Take a picture: red, green and blue (height, width, 3)."""
+    def take(self, *, fine: bool = False) -> NDArray[np.uint8]:
+        """Take a picture: red, green and blue (height, width, 3).
+
+        Args:
+            fine: Whether to take 16 samples a pixel in place of 4, and show shadows on bodies and those
+                of the ground as well: for a still, since it takes about ten times as long.
+        """
+        if not fine:
+            return self._draw(self._canvas)
+        shadows = ShadowMap(_FINE_SHADOW, len(self._colours), blur=_FINE_BLUR, on_bodies=True)
+        large = self._draw(self._prepare(4, shadows, with_ground=True)).astype(np.uint16)
+        width, height = self.size
+        means: NDArray[np.uint8] = (large.reshape(height, 2, width, 2, 3).sum(axis=(1, 3)) // 4).astype(
+            np.uint8
+        )
+        return means
+
+    def _prepare(self, samples: int, shadows: ShadowMap, *, with_ground: bool = False) -> _Canvas:
+        """Return room for pictures with so many samples along each side of a pixel."""
+        width, height = samples * self.size[0], samples * self.size[1]
+        down = np.linspace(0.0, 1.0, height)[:, None]
+        sky = (1 - down) * np.array(COLOURS["sky"]) + down * np.array(COLOURS["horizon"])
+        buffer = allocate_buffer(width, height, len(self._colours))
+        return _Canvas(
+            samples, buffer, allocate_work(self._points), sky.astype(np.float32), shadows, with_ground
+        )
+
+    def _draw(self, canvas: _Canvas) -> NDArray[np.uint8]:
+        """Draw the scene as it is now on a canvas."""
         pose = self.subject.pose
         seen = [self.subject.look.points(pose), *(body.points() for body in self._bodies)]
         points = np.concatenate(seen)
-        projection = self._projection(pose.body)
+        projection = self._projection(pose.body, canvas.samples)
         near = _NEAR if projection.perspective else -_FAR
         backs = self.view == "side"  # It cuts the ground off, and looks into it.
         cut = -self._reach if backs else near
-        ground, first = self._ground, len(self._ground.triangles)
-        clear(self._buffer)
-        draw_triangles(points, self._triangles, first, near, False, projection, self._buffer, self._work)
-        draw_triangles(ground.points, ground.triangles, 0, cut, backs, projection, self._buffer, self._work)
-        picture = np.empty((self.size[1], self.size[0], 3), np.uint8)
-        look = Look(self._colours, self._squares, self.square, _SKY, _CUT, cut)
-        paint_pixels(self._buffer, look, projection, picture)
+        ground, first, work = self._ground, len(self._ground.triangles), canvas.work
+        casters, reach = [(points, self._triangles)], _SHADOW_REACH * self._diagonal
+        if canvas.with_ground:
+            casters.insert(0, (ground.points, ground.triangles))
+        elif self.view == "side":
+            casters = []  # The ground is seen edge-on.
+        else:
+            reach = min(reach, 1.02 * float(np.linalg.norm(points - pose.body.origin, axis=1).max()))
+        lift = _LIFT * self._diagonal
+        shadow = canvas.shadows.cast(casters, pose.body.origin, reach, lift, work)
+        clear(canvas.buffer)
+        draw_triangles(points, self._triangles, first, near, False, projection, canvas.buffer, work)
+        draw_triangles(ground.points, ground.triangles, 0, cut, backs, projection, canvas.buffer, work)
+        gap, distance = _GAP * self._diagonal, _FOCAL * self.size[0] / self.scale
+        ground_look = self._colours, self._squares, self.square
+        look = Look(*ground_look, canvas.sky, cut, gap, canvas.samples // 2, distance)
+        picture = np.empty((len(canvas.sky) // 2, canvas.samples * self.size[0] // 2, 3), np.uint8)
+        paint_pixels(canvas.buffer, look, shadow, projection, picture)
         return picture
 
     def save(self, path: str | Path) -> Path:
-        """Take a picture and write it to a file, .png or another kind that Pillow knows; returns its path.
+        """Take a fine picture and write it to a file, .png or another kind of Pillow's; returns its path.
 
         Raises:
             FileAccessError: The file cannot be written.
         """
         with replacing(Path(path)) as temporary:
-            Image.fromarray(self.take()).save(temporary, optimize=True)
+            Image.fromarray(self.take(fine=True)).save(temporary, optimize=True)
         return Path(path)
 
-    def _projection(self, body: Frame) -> Projection:
+    def _projection(self, body: Frame, samples: int) -> Projection:
         target, forward = np.array(body.origin, dtype=float), np.array(_DIRECTIONS[self.view])
         if self.view == "chase":
             heading = math.atan2(body.rotation[1, 0], body.rotation[0, 0])
@@ -170,8 +237,8 @@ class Camera:
         sideways = np.array([1.0, 0.0, 0.0]) if self.view == "top" else np.cross(forward, [0.0, 0.0, 1.0])
         right = sideways / np.linalg.norm(sideways)
         axes = np.array([right, np.cross(right, forward), forward])
-        width = 2 * self.size[0]
+        width = samples * self.size[0]
         if self.view in _PERSPECTIVE:
-            distance = _FOCAL * width / (2 * self.scale)
-            return Projection(target - distance * forward, axes, _FOCAL * width, True, _SUN)
-        return Projection(target, axes, 2 * self.scale, False, _SUN)
+            distance = _FOCAL * self.size[0] / self.scale
+            return Projection(target - distance * forward, axes, _FOCAL * width, True, SUN)
+        return Projection(target, axes, samples * self.scale, False, SUN)

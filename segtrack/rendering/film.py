@@ -19,7 +19,7 @@ from segtrack.files import check_writable
 from segtrack.rendering.camera import SIZE, Camera, View
 from segtrack.rendering.subject import FreeBody, PosedVehicle
 from segtrack.robot import Robot
-from segtrack.robot.state import attitude_of
+from segtrack.robot.robot import attitude_of
 from segtrack.terrain import Terrain
 
 FRAME_RATE = 25.0

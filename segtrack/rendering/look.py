@@ -1,4 +1,4 @@
-"""What a vehicle looks like, and where it is, as data: meshes in their own frames, and poses of links.
+"""Look of a vehicle and its poses as data: meshes in their own frames, and poses of links.
 
 Frames. Links have their frames in the world. A track frame is mounted on its link; x forward, z up, y along
 the axles. A belt coordinate runs along the belt's path, and grows with the travel.
@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.description.frames import Frame
 from segtrack.geometry.path import Arc, BeltPath, Line
 from segtrack.geometry.rotation import rotation_about_y
-from segtrack.rendering.mesh import Mesh, join, repeat_points
+from segtrack.rendering.mesh import ColouredMesh, join, repeat_points
 
 _POSE = 7
 """Numbers of a pose: position (3,) [m] and quaternion (x, y, z, w)."""
@@ -54,7 +54,7 @@ class OnWheel:
 
     Attributes:
         track: Its index.
-        center: In the track frame (3,) [m].
+        center: Centre in the track frame (3,) [m].
         radius: Belt travel per angle [m/rad].
     """
 
@@ -68,7 +68,7 @@ class OnBodies:
     """Once on each of n bodies.
 
     Attributes:
-        indices: Of the bodies (n,).
+        indices: Indices of the bodies (n,).
     """
 
     indices: NDArray[np.intp]
@@ -78,7 +78,7 @@ Place: TypeAlias = OnLink | OnBelt | OnWheel | OnBodies
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class VisiblePart:
     """Something to see.
 
     Attributes:
@@ -86,12 +86,12 @@ class Part:
         place: What it is on, and how often.
     """
 
-    mesh: Mesh
+    mesh: ColouredMesh
     place: Place
 
     @property
     def count(self) -> int:
-        """How often it is there."""
+        """Number of copies."""
         match self.place:
             case OnBelt(_, coordinates):
                 return len(coordinates)
@@ -108,7 +108,7 @@ class TrackLook:
         name: Full name in the vehicle.
         link: Index of the link that it is mounted on.
         mount: Track frame in the link's.
-        path: Of its belt, in the track frame.
+        path: Path of its belt, in the track frame.
     """
 
     name: str
@@ -119,12 +119,12 @@ class TrackLook:
 
 @dataclass(frozen=True, eq=False)
 class VehiclePose:
-    """Where everything of a vehicle is at an instant.
+    """Poses of all parts of a vehicle at an instant.
 
     Attributes:
         links: Frames of its links in the world: origin [m], quaternion (x, y, z, w), (n, 7). The first is
             the body frame.
-        travels: Of its belts (t,) [m].
+        travels: Travels of its belts (t,) [m].
         bodies: Bodies that are no links, shoes and wheels of link chains, likewise (b, 7).
     """
 
@@ -135,7 +135,13 @@ class VehiclePose:
     @property
     def body(self) -> Frame:
         """The body frame in the world."""
-        return _frame(self.links[0])
+        return Frame(Rotation.from_quat(self.links[0, 3:]).as_matrix(), self.links[0, :3])
+
+    @property
+    def frames(self) -> list[Frame]:
+        """The frames of its links in the world."""
+        rotations = Rotation.from_quat(self.links[:, 3:]).as_matrix()
+        return [Frame(*frame) for frame in zip(rotations, self.links[:, :3], strict=True)]
 
     def flat(self) -> NDArray[np.float64]:
         """All its numbers in a row (7 n + t + 7 b,), which `VehicleLook.pose` turns back."""
@@ -144,10 +150,10 @@ class VehiclePose:
 
 @dataclass(frozen=True, eq=False)
 class VehicleLook:
-    """What a vehicle looks like.
+    """Meshes of a vehicle, each in the frame of its part.
 
     Attributes:
-        name: Of the vehicle.
+        name: Name of the vehicle.
         links: Names of its links; the first is the body frame.
         tracks: Its tracks.
         bodies: How many bodies are no links: shoes and wheels of link chains.
@@ -158,16 +164,16 @@ class VehicleLook:
     links: tuple[str, ...]
     tracks: tuple[TrackLook, ...]
     bodies: int
-    parts: tuple[Part, ...]
+    parts: tuple[VisiblePart, ...]
 
     @property
     def size(self) -> int:
-        """How many numbers a pose has."""
+        """Return the length of a flat pose."""
         return _POSE * (len(self.links) + self.bodies) + len(self.tracks)
 
     @property
     def pose_names(self) -> tuple[str, ...]:
-        """What each number of a flat pose is, with its unit."""
+        """Return the name and unit of each number of a flat pose."""
         parts = ("x [m]", "y [m]", "z [m]", "qx", "qy", "qz", "qw")
         links = [f"{link} {part}" for link in self.links for part in parts]
         travels = [f"{track.name} travel [m]" for track in self.tracks]
@@ -175,7 +181,7 @@ class VehicleLook:
         return (*links, *travels, *bodies)
 
     @property
-    def mesh(self) -> Mesh:
+    def mesh(self) -> ColouredMesh:
         """All parts as one mesh, each as often as it is there; `points` says where its corners are."""
         return join(part.mesh.times(part.count) for part in self.parts)
 
@@ -203,27 +209,29 @@ class VehicleLook:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> VehicleLook:
         """The look that `as_json` wrote."""
+        parts = [(_mesh_from_json(part["mesh"]), _place_from_json(part["place"])) for part in data["parts"]]
         return cls(
             data["name"],
             tuple(data["links"]),
             tuple(_track_from_json(track) for track in data["tracks"]),
             data["bodies"],
-            tuple(
-                Part(_mesh_from_json(part["mesh"]), _place_from_json(part["place"])) for part in data["parts"]
-            ),
+            tuple(VisiblePart(*part) for part in parts),
         )
 
     def points(self, pose: VehiclePose) -> NDArray[np.float64]:
         """Corners of `mesh` in the world (n, 3) [m]."""
-        return np.concatenate([part_points(self, part, pose) for part in self.parts])
+        frames = pose.frames
+        return np.concatenate([part_points(self, part, pose, frames) for part in self.parts])
 
 
-def part_points(look: VehicleLook, part: Part, pose: VehiclePose) -> NDArray[np.float64]:
-    """Corners of a part in the world, of each of its copies in turn (k, 3) [m]."""
-    points = part.mesh.points
+def part_points(
+    look: VehicleLook, part: VisiblePart, pose: VehiclePose, frames: list[Frame] | None = None
+) -> NDArray[np.float64]:
+    """Corners of a part in the world, of each of its copies in turn (k, 3) [m]; `frames` are the pose's."""
+    points, frames = part.mesh.points, pose.frames if frames is None else frames
     match part.place:
         case OnLink(link):
-            return _frame(pose.links[link]).points(points)
+            return frames[link].points(points)
         case OnBodies(indices):
             poses = pose.bodies[indices]
             return repeat_points(points, Rotation.from_quat(poses[:, 3:]).as_matrix(), poses[:, :3])
@@ -233,11 +241,7 @@ def part_points(look: VehicleLook, part: Part, pose: VehiclePose) -> NDArray[np.
         case OnWheel(number, center, radius):
             track, travel = look.tracks[number], pose.travels[number]
             on_track = points @ rotation_about_y(travel / radius).T + center
-    return (_frame(pose.links[track.link]) @ track.mount).points(on_track)
-
-
-def _frame(pose: NDArray[np.float64]) -> Frame:
-    return Frame(Rotation.from_quat(pose[3:]).as_matrix(), pose[:3])
+    return (frames[track.link] @ track.mount).points(on_track)
 
 
 def _places(path: BeltPath, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -250,20 +254,20 @@ def _places(path: BeltPath, at: NDArray[np.float64]) -> tuple[NDArray[np.float64
 
 
 _ARRAYS = {"points": "<f8", "triangles": "<i4", "colours": "<f4"}
-"""How a mesh's arrays are written, row by row, in base64."""
+"""Number formats of a mesh's arrays, written row by row in base64."""
 _PLACES = {"link": OnLink, "belt": OnBelt, "wheel": OnWheel, "bodies": OnBodies}
 _SEGMENTS = {"line": Line, "arc": Arc}
 
 
-def _mesh_as_json(mesh: Mesh) -> dict[str, str]:
+def _mesh_as_json(mesh: ColouredMesh) -> dict[str, str]:
     return {
         name: b64encode(getattr(mesh, name).astype(kind).tobytes()).decode() for name, kind in _ARRAYS.items()
     }
 
 
-def _mesh_from_json(data: Mapping[str, str]) -> Mesh:
+def _mesh_from_json(data: Mapping[str, str]) -> ColouredMesh:
     arrays = {name: np.frombuffer(b64decode(data[name]), kind) for name, kind in _ARRAYS.items()}
-    return Mesh(**{name: array.reshape(-1, 3) for name, array in arrays.items()})
+    return ColouredMesh(**{name: array.reshape(-1, 3) for name, array in arrays.items()})
 
 
 def _place_as_json(place: Place) -> dict[str, Any]:

@@ -11,38 +11,34 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.geometry.solids import Box, Cylinder, Hull, Solid
+from segtrack.rendering.materials import Colour
 
 _SIDES, _SECTORS = 24, 6
-"""Of a round."""
-
-Colour = tuple[float, float, float]
-"""Red, green and blue, 0 to 255."""
-BODY: Colour = (232, 163, 61)
-"""Of a body that gives none of its own."""
+"""Facets of a cylinder, and coloured sectors of a wheel's disc."""
 
 
-class Mesh(NamedTuple):
+class ColouredMesh(NamedTuple):
     """A surface.
 
     Attributes:
         points: Corners (n, 3) [m].
         triangles: Their indices, counterclockwise from outside (m, 3).
-        colours: Of the triangles (m, 3), 0 to 255.
+        colours: Colours of the triangles (m, 3), 0 to 255.
     """
 
     points: NDArray[np.float64]
     triangles: NDArray[np.int32]
     colours: NDArray[np.float32]
 
-    def moved(self, rotation: NDArray[np.float64], origin: ArrayLike) -> Mesh:
+    def moved(self, rotation: NDArray[np.float64], origin: ArrayLike) -> ColouredMesh:
         """Return the mesh from outside a frame, in which it is given."""
         return self._replace(points=self.points @ rotation.T + np.asarray(origin))
 
-    def times(self, count: int) -> Mesh:
+    def times(self, count: int) -> ColouredMesh:
         """Return `count` of the mesh in one place; `repeat_points` tells where they are."""
         starts = len(self.points) * np.arange(count, dtype=np.int32)
         triangles = self.triangles[None] + starts[:, None, None]
-        return Mesh(
+        return ColouredMesh(
             np.tile(self.points, (count, 1)), triangles.reshape(-1, 3), np.tile(self.colours, (count, 1))
         )
 
@@ -54,18 +50,18 @@ class Mesh(NamedTuple):
         return normals / np.maximum(lengths, 1e-300)[:, None]
 
 
-def coloured(points: ArrayLike, triangles: ArrayLike, colour: Colour) -> Mesh:
+def coloured(points: ArrayLike, triangles: ArrayLike, colour: Colour) -> ColouredMesh:
     """Return a mesh of one colour."""
     indices = np.asarray(triangles, dtype=np.int32).reshape(-1, 3)
     colours = np.broadcast_to(np.array(colour, dtype=np.float32), (len(indices), 3)).copy()
-    return Mesh(np.asarray(points, dtype=float).reshape(-1, 3), indices, colours)
+    return ColouredMesh(np.asarray(points, dtype=float).reshape(-1, 3), indices, colours)
 
 
-def join(meshes: Iterable[Mesh]) -> Mesh:
+def join(meshes: Iterable[ColouredMesh]) -> ColouredMesh:
     """Return several meshes as one."""
     parts = [coloured([], [], (0, 0, 0)), *meshes]
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
-    return Mesh(
+    return ColouredMesh(
         np.concatenate([part.points for part in parts]),
         np.concatenate([part.triangles + int(start) for part, start in zip(parts, starts, strict=False)]),
         np.concatenate([part.colours for part in parts]),
@@ -79,7 +75,7 @@ def repeat_points(
     return (points @ rotations.transpose(0, 2, 1) + origins[:, None]).reshape(-1, 3)
 
 
-def convex(points: ArrayLike, colour: Colour) -> Mesh:
+def convex(points: ArrayLike, colour: Colour) -> ColouredMesh:
     """Return the convex hull of points (n, 3) [m]."""
     corners = np.asarray(points, dtype=float)
     hull = ConvexHull(corners)
@@ -89,19 +85,19 @@ def convex(points: ArrayLike, colour: Colour) -> Mesh:
     return coloured(corners, np.where(inwards[:, None], triangles[:, ::-1], triangles), colour)
 
 
-def box(half_extents: ArrayLike, colour: Colour) -> Mesh:
+def box(half_extents: ArrayLike, colour: Colour) -> ColouredMesh:
     """Return a box about its frame's origin; half of each edge (3,) [m]."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     return convex(signs * np.asarray(half_extents), colour)
 
 
-def prism(outline: ArrayLike, y_min: float, y_max: float, colour: Colour) -> Mesh:
+def prism(outline: ArrayLike, y_min: float, y_max: float, colour: Colour) -> ColouredMesh:
     """Return a convex outline (n, 2) in (x, z), drawn out along y [m]."""
     plane = np.asarray(outline, dtype=float)
     return convex(np.concatenate([np.insert(plane, 1, y, axis=1) for y in (y_min, y_max)]), colour)
 
 
-def wheel(radius: float, length: float, colour: Colour, mark: Colour | None = None) -> Mesh:
+def wheel(radius: float, length: float, colour: Colour, mark: Colour | None = None) -> ColouredMesh:
     """Return a round about its frame's y axis [m], in sectors of two colours to see it turn."""
     turn = np.linspace(0, 2 * math.pi, _SIDES, endpoint=False)
     rim = radius * np.stack([np.sin(turn), np.cos(turn)], axis=1)
@@ -120,7 +116,7 @@ def wheel(radius: float, length: float, colour: Colour, mark: Colour | None = No
     return disc
 
 
-def ball(radius: float, colour: Colour) -> Mesh:
+def ball(radius: float, colour: Colour) -> ColouredMesh:
     """Return a ball about its frame's origin."""
     rings = np.linspace(0, math.pi, 9)
     turn = np.linspace(0, 2 * math.pi, 16, endpoint=False)
@@ -130,7 +126,9 @@ def ball(radius: float, colour: Colour) -> Mesh:
     return convex(radius * np.unique(np.round(points, 9), axis=0), colour)
 
 
-def ring(outer: NDArray[np.float64], inner: NDArray[np.float64], width: float, colour: Colour) -> Mesh:
+def ring(
+    outer: NDArray[np.float64], inner: NDArray[np.float64], width: float, colour: Colour
+) -> ColouredMesh:
     """Return a closed band between two outlines (n, 2) in (x, z), station by station, drawn out along y."""
     n = len(outer)
     points = np.concatenate(
@@ -144,7 +142,7 @@ def ring(outer: NDArray[np.float64], inner: NDArray[np.float64], width: float, c
     return coloured(points, np.concatenate(triangles), colour)
 
 
-def of_solid(solid: Solid, colour: Colour, mark: Colour | None = None) -> Mesh:
+def of_solid(solid: Solid, colour: Colour, mark: Colour | None = None) -> ColouredMesh:
     """Return a solid of a track; a cylinder in sectors of two colours if there is a mark."""
     match solid:
         case Box(size):
@@ -155,7 +153,7 @@ def of_solid(solid: Solid, colour: Colour, mark: Colour | None = None) -> Mesh:
             return convex(vertices, colour)
 
 
-def from_file(file: str, scale: Sequence[float], colour: Colour) -> Mesh:
+def from_file(file: str, scale: Sequence[float], colour: Colour) -> ColouredMesh:
     """Return the surface in an OBJ or STL file, scaled along its axes."""
     import trimesh  # Here, for it takes half a second.
 

@@ -12,19 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.vectors import Vector, compiled, cross, dot, offset, row
+from segtrack.ground.kernels import compiled, entry
+from segtrack.ground.vectors import cross, dot, offset, row
 
 EMPTY = np.iinfo(np.int32).max
 """Face of a pixel that shows none."""
-_DARK_SQUARE = 0.93
-_AMBIENT = 0.5
-"""Brightness of what the sun does not shine on."""
-_FADE = 3.0
-"""Squares fade with the distance in perspective: half of them is left here [m]."""
+_AMBIENT, _SKY, _SUN = 0.38, 0.22, 0.48
+"""Brightness from all sides, from the sky on what looks up, and from the sun on what looks at it [-]."""
 
 
 class Projection(NamedTuple):
-    """How a camera projects.
+    """Projection of a camera.
 
     Attributes:
         eye: Its position in the world (3,) [m].
@@ -42,45 +40,31 @@ class Projection(NamedTuple):
 
 
 class Buffer(NamedTuple):
-    """What each pixel shows.
+    """Buffers of what each pixel shows.
 
     Attributes:
         nearness: See the module (height, width).
         faces: Index of the triangle, its complement if it is seen from behind, `EMPTY` if there is
             none (height, width).
-        brightness: Of each triangle, 0 to 1 (m,).
+        lights: Brightness of each triangle in the shadow, and what the sun adds to it (m, 2).
+        normals: Unit normal of each triangle in the world (m, 3).
+        slopes: Tangent of the angle at which each triangle falls away from the eye, at most 100 (m,).
+        lines: Whether there is a line at an edge (height, width).
     """
 
     nearness: NDArray[np.float32]
     faces: NDArray[np.int32]
-    brightness: NDArray[np.float32]
-
-
-class Look(NamedTuple):
-    """Colours; red, green and blue are 0 to 255.
-
-    Attributes:
-        colours: Of each face in full light (m, 3).
-        squares: World axis (0, 1, 2) that squares on each face are perpendicular to, -1 for no squares (m,).
-        square: Their side [m].
-        sky: Where there is nothing (3,).
-        cut: Of ground that is cut off, which is faces with squares seen from behind (3,).
-        cut_depth: Where it is cut off, forward [m].
-    """
-
-    colours: NDArray[np.float32]
-    squares: NDArray[np.int8]
-    square: float
-    sky: NDArray[np.float32]
-    cut: NDArray[np.float32]
-    cut_depth: float
+    lights: NDArray[np.float32]
+    normals: NDArray[np.float32]
+    slopes: NDArray[np.float32]
+    lines: NDArray[np.bool_]
 
 
 class Work(NamedTuple):
     """Work arrays.
 
     Attributes:
-        points: In the camera's coordinates (n, 3) [m].
+        points: Points in the camera's coordinates (n, 3) [m].
         clipped: A triangle of which a corner is cut off (4, 3).
     """
 
@@ -93,7 +77,10 @@ def allocate_buffer(width: int, height: int, triangles: int) -> Buffer:
     return Buffer(
         np.empty((height, width), np.float32),
         np.empty((height, width), np.int32),
+        np.empty((triangles, 2), np.float32),
+        np.empty((triangles, 3), np.float32),
         np.empty(triangles, np.float32),
+        np.empty((height, width), np.bool_),
     )
 
 
@@ -102,14 +89,14 @@ def allocate_work(points: int) -> Work:
     return Work(np.empty((points, 3)), np.empty((4, 3)))
 
 
-@compiled
+@entry
 def clear(buffer: Buffer) -> None:
     """Show nothing."""
     buffer.nearness[:] = -np.inf
     buffer.faces[:] = EMPTY
 
 
-@compiled
+@entry
 def draw_triangles(
     points: NDArray[np.float64],
     triangles: NDArray[np.int32],
@@ -123,13 +110,13 @@ def draw_triangles(
     """Draw triangles over what is farther away.
 
     Args:
-        points: In the world (n, 3) [m].
+        points: Points in the world (n, 3) [m].
         triangles: Indices of the corners, counterclockwise from outside (m, 3).
         first: Index of the first triangle in `buffer.faces`.
         near: What is nearer than this is cut off [m]; positive in perspective.
         backs: Whether triangles are seen from behind, too.
         projection: The camera's.
-        buffer: Pixels, and how bright faces are.
+        buffer: Pixels, and how faces lie in the light.
         work: Room for `points` and for a clipped triangle.
     """
     height, width = buffer.faces.shape
@@ -146,8 +133,13 @@ def draw_triangles(
         if dot(normal, towards) >= 0 and not backs:
             continue
         length = math.sqrt(dot(normal, normal))
-        lit = max(dot(normal, sun), 0.0) / length if length > 0 else 0.0
-        buffer.brightness[first + t] = _AMBIENT + (1 - _AMBIENT) * lit
+        one = 1 / length if length > 0 else 0.0
+        buffer.lights[first + t, 0] = _AMBIENT + _SKY * (0.5 + 0.5 * normal[2] * one)
+        buffer.lights[first + t, 1] = _SUN * max(dot(normal, sun), 0.0) * one
+        for k in range(3):
+            buffer.normals[first + t, k] = normal[k] * one
+        facing = abs(dot(normal, row(axes, 2))) * one
+        buffer.slopes[first + t] = math.sqrt(max(1 - facing * facing, 0.0)) / max(facing, 0.01)
         count = 0
         for side in range(3):
             a, b = triangles[t, side], triangles[t, (side + 1) % 3]
@@ -199,54 +191,3 @@ def _fill(
                 buffer.nearness[j, i] = nearness
                 buffer.faces[j, i] = code
             nearness += slope_x
-
-
-@compiled
-def paint_pixels(buffer: Buffer, look: Look, projection: Projection, picture: NDArray[np.uint8]) -> None:
-    """Paint each pixel of a picture (height, width, 3) as the mean of 2 x 2 pixels of the buffer.
-
-    Inside a face one of them stands for all four.
-    """
-    faces = buffer.faces
-    for y in range(picture.shape[0]):
-        for x in range(picture.shape[1]):
-            j, i = 2 * y, 2 * x
-            code = faces[j, i]
-            if code == faces[j, i + 1] == faces[j + 1, i] == faces[j + 1, i + 1]:
-                colour = _colour(j, i, buffer, look, projection)
-            else:
-                colour = (0.0, 0.0, 0.0)
-                for sub in range(4):
-                    one = _colour(j + sub // 2, i + sub % 2, buffer, look, projection)
-                    colour = colour[0] + one[0] / 4, colour[1] + one[1] / 4, colour[2] + one[2] / 4
-            for k in range(3):
-                picture[y, x, k] = int(colour[k])
-
-
-@compiled
-def _colour(j: int, i: int, buffer: Buffer, look: Look, projection: Projection) -> Vector:
-    """Colour of a pixel of the buffer."""
-    height, width = buffer.faces.shape
-    axes, eye = projection.axes, projection.eye
-    code = buffer.faces[j, i]
-    if code == EMPTY:
-        return look.sky[0], look.sky[1], look.sky[2]
-    face = code if code >= 0 else -1 - code
-    colour, tint, axis = look.colours[face], float(buffer.brightness[face]), look.squares[face]
-    if axis >= 0:
-        forward = float(buffer.nearness[j, i])
-        forward = 1 / forward if projection.perspective else -forward
-        if code < 0:
-            colour, tint, forward = look.cut, 1.0, look.cut_depth
-            axis = 0 if abs(axes[2, 0]) > 0.5 else 1 if abs(axes[2, 1]) > 0.5 else 2
-        scale = projection.scale / forward if projection.perspective else projection.scale
-        x, y = (i + 0.5 - width / 2) / scale, (height / 2 - j - 0.5) / scale
-        parity = 0
-        for k in range(3):
-            if k != axis:
-                place = eye[k] + x * axes[0, k] + y * axes[1, k] + forward * axes[2, k]
-                parity += math.floor(place / look.square)
-        if parity % 2:
-            fade = _FADE / (_FADE + forward) if projection.perspective else 1.0
-            tint *= 1.0 - (1.0 - _DARK_SQUARE) * fade
-    return tint * colour[0], tint * colour[1], tint * colour[2]

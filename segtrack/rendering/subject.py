@@ -1,4 +1,4 @@
-"""What a camera can follow, and what else it can be shown."""
+"""Subjects of a camera: what it follows, and other bodies in the picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.rendering.look import VehicleLook, VehiclePose
-from segtrack.rendering.mesh import Mesh
+from segtrack.rendering.mesh import ColouredMesh
 from segtrack.rendering.vehicle import look_of, read_pose
 from segtrack.robot import Robot
 
@@ -41,7 +41,7 @@ class LiveRobot:
 
     @property
     def pose(self) -> VehiclePose:
-        """Where it is."""
+        """Return its pose."""
         return read_pose(self._robot)
 
 
@@ -53,5 +53,5 @@ class FreeBody(NamedTuple):
         points: Returns the mesh's points where they are now, in the world (n, 3) [m].
     """
 
-    mesh: Mesh
+    mesh: ColouredMesh
     points: Callable[[], NDArray[np.float64]]

@@ -1,51 +1,100 @@
-"""A robot as a look and a pose, whichever engine moves it."""
+"""Vehicle as meshes in poses: links, wheels, belts, and the visuals of a URDF."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
+from segtrack.description.frames import Frame, read_vector
 from segtrack.description.track import TrackSpec
+from segtrack.engine.track_models import Drawing, find_track_model
 from segtrack.geometry import solids as geometry
-from segtrack.geometry.outline import inner_outline, outer_outline
-from segtrack.geometry.path import Arc
+from segtrack.geometry.path import Arc, inner_outline, outer_outline
 from segtrack.geometry.rotation import quaternion_of
 from segtrack.rendering.look import (
     OnBelt,
     OnBodies,
     OnLink,
     OnWheel,
-    Part,
     TrackLook,
     VehicleLook,
     VehiclePose,
+    VisiblePart,
 )
-from segtrack.rendering.mesh import BODY, Colour, Mesh, box, convex, join, of_solid, ring, wheel
-from segtrack.rendering.urdf_visuals import urdf_meshes
+from segtrack.rendering.materials import COLOURS, Colour
+from segtrack.rendering.mesh import (
+    ColouredMesh,
+    ball,
+    box,
+    convex,
+    from_file,
+    join,
+    of_solid,
+    ring,
+    wheel,
+)
 from segtrack.robot import Robot
 from segtrack.robot.track import Track
 
-if TYPE_CHECKING:  # Numba takes half a second to import.
+if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
 
-BELT: Colour = (66, 74, 82)
-FLIPPER_BELT: Colour = (50, 112, 158)
-GROUSER: Colour = (34, 38, 42)
-WHEEL: Colour = (150, 158, 166)
-SPOKE: Colour = (112, 120, 128)
-STRIPE: Colour = (150, 158, 166)
-_PLATE: Colour = (176, 184, 192)
+
+def urdf_meshes(file: Path) -> Iterator[tuple[str, ColouredMesh]]:
+    """Return the links' visuals: name of the link, and a mesh in its frame."""
+    robot = ElementTree.parse(file).getroot()
+    colours = {name: tag for tag in robot.iterfind("material") if (name := tag.get("name")) is not None}
+    for link in robot.iterfind("link"):
+        meshes = []
+        for visual in link.iterfind("visual"):
+            colour, origin = _colour(visual.find("material"), colours), visual.find("origin")
+            frame = Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
+            for shape in visual.iterfind("geometry/*"):
+                mesh = _urdf_shape(shape, file.parent, colour)
+                meshes.append(mesh.moved(frame.rotation, frame.origin))
+        if meshes:
+            yield str(link.get("name")), join(meshes)
+
+
+def _colour(material: ElementTree.Element | None, named: dict[str, ElementTree.Element]) -> Colour:
+    if material is not None and material.find("color") is None:
+        material = named.get(material.get("name", ""))
+    tag = material.find("color") if material is not None else None
+    if tag is None:
+        return COLOURS["body"]
+    red, green, blue = (255 * float(word) for word in tag.get("rgba", "").split()[:3])
+    return red, green, blue
+
+
+def _urdf_shape(shape: ElementTree.Element, folder: Path, colour: Colour) -> ColouredMesh:
+    upright = Rotation.from_euler("x", 90, degrees=True).as_matrix()
+    match shape.tag:
+        case "box":
+            return box(np.array(read_vector(shape, "size")) / 2, colour)
+        case "mesh":
+            scale = read_vector(shape, "scale") if shape.get("scale") else (1.0, 1.0, 1.0)
+            return from_file(str(folder / shape.get("filename", "")), scale, colour)
+        case "sphere":
+            radius = float(shape.get("radius", "0"))
+            return ball(radius, colour)
+    size = geometry.Cylinder(float(shape.get("radius", "0")), float(shape.get("length", "0")))
+    return of_solid(size, colour).moved(upright, (0.0, 0.0, 0.0))
+
+
+_WHEEL = COLOURS["wheel"], COLOURS["spoke"]
 _STRIPES, _STRIPE = 24, (0.008, 0.001)
 """Stripes on a belt without grousers, to see it move; their length along the belt and height [m]."""
 
 
 def look_of(robot: Robot) -> VehicleLook:
     """Return what a robot looks like."""
-    links = robot.model.link_names
+    links = robot.link_names
     numbers = {name: number for number, name in enumerate(links)}
     tracks = tuple(_track_look(track, numbers) for track in robot.tracks.values())
     parts, bodies = list(_body(robot, numbers)), 0
@@ -60,7 +109,7 @@ def look_of(robot: Robot) -> VehicleLook:
 
 def read_pose(robot: Robot) -> VehiclePose:
     """Return where a robot is now, for the look that `look_of` gives."""
-    links = robot.model.link_poses()
+    links = robot.link_poses()
     tracks = list(robot.tracks.values())
     travels = np.array([track.travel for track in tracks])
     bodies = [_chain_poses(track) for track in tracks if track.has_chain]
@@ -68,90 +117,108 @@ def read_pose(robot: Robot) -> VehiclePose:
 
 
 def _track_look(track: Track, numbers: Mapping[str, int]) -> TrackLook:
-    spec, flipper = track.spec, track.model.mounted.flipper
+    spec, flipper = track.spec, track.flipper
     link = numbers[spec.mount.parent if flipper is None else flipper]
     return TrackLook(track.name, link, spec.mount.frame, spec.belt_path)
 
 
-def _body(robot: Robot, numbers: Mapping[str, int]) -> Iterator[Part]:
+def _body(robot: Robot, numbers: Mapping[str, int]) -> Iterator[VisiblePart]:
     body = robot.description.body
     if body.size is not None:
-        yield Part(box(np.array(body.size) / 2, BODY), OnLink(0))
+        yield VisiblePart(box(np.array(body.size) / 2, COLOURS["body"]), OnLink(0))
         return
     assert body.urdf is not None
     for name, mesh in urdf_meshes(Path(body.urdf)):
-        yield Part(mesh, OnLink(numbers[name]))
+        yield VisiblePart(mesh, OnLink(numbers[name]))
 
 
-def _belt(track: Track, number: int, look: TrackLook, model: str) -> Iterator[Part]:
+def _belt(track: Track, number: int, look: TrackLook, model: str) -> Iterator[VisiblePart]:
     spec, path = track.spec, track.spec.belt_path
-    if not model.startswith("wheels"):
+    drawing = find_track_model(model).drawing
+    if drawing != "wheels":
         inner = inner_outline(path, spec.belt.thickness)
-        belt = ring(outer_outline(path), inner, spec.width, _belt_colour(track))
+        belt = ring(outer_outline(path), inner, spec.width, _colour_of(track, "belt"))
         if all(segment.turn >= 0 for segment in path.segments):
             inside = [np.insert(inner, 1, y, axis=1) for y in (-0.2 * spec.width, 0.2 * spec.width)]
-            belt = join([belt, convex(np.concatenate(inside), _PLATE)])
-        yield Part(belt.moved(look.mount.rotation, look.mount.origin), OnLink(look.link))
-    for mesh, at in _on_belt(spec, model):
-        yield Part(mesh, OnBelt(number, at))
-    for mesh, center, radius in _wheels(spec, model):
-        yield Part(mesh, OnWheel(number, center, radius))
+            belt = join([belt, convex(np.concatenate(inside), _colour_of(track, "plate"))])
+        yield VisiblePart(belt.moved(look.mount.rotation, look.mount.origin), OnLink(look.link))
+    for mesh, at in _on_belt(spec, drawing):
+        yield VisiblePart(mesh, OnBelt(number, at))
+    wheels = _aligned_wheels(spec, model) if drawing == "wheels" else _pulleys(spec)
+    for mesh, center, radius in wheels:
+        yield VisiblePart(mesh, OnWheel(number, center, radius))
 
 
-def _belt_colour(track: Track) -> Colour:
-    return FLIPPER_BELT if track.model.mounted.flipper is not None else BELT
+def _colour_of(track: Track, material: Literal["belt", "plate"]) -> Colour:
+    if track.flipper is None:
+        return COLOURS[material]
+    return COLOURS["flipper belt" if material == "belt" else "flipper plate"]
 
 
-def _on_belt(spec: TrackSpec, model: str) -> list[tuple[Mesh, NDArray[np.float64]]]:
+def _on_belt(spec: TrackSpec, drawing: Drawing) -> list[tuple[ColouredMesh, NDArray[np.float64]]]:
     """What rides on a belt, and the belt coordinates of each [m]: grousers, or stripes on a smooth belt."""
-    if model.startswith("wheels"):
+    if drawing == "wheels":
         return []
-    if spec.grousers is None or model in ("smooth", "surface"):
+    if spec.grousers is None or drawing == "stripes":
         length, height = _STRIPE
-        stripe = box((length / 2, spec.width / 2, height), STRIPE)
+        stripe = box((length / 2, spec.width / 2, height), COLOURS["stripe"])
         return [(stripe, np.arange(_STRIPES) * spec.belt_path.perimeter / _STRIPES)]
     shapes = spec.grousers.shapes
     places = spec.footprints()
     kinds = []
     for i, shape in enumerate(shapes):
         solid, lift = shape.kind.solid(shape.width or spec.width, shape.crown)
-        mesh = of_solid(solid, GROUSER).moved(np.eye(3), (0.0, 0.0, lift))
+        mesh = of_solid(solid, COLOURS["grouser"]).moved(np.eye(3), (0.0, 0.0, lift))
         at = np.array([place.coordinate for place in places if place.index % len(shapes) == i])
         kinds.append((mesh, at))
     return kinds
 
 
-def _wheels(spec: TrackSpec, model: str) -> Iterator[tuple[Mesh, tuple[float, float, float], float]]:
-    """Wheels of a track: mesh, centre (3,) [m], and belt travel per angle [m/rad]."""
-    if model.startswith("wheels"):
-        from segtrack.bullet.loader import track_model  # With PyBullet, whose model it is.
+def _aligned_wheels(
+    spec: TrackSpec, model: str
+) -> Iterator[tuple[ColouredMesh, tuple[float, float, float], float]]:
+    """Wheels in place of a belt: mesh, centre (3,) [m], and belt travel per angle [m/rad]."""
+    from segtrack.bullet.loader import track_builder
 
-        for link in track_model(model).track_links(spec):
-            for placed in link.shapes:
-                if isinstance(placed, geometry.Placed):
-                    yield of_solid(placed.solid, WHEEL, SPOKE), (link.x, 0.0, link.z), 1 / link.ratio
-        return
+    for link in track_builder(model).track_links(spec):
+        for placed in link.shapes:
+            if isinstance(placed, geometry.Placed):
+                yield (
+                    of_solid(placed.solid, *_WHEEL),
+                    (link.x, 0.0, link.z),
+                    1 / link.ratio,
+                )
+
+
+def _pulleys(spec: TrackSpec) -> Iterator[tuple[ColouredMesh, tuple[float, float, float], float]]:
+    """Pulleys of a belt: mesh, centre (3,) [m], and belt travel per angle [m/rad]."""
     for segment in spec.belt_path.segments:
         if isinstance(segment, Arc) and segment.turn > 0:
             radius = segment.radius - spec.belt.thickness
             x, z = map(float, segment.center)
-            yield wheel(radius, 0.96 * spec.width, WHEEL, SPOKE), (x, 0.0, z), segment.radius
+            yield (
+                wheel(radius, 0.96 * spec.width, *_WHEEL),
+                (x, 0.0, z),
+                segment.radius,
+            )
 
 
-def _chain(track: Track, first: int) -> Iterator[Part]:
+def _chain(track: Track, first: int) -> Iterator[VisiblePart]:
     """Shoes of a chain by kind, then its wheels; as bodies from number `first` on."""
     design = track.chain_design
     for kind, tread in enumerate(design.treads):
-        plate = box((tread.length / 2, tread.width / 2, tread.thickness / 2), _belt_colour(track))
+        plate = box((tread.length / 2, tread.width / 2, tread.thickness / 2), _colour_of(track, "belt"))
         shoe = [plate.moved(np.eye(3), (tread.x, 0.0, tread.outer - tread.thickness / 2))]
         if (bar := tread.grouser) is not None:
             solid = geometry.prism(bar.base, bar.top, bar.height, tread.width, 0.0)
-            shoe.append(of_solid(solid, GROUSER).moved(np.eye(3), (tread.x + bar.x, 0.0, tread.outer)))
-        yield Part(join(shoe), OnBodies(first + np.flatnonzero(design.kinds == kind)))
+            shoe.append(
+                of_solid(solid, COLOURS["grouser"]).moved(np.eye(3), (tread.x + bar.x, 0.0, tread.outer))
+            )
+        yield VisiblePart(join(shoe), OnBodies(first + np.flatnonzero(design.kinds == kind)))
     width = max(tread.width for tread in design.treads)
     for i, radius in enumerate(_wheel_radii(design)):
         number = first + len(design.kinds) + i
-        yield Part(wheel(radius, 0.6 * width, WHEEL, SPOKE), OnBodies(np.array([number])))
+        yield VisiblePart(wheel(radius, 0.6 * width, *_WHEEL), OnBodies(np.array([number])))
 
 
 def _wheel_radii(design: TrackDesign) -> list[float]:

@@ -1,7 +1,8 @@
-"""Link chains as a picture: shoe by shoe from the side, load by load along the chain, and over time."""
+"""Figures of link chains: loads by shoe, over time, and painted on their outlines."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +12,86 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
-from segtrack.experiments.chain_history import ChainHistory
-from segtrack.experiments.climb import ClimbResult
-from segtrack.report.chain_outline import shoe_outlines, wheel_outlines
-from segtrack.report.climb_figure import tracks_of_one_side
-from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint_ground
+from segtrack.chain.design import TrackDesign
+from segtrack.chain.readings import ChainReading
+from segtrack.description import VehicleDescription
+from segtrack.description.vehicle import MountedTrack
+from segtrack.experiments.climb_result import ClimbResult
+from segtrack.experiments.histories import ChainHistory
+from segtrack.ground.tread import Tread
+from segtrack.report.side_view import Polygon, Role
+from segtrack.report.style import FILL, SEGMENT_COLOURS, label_axes, new_figure, paint_ground
 from segtrack.terrain import Terrain
+
+
+def shoe_outlines(
+    design: TrackDesign, reading: ChainReading
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """The plate of each shoe, and the grousers of those that have one, in (x, z) of the world (4, 2) [m]."""
+    turns = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2]][:, :, [0, 2]]
+    plates, grousers = [], []
+    for kind, turn, middle in zip(design.kinds, turns, reading.positions[:, [0, 2]], strict=True):
+        tread = design.treads[kind]
+        plates.append(_plate(tread) @ turn.T + middle)
+        if tread.grouser is not None:
+            grousers.append(_grouser(tread) @ turn.T + middle)
+    return plates, grousers
+
+
+def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[NDArray[np.float64]]:
+    """Each wheel's circle on which the chain runs, a sprocket's pitch circle, in (x, z) of the world [m]."""
+    turn = np.linspace(0, 2 * math.pi, 49)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    gear = design.running_gear
+    radii = [min(radius for _, radius in wheel.profile) for wheel in gear.wheels]
+    if gear.sprocket is not None:
+        radii[gear.driven] = design.pitch_radius
+    return [radius * circle + middle for radius, middle in zip(radii, reading.wheels[:, [0, 2]], strict=True)]
+
+
+def tracks_of_one_side(result: ClimbResult) -> tuple[MountedTrack, ...]:
+    """Tracks of the side that the eye is on, flippers' last: they are in front."""
+    tracks = sorted(result.vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
+    side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
+    return tuple(track for track in tracks if track.side == side)
+
+
+def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: int) -> list[Polygon]:
+    """Shoes and wheels of all chains at one sample, for `side_view`."""
+    polygons = []
+    for track in vehicle.mounted_tracks():
+        design, reading = history.designs[track.name], history.readings[track.name][index]
+        plates, grousers = shoe_outlines(design, reading)
+        belt: Role = "belt" if track.flipper is None else "flipper belt"
+        parts: tuple[tuple[Role, list[NDArray[np.float64]]], ...] = (
+            ("wheel", wheel_outlines(design, reading)),
+            (belt, plates),
+            ("grouser", grousers),
+        )
+        polygons += [Polygon(role, points, track.y) for role, outlines in parts for points in outlines]
+    return polygons
+
+
+def _plate(tread: Tread) -> NDArray[np.float64]:
+    ends, inner = (tread.x - tread.length / 2, tread.x + tread.length / 2), tread.outer - tread.thickness
+    return np.array([(ends[0], inner), (ends[1], inner), (ends[1], tread.outer), (ends[0], tread.outer)])
+
+
+def _grouser(tread: Tread) -> NDArray[np.float64]:
+    bar = tread.grouser
+    assert bar is not None
+    x, tip = tread.x + bar.x, tread.outer + bar.height
+    return np.array(
+        [
+            (x - bar.base / 2, tread.outer),
+            (x + bar.base / 2, tread.outer),
+            (x + bar.top / 2, tip),
+            (x - bar.top / 2, tip),
+        ]
+    )
+
 
 _NUMBERED = 5
 """Every so many shoes one bears its number."""
@@ -27,7 +101,7 @@ _SMOOTHED = 0.25
 
 @dataclass(frozen=True)
 class Load:
-    """What shoes are coloured by, and its unit as drawn."""
+    """Quantity that colours shoes, and its unit as drawn."""
 
     name: str
     label: str
@@ -135,9 +209,7 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
         sinkage.plot(time, 1e3 * history.over_time(track, "sinkage").max(axis=1), **style)
     labels = ("drive torque, smoothed [N m]", "mean tension [N]", "idler slide [mm]", "largest sinkage [mm]")
     for axes, label in zip(panels, labels, strict=True):
-        axes.set_ylabel(label)
-        axes.set_xlabel("time [s]")
-        axes.grid(alpha=0.25)
+        label_axes(axes, "time [s]", label)
         axes.axvline(float(time[index]), color="black", alpha=0.3, linewidth=1)
     torque.legend(loc="upper left", fontsize=8, ncols=3)
 

@@ -7,12 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from segtrack.description.vehicle import MountedTrack
-from segtrack.experiments.climb import ClimbResult
-from segtrack.experiments.trajectory import Trajectory
-from segtrack.report.chain_outline import chain_polygons
-from segtrack.report.side_view import Pose, side_view
+from segtrack.experiments.climb_result import ClimbResult
+from segtrack.report.chain_figure import chain_polygons
+from segtrack.report.side_view import SidePose, side_view
 from segtrack.report.style import SEGMENT_COLOURS, new_figure, paint, paint_ground
+from segtrack.robot.motion import Motion
 
 SNAPSHOTS = 6
 _BELOW = 0.06
@@ -31,8 +30,8 @@ def draw_climb(result: ClimbResult) -> Figure:
     plots = rows[1].subgridspec(3, 1)
     pitch, height, force = (figure.add_subplot(plots[i]) for i in range(3))
     trajectory = result.trajectory
-    pitch.plot(trajectory.time, np.degrees(trajectory.pitch), color=SEGMENT_COLOURS[0])
-    height.plot(trajectory.time, trajectory.position[:, 2], color=SEGMENT_COLOURS[2])
+    pitch.plot(trajectory.times, np.degrees(trajectory["pitch"]), color=SEGMENT_COLOURS[0])
+    height.plot(trajectory.times, trajectory["position"][:, 2], color=SEGMENT_COLOURS[2])
     height.axhline(result.setup.step, color="black", linewidth=0.8, linestyle=":", label="step")
     height.legend(loc="upper left", fontsize=8)
     _plot_forces(force, trajectory)
@@ -42,9 +41,9 @@ def draw_climb(result: ClimbResult) -> Figure:
         (force, "belt force [N]"),
     ):
         axes.set_ylabel(label)
-        axes.set_xlim(0, float(trajectory.time[-1]))
+        axes.set_xlim(0, float(trajectory.times[-1]))
         axes.grid(alpha=0.25)
-        for time in trajectory.time[indices]:
+        for time in trajectory.times[indices]:
             axes.axvline(float(time), color="black", alpha=0.15, linewidth=1)
     force.set_xlabel("time [s]; grey lines are the snapshots")
     return figure
@@ -56,7 +55,7 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     pose = pose_at(trajectory, index)
     shoes = None
     if result.chains is not None:
-        sample = int(np.searchsorted(result.chains.time, trajectory.time[index], side="right")) - 1
+        sample = int(np.searchsorted(result.chains.time, trajectory.times[index], side="right")) - 1
         shoes = chain_polygons(result.vehicle, result.chains, sample)
     polygons = side_view(result.vehicle, pose, result.track_model, shoes)
     reach = 1.15 * max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
@@ -64,46 +63,39 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     paint_ground(axes, result.terrain, left, right, -_BELOW)
     paint(axes, polygons)
     axes.set_xlim(left, right)
-    axes.set_ylim(-_BELOW, max(float(trajectory.position[:, 2].max()), result.setup.step) + 0.75 * reach)
+    axes.set_ylim(-_BELOW, max(float(trajectory["position"][:, 2].max()), result.setup.step) + 0.75 * reach)
     axes.set_aspect("equal")
-    axes.set_title(f"t = {trajectory.time[index]:.1f} s", loc="left", fontsize=10)
+    axes.set_title(f"t = {trajectory.times[index]:.1f} s", loc="left", fontsize=10)
     axes.tick_params(labelsize=8)
 
 
-def pose_at(trajectory: Trajectory, index: int) -> Pose:
-    """What a side view depends on, at one sample of a trajectory."""
-    x, _, z = trajectory.position[index]
-    return Pose(
+def pose_at(trajectory: Motion, index: int) -> SidePose:
+    """Return the pose for a side view at one sample of a trajectory."""
+    x, _, z = trajectory["position"][index]
+    return SidePose(
         x=float(x),
         z=float(z),
-        pitch=float(trajectory.pitch[index]),
-        flippers={name: float(angle[index]) for name, angle in trajectory.flippers.items()},
-        travel={name: float(belt.travel[index]) for name, belt in trajectory.belts.items()},
+        pitch=float(trajectory["pitch"][index]),
+        flippers={name: float(angle[index]) for name, angle in trajectory.by_name("flipper_angle").items()},
+        travel={name: float(travel[index]) for name, travel in trajectory.by_name("track_travel").items()},
     )
-
-
-def tracks_of_one_side(result: ClimbResult) -> tuple[MountedTrack, ...]:
-    """Tracks of the side that the eye is on, flippers' last: they are in front."""
-    tracks = sorted(result.vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
-    side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
-    return tuple(track for track in tracks if track.side == side)
 
 
 def _snapshots(result: ClimbResult) -> NDArray[np.intp]:
     """Samples of the trajectory to draw, at which link chains have been sampled, too."""
-    time = result.trajectory.time
+    time = result.trajectory.times
     drawable = time if result.chains is None else result.chains.time
     chosen = np.linspace(0, len(drawable) - 1, SNAPSHOTS).round().astype(int)
     return np.searchsorted(time, drawable[chosen])
 
 
-def _plot_forces(axes: Axes, trajectory: Trajectory) -> None:
+def _plot_forces(axes: Axes, trajectory: Motion) -> None:
     """Each belt's force, smoothed over a quarter of a second: contacts make it jump from sample to sample."""
-    interval = float(trajectory.time[1] - trajectory.time[0]) if len(trajectory.time) > 1 else 1.0
-    width = min(len(trajectory.time), max(1, round(0.25 / interval)))
-    for i, (name, belt) in enumerate(trajectory.belts.items()):
-        smooth = np.convolve(belt.force, np.ones(width) / width, mode="same")
+    interval = float(trajectory.times[1] - trajectory.times[0]) if len(trajectory.times) > 1 else 1.0
+    width = min(len(trajectory.times), max(1, round(0.25 / interval)))
+    for i, (name, force) in enumerate(trajectory.by_name("track_force").items()):
+        smooth = np.convolve(force, np.ones(width) / width, mode="same")
         axes.plot(
-            trajectory.time, smooth, color=SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)], linewidth=1, label=name
+            trajectory.times, smooth, color=SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)], linewidth=1, label=name
         )
     axes.legend(loc="upper left", fontsize=8, ncols=3)

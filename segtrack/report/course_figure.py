@@ -17,27 +17,26 @@ from segtrack.courses import Course, Wall, Zone
 from segtrack.report.style import GROUND, GROUND_EDGE, SEGMENT_COLOURS, new_figure
 from segtrack.terrain import StaticBody
 from segtrack.terrain.columns import column_of
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 
 _WIDTH = 13.0
 _SAMPLES = 1200
-"""Of heights along the course, and along the path."""
+"""Distances between samples of heights along the course, and along the path."""
 _WALL, _GATE, _START = "#4a4f55", SEGMENT_COLOURS[0], SEGMENT_COLOURS[1]
 _SOIL = "#c79a52"
 _BELOW = 0.1
-"""How far below the floor the cut is drawn [m]."""
+"""Depth below the floor to which the cut is drawn [m]."""
 _BEYOND = 0.6
-"""How far the path is drawn behind the last gate's middle [m]."""
+"""Distance that the path is drawn beyond the last gate's middle [m]."""
 
 
 class _Path(NamedTuple):
     """Straight from the start to each gate that is not there yet.
 
     Attributes:
-        points: In the world (n, 2) [m].
+        points: Points in the world (n, 2) [m].
         along: Distance from the start (n,) [m].
         stops: Distances of the start and of these gates [m].
-        labels: Of the stops.
+        labels: Labels of the stops.
     """
 
     points: NDArray[np.float64]
@@ -132,7 +131,6 @@ def _draw_cut(axes: Axes, course: Course, path: _Path, tall: float) -> None:
     for body in _bodies(course):
         colour = GROUND if body.soil is None else _SOIL
         for solid in body.parts:
-            assert isinstance(solid, Box | Cylinder | HalfSpace | Hull)
             low, high = column_of(solid).span(*path.points.T)
             met = (low <= high) & (high > 0)
             axes.fill_between(

@@ -16,11 +16,12 @@ from segtrack.compliant.reading import GrouserReading
 from segtrack.description.frames import Frame
 from segtrack.description.placement import place_tracks
 from segtrack.description.vehicle import MountedTrack
-from segtrack.experiments.climb import ClimbResult
-from segtrack.experiments.climb.attempt import SETTLE
-from segtrack.experiments.grouser_history import GrouserHistory
+from segtrack.experiments.climb import SETTLE
+from segtrack.experiments.climb_result import ClimbResult
+from segtrack.experiments.histories import GrouserHistory
 from segtrack.geometry.path import normal_of, tangent_of
-from segtrack.report.climb_figure import pose_at, tracks_of_one_side
+from segtrack.report.chain_figure import tracks_of_one_side
+from segtrack.report.climb_figure import pose_at
 from segtrack.report.side_view import side_view
 from segtrack.report.style import SEGMENT_COLOURS, new_figure, paint, paint_ground
 
@@ -40,7 +41,7 @@ class BeltLoads:
 
     Attributes:
         coordinates: Along the belt, from where its path begins (n,) [m].
-        lengths: Of belt that carry them (n,) [m].
+        lengths: Lengths of belt that carry them (n,) [m].
         points: Centres of pressure in the world (n, 3) [m].
         outwards: Out of the belt there, in the world (n, 3).
         normal_forces: (n,) [N].
@@ -105,7 +106,7 @@ def draw_grousers(result: ClimbResult, history: GrouserHistory) -> Figure:
         loads = [belt_loads(t, frames[t.name], history.readings[t.name][sample]) for t in tracks]
         view = figure.add_subplot(views[column])
         _draw_robot(view, result, index, tracks, loads)
-        pitch = math.degrees(result.trajectory.pitch[index])
+        pitch = math.degrees(result.trajectory["pitch"][index])
         view.set_title(f"t = {history.time[sample]:.2f} s, {what}; pitch {pitch:.1f} deg", fontsize=11)
         highest = max(float(load.normal_forces.max(initial=0.0)) for load in loads)
         for i, (track, load) in enumerate(zip(tracks, loads, strict=True)):
@@ -120,22 +121,22 @@ def draw_grousers(result: ClimbResult, history: GrouserHistory) -> Figure:
 def _instants(result: ClimbResult, history: GrouserHistory) -> dict[str, int]:
     """Samples of the history to draw."""
     indices = [_trajectory_index(result, history, i) for i in range(len(history.time))]
-    height, pitch = result.trajectory.position[indices, 2], result.trajectory.pitch[indices]
+    height, pitch = result.trajectory["position"][indices, 2], result.trajectory["pitch"][indices]
     half = int(np.argmax(height >= (height[0] + height.max()) / 2))
     return {"half of its rise": half, "its largest pitch": int(np.argmax(pitch))}
 
 
 def _trajectory_index(result: ClimbResult, history: GrouserHistory, sample: int) -> int:
     """Sample of the trajectory at the time of a sample of the history."""
-    return int(np.argmin(np.abs(result.trajectory.time - history.time[sample])))
+    return int(np.argmin(np.abs(result.trajectory.times - history.time[sample])))
 
 
 def _track_frames(result: ClimbResult, index: int) -> dict[str, Frame]:
     """Each track's frame in the world, by the track's full name, at one sample of the trajectory."""
     trajectory = result.trajectory
-    flippers = {name: float(angle[index]) for name, angle in trajectory.flippers.items()}
-    turn = Rotation.from_quat(trajectory.orientation[index]).as_matrix()
-    body = Frame(turn, trajectory.position[index])
+    flippers = {name: float(angle[index]) for name, angle in trajectory.by_name("flipper_angle").items()}
+    turn = Rotation.from_quat(trajectory["orientation"][index]).as_matrix()
+    body = Frame(turn, trajectory["position"][index])
     return {placed.mounted.name: body @ placed.frame for placed in place_tracks(result.vehicle, flippers)}
 
 

@@ -1,4 +1,4 @@
-"""Policies and their training as tables and pictures."""
+"""Tables and pictures of policies and their training."""
 
 from __future__ import annotations
 
@@ -11,35 +11,43 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.envs.benchmark import Speed
-from segtrack.envs.evaluation import Evaluation
+from segtrack.envs.evaluation import Evaluation, LevelResult
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.training import TrainingResult
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 
 
 def evaluation_table(result: Evaluation) -> Table:
-    """Success rates with their intervals, a column for each policy."""
+    """Return a table of success rates with their intervals, a column for each policy."""
     setup = result.setup
     title = f"{setup.task}, {setup.vehicle}: success, 95 % interval, of {setup.episodes} episodes"
     table = Table(result.difficulty, *_labels(setup.policies), title=title)
-    for i, level in enumerate(setup.chosen_levels):
-        cells = []
-        for policy in setup.policies:
-            at = result.of(policy)[i]
-            low, high = at.interval
-            cells.append(f"{at.rate:.1%} ({low:.1%} to {high:.1%})")
+    found = {(at.policy, at.level): at for at in result.results}
+    for level in setup.chosen_levels:
+        cells = [_rate_cell(found.get((policy, level)), setup.episodes) for policy in setup.policies]
         table.add_row(f"{level:g}", *cells)
     return table
 
 
+def _rate_cell(at: LevelResult | None, planned: int) -> str:
+    """Success rate with its interval; an interrupted level says of how many episodes."""
+    if at is None:
+        return "not run"
+    low, high = at.interval
+    short = f" of {len(at.episodes)}" if len(at.episodes) < planned else ""
+    return f"{at.rate:.1%} ({low:.1%} to {high:.1%}){short}"
+
+
 def draw_evaluation(result: Evaluation) -> Figure:
-    """Success rate over the difficulty, with intervals."""
+    """Draw the success rate over the difficulty, with intervals."""
     figure = new_figure(8.0, 4.8)
     axes = figure.add_subplot()
     setup = result.setup
     width = min(np.diff(setup.chosen_levels), default=1.0)
     for i, (policy, label) in enumerate(zip(setup.policies, _labels(setup.policies), strict=True)):
         results = result.of(policy)
+        if not results:
+            continue
         # Beside each other, so that intervals at one level can be told apart.
         x = np.array([r.level for r in results]) + 0.06 * width * (i - (len(setup.policies) - 1) / 2)
         rates = np.array([r.rate for r in results])
@@ -57,7 +65,7 @@ def draw_evaluation(result: Evaluation) -> Figure:
 
 
 def benchmark_table(speeds: Sequence[Speed]) -> Table:
-    """Control steps a second."""
+    """Return a table of control steps a second."""
     columns = (
         "one process",
         "x real time",
@@ -74,7 +82,7 @@ def benchmark_table(speeds: Sequence[Speed]) -> Table:
 
 
 def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
-    """Control steps a second as bars."""
+    """Draw control steps a second as bars."""
     figure = new_figure(8.0, 4.5)
     axes = figure.add_subplot()
     places = np.arange(len(speeds))
@@ -93,7 +101,7 @@ def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
 
 
 def training_table(result: TrainingResult) -> Table:
-    """How a training went."""
+    """Return the progress of a training."""
     table = Table(title=f"{result.settings.task}, {result.settings.vehicle}: PPO", show_header=False)
     again = f"go on with: segtrack train {result.settings.task} --resume --out {result.folder}"
     rows = {
@@ -108,7 +116,7 @@ def training_table(result: TrainingResult) -> Table:
 
 
 def draw_curve(result: TrainingResult) -> Figure:
-    """Success rate, return and level over the control steps."""
+    """Draw success rate, return and level over the control steps."""
     with result.curve.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     level = f"level of {TASKS[result.settings.task].difficulty_label()}"
@@ -126,6 +134,6 @@ def draw_curve(result: TrainingResult) -> Figure:
 
 
 def _labels(policies: Sequence[str]) -> list[str]:
-    """Policies' names, or their files', with the folder where files are named alike."""
+    """Return policies' or their files' names, with the folder where files are named alike."""
     short = [Path(policy).stem for policy in policies]
     return [p if short.count(name) > 1 else name for p, name in zip(policies, short, strict=True)]

@@ -17,7 +17,7 @@ _UNITS = {"payload": " kg", "payload_position": " m", "time_step": " s"}
 
 
 def replay_tables(recording: Recording, result: CheckResult | None) -> list[Table]:
-    """What was driven, what happened, and what came out when it was simulated again."""
+    """Table of a recorded drive: what was driven, its events, and the result of simulating it again."""
     drive = Table("drive", "", title=recording.path.name)
     for name, value in recording.setup.as_json().items():
         if value is not None:

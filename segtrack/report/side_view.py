@@ -15,10 +15,11 @@ from scipy.spatial import ConvexHull
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf.shapes import body_shapes
+from segtrack.description.urdf_shapes import body_shapes
+from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.outline import inner_outline, outer_outline
+from segtrack.geometry.path import inner_outline, outer_outline
 from segtrack.geometry.solids import Placed, turn_and_move
 
 Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grouser", "wheel"]
@@ -40,12 +41,12 @@ class Polygon:
 
 
 @dataclass(frozen=True)
-class Pose:
-    """What a side view depends on.
+class SidePose:
+    """Pose of a vehicle in a side view.
 
     Attributes:
-        x: Of the body frame [m].
-        z: Of the body frame [m].
+        x: X of the body frame [m].
+        z: Z of the body frame [m].
         pitch: Nose up positive [rad].
         flippers: Angle by flipper [rad].
         travel: Belt travel by the track's full name [m].
@@ -58,13 +59,13 @@ class Pose:
     travel: Mapping[str, float]
 
 
-HOME = Pose(0.0, 0.0, 0.0, {}, {})
+HOME = SidePose(0.0, 0.0, 0.0, {}, {})
 """A vehicle in its own body frame."""
 
 
 def side_view(
     vehicle: VehicleDescription,
-    pose: Pose = HOME,
+    pose: SidePose = HOME,
     model: str = "segments",
     chains: Sequence[Polygon] | None = None,
 ) -> list[Polygon]:
@@ -138,11 +139,12 @@ def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
         ("flipper inside" if on_flipper else "inside", inner),
         ("flipper belt" if on_flipper else "belt", band),
     ]
-    if model in ("segments", "plates", "compliant"):
+    drawing = find_track_model(model).drawing
+    if drawing == "grousers":
         plane += [("grouser", outline) for outline in grouser_outlines(spec, travel)]
-    elif model.startswith("wheels"):
-        from segtrack.bullet.loader import track_model  # With PyBullet, whose model it is.
+    elif drawing == "wheels":
+        from segtrack.bullet.loader import track_builder  # With PyBullet, whose model it is.
 
-        links = track_model(model).track_links(spec)
+        links = track_builder(model).track_links(spec)
         plane += [("wheel", outline) for link in links for outline in link.outlines]
     return [Polygon(role, track.frame.plane_points(points)[:, [0, 2]], y) for role, points in plane]

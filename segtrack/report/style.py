@@ -1,4 +1,4 @@
-"""How pictures look: colours, and the painting of polygons and ground."""
+"""Style of figures: colours, and the painting of polygons and ground."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ SEGMENT_COLOURS = (
 def new_figure(width: float, height: float) -> Figure:
     """A figure of a size in inches, with its parts kept from overlapping."""
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def label_axes(axes: Axes, x: str, y: str, title: str = "", size: float = 11.0) -> None:
+    """Name the axes of a plot, draw a faint grid, and put a title of a font size on the left."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title:
+        axes.set_title(title, loc="left", fontsize=size)
+    axes.grid(alpha=0.25)
 
 
 def paint(axes: Axes, polygons: Iterable[Polygon], zorder: float = 2.0) -> None:

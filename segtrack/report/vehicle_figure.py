@@ -13,11 +13,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.belt_limits import segments_dip
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
-from segtrack.description.segments_check import segments_dip
 from segtrack.description.track import TrackSpec
-from segtrack.geometry.outline import inner_outline
-from segtrack.geometry.path import Arc, normal_of
+from segtrack.geometry.path import Arc, inner_outline, normal_of
 from segtrack.report.side_view import Role, body_outlines, grouser_outlines, side_view
 from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
 
@@ -38,7 +37,7 @@ def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
 
     Args:
         vehicle: What to draw.
-        mass: Of the whole vehicle [kg].
+        mass: Mass of the whole vehicle [kg].
     """
     low, high = bounding_box(vehicle, {})
     for axes in ((0, 1), (0, 2)):

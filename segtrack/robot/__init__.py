@@ -11,8 +11,7 @@ The life of a track, layer by layer:
 """
 
 from segtrack.robot.flipper import Flipper
-from segtrack.robot.robot import Robot
-from segtrack.robot.state import RobotState
+from segtrack.robot.robot import Robot, RobotState
 from segtrack.robot.track import Track
 
 __all__ = ["Flipper", "Robot", "RobotState", "Track"]

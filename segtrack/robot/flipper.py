@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from segtrack.description.vehicle import FlipperSpec
 from segtrack.engine import FlipperModel, FlipperState
-from segtrack.robot.checks import angle_of, clip, speed_of
+from segtrack.robot.track import angle_of, clip, speed_of
 
 
 class Flipper:
@@ -45,7 +45,7 @@ class Flipper:
 
     @property
     def torque(self) -> float:
-        """What its motor exerted in the raising direction in the last step [N m]."""
+        """Torque of its motor in the raising direction in the last step [N m]."""
         return self.state.torque
 
     def set_angle(self, angle: float) -> None:

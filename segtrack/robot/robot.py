@@ -1,17 +1,53 @@
-"""A vehicle in a running simulation: commands in, state out."""
+"""Vehicle in a running simulation: commands in, state out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from segtrack.description import VehicleDescription
-from segtrack.engine import VehicleModel
+from segtrack.description.frames import Frame
+from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
-from segtrack.robot.checks import angle_of, check_pose, speed_of
 from segtrack.robot.flipper import Flipper
-from segtrack.robot.state import RobotState
-from segtrack.robot.track import Track
+from segtrack.robot.track import Track, angle_of, check_pose
+from segtrack.terrain import Terrain
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """Pose and velocity of a robot's body.
+
+    Attributes:
+        position: Body frame in the world (3,) [m].
+        orientation: Body frame in the world, quaternion (x, y, z, w).
+        velocity: Velocity of the body's centre of mass in the world (3,) [m/s].
+        angular_velocity: Angular velocity of the body in the world (3,) [rad/s].
+        roll: About the body's x axis [rad].
+        pitch: Body's x axis above the horizontal, nose up positive [rad].
+        yaw: About the world's z axis [rad].
+    """
+
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float]
+    velocity: tuple[float, float, float]
+    angular_velocity: tuple[float, float, float]
+    roll: float
+    pitch: float
+    yaw: float
+
+
+def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Roll, pitch and yaw [rad] as in `RobotState`, of a body's rotation into the world (3, 3)."""
+    roll = math.atan2(rotation[2, 1], rotation[2, 2])
+    pitch = math.asin(min(max(rotation[2, 0], -1.0), 1.0))
+    return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
+
 
 Model = TypeVar("Model", bound=VehicleModel, covariant=True)
 
@@ -20,8 +56,8 @@ class Robot(Generic[Model]):
     """A vehicle that has been added to a simulation.
 
     Attributes:
-        model: The vehicle in its engine; PyBullet's ids are there.
-        track_model: How its tracks are built.
+        model: The vehicle in its engine.
+        track_model: Name of its track model.
         tracks: Its tracks by full name.
         flippers: Its flippers by name.
     """
@@ -31,10 +67,11 @@ class Robot(Generic[Model]):
         self.model, self.track_model = model, track_model
         self.tracks = {track.mounted.name: Track(track) for track in model.tracks}
         self.flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
+        self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
 
     @property
     def description(self) -> VehicleDescription:
-        """What it was built from."""
+        """Description that it was built from."""
         return self.model.description
 
     @property
@@ -50,12 +87,85 @@ class Robot(Generic[Model]):
     @property
     def state(self) -> RobotState:
         """Pose and velocity of its body, now."""
-        return RobotState.of(self.model.body_motion())
+        body = self.body_motion()
+        x, y, z = body.position.tolist()
+        vx, vy, vz = body.velocity.tolist()
+        wx, wy, wz = body.angular_velocity.tolist()
+        attitude = attitude_of(body.rotation)
+        return RobotState((x, y, z), body.orientation, (vx, vy, vz), (wx, wy, wz), *attitude)
 
     @property
     def energy(self) -> float:
         """Work that all belt drives have done [J]."""
-        return sum(track.energy for track in self.tracks.values())
+        return sum(state.energy for state in self.read_tracks().values())
+
+    @property
+    def body_id(self) -> int:
+        """PyBullet's unique id of its own body.
+
+        Raises:
+            NotReadyError: Its engine is not PyBullet.
+        """
+        return self.model.pybullet_body[0]
+
+    @property
+    def links(self) -> dict[str, int]:
+        """PyBullet's link index by link name; the root is -1.
+
+        Raises:
+            NotReadyError: Its engine is not PyBullet.
+        """
+        return self.model.pybullet_body[1]
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of its links: the body's, then the flippers."""
+        return self.model.link_names
+
+    def read_tracks(self) -> dict[str, BeltState]:
+        """Return the state of every belt by the track's full name: one reading of all of them."""
+        return {name: track.state for name, track in self.tracks.items()}
+
+    def read_belt_contacts(self) -> list[BeltContacts]:
+        """Read contacts of belts that PyBullet collides, as the latest step left them.
+
+        Returns:
+            Contacts of each part of a belt that touches something.
+
+        Raises:
+            NotReadyError: Its engine is not PyBullet.
+            InvalidValueError: Something else than a track touches.
+            DisconnectedError: The client is gone.
+        """
+        return self.model.read_belt_contacts()
+
+    def body_motion(self) -> FrameMotion:
+        """Return pose and velocity of the body frame."""
+        return self.model.body_motion()
+
+    def bodies(self) -> Bodies:
+        """Return masses, positions and velocities of all its rigid bodies."""
+        return self.model.bodies()
+
+    def link_frame(self, name: str) -> Frame:
+        """Return the frame of a link of the body's URDF in the world."""
+        return self.model.link_frame(name)
+
+    def link_poses(self) -> NDArray[np.float64]:
+        """Return frames of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
+        return self.model.link_poses()
+
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+        """Let belts that find their contacts themselves stand on other terrains; for somebody else's loop.
+
+        Raises:
+            NotReadyError: Its engine is not PyBullet.
+        """
+        self.model.update_terrain(terrains)
+
+    def read_actuators(self) -> ActuatorState:
+        """Return the state of all belts and flippers in one reading, in the order of the description."""
+        return self.model.read_actuators()
 
     def set_belt_speed(self, left: float, right: float) -> None:
         """Command the belts of each side, flippers' included; a belt in the middle gets the mean [m/s].
@@ -70,8 +180,8 @@ class Robot(Generic[Model]):
             "right": finite("right belt speed [m/s]", right),
         }
         speeds["center"] = (speeds["left"] + speeds["right"]) / 2
-        for track in self.tracks.values():
-            track.set_speed(speeds[track.side])
+        for belt, side, top_speed in self._belts:
+            belt.set_speed(min(max(speeds[side], -top_speed), top_speed))
 
     def drive(self, linear: float, angular: float) -> None:
         """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
@@ -89,8 +199,9 @@ class Robot(Generic[Model]):
             InvalidValueError: A command is not a finite number.
         """
         linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
-        turning = angular / self.description.steering_efficiency
-        self.set_belt_speed(linear - turning * self._gauge("left"), linear - turning * self._gauge("right"))
+        turning, vehicle = angular / self.description.steering_efficiency, self.description
+        left, right = vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0
+        self.set_belt_speed(linear - turning * left, linear - turning * right)
 
     def set_flippers(self, **angles: float) -> None:
         """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.
@@ -110,22 +221,27 @@ class Robot(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: A speed is not a finite number.
         """
-        chosen = [(self._flipper(name), speed_of(name, speed)) for name, speed in speeds.items()]
+        chosen = []
+        for name, speed in speeds.items():
+            if name not in self.flippers:
+                raise self._unknown_flipper(name)
+            chosen.append((self.flippers[name].model, finite(f"speed of flipper {name} [rad/s]", speed)))
         for flipper, speed in chosen:
-            flipper.set_speed(speed)
+            top_speed = flipper.spec.max_speed
+            flipper.set_speed(min(max(speed, -top_speed), top_speed))
 
     def apply_force(self, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         """Apply a force to the body in each step from now on, until it is set again.
 
         Args:
-            force: In the world (3,) [N]; zero ends it.
-            point: Where it acts, fixed in the world (3,) [m]; the body frame's present origin if not given.
+            force: Force in the world (3,) [N]; zero ends it.
+            point: Point of action, fixed in the world (3,) [m]; the body frame's present origin if not given.
 
         Raises:
             InvalidValueError: Not so many finite numbers.
         """
         pushed = finite_vector("force [N]", force, 3)
-        at = self.model.body_motion().position.tolist() if point is None else point
+        at = self.body_motion().position.tolist() if point is None else point
         self.model.apply_force(pushed, finite_vector("point [m]", at, 3))
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -160,11 +276,8 @@ class Robot(Generic[Model]):
 
     def _flipper(self, name: str) -> Flipper:
         if name not in self.flippers:
-            raise UnknownNameError(f"flipper of {self.name}", name, self.flippers)
+            raise self._unknown_flipper(name)
         return self.flippers[name]
 
-    def _gauge(self, side: str) -> float:
-        """Mean y of a side's tracks on the body, or of its flippers if there are none [m]."""
-        tracks = [t for t in self.description.mounted_tracks() if t.side == side]
-        tracks = [t for t in tracks if t.flipper is None] or tracks
-        return sum(t.y for t in tracks) / len(tracks) if tracks else 0.0
+    def _unknown_flipper(self, name: str) -> UnknownNameError:
+        return UnknownNameError(f"flipper of {self.name}", name, self.flippers)

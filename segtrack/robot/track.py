@@ -1,19 +1,105 @@
-"""One track of a robot: its belt's state and its command."""
+"""Track and flipper of a robot: state and commands, with the checks of users' arguments."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from segtrack.description import VehicleDescription
 from segtrack.description.track import TrackSpec
-from segtrack.engine import BeltState, TrackModel
-from segtrack.errors import InvalidValueError, finite
+from segtrack.engine import BeltState, FrameMotion, TrackModel
+from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
 from segtrack.geometry.rotation import rotation_of
-from segtrack.robot.checks import clip
-from segtrack.robot.slip import longitudinal_slip
 
-if TYPE_CHECKING:  # Numba takes half a second to import.
+if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainPose, ChainReading
+
+
+def clip(value: float, low: float, high: float) -> float:
+    """The value, or the limit that it is beyond."""
+    return min(max(value, low), high)
+
+
+def angle_of(flipper: str, angle: float) -> float:
+    """A flipper's commanded angle [rad].
+
+    Raises:
+        InvalidValueError: Not a finite number.
+    """
+    return finite(f"angle of flipper {flipper} [rad]", angle)
+
+
+def speed_of(flipper: str, speed: float) -> float:
+    """A flipper's commanded speed [rad/s].
+
+    Raises:
+        InvalidValueError: Not a finite number.
+    """
+    return finite(f"speed of flipper {flipper} [rad/s]", speed)
+
+
+def check_pose(
+    position: Sequence[float], orientation: Sequence[float]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Position (3,) [m] and unit quaternion (x, y, z, w).
+
+    Raises:
+        InvalidValueError: Not so many finite numbers, or a quaternion of zeros.
+    """
+    quaternion = finite_vector("orientation", orientation, 4)
+    norm = math.hypot(*quaternion)
+    if norm == 0:
+        raise InvalidValueError("orientation", "a quaternion (x, y, z, w) of some length", orientation)
+    return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)
+
+
+def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | None) -> dict[str, float]:
+    """Angle of every flipper [rad], within its limits; 0 where none is given.
+
+    Raises:
+        UnknownNameError: There is no such flipper.
+        InvalidValueError: Not angles by name, or an angle is not finite.
+    """
+    if angles is not None and not isinstance(angles, Mapping):
+        raise InvalidValueError("flippers", "angles by name", angles)
+    given = {}
+    for name, angle in (angles or {}).items():
+        if name not in vehicle.flippers:
+            raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
+        given[name] = angle_of(name, angle)
+    return {name: clip(given.get(name, 0.0), *spec.limits) for name, spec in vehicle.flippers.items()}
+
+
+REST_SPEED = 0.01
+"""Slip fades to 0 as belt and ground become slower than this [m/s]: of two small numbers no ratio is left."""
+
+
+def longitudinal_slip(belt_speed: float, ground_speed: float) -> float:
+    """Slip of a driving belt, positive, or skid of a braking one, negative.
+
+    Wong (Theory of Ground Vehicles, section 1.3) has two ratios, each bounded where it applies: slip
+    1 - v_ground / v_belt while the belt is the faster, skid 1 - v_belt / v_ground while the vehicle is.
+    Here the skid is given a minus sign, so that one number says which:
+
+        slip = (v_belt - v_ground) / max(|v_belt|, |v_ground|, REST_SPEED), in the direction of the faster,
+
+    cut at -1 and 1. Above `REST_SPEED` it is exactly Wong's. A reversing belt has the slip of its mirror
+    image; a belt at rest under a vehicle that slides is -1, a locked belt; a belt that turns against the
+    motion of its vehicle is 1 or -1, whichever of the two is faster.
+
+    Args:
+        belt_speed: Speed of the belt relative to its vehicle, forward positive [m/s].
+        ground_speed: Speed of the vehicle over the ground, along the track [m/s].
+
+    Returns:
+        Slip in [-1, 1] [-].
+    """
+    belt, ground = abs(belt_speed), abs(ground_speed)
+    faster = belt_speed if belt >= ground else ground_speed
+    apart = belt_speed - ground_speed if faster >= 0 else ground_speed - belt_speed
+    return min(max(apart / max(belt, ground, REST_SPEED), -1.0), 1.0)
 
 
 class Track:
@@ -43,6 +129,11 @@ class Track:
         return self.model.mounted.side
 
     @property
+    def flipper(self) -> str | None:
+        """Name of the flipper that it is mounted on; None on the body."""
+        return self.model.mounted.flipper
+
+    @property
     def state(self) -> BeltState:
         """Travel, speed, force and energy in one reading."""
         return self.model.state
@@ -64,12 +155,12 @@ class Track:
 
     @property
     def force(self) -> float:
-        """What the drive exerts on the belt along its travel [N]."""
+        """Force of the drive on the belt along its travel [N]."""
         return self.state.force
 
     @property
     def power(self) -> float:
-        """What the drive puts into the belt [W]; negative when it brakes."""
+        """Power of the drive into the belt [W]; negative when it brakes."""
         state = self.state
         return state.force * state.speed
 
@@ -78,10 +169,14 @@ class Track:
         """Work that the drive has done on the belt [J]."""
         return self.state.energy
 
+    def parent_motion(self) -> FrameMotion:
+        """Return pose and velocity of the link that the track is mounted on."""
+        return self.model.parent_motion()
+
     @property
     def ground_speed(self) -> float:
         """Speed of the track's frame in the world, along its own forward axis [m/s]."""
-        parent, mount = self.model.parent_motion(), self.spec.mount
+        parent, mount = self.parent_motion(), self.spec.mount
         forward = parent.rotation @ rotation_of(mount.rpy)[:, 0]
         return float(parent.velocity_at(mount.xyz) @ forward)
 
@@ -96,12 +191,12 @@ class Track:
 
     @property
     def has_chain(self) -> bool:
-        """Whether its belt is a link chain."""
+        """True if its belt is a link chain."""
         return self.model.has_chain
 
     @property
     def chain_design(self) -> TrackDesign:
-        """What its link chain is made of.
+        """Design of its link chain: shoes, bushings and wheels.
 
         Raises:
             NotReadyError: It is of another track model.
@@ -109,7 +204,7 @@ class Track:
         return self.model.chain_design
 
     def read_chain(self) -> ChainReading:
-        """Per-shoe tension, contact and slip of its link chain, after the latest step.
+        """Return per-shoe tension, contact and slip of its link chain, after the latest step.
 
         Raises:
             NotReadyError: It is of another track model.
@@ -118,7 +213,7 @@ class Track:
         return self.model.read_chain()
 
     def read_chain_pose(self) -> ChainPose:
-        """Where shoes and wheels of its link chain are, after the latest step; much cheaper than loads.
+        """Return the poses of its shoes and wheels after the latest step; much cheaper than loads.
 
         Raises:
             NotReadyError: It is of another track model.
@@ -127,7 +222,7 @@ class Track:
         return self.model.read_chain_pose()
 
     def read_grousers(self) -> Any:
-        """Per-grouser load, slip and sinkage, after the latest step.
+        """Return per-grouser load, slip and sinkage, after the latest step.
 
         Raises:
             NotReadyError: It is of another track model.

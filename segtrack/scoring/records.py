@@ -24,7 +24,7 @@ _MAX_FILE_NAME = 200
 
 
 class _Expert(NamedTuple):
-    """Who the expert for a course, setting and vehicle is."""
+    """Expert for a course, setting and vehicle."""
 
     course: str
     setting: float | None
@@ -40,11 +40,11 @@ _EXPERTS = TypeAdapter(list[_Expert])
 
 
 class Book(NamedTuple):
-    """All trials of an operator.
+    """Record of an operator: all trials.
 
     Attributes:
-        operator: Name.
-        results: In the order in which they ended.
+        operator: Name of the operator.
+        results: Results in the order in which the trials ended.
         problems: Lines of the file that could not be read, in words; they stay in the file.
     """
 
@@ -72,15 +72,15 @@ class Records:
     when the power went is reported and left as it is; the next one begins on a line of its own.
 
     Attributes:
-        folder: Where they are; made when the first is added.
+        folder: Path of the folder, made when the first result is added.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Take a folder, which need not exist."""
+        """Open a folder, which need not exist."""
         self.folder = Path(folder)
 
     def operators(self) -> tuple[str, ...]:
-        """Names of all operators with a record, sorted."""
+        """Return the names of all operators with a record, sorted."""
         return tuple(sorted(unquote(path.stem) for path in self.folder.glob(f"*{_SUFFIX}")))
 
     def add(self, result: Result) -> None:
@@ -158,25 +158,6 @@ class Records:
                 return _best(self.read(expert.operator).results, event)
         return None
 
-    def highest_setting(self, operator: str, course: str, vehicle: str) -> float | None:
-        """Return the highest setting that an operator passed; None if none was.
-
-        Raises:
-            InvalidValueError: The operator's name is none.
-            UnknownNameError: There is no record of the operator.
-            FileAccessError: The file cannot be read.
-        """
-        return max(
-            (
-                result.setting
-                for result in self.read(operator).results
-                if result.outcome == "passed"
-                and result.setting is not None
-                and (result.course, result.vehicle) == (course, vehicle)
-            ),
-            default=None,
-        )
-
     def _experts(self) -> list[_Expert]:
         path = self.folder / "experts.json"
         try:
@@ -202,7 +183,7 @@ def _best(results: Iterable[Result], event: tuple[str, float | None, str]) -> Re
 
 
 def _first(error: ValidationError) -> str:
-    """The first mistake, in words."""
+    """Return the first mistake, in words."""
     mistake = error.errors()[0]
     where = ".".join(map(str, mistake["loc"]))
     return f"{where} {mistake['msg']}".lstrip()

@@ -1,18 +1,79 @@
-"""An operator's record as one HTML page that needs nothing else, and as a table (CSV)."""
+"""Report of an operator's record: one HTML page with its charts, or a table (CSV)."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from segtrack.html import render_page
-from segtrack.scoring.charts import rate_chart, repetition_chart
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from segtrack.html import inline_svg, render_page
 from segtrack.scoring.records import Book, Records
-from segtrack.scoring.result import Comparison, Result, compare
+from segtrack.scoring.result import ExpertComparison, Result, TrialOutcome, compare
 from segtrack.scoring.settings import SOURCES, ScoringSettings
+
+OUTCOME_COLOURS: dict[TrialOutcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
+"""Colours that most eyes tell apart (Okabe and Ito)."""
+_COMPLETED, _FAULT, _EXPERT = "#0072b2", "#d55e00", "#cc79a7"
+_SIZE = (6.4, 2.4)
+"""Width and height [inch]."""
+
+
+def rate_chart(results: Sequence[Result], expert_rate: float | None, pass_fraction: float) -> str:
+    """Draw the rates of trials of one course, setting and vehicle, one after another.
+
+    Args:
+        results: The trials, at least one.
+        expert_rate: Expert's rate, in the same unit; None if no expert is named.
+        pass_fraction: Fraction of the expert's rate that passes.
+
+    Returns:
+        The picture as an `svg` element.
+    """
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    axes = figure.add_subplot()
+    rates = [result.rate for result in results]
+    axes.plot(range(1, len(results) + 1), rates, color="#9aa3ab", linewidth=1, zorder=1)
+    for outcome, colour in OUTCOME_COLOURS.items():
+        mine = [(i, result.rate) for i, result in enumerate(results, 1) if result.outcome == outcome]
+        if mine:
+            axes.scatter(*zip(*mine, strict=True), color=colour, label=outcome, zorder=2)
+    if expert_rate is not None:
+        axes.axhline(expert_rate, color=_EXPERT, label="expert")
+        axes.axhline(
+            pass_fraction * expert_rate,
+            color=_EXPERT,
+            linestyle="--",
+            label=f"{pass_fraction:.0%} of the expert",
+        )
+    axes.set(xlabel="trial", ylabel=f"rate [{results[0].rate_unit}]", xlim=(0.5, len(results) + 0.5))
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    return inline_svg(figure, "Rate of each trial")
+
+
+def repetition_chart(result: Result) -> str:
+    """Draw how long each repetition of a trial took; returns the picture as an `svg` element."""
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    axes = figure.add_subplot()
+    for faulty, colour, label in ((False, _COMPLETED, "completed"), (True, _FAULT, "not credited")):
+        mine = [
+            (number, attempt.duration)
+            for number, attempt in enumerate(result.attempts, 1)
+            if (attempt.fault is not None) == faulty
+        ]
+        if mine:
+            axes.bar(*zip(*mine, strict=True), color=colour, label=label, hatch="//" if faulty else None)
+    axes.set(xlabel="repetition", ylabel="time [s]", xlim=(0.4, max(10, len(result.attempts)) + 0.6))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    return inline_svg(figure, "Time of each repetition of the latest trial")
+
 
 _COLUMNS = (
     "begun",
@@ -42,10 +103,10 @@ _COLUMNS = (
 
 
 class _Trial(NamedTuple):
-    """A trial in the report."""
+    """Trial in the report."""
 
     result: Result
-    comparison: Comparison | None
+    comparison: ExpertComparison | None
     reliability: float
     confidence: float
 
@@ -64,9 +125,9 @@ def report_html(records: Records, operator: str, settings: ScoringSettings, writ
     """Return an operator's report.
 
     Args:
-        records: Where the operator's record is, and the experts' are.
-        operator: Name.
-        settings: What is to be shown, and when an operator is as good as an expert.
+        records: Records of the operator and of experts.
+        operator: Name of the operator.
+        settings: Reliability, confidence and fraction of an expert's rate to be shown.
         written: Date of the report.
 
     Returns:
@@ -80,7 +141,9 @@ def report_html(records: Records, operator: str, settings: ScoringSettings, writ
         "book": book,
         "groups": _groups(records, book, settings),
         "settings": settings,
-        "sources": [(name, _said(getattr(settings, name)), source) for name, source in SOURCES.items()],
+        "sources": [
+            (name, _format_setting(getattr(settings, name)), source) for name, source in SOURCES.items()
+        ],
         "written": written,
     }
     return render_page("segtrack.scoring", "report.html", values, extra="station")
@@ -131,7 +194,7 @@ def _row(trial: _Trial, settings: ScoringSettings) -> list[object]:
 
 
 def _groups(records: Records, book: Book, settings: ScoringSettings) -> Iterable[_EventGroup]:
-    """The operator's trials by course, setting and vehicle."""
+    """Yield the operator's trials by course, setting and vehicle."""
 
     def place(result: Result) -> tuple[str, float, str]:
         return result.course, -1.0 if result.setting is None else result.setting, result.vehicle
@@ -154,8 +217,8 @@ def _trial(result: Result, expert: Result | None, settings: ScoringSettings) -> 
     return _Trial(result, comparison, *shown)
 
 
-def _said(value: object) -> str:
-    """A setting's value in words."""
+def _format_setting(value: object) -> str:
+    """Format a setting's value."""
     if isinstance(value, float):
         return f"{value:.4g}"
     return ", ".join(f"{failures} of {tried}" for tried, failures in dict(value).items())  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""What came of a trial: a record that can be kept, read again and compared."""
+"""Result of a trial, and the reliability and confidence that it shows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,57 @@ from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
+from scipy.special import bdtr, betaincinv
 
-from segtrack.courses import Kind, Setting
+from segtrack.courses import Kind
 from segtrack.errors import InvalidValueError
-from segtrack.scoring.binomial import shown_confidence, shown_reliability
+
+
+def shown_reliability(completed: int, failed: int, confidence: float) -> float:
+    """Return the reliability that is shown with a confidence.
+
+    The largest r for which at most `failed` failures in as many tries have a probability of at most
+    1 - confidence wherever the true reliability is below r: the one-sided limit of Clopper and Pearson.
+
+    Args:
+        completed: Completed repetitions.
+        failed: Failed repetitions.
+        confidence: Confidence, range (0, 1).
+
+    Raises:
+        InvalidValueError: A negative number of repetitions, or a confidence outside (0, 1).
+    """
+    _check(completed, failed, "confidence", confidence)
+    return float(betaincinv(completed, failed + 1, 1 - confidence)) if completed else 0.0
+
+
+def shown_confidence(completed: int, failed: int, reliability: float) -> float:
+    """Return the confidence with which a reliability is shown.
+
+    The probability that a vehicle and operator of just this reliability would have failed more often.
+
+    Args:
+        completed: Completed repetitions.
+        failed: Failed repetitions.
+        reliability: Reliability, range (0, 1).
+
+    Raises:
+        InvalidValueError: A negative number of repetitions, or a reliability outside (0, 1).
+    """
+    _check(completed, failed, "reliability", reliability)
+    tried = completed + failed
+    return 1 - float(bdtr(failed, tried, 1 - reliability)) if tried else 0.0
+
+
+def _check(completed: int, failed: int, name: str, probability: float) -> None:
+    if completed < 0 or failed < 0:
+        raise InvalidValueError("completed and failed", "at least 0", (completed, failed))
+    if not 0 < probability < 1:
+        raise InvalidValueError(name, "in (0, 1)", probability)
+
 
 Fault = Literal["touched a wall", "fell", "off course", "asked for help", "out of time"]
-Outcome = Literal["passed", "failed", "abandoned"]
+TrialOutcome = Literal["passed", "failed", "abandoned"]
 _Time = Annotated[float, Field(ge=0)]
 
 
@@ -21,44 +65,44 @@ class _Record(BaseModel):
 
 
 class Attempt(_Record):
-    """A repetition that was completed, or ended by a fault."""
+    """Repetition that was completed, or ended by a fault."""
 
     begun: _Time
-    """On the trial's clock [s]."""
+    """Begin on the trial's clock [s]."""
     duration: _Time
-    """On the trial's clock [s]."""
+    """Duration on the trial's clock [s]."""
     fault: Fault | None = None
-    """What ended it; None if it was completed."""
+    """Fault that ended it; None if it was completed."""
 
 
 class Result(_Record):
-    """A trial that has ended."""
+    """Result of a trial."""
 
     operator: str
     vehicle: str
     course: str
     """Name of the course."""
     title: str
-    """Of the course, for people."""
+    """Title of the course, for people."""
     kind: Kind
     setting: float | None
-    """Of the course, in its unit; None if it has none."""
+    """Setting of the course, in its unit; None if it has none."""
     setting_name: str | None
     setting_unit: str | None
     distance: Annotated[float, Field(gt=0)]
     """Nominal length of a repetition's path [m]."""
     repetitions: Annotated[int, Field(gt=0)]
-    """That could be tried at most."""
+    """Most repetitions that could be tried."""
     attempts: tuple[Attempt, ...]
     elapsed: _Time
-    """On the trial's clock, which is paused from a fault to the new start [s]."""
-    outcome: Outcome
+    """Time on the trial's clock, which is paused from a fault to the new start [s]."""
+    outcome: TrialOutcome
     pauses: Annotated[int, Field(ge=0)] = 0
-    """How often the simulation was paused while the trial ran."""
+    """Number of pauses of the simulation while the trial ran."""
     begun: str
     """Date and time, ISO 8601."""
     conditions: Mapping[str, str] = {}
-    """Whatever else was different: engine, soil, delays, ..."""
+    """Other conditions by name: engine, soil, delays, ..."""
     recording: str | None = None
     """Name of the file that the trial was recorded to."""
 
@@ -83,16 +127,16 @@ class Result(_Record):
         return RATE_UNITS[self.kind]
 
     def reliability(self, confidence: float) -> float:
-        """Reliability that is shown with a confidence."""
+        """Return the reliability that is shown with a confidence."""
         return shown_reliability(self.completed, self.failed, confidence)
 
     def confidence(self, reliability: float) -> float:
-        """Confidence with which a reliability is shown."""
+        """Return the confidence with which a reliability is shown."""
         return shown_confidence(self.completed, self.failed, reliability)
 
     @property
     def event(self) -> tuple[str, float | None, str]:
-        """What a rate depends on besides the operator: course, setting and vehicle."""
+        """Course, setting and vehicle, which a rate depends on besides the operator."""
         return self.course, self.setting, self.vehicle
 
 
@@ -105,13 +149,13 @@ def rate(kind: Kind, completed: int, distance: float, elapsed: float) -> float:
     return 60 * done / elapsed if elapsed > 0 else 0.0
 
 
-class Comparison(NamedTuple):
-    """An operator's trial against an expert's.
+class ExpertComparison(NamedTuple):
+    """Comparison of an operator's trial with an expert's.
 
     Attributes:
         expert: The expert's trial.
         fraction: Operator's rate over the expert's.
-        passed: Whether the trial was passed, at a sufficient fraction of the expert's rate.
+        passed: True if the trial was passed, at a sufficient fraction of the expert's rate.
     """
 
     expert: Result
@@ -119,7 +163,7 @@ class Comparison(NamedTuple):
     passed: bool
 
 
-def compare(result: Result, expert: Result, pass_fraction: float) -> Comparison:
+def compare(result: Result, expert: Result, pass_fraction: float) -> ExpertComparison:
     """Compare a trial with an expert's on the same course, setting and vehicle.
 
     Raises:
@@ -130,9 +174,4 @@ def compare(result: Result, expert: Result, pass_fraction: float) -> Comparison:
     if expert.rate <= 0:
         raise InvalidValueError("an expert's rate", "above 0", expert.rate)
     fraction = result.rate / expert.rate
-    return Comparison(expert, fraction, result.outcome == "passed" and fraction >= pass_fraction)
-
-
-def next_setting(setting: Setting, outcome: Outcome) -> float | None:
-    """Return the next higher setting after a trial that was passed; None where it failed, or at the top."""
-    return setting.next_value if outcome == "passed" else None
+    return ExpertComparison(expert, fraction, result.outcome == "passed" and fraction >= pass_fraction)

@@ -1,4 +1,4 @@
-"""What a score depends on, and where each number comes from."""
+"""Settings of a score, each number with its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from segtrack.errors import InvalidValueError, finite
 
-Status = Literal["second hand", "from memory", "own choice"]
+SourceStatus = Literal["second hand", "from memory", "own choice"]
 
 _GUIDE = (
     "Jacoff et al., Guide for Evaluating, Purchasing, and Training with Response Robots Using "
@@ -18,8 +18,8 @@ _GUIDE = (
 )
 
 
-class Source(NamedTuple):
-    """Where a number comes from.
+class NumberSource(NamedTuple):
+    """Source of a number.
 
     Attributes:
         text: The source, or the reason.
@@ -28,28 +28,28 @@ class Source(NamedTuple):
     """
 
     text: str
-    status: Status
+    status: SourceStatus
 
 
-SOURCES: Mapping[str, Source] = {
-    "allowed_failures": Source(_GUIDE + ", pp. 11, 17", "second hand"),
-    "reliability": Source(_GUIDE, "second hand"),
-    "confidence": Source(_GUIDE, "second hand"),
-    "pass_fraction": Source("no source was found for a fraction of an expert's rate", "from memory"),
-    "fall_angle": Source("steeper than any slope of the courses", "own choice"),
-    "touch_distance": Source("stiff contacts stop a belt just before the wall", "own choice"),
+SOURCES: Mapping[str, NumberSource] = {
+    "allowed_failures": NumberSource(_GUIDE + ", pp. 11, 17", "second hand"),
+    "reliability": NumberSource(_GUIDE, "second hand"),
+    "confidence": NumberSource(_GUIDE, "second hand"),
+    "pass_fraction": NumberSource("no source was found for a fraction of an expert's rate", "from memory"),
+    "fall_angle": NumberSource("steeper than any slope of the courses", "own choice"),
+    "touch_distance": NumberSource("stiff contacts stop a belt just before the wall", "own choice"),
 }
-"""Of the fields of `ScoringSettings`, by name."""
+"""Sources of the fields of `ScoringSettings`, by name."""
 
 
 @dataclass(frozen=True)
 class ScoringSettings:
-    """What a score depends on. `SOURCES` says where the defaults come from.
+    """Settings of a score. `SOURCES` has the sources of the defaults.
 
     Attributes:
-        allowed_failures: Failures that still pass, by how many repetitions were tried.
-        reliability: That is to be shown: probability of completing a repetition.
-        confidence: With which it is to be shown.
+        allowed_failures: Failures that still pass, by number of repetitions tried.
+        reliability: Probability of completing a repetition that is to be shown.
+        confidence: Confidence in that reliability.
         pass_fraction: Rate of a trained operator over an expert's, on the same course, setting and vehicle.
         fall_angle: Roll or pitch beyond which a vehicle has fallen [rad].
         touch_distance: A wall nearer to the vehicle than this is touched [m].

@@ -1,4 +1,4 @@
-"""A trial: repetitions of a course by one operator, credited or not, on a clock that faults pause."""
+"""Trial: repetitions of a course by one operator, credited or not, on a clock that faults pause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from segtrack.courses import Course
 from segtrack.errors import InvalidValueError, NotReadyError, finite
-from segtrack.scoring.result import RATE_UNITS, Attempt, Fault, Outcome, Result, rate
+from segtrack.scoring.result import RATE_UNITS, Attempt, Fault, Result, TrialOutcome, rate
 from segtrack.scoring.settings import ScoringSettings
 
 State = Literal["running", "paused", "passed", "failed", "abandoned"]
@@ -16,14 +16,14 @@ State = Literal["running", "paused", "passed", "failed", "abandoned"]
 
 @dataclass(frozen=True)
 class Situation:
-    """Where a vehicle is, as far as a trial asks.
+    """Situation of a vehicle, as a trial needs it.
 
     Attributes:
-        time: Simulated, never going back [s].
+        time: Simulated time, never going back [s].
         position: Origin of the body frame in the world (3,) [m].
-        roll: About the body's x axis [rad].
+        roll: Roll about the body's x axis [rad].
         pitch: Body's x axis above the horizontal [rad].
-        touching_wall: Whether a wall is touched.
+        touching_wall: True while a wall is touched.
     """
 
     time: float
@@ -34,13 +34,13 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something that happened in a trial.
+class TrialEvent:
+    """Event of a trial.
 
     Attributes:
-        clock: The trial's clock [s].
-        kind: What kind of thing.
-        text: It in words.
+        clock: Time on the trial's clock [s].
+        kind: Kind of event.
+        text: Description.
     """
 
     clock: float
@@ -57,15 +57,15 @@ class Trial:
     where more repetitions can make up for them, and has failed where none can.
 
     Attributes:
-        course: What is driven.
-        operator: Who drives.
-        vehicle: Name of what is driven.
-        repetitions: That are tried at most, one of the settings' levels.
-        settings: What the score depends on.
+        course: Course that is driven.
+        operator: Name of the operator.
+        vehicle: Name of the vehicle.
+        repetitions: Most repetitions, one of the settings' levels.
+        settings: Settings of the score.
         state: `running`, `paused` by a fault, or how it ended.
         clock: Time in which the trial ran [s].
         attempts: Repetitions so far, completed and not.
-        events: All so far.
+        events: Events so far.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Trial:
         self.state: State = "running"
         self.clock = 0.0
         self.attempts: list[Attempt] = []
-        self.events: list[Event] = []
+        self.events: list[TrialEvent] = []
         self._levels = [level for level in levels if level <= repetitions]
         self._time: float | None = None
         self._begun = 0.0
@@ -116,8 +116,8 @@ class Trial:
         """Credited repetitions [1/min], or the metres of them a minute [m/min], by the course's kind."""
         return rate(self.course.kind, self.completed, self.course.distance, self.clock)
 
-    def update(self, situation: Situation) -> list[Event]:
-        """Take in where the vehicle is now; returns what happened. Nothing happens unless the trial runs.
+    def update(self, situation: Situation) -> list[TrialEvent]:
+        """Judge the vehicle's situation; returns what happened. Nothing happens unless the trial runs.
 
         Raises:
             InvalidValueError: The time is not finite, or goes back.
@@ -138,8 +138,8 @@ class Trial:
             self._pass_gate()
         return self.events[seen:]
 
-    def ask_help(self) -> list[Event]:
-        """The operator gives a repetition up and asks for help: a fault.
+    def ask_help(self) -> list[TrialEvent]:
+        """Give a repetition up, since the operator asks for help: a fault.
 
         Raises:
             NotReadyError: The trial does not run.
@@ -150,7 +150,7 @@ class Trial:
         self._end_attempt("asked for help")
         return self.events[seen:]
 
-    def restart(self) -> list[Event]:
+    def restart(self) -> list[TrialEvent]:
         """Let the clock run on, after a fault, with the vehicle back at the start.
 
         Raises:
@@ -161,13 +161,13 @@ class Trial:
         self.state, self._time = "running", None
         return [self._tell("restart", f"repetition {len(self.attempts) + 1} begins at the start")]
 
-    def note_pause(self) -> list[Event]:
+    def note_pause(self) -> list[TrialEvent]:
         """Note that the simulation is paused, which gives time to think; nothing unless the trial runs."""
         if self.state != "running":
             return []
         return [self._tell("pause", "the simulation was paused")]
 
-    def abandon(self) -> list[Event]:
+    def abandon(self) -> list[TrialEvent]:
         """End the trial where it stands; the repetition under way does not count.
 
         Raises:
@@ -180,11 +180,11 @@ class Trial:
     def result(
         self, begun: str, conditions: Mapping[str, str] | None = None, recording: str | None = None
     ) -> Result:
-        """Return what came of it.
+        """Return the result.
 
         Args:
             begun: Date and time, ISO 8601.
-            conditions: Whatever else was different.
+            conditions: Other conditions by name.
             recording: Name of the file that it was recorded to.
 
         Raises:
@@ -214,7 +214,7 @@ class Trial:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Return how it stands, as JSON can hold it, with the last 20 events."""
+        """Return the progress as a JSON-serialisable dict, with the last 20 events."""
         return {
             "operator": self.operator,
             "state": self.state,
@@ -229,7 +229,7 @@ class Trial:
         }
 
     def _fault(self, situation: Situation) -> Fault | None:
-        """The worst that is wrong now."""
+        """Return the worst present fault."""
         limit, steepest = self.course.time_limit, self.settings.fall_angle
         if limit is not None and self.clock >= limit:
             return "out of time"
@@ -272,11 +272,11 @@ class Trial:
             level = next(level for level in self._levels if level > tried)
             self._tell("level", f"{failures} of {tried} failed: on to {level}, of which {allowed[level]} may")
 
-    def _end(self, outcome: Outcome, text: str) -> Event:
+    def _end(self, outcome: TrialOutcome, text: str) -> TrialEvent:
         self.state = outcome
         return self._tell("end", text)
 
-    def _tell(self, kind: Any, text: str) -> Event:
-        event = Event(self.clock, kind, text)
+    def _tell(self, kind: Any, text: str) -> TrialEvent:
+        event = TrialEvent(self.clock, kind, text)
         self.events.append(event)
         return event

@@ -1,4 +1,4 @@
-"""What each key, button and stick of an operator does: one table, for the mapper and for its help text."""
+"""Bindings of keys, buttons and sticks to actions: one table, for the mapper and for its help text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from enum import Enum
 from typing import Literal, NamedTuple
 
 Mode = Literal["twist", "belts"]
-"""What sticks command: forward speed and turn by one of them, or the belt of each side by one each."""
+"""Mode of the sticks: forward speed and turn by one of them, or the belt of each side by one each."""
 
 
 class Action(Enum):
-    """Something an operator can do, and how it is said in a help text."""
+    """Action of an operator, with its wording in a help text."""
 
     FORWARD = "drive forward"
     BACKWARD = "drive backward"
@@ -32,8 +32,8 @@ class Action(Enum):
     RELEASE = "release the emergency stop; let go of everything before driving on"
 
 
-class Axis(Enum):
-    """What a stick commands along one of its axes, and how it is said in a help text."""
+class StickAxis(Enum):
+    """Quantity that a stick commands along one of its axes, with its wording in a help text."""
 
     TURN = "turn left and right"
     DRIVE = "drive forward and backward"
@@ -59,7 +59,7 @@ KEYS: Mapping[str, Action] = {
     "Space": Action.E_STOP,
     "Enter": Action.RELEASE,
 }
-"""By `KeyboardEvent.code`, which is a place on the keyboard, whatever letter is printed there."""
+"""Action of each `KeyboardEvent.code`, which is a place on the keyboard, whatever letter is printed there."""
 
 BUTTONS: Mapping[int, Action] = {
     0: Action.FLATTEN,
@@ -73,13 +73,13 @@ BUTTONS: Mapping[int, Action] = {
     12: Action.RAISE,
     13: Action.LOWER,
 }
-"""By number in the W3C standard gamepad."""
+"""Action of each button, by its number in the W3C standard gamepad."""
 
-STICKS: Mapping[Mode, tuple[Axis | None, ...]] = {
-    "twist": (Axis.TURN, Axis.DRIVE, None, Axis.FLIPPERS),
-    "belts": (None, Axis.LEFT, None, Axis.RIGHT),
+STICKS: Mapping[Mode, tuple[StickAxis | None, ...]] = {
+    "twist": (StickAxis.TURN, StickAxis.DRIVE, None, StickAxis.FLIPPERS),
+    "belts": (None, StickAxis.LEFT, None, StickAxis.RIGHT),
 }
-"""By mode: left stick x, y, right stick x, y. A pad's sticks and those on a touch screen are alike."""
+"""Quantities of each mode: left stick x, y, right stick x, y, of a pad or on a touch screen."""
 
 BUTTON_NAMES: Mapping[int, str] = {
     0: "A",
@@ -101,9 +101,9 @@ class Binding(NamedTuple):
     """A row of the help text.
 
     Attributes:
-        device: What is in the operator's hands.
-        inputs: What is pressed or moved there, alternatives with commas.
-        action: What it does.
+        device: Device in the operator's hands.
+        inputs: Keys, buttons or stick axis, alternatives with commas.
+        action: Effect.
     """
 
     device: Literal["keyboard", "gamepad", "sticks"]
@@ -112,12 +112,12 @@ class Binding(NamedTuple):
 
 
 def bindings(flippers: bool = True) -> list[Binding]:
-    """Return what does what, for a vehicle with flippers or without."""
+    """Return all bindings, for a vehicle with flippers or without."""
     return [row for row in _rows() if flippers or _OF_FLIPPERS not in row.action]
 
 
 def help_text(flippers: bool = True) -> str:
-    """Return what does what, a line each, in columns."""
+    """Return all bindings as text, a line each, in columns."""
     rows = bindings(flippers)
     device, inputs = (max(len(row[i]) for row in rows) for i in range(2))
     return "\n".join(f"{row.device:{device}}  {row.inputs:{inputs}}  {row.action}" for row in rows)

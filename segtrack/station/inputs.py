@@ -1,6 +1,6 @@
 """An operator's gamepad, keys and touch screen, mapped to a command: once, for the page and for windows.
 
-What does what is in `bindings`. Four rules keep a vehicle from running away:
+The bindings are in `bindings`. Four rules keep a vehicle from running away:
 
 - A pad moves nothing unless its dead-man (either trigger) is held, a touch screen nothing unless a finger is
   on it, and a key acts while it is down: letting go stops at once, and only the way up is a ramp.
@@ -12,28 +12,48 @@ What does what is in `bindings`. Four rules keep a vehicle from running away:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
 from segtrack.recording.setup import Command
-from segtrack.station.bindings import BUTTONS, KEYS, STICKS, Action, Axis, Mode
+from segtrack.station.bindings import BUTTONS, KEYS, STICKS, Action, Mode, StickAxis
 
 _MAX_BUTTONS = 64
 
 
-@dataclass(frozen=True)
-class Controls:
-    """What an operator holds at one moment.
+class HeldInputs(Protocol):
+    """Inputs that an operator holds at one moment: a page's `ControlsMessage`, or a window's `Controls`.
 
     Attributes:
-        axes: The pad's sticks: left x, y, right x, y; right and down positive, clipped to [-1, 1] (4,).
-        buttons: The pad's, whether pressed, in the order of the W3C standard gamepad.
-        keys: Those that are down, by `KeyboardEvent.code`.
+        axes: Pad's sticks, in [-1, 1]: left x, y, right x, y; right and down positive (4,).
+        buttons: Pad's buttons, pressed or not, in the order of the W3C standard gamepad.
+        keys: Keys that are down, by `KeyboardEvent.code`.
         touch: Sticks on a touch screen, as `axes` (4,).
-        dead_man: Whether a finger is on the touch screen's sticks.
+        dead_man: A finger is on the touch screen's sticks.
     """
+
+    @property
+    def axes(self) -> tuple[float, ...]: ...  # noqa: D102
+    @property
+    def buttons(self) -> Sequence[bool]: ...  # noqa: D102
+    @property
+    def keys(self) -> Collection[str]: ...  # noqa: D102
+    @property
+    def touch(self) -> tuple[float, ...]: ...  # noqa: D102
+    @property
+    def dead_man(self) -> bool: ...  # noqa: D102
+
+
+def _clip(value: float) -> float:
+    return max(-1.0, min(1.0, value))
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Inputs held in a program's own window, see `HeldInputs`; axes are clipped to [-1, 1]."""
 
     axes: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     buttons: tuple[bool, ...] = ()
@@ -55,31 +75,32 @@ class Controls:
         object.__setattr__(self, "buttons", tuple(map(bool, self.buttons)))
         object.__setattr__(self, "keys", frozenset(self.keys))
 
-    @property
-    def actions(self) -> frozenset[Action]:
-        """What the pressed keys and buttons do, whether they may or not."""
-        return self.key_actions | self.button_actions
 
-    @property
-    def key_actions(self) -> frozenset[Action]:
-        """What the keys that are down do."""
-        return frozenset(KEYS[code] for code in self.keys if code in KEYS)
+NOTHING_HELD = Controls()
 
-    @property
-    def button_actions(self) -> frozenset[Action]:
-        """What the pad's pressed buttons do."""
-        return frozenset(does for number, does in BUTTONS.items() if any(self.buttons[number : number + 1]))
+
+def held_actions(held: HeldInputs) -> frozenset[Action]:
+    """Return the actions bound to all pressed keys and buttons, before any interlock."""
+    return _key_actions(held.keys) | _button_actions(held.buttons)
+
+
+def _key_actions(keys: Collection[str]) -> frozenset[Action]:
+    return frozenset(KEYS[code] for code in keys if code in KEYS)
+
+
+def _button_actions(buttons: Sequence[bool]) -> frozenset[Action]:
+    return frozenset(does for number, does in BUTTONS.items() if any(buttons[number : number + 1]))
 
 
 @dataclass(frozen=True)
 class InputSettings:
-    """How inputs are taken.
+    """Settings of an input mapper.
 
     Attributes:
-        mode: What sticks command at first.
-        dead_zone: Sticks nearer to their middle are at rest; beyond it their way begins at 0. In [0, 1).
-        ramp: How fast a held key comes to its full effect [1/s], > 0.
-        turn: Belt speed of a full turn over the top speed, in (0, 1].
+        mode: Mode of the sticks at first.
+        dead_zone: Deflection below which a stick is at rest; beyond it its effect begins at 0. Range [0, 1).
+        ramp: Rate at which a held key comes to its full effect [1/s], > 0.
+        turn: Belt speed of a full turn over the top speed, range (0, 1].
     """
 
     mode: Mode = "twist"
@@ -108,13 +129,13 @@ class InputMapper:
     """Maps controls to commands for one vehicle.
 
     Attributes:
-        settings: How inputs are taken.
-        mode: What sticks command now.
+        settings: Mode, dead zone and ramp.
+        mode: Present mode of the sticks.
         top_speed: Belt speed at full effect: the largest that every belt of the vehicle reaches [m/s].
     """
 
     def __init__(self, vehicle: VehicleDescription, settings: InputSettings | None = None) -> None:
-        """Take belts' top speeds and flippers of a vehicle."""
+        """Create a mapper for a vehicle's top speeds and flippers."""
         self.settings = settings if settings is not None else InputSettings()
         self.mode: Mode = self.settings.mode
         self.top_speed = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
@@ -127,12 +148,12 @@ class InputMapper:
 
     @property
     def stopped(self) -> bool:
-        """Whether the emergency stop is on."""
+        """True while the emergency stop is on."""
         return self._stopped
 
     @property
     def waits(self) -> bool:
-        """Whether something is held that has to be let go before anything moves."""
+        """True while something is held that has to be let go before anything moves."""
         return self._waits
 
     def stop(self) -> None:
@@ -141,7 +162,7 @@ class InputMapper:
         self.wait()
 
     def wait(self) -> None:
-        """Move nothing before everything was let go: what is held may be from before, or another's."""
+        """Ignore all inputs until everything was let go: what is held may be from before, or another's."""
         self._waits = True
         self._held = frozenset(Action)
 
@@ -149,11 +170,11 @@ class InputMapper:
         """Turn the emergency stop off; nothing moves before everything was let go."""
         self._stopped = False
 
-    def update(self, controls: Controls, dt: float) -> Command:
+    def update(self, controls: HeldInputs, dt: float) -> Command:
         """Map what is held now.
 
         Args:
-            controls: What is held.
+            controls: Inputs that are held.
             dt: Time since the last call [s], >= 0.
 
         Returns:
@@ -164,7 +185,8 @@ class InputMapper:
         """
         if finite("dt [s]", dt) < 0:
             raise InvalidValueError("dt [s]", "at least 0", dt)
-        actions = controls.actions
+        pad, keys = _button_actions(controls.buttons), _key_actions(controls.keys)
+        actions = pad | keys
         pressed, self._held = actions - self._held, actions
         if Action.E_STOP in actions:
             self.stop()
@@ -173,7 +195,6 @@ class InputMapper:
         if Action.MODE in pressed:
             self.mode = "belts" if self.mode == "twist" else "twist"
 
-        pad, keys = controls.button_actions, controls.key_actions
         held = pad if Action.DEAD_MAN in pad else frozenset()
         sticks = [self._sticks(controls.axes)] if held else []
         sticks += [self._sticks(controls.touch)] if controls.dead_man else []
@@ -186,16 +207,19 @@ class InputMapper:
         self._turn = self._ramp(self._turn, _sign(keys, Action.TURN_RIGHT, Action.TURN_LEFT), dt)
         sides = [
             self._belts(self._forward, self._turn),
-            *(self._belts(-stick.get(Axis.DRIVE, 0.0), stick.get(Axis.TURN, 0.0)) for stick in sticks),
-            *((-stick.get(Axis.LEFT, 0.0), -stick.get(Axis.RIGHT, 0.0)) for stick in sticks),
+            *(
+                self._belts(-stick.get(StickAxis.DRIVE, 0.0), stick.get(StickAxis.TURN, 0.0))
+                for stick in sticks
+            ),
+            *((-stick.get(StickAxis.LEFT, 0.0), -stick.get(StickAxis.RIGHT, 0.0)) for stick in sticks),
         ]
         flatten = Action.FLATTEN in held | keys and bool(self._flippers)
         speeds = dict.fromkeys(self._flippers, 0.0) if flatten else self._flipper_speeds(held, keys, sticks)
         left, right = (self.top_speed * _clip(sum(side)) for side in zip(*sides, strict=True))
         return Command(left, right, speeds, flatten)
 
-    def _sticks(self, axes: Iterable[float]) -> dict[Axis, float]:
-        """What sticks command, by what they are for in this mode, in [-1, 1]."""
+    def _sticks(self, axes: Iterable[float]) -> dict[StickAxis, float]:
+        """Return the deflections of sticks, in [-1, 1], by quantity in the present mode."""
         pairs = zip(STICKS[self.mode], axes, strict=True)
         return {axis: self._outside_dead_zone(value) for axis, value in pairs if axis is not None}
 
@@ -204,23 +228,23 @@ class InputMapper:
         return math.copysign(max(0.0, abs(value) - zone) / (1 - zone), value)
 
     def _ramp(self, value: float, target: int, dt: float) -> float:
-        """A key's effect, from where it is: up in time, down at once."""
+        """Return a key's next effect: up in time, down at once."""
         reached = max(0.0, value * target) + self.settings.ramp * dt
         return target * min(1.0, reached)
 
     def _belts(self, forward: float, turn: float) -> tuple[float, float]:
-        """Left and right belt speed over the top speed: slowed down together where one exceeds it."""
+        """Return left and right belt speed over the top speed, slowed down together where one exceeds it."""
         left, right = forward + self.settings.turn * turn, forward - self.settings.turn * turn
         excess = max(1.0, abs(left), abs(right))
         return left / excess, right / excess
 
     def _flipper_speeds(
-        self, held: frozenset[Action], keys: frozenset[Action], sticks: list[dict[Axis, float]]
+        self, held: frozenset[Action], keys: frozenset[Action], sticks: list[dict[StickAxis, float]]
     ) -> dict[str, float]:
-        """Speeds by flipper [rad/s]."""
+        """Return speeds by flipper [rad/s]."""
         front, rear = Action.CHOOSE_FRONT in held, Action.CHOOSE_REAR in held
         chosen = {"front": front or not rear, "rear": rear or not front}
-        by_pad = _sign(held, Action.RAISE, Action.LOWER) - sum(s.get(Axis.FLIPPERS, 0.0) for s in sticks)
+        by_pad = _sign(held, Action.RAISE, Action.LOWER) - sum(s.get(StickAxis.FLIPPERS, 0.0) for s in sticks)
         effect = {
             "front": _sign(keys, Action.RAISE_FRONT, Action.LOWER_FRONT) + by_pad * chosen["front"],
             "rear": _sign(keys, Action.RAISE_REAR, Action.LOWER_REAR) + by_pad * chosen["rear"],
@@ -230,7 +254,3 @@ class InputMapper:
 
 def _sign(actions: frozenset[Action], up: Action, down: Action) -> int:
     return (up in actions) - (down in actions)
-
-
-def _clip(value: float) -> float:
-    return max(-1.0, min(1.0, value))

@@ -1,4 +1,4 @@
-"""How well a station keeps its promises on this machine: driven over its own sockets for a while."""
+"""Measurement of a station's delays and rates on this machine, driven over its own sockets."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PATIENCE = 300.0
 
 @dataclass(frozen=True)
 class Measured:
-    """A number, and what it should be.
+    """Measured value and its target.
 
     Attributes:
-        what: Is measured.
-        value: That was found.
-        target: That it should not exceed, or reach, by its unit.
-        unit: Of both.
-        good: Whether it does.
+        what: Name of the quantity.
+        value: Measured value.
+        target: Value to reach, or not to exceed.
+        unit: Unit of both.
+        good: True if the target is met.
     """
 
     what: str
@@ -50,7 +50,7 @@ class Measured:
 
 @dataclass
 class _Seen:
-    """What the driver saw in a phase: of each state its times, and of each command its delay."""
+    """States that the driver saw in a phase: their times, and the delay of each command."""
 
     simulated: list[float] = field(default_factory=list)
     server: list[float] = field(default_factory=list)
@@ -114,7 +114,7 @@ async def _measure(
     async with AsyncExitStack() as open_sockets:
         driver = await open_sockets.enter_async_context(_client(address, "driver"))
         await _until_ready(driver)
-        await driver.send(protocol.Run(action="start").model_dump_json())
+        await driver.send(protocol.RunRequest(action="start").model_dump_json())
         await _phase(driver, 2.0)
 
         memory = server.memory_info().rss + simulation.memory_info().rss
@@ -122,7 +122,7 @@ async def _measure(
         for _ in range(3):
             onlooker = await open_sockets.enter_async_context(_client(address, "onlooker"))
             open_sockets.push_async_callback(_cancel, asyncio.create_task(_look_on(onlooker)))
-        await driver.send(protocol.Run(action="reset").model_dump_json())
+        await driver.send(protocol.RunRequest(action="reset").model_dump_json())
         await _phase(driver, 1.0)
         seen, share_4 = await _timed_phase(driver, 2 * seconds / 3, server)
         grown = server.memory_info().rss + simulation.memory_info().rss - memory

@@ -15,12 +15,12 @@ _WINDOW = 2.0
 
 
 class DeadlineClock:
-    """When ticks are due.
+    """Schedule of the ticks.
 
     Attributes:
-        ticks: That have ended since the start.
-        late: Of them, those that ended more than a tick after they were due.
-        dropped: Time that was not caught up [s].
+        ticks: Ticks ended since the start.
+        late: Ticks that ended more than a tick after they were due.
+        dropped: Delay that was not caught up [s].
     """
 
     def __init__(self, tick: float, now: float) -> None:
@@ -30,7 +30,7 @@ class DeadlineClock:
         self.start(now)
 
     def start(self, now: float) -> None:
-        """Start anew."""
+        """Restart at time `now` [s]."""
         self.ticks, self.late, self.dropped = 0, 0, 0.0
         self._start = now
         self._ends.clear()

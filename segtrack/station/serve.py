@@ -16,31 +16,30 @@ from pathlib import Path
 import uvicorn
 
 from segtrack.errors import AddressError, InvalidValueError
-from segtrack.station.limits import MAX_CONNECTIONS
 from segtrack.station.simulation.process import SimulationProcess
+from segtrack.station.web.admission import MAX_CONNECTIONS
 from segtrack.station.web.app import create_app
-from segtrack.station.web.catalogue import Catalogue
+from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.hub import Hub
-from segtrack.station.web.library import Library
 
 MAX_FRAME = 1 << 16
 """Largest WebSocket message that is read at all, the page's own included [B]."""
 _LOOPBACK = "127.0.0.1", "localhost", "[::1]"
 _SEND_BUFFER = 1 << 16
-"""Of each socket in the system [B]: what a slow client is behind by at most."""
+"""Send buffer of each socket in the system [B]: largest backlog of a slow client."""
 
 
 @dataclass(frozen=True)
 class StationOptions:
-    """Where the station listens, and what it offers.
+    """Address, first vehicle and course, and folder of a station.
 
     Attributes:
         host: Address to listen on, or localhost; one that others can reach needs a token, which is made.
         port: 0 for any that is free.
-        origins: Under which the page is opened besides the address itself, such as `https://robots.example`.
+        origins: Origins of the page besides the address itself, such as `https://robots.example`.
         vehicle: Name or file of the vehicle to begin with.
         course: Name or file of the course to begin with.
-        folder: For recordings and records.
+        folder: Folder for recordings and records.
     """
 
     host: str
@@ -52,13 +51,13 @@ class StationOptions:
 
 
 class Station:
-    """A running station's ends.
+    """Handles of a running station: hub, simulation process, server and link.
 
     Attributes:
-        hub: Its decisions.
-        simulation: Its other process.
-        link: Under which a browser finds it.
-        server: What serves it.
+        hub: Decisions on clients' messages.
+        simulation: Process that simulates.
+        link: URL for a browser.
+        server: HTTP and WebSocket server.
     """
 
     def __init__(self, options: StationOptions, listening: socket.socket) -> None:
@@ -106,8 +105,8 @@ def serve_station(options: StationOptions, *, browser: bool, started: Callable[[
     """Run a station until Ctrl-C.
 
     Args:
-        options: Of the station.
-        browser: Whether to open the page in a browser.
+        options: Address, first vehicle and course, and folder.
+        browser: Open the page in a browser.
         started: Called with the link when the station listens.
 
     Raises:
@@ -127,7 +126,7 @@ def serve_station(options: StationOptions, *, browser: bool, started: Callable[[
 
 @contextmanager
 def listen(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens on an address.
+    """Open a socket that listens on an address.
 
     Raises:
         InvalidValueError: No port has such a number.
@@ -158,7 +157,7 @@ def _reason(error: Exception) -> str:
 
 
 def _origins(options: StationOptions, port: int) -> list[str]:
-    """Allowed origins, the one of the link first.
+    """Return the allowed origins, the one of the link first.
 
     Raises:
         InvalidValueError: All addresses are listened on and no origin is given, or one is none.

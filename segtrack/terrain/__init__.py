@@ -1,38 +1,65 @@
-"""Terrain, described once: built for Bullet, sampled by the link chain and by height scans.
+"""Terrain, described once: built for Bullet, packed for the native engine, sampled by height scans.
 
 Every kind is a small frozen description in the world frame (x forward, y to
 the left, z up), whose flat ground is z = 0. `distance` is the x at which an
 obstacle begins; lengths run along x, widths along y.
+
+| module | content |
+|---|---|
+| `base` | `Terrain`, `FlatGround`, `Obstacle`: solids, and heights that follow from them |
+| `blocks`, `beams`, `slopes`, `ramp_fields`, `plane` | obstacles, a class each |
+| `surfaces`, `from_pybullet` | ground of your own |
+| `solids`, `columns`, `heights` | solids in the world, and their heights |
+| `soil`, `checks` | soils; limits of fields |
 """
 
-from segtrack.terrain.base import Terrain
-from segtrack.terrain.boxes import Boxes, GroundBox
+from segtrack.terrain.base import FlatGround, LevelTop, Obstacle, Outline, Terrain, profile
+from segtrack.terrain.beams import ConfinedSpace, Hurdle, KRails
+from segtrack.terrain.blocks import (
+    Boxes,
+    GroundBox,
+    PatternedStepField,
+    Platform,
+    Stairs,
+    Step,
+    StepField,
+)
 from segtrack.terrain.from_pybullet import from_pybullet
-from segtrack.terrain.gap import Gap
-from segtrack.terrain.half_round import HalfRound
-from segtrack.terrain.heightfield import Heightfield
-from segtrack.terrain.mesh import Mesh
-from segtrack.terrain.outline import Outline, profile
-from segtrack.terrain.plane import Plane
-from segtrack.terrain.ramp import Ramp
-from segtrack.terrain.ridge import Ridge
+from segtrack.terrain.plane import Gap, Plane, TrapezoidDitch
+from segtrack.terrain.ramp_fields import ContinuousRamps, CrossingRamps
+from segtrack.terrain.slopes import (
+    Bed,
+    HalfRound,
+    PlatformGap,
+    Ramp,
+    Ridge,
+    TrapezoidBarrier,
+    Waves,
+)
 from segtrack.terrain.soil import Soil, find_soil, published_soils
-from segtrack.terrain.stairs import Stairs
-from segtrack.terrain.static_body import StaticBody
-from segtrack.terrain.step import Step
-from segtrack.terrain.step_field import StepField
-from segtrack.terrain.trapezoid import TrapezoidBarrier, TrapezoidDitch
-from segtrack.terrain.waves import Waves
+from segtrack.terrain.surfaces import Heightfield, Mesh, StaticBody
 
 __all__ = [
+    "Bed",
     "Boxes",
+    "ConfinedSpace",
+    "ContinuousRamps",
+    "CrossingRamps",
+    "FlatGround",
     "Gap",
     "GroundBox",
     "HalfRound",
     "Heightfield",
+    "Hurdle",
+    "KRails",
+    "LevelTop",
     "Mesh",
+    "Obstacle",
     "Outline",
+    "PatternedStepField",
     "Plane",
+    "Platform",
+    "PlatformGap",
     "Ramp",
     "Ridge",
     "Soil",
@@ -46,6 +73,6 @@ __all__ = [
     "Waves",
     "find_soil",
     "from_pybullet",
-    "published_soils",
     "profile",
+    "published_soils",
 ]

@@ -1,37 +1,57 @@
-"""What every terrain offers."""
+"""Terrain: solids in the world, the heights that follow from them, and side views."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError
-from segtrack.terrain.checks import check_not_negative
+from segtrack.terrain.checks import Checked, Length, Place, Ratio
+from segtrack.terrain.columns import section_breaks
+from segtrack.terrain.heights import Heights
 from segtrack.terrain.soil import Soil
-from segtrack.terrain.solids import Solid
+from segtrack.terrain.solids import (
+    FLOOR_DEPTH,
+    Box,
+    ConvexSolid,
+    Cylinder,
+    HeightGrid,
+    Hull,
+    Prism,
+    Solid,
+    TriangleMesh,
+    floor,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terrain(ABC):
+class Terrain(Checked):
     """Ground in the world frame.
 
     Attributes:
         friction: Coulomb friction [-]. Bullet multiplies it with the track's,
             so the bundled terrains have 1 and the track carries the number
             that a paper gives.
-        soil: What it consists of, for link chains, which sink into it and shear it;
-            without, and for Bullet, it is rigid.
+        soil: Soil that it consists of, for `compliant`, `surface` and `chain` tracks, which
+            sink into it and shear it; rigid for None, and for tracks whose contacts Bullet finds.
     """
 
-    friction: float = 1.0
+    friction: Ratio = 1.0
     soil: Soil | None = None
 
+    _level_ground: ClassVar[float] = 0.0
+    """Height beside its solids [m]: flat ground is taken to be endless."""
+
     def __post_init__(self) -> None:
-        """Refuse friction that is not a number, or negative, and what is no soil."""
-        check_not_negative(self, "friction")
+        """Refuse values outside their limits, and what is no soil."""
+        super().__post_init__()
         if not isinstance(self.soil, Soil | None):
             raise InvalidValueError(f"{type(self).__name__}.soil", "a Soil or None", self.soil)
 
@@ -43,9 +63,14 @@ class Terrain(ABC):
     def x_breaks(self) -> tuple[float, ...]:
         """Return the world x of corners and vertical faces along y = 0 [m]."""
 
-    @abstractmethod
+    @cached_property
+    def _heights(self) -> Heights:
+        return Heights(solid for solid in self.solids() if not isinstance(solid, HeightGrid | TriangleMesh))
+
     def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the heights at x and y, which have one shape."""
+        """Return the heights at places (n,) [m]."""
+        height = self._heights.highest(x, y)
+        return np.where(height == -math.inf, self._level_ground, height)
 
     def height_at(self, x: ArrayLike, y: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Sample the terrain's height; a point on a vertical face gets the higher value.
@@ -55,8 +80,129 @@ class Terrain(ABC):
             y: World y [m], any shape that broadcasts with `x`.
 
         Returns:
-            World z of the surface [m], in the broadcast shape. Flat ground is
-            taken to be endless; where there is no ground at all, -inf.
+            World z of the surface [m], in the broadcast shape: that of the highest solid
+            there, even with room beneath. Flat ground is taken to be endless; where there
+            is no ground at all, -inf.
         """
-        x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        return np.asarray(self._sample(x, y), dtype=float)
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        if x.shape != y.shape:
+            x, y = np.broadcast_arrays(x, y)
+        return np.asarray(self._sample(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlatGround(Terrain):
+    """Flat ground at z = 0 with solids standing on it."""
+
+    _depth: ClassVar[float] = FLOOR_DEPTH / 2
+    """Depth to which its solids reach below the ground [m]."""
+
+    @abstractmethod
+    def shapes(self, root: float) -> Iterator[ConvexSolid]:
+        """Yield the solids on the ground, which reach `root` below it [m]."""
+
+    def solids(self) -> tuple[Solid, ...]:
+        """Return the floor and the solids on it."""
+        return (*floor(), *self.shapes(self._depth))
+
+    def x_breaks(self) -> tuple[float, ...]:
+        """Return the world x of corners and vertical faces along y = 0 [m]."""
+        return section_breaks(self.shapes(self._depth), above=0.0)
+
+
+class LevelTop(NamedTuple):
+    """Part of an obstacle on which a vehicle has mastered it.
+
+    Attributes:
+        start: Distance of its beginning from that of the obstacle along x [m].
+        end: Distance of its end from the beginning of the obstacle along x [m].
+        height: Height above the ground [m].
+    """
+
+    start: float
+    end: float
+    height: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacle(FlatGround):
+    """Obstacle across the path on flat ground: in a world of its own, or a piece of a course.
+
+    Attributes:
+        distance: World x at which it begins [m].
+        width: Extent along y, centred on y = 0 [m].
+    """
+
+    distance: Place
+    width: Length = 10.0
+
+    @property
+    @abstractmethod
+    def extent(self) -> float:
+        """Length along x [m]."""
+
+    @property
+    def top(self) -> float:
+        """Height of its highest solid above the ground [m]."""
+        return max(map(_top, self.shapes(self._depth)), default=0.0)
+
+    @property
+    def level_top(self) -> LevelTop:
+        """Level part at its top; for want of one all of it, at the height of the ground."""
+        return LevelTop(0.0, self.extent, 0.0)
+
+
+def _top(solid: ConvexSolid) -> float:
+    """Height of the highest point of an upright box, a lying cylinder, a prism or a hull [m]."""
+    match solid:
+        case Box(size, center):
+            return center[2] + size[2] / 2
+        case Cylinder(radius, _, center):
+            return center[2] + radius
+        case Prism() | Hull():
+            return float((solid.hull if isinstance(solid, Prism) else solid).points[:, 2].max())
+    return math.inf
+
+
+_ASIDE = 1e-9
+"""Distance before and behind a break at which heights are sampled: it is known but for rounding [m]."""
+
+
+class Outline(NamedTuple):
+    """A line in the plane y = 0.
+
+    Attributes:
+        x: World x [m], shape (n,), not decreasing.
+        z: World z [m], shape (n,).
+    """
+
+    x: NDArray[np.float64]
+    z: NDArray[np.float64]
+
+
+def profile(terrain: Terrain, x_min: float, x_max: float, samples: int = 200) -> Outline:
+    """Trace a terrain along y = 0, with sharp corners and upright faces.
+
+    Args:
+        terrain: Terrain to trace.
+        x_min: World x of the outline's beginning [m].
+        x_max: World x of its end [m].
+        samples: Number of evenly spaced points, at least 2; corners are added.
+
+    Returns:
+        The outline; at an upright face two of its points have equal x.
+
+    Raises:
+        InvalidValueError: The range is empty, or the terrain has no sampler.
+    """
+    if not x_min < x_max:
+        raise InvalidValueError("x_max of a profile", f"above x_min of {x_min} [m]", x_max)
+    if samples < 2:
+        raise InvalidValueError("samples of a profile", "at least 2", samples)
+    breaks = np.array([b for b in terrain.x_breaks() if x_min < b < x_max])
+    even = np.linspace(x_min, x_max, samples)
+    # Just before and just behind a face the heights differ; both are drawn at the face.
+    sampled = np.concatenate((even, breaks - _ASIDE, breaks + _ASIDE))
+    drawn = np.concatenate((even, breaks, breaks))
+    order = np.argsort(sampled, kind="stable")
+    return Outline(drawn[order], terrain.height_at(sampled[order]))

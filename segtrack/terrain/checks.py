@@ -1,52 +1,130 @@
-"""Validation of a description's fields, with one wording for all terrains."""
+"""Checks of a description's keywords and values, with one wording for all terrains."""
 
 from __future__ import annotations
 
 import math
+from abc import ABCMeta
 from collections.abc import Iterable
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from numbers import Integral, Real
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from segtrack.errors import InvalidValueError
-
-
-def check_finite(owner: object, field: str, unit: str = "") -> None:
-    """Refuse a field that is not a finite number."""
-    _check(owner, field, "a finite number", unit, _is_finite(getattr(owner, field)))
+from segtrack.errors import InvalidValueError, KeywordError
 
 
-def check_positive(owner: object, field: str, unit: str = "") -> None:
-    """Refuse a field that is not a finite number above zero."""
-    value = getattr(owner, field)
-    _check(owner, field, "a positive finite number", unit, _is_finite(value) and value > 0)
+@dataclass(frozen=True)
+class Limits:
+    """Values that a field accepts.
+
+    Attributes:
+        unit: Unit for messages; empty for none.
+        least: Smallest value; -inf for any.
+        inclusive: True if the smallest value itself is accepted.
+        whole: True for whole numbers alone.
+        below: Bound that a value stays under: pi/2 or inf.
+    """
+
+    unit: str = ""
+    least: float = -math.inf
+    inclusive: bool = True
+    whole: bool = False
+    below: float = math.inf
+
+    def check(self, name: str, value: object) -> None:
+        """Refuse a value outside the limits.
+
+        Raises:
+            InvalidValueError: The value is no number, not finite, or too small.
+        """
+        if self.whole:
+            good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= self.least
+        else:
+            good = is_finite(value) and (value >= self.least if self.inclusive else value > self.least)  # type: ignore[operator]
+        if not good:
+            unit = f" [{self.unit}]" if self.unit else ""
+            raise InvalidValueError(name, self._words() + unit, value)
+        if float(value) >= self.below:  # type: ignore[arg-type]
+            raise InvalidValueError(name, f"less than pi/2 [{self.unit}]", value)
+
+    def _words(self) -> str:
+        if self.whole:
+            return f"a whole number of at least {self.least:g}"
+        if self.least == -math.inf:
+            return "a finite number"
+        return "a finite number of at least 0" if self.inclusive else "a positive finite number"
 
 
-def check_not_negative(owner: object, field: str, unit: str = "") -> None:
-    """Refuse a field that is not a finite number of zero or more."""
-    value = getattr(owner, field)
-    _check(owner, field, "a finite number of at least 0", unit, _is_finite(value) and value >= 0)
+Place: TypeAlias = Annotated[float, Limits("m")]
+"""Coordinate [m]."""
+Length: TypeAlias = Annotated[float, Limits("m", 0.0, inclusive=False)]
+"""Length above 0 [m]."""
+Rise: TypeAlias = Annotated[float, Limits("m", 0.0)]
+"""Length of 0 or more [m]."""
+Turn: TypeAlias = Annotated[float, Limits("rad")]
+"""Angle of any size [rad]."""
+Slope: TypeAlias = Annotated[float, Limits("rad", 0.0, inclusive=False, below=math.pi / 2)]
+"""Angle between 0 and pi/2 [rad]."""
+Ratio: TypeAlias = Annotated[float, Limits("", 0.0)]
+"""Number of 0 or more [-]."""
+Count: TypeAlias = Annotated[int, Limits("", 1, whole=True)]
+"""Whole number of 1 or more."""
+Seed: TypeAlias = Annotated[int, Limits("", 0, whole=True)]
+"""Whole number of 0 or more."""
 
 
-def check_count(owner: object, field: str, least: int = 1) -> None:
-    """Refuse a field that is not a whole number of at least `least`."""
-    value = getattr(owner, field)
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    _check(owner, field, f"a whole number of at least {least}", "", whole and value >= least)
+class _KeywordType(ABCMeta):
+    """Type of classes that are made with keywords alone."""
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        """Make an instance, or name what is wrong with the keywords.
+
+        Raises:
+            KeywordError: An unknown keyword, a missing one, or a value without a keyword.
+        """
+        known = [field for field in fields(cls) if field.init]  # type: ignore[arg-type]
+        names = tuple(field.name for field in known)
+        required = [f.name for f in known if f.default is MISSING and f.default_factory is MISSING]
+        unknown = [name for name in named if name not in names]
+        missing = [name for name in required if name not in named]
+        if args or unknown or missing:
+            raise KeywordError(cls.__name__, len(args), unknown, missing, names)
+        return super().__call__(**named)
+
+
+class Checked(metaclass=_KeywordType):
+    """Base of frozen dataclasses that are made with keywords and whose annotations state their limits."""
+
+    def __post_init__(self) -> None:
+        """Refuse values outside the limits of their fields."""
+        for name, kind in _kinds(type(self)):
+            value, where = getattr(self, name), f"{type(self).__name__}.{name}"
+            if get_origin(kind) is Literal:
+                if value not in get_args(kind):
+                    raise InvalidValueError(where, f"one of {', '.join(get_args(kind))}", value)
+                continue
+            for limits in get_args(kind)[1:]:
+                limits.check(where, value)
+
+
+@cache
+def _kinds(owner: type) -> tuple[tuple[str, Any], ...]:
+    """Names of fields with limits or choices, and their annotations."""
+    hints = get_type_hints(owner, include_extras=True)
+    kinds = ((field.name, hints[field.name]) for field in fields(owner))
+    return tuple((name, kind) for name, kind in kinds if get_origin(kind) in (Annotated, Literal))
 
 
 def settle_vector(owner: object, field: str, count: int, unit: str = "") -> None:
     """Turn a field into a tuple, and refuse one that does not hold `count` finite numbers."""
     value = getattr(owner, field)
     numbers = tuple(value) if isinstance(value, Iterable) else ()
-    good = len(numbers) == count and all(map(_is_finite, numbers))
-    _check(owner, field, f"{count} finite numbers", unit, good)
+    if len(numbers) != count or not all(map(is_finite, numbers)):
+        expected = f"{count} finite numbers [{unit}]" if unit else f"{count} finite numbers"
+        raise InvalidValueError(f"{type(owner).__name__}.{field}", expected, value)
     object.__setattr__(owner, field, tuple(map(float, numbers)))
 
 
-def _is_finite(value: object) -> bool:
+def is_finite(value: object) -> bool:
+    """Return True for a finite number that is no truth value."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _check(owner: object, field: str, expected: str, unit: str, good: bool) -> None:
-    if not good:
-        name = f"{type(owner).__name__}.{field}"
-        raise InvalidValueError(name, f"{expected} [{unit}]" if unit else expected, getattr(owner, field))

@@ -1,4 +1,4 @@
-"""Convex solids cut by vertical lines: how high each reaches over a place.
+"""Columns of convex solids: the span that each cuts from vertical lines, and its corners in y = 0.
 
 A polyhedron is an intersection of half-spaces normal . point <= offset, so a vertical line is inside it
 between the highest of the planes that look down and the lowest of those that look up, where it is
@@ -8,6 +8,7 @@ inside all upright ones. A cylinder's mantle adds one quadratic equation.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,18 +17,25 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
+from segtrack.terrain.solids import Box, ConvexSolid, Cylinder, HalfSpace, Hull, Prism
 
 Array = NDArray[np.float64]
 
-_ON_FACE = 1e-10
-"""A place that is no further from an upright face is on it: rounding [m]."""
-_UPRIGHT = 1e-12
+ON_FACE = 1e-10
+"""Distance from an upright face up to which a place is on it: rounding [m]."""
+UPRIGHT_PART = 1e-12
 """Least vertical part of the normal of a face that is not upright."""
 
 
+def section_breaks(solids: Iterable[ConvexSolid], above: float = -math.inf) -> tuple[float, ...]:
+    """Return the world x of the corners of solids in y = 0, where these are not below a height [m]."""
+    corners = [column_of(solid).corners(above) for solid in solids]
+    # Faces of two solids that are in one place give one.
+    return tuple(np.unique(np.round(np.concatenate([[], *corners]), 12)).tolist())
+
+
 class Column(Protocol):
-    """A convex solid, ready to be cut."""
+    """Convex solid, ready to be cut."""
 
     def span(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Lower and upper end of the vertical lines at places (n,) [m].
@@ -35,31 +43,38 @@ class Column(Protocol):
         Where a line misses the solid, the upper end is -inf or below the lower one.
         """
 
-    def corners(self) -> Array:
-        """World x of the corners of its section by the plane y = 0 [m]."""
+    def corners(self, above: float = -math.inf) -> Array:
+        """World x of the corners of its section by y = 0 and z >= `above` [m]."""
 
 
-def column_of(solid: Box | Cylinder | HalfSpace | Hull) -> Column:
-    """A convex solid, ready to be cut."""
+def column_of(solid: ConvexSolid) -> Column:
+    """Return a convex solid, ready to be cut."""
     match solid:
-        case Box(center, half_extents, quaternion):
+        case Box(size, center, quaternion):
             axes = Rotation.from_quat(quaternion).as_matrix().T
             normals = np.concatenate([axes, -axes])
-            return Polyhedron(normals, normals @ center + np.tile(half_extents, 2))
+            return HalfSpaces(normals, normals @ center + np.tile(size, 2) / 2)
         case HalfSpace(point, normal):
-            return Polyhedron(np.array([normal]), np.array([np.dot(normal, point)]))
-        case Hull(points):
-            faces = np.unique(np.round(ConvexHull(points).equations, 12), axis=0)
-            return Polyhedron(faces[:, :3], -faces[:, 3])
-        case Cylinder(center, radius, length, quaternion):
-            axis = Rotation.from_quat(quaternion).apply((0.0, 0.0, 1.0))
+            return HalfSpaces(np.array([normal]), np.array([np.dot(normal, point)]))
+        case Prism(outline, width):
+            corners = np.array(outline)
+            sides = np.roll(corners, -1, axis=0) - corners
+            outwards = np.stack([sides[:, 1], -sides[:, 0]], axis=1) / np.linalg.norm(sides, axis=1)[:, None]
+            normals = np.concatenate([np.insert(outwards, 1, 0.0, axis=1), [[0, 1, 0], [0, -1, 0]]])
+            offsets = np.concatenate([np.sum(outwards * corners, axis=1), [width / 2, width / 2]])
+            return HalfSpaces(normals, offsets)
+        case Hull():
+            faces = np.unique(np.round(ConvexHull(solid.points).equations, 12), axis=0)
+            return HalfSpaces(faces[:, :3], -faces[:, 3])
+        case Cylinder(radius, length, center, quaternion):
+            axis = Rotation.from_quat(quaternion).apply((0.0, 1.0, 0.0))
             ends = np.array([axis @ center, -(axis @ center)]) + length / 2
-            return RoundColumn(Polyhedron(np.array([axis, -axis]), ends), np.array(center), radius, length)
+            return RoundColumn(HalfSpaces(np.array([axis, -axis]), ends), np.array(center), radius, length)
 
 
 @dataclass(frozen=True, eq=False)
-class Polyhedron:
-    """An intersection of half-spaces.
+class HalfSpaces:
+    """Intersection of half-spaces.
 
     Attributes:
         normals: Unit vectors out of them, in the world (f, 3).
@@ -70,41 +85,43 @@ class Polyhedron:
     offsets: Array
 
     def span(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Lower and upper end of the vertical lines at places (n,) [m], as `Column` says."""
+        """Lower and upper end of the vertical lines at places (n,) [m], as in `Column`."""
         z = self.normals[:, 2]
         room = self.offsets[:, None] - self.normals[:, :2] @ np.stack([x, y])
-        upwards, downwards = z > _UPRIGHT, z < -_UPRIGHT
+        upwards, downwards = z > UPRIGHT_PART, z < -UPRIGHT_PART
         high = np.min(room[upwards] / z[upwards, None], axis=0, initial=math.inf)
         low = np.max(room[downwards] / z[downwards, None], axis=0, initial=-math.inf)
-        outside = np.any(room[~(upwards | downwards)] < -_ON_FACE, axis=0)
+        outside = np.any(room[~(upwards | downwards)] < -ON_FACE, axis=0)
         return low, np.where(outside, -math.inf, high)
 
-    def corners(self) -> Array:
-        """World x of the corners of its section by the plane y = 0 [m]."""
-        lines = self.normals[:, [0, 2]]
+    def corners(self, above: float = -math.inf) -> Array:
+        """World x of the corners of its section by y = 0 and z >= `above` [m]."""
+        lines, offsets = self.normals[:, [0, 2]], self.offsets
+        if above > -math.inf:
+            lines, offsets = np.concatenate([lines, [[0.0, -1.0]]]), np.append(offsets, -above)
         first, second = np.triu_indices(len(lines), 1)
         turn = lines[first, 0] * lines[second, 1] - lines[first, 1] * lines[second, 0]
-        meet = np.abs(turn) > _UPRIGHT
+        meet = np.abs(turn) > UPRIGHT_PART
         first, second, turn = first[meet], second[meet], turn[meet]
-        a, b = self.offsets[first], self.offsets[second]
+        a, b = offsets[first], offsets[second]
         x = (a * lines[second, 1] - b * lines[first, 1]) / turn
         z = (b * lines[first, 0] - a * lines[second, 0]) / turn
-        inside = lines @ np.stack([x, z]) <= self.offsets[:, None] + _ON_FACE
+        inside = lines @ np.stack([x, z]) <= offsets[:, None] + ON_FACE
         return np.asarray(x[inside.all(axis=0)])
 
 
 @dataclass(frozen=True, eq=False)
 class RoundColumn:
-    """A cylinder.
+    """Cylinder at any pose.
 
     Attributes:
-        ends: The space between the planes of its two ends.
-        center: In the world (3,) [m].
-        radius: [m]
-        length: [m]
+        ends: Space between the planes of its two ends.
+        center: Centre in the world (3,) [m].
+        radius: Radius [m].
+        length: Length [m].
     """
 
-    ends: Polyhedron
+    ends: HalfSpaces
     center: Array
     radius: float
     length: float
@@ -114,7 +131,7 @@ class RoundColumn:
         return np.asarray(self.ends.normals[0])
 
     def span(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Lower and upper end of the vertical lines at places (n,) [m], as `Column` says."""
+        """Lower and upper end of the vertical lines at places (n,) [m], as in `Column`."""
         low, high = self.ends.span(x, y)
         axis = self._axis
         away = np.stack([x, y, np.zeros_like(x)], axis=1) - (*self.center[:2], 0.0)
@@ -122,23 +139,23 @@ class RoundColumn:
         rise = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
         a, b = rise @ rise, across @ rise
         c = np.sum(across**2, axis=1) - self.radius**2
-        if a < _UPRIGHT:
-            return low, np.where(c > 2 * self.radius * _ON_FACE, -math.inf, high)
+        if a < UPRIGHT_PART:
+            return low, np.where(c > 2 * self.radius * ON_FACE, -math.inf, high)
         root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
         low = np.maximum(low, self.center[2] + (-b - root) / a)
         high = np.minimum(high, self.center[2] + (-b + root) / a)
         return low, np.where(b**2 < a * c, -math.inf, high)
 
-    def corners(self) -> Array:
-        """World x of the ends of its section by the plane y = 0, and of the corners between them [m]."""
+    def corners(self, above: float = -math.inf) -> Array:
+        """World x of the ends of its section by y = 0, and of the corners between them, at any height [m]."""
         axis = self._axis
         return np.concatenate([self._on_ends(axis), self._on_mantle(axis)])
 
     def _on_ends(self, axis: Array) -> Array:
-        """Where y = 0 cuts the rims of the two ends."""
+        """World x of the points at which y = 0 cuts the rims of the two ends [m]."""
         level = axis[[0, 2]]
         size = np.linalg.norm(level)
-        if size < _UPRIGHT:
+        if size < UPRIGHT_PART:
             return np.zeros(0)
         found = []
         for end in (-self.length / 2, self.length / 2):
@@ -152,14 +169,14 @@ class RoundColumn:
         return np.array(found)
 
     def _on_mantle(self, axis: Array) -> Array:
-        """Where the mantle is upright in y = 0."""
+        """World x of the points at which the mantle is upright in y = 0 [m]."""
         flat = math.hypot(axis[0], axis[1])
-        if flat < _UPRIGHT:
+        if flat < UPRIGHT_PART:
             if abs(self.center[1]) > self.radius:
                 return np.zeros(0)
             half = math.sqrt(self.radius**2 - self.center[1] ** 2)
             return self.center[0] + np.array([-half, half])
-        if abs(axis[1]) < _UPRIGHT:
+        if abs(axis[1]) < UPRIGHT_PART:
             return np.zeros(0)
         found = []
         for side in (-1.0, 1.0):

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, finite
 from segtrack.quiet import without_greetings
 from segtrack.terrain.base import Terrain
-from segtrack.terrain.heightfield import Heightfield
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
-from segtrack.terrain.static_body import StaticBody
+from segtrack.terrain.surfaces import Heightfield, StaticBody
 
 _Convex = Box | Cylinder | HalfSpace | Hull
 _SPACING, _POINTS = 0.02, 500
-"""Of samples, if not given: at least so far apart [m], but no more than so many along a side."""
+"""Default samples: least distance between them [m], and largest number along a side."""
 _BATCH = 4096
 """Rays in a call; PyBullet takes 16,384."""
 _SAME = 1e-3
@@ -35,11 +34,13 @@ _NOTHING = 2.1e-3
 _MOST_HITS = 1000
 """Bodies and triangles above one another that are looked through."""
 _ASIDE = (1e-4, 7e-5)
-"""Where a column is cast again that met more than top and bottom: at a silhouette it meets a side [m]."""
+"""Shift of a column that met more than top and bottom, to cast it again beside a silhouette [m]."""
 _CLEARANCE = 0.1
 """Air under a mesh that is filled: a lower gap than vehicles drive into [m]."""
 _DEEP = 1000.0
-"""How far below a mesh rays look for other ground [m]."""
+"""Distance below a mesh within which rays look for other ground [m]."""
+_Y_TO_Z = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
+"""Quarter turn about x: PyBullet's cylinders lie along z, ours along y."""
 _ROUND, _TILTS = 16, 8
 """Corners around a sphere, and steps from pole to pole."""
 
@@ -154,11 +155,11 @@ def _describe(
 
 
 def _is_met(client: Any, link: _Link, solid: _Convex) -> bool:
-    """Whether a ray through a solid's middle meets its link: not if collisions are switched off."""
+    """Return True if a ray through a solid's middle meets its link: not if collisions are switched off."""
     if isinstance(solid, HalfSpace):
         middle, reach = np.array(solid.point_in_world), np.array(solid.normal)
     else:
-        middle = solid.points.mean(axis=0) if isinstance(solid, Hull) else np.array(solid.center_in_world)
+        middle = solid.points.mean(axis=0) if isinstance(solid, Hull) else np.array(solid.center)
         reach = np.array([0.0, 0.0, 1.0 + np.ptp(client.getAABB(link.body, link.link), axis=0)[2]])
     for number in range(_MOST_HITS):
         (hit,) = client.rayTestBatch([middle + reach], [middle - reach], reportHitNumber=number)
@@ -173,16 +174,17 @@ def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> _Con
     center, orientation = client.multiplyTransforms(link.position, link.orientation, *local)
     rotation = np.array(client.getMatrixFromQuaternion(orientation)).reshape(3, 3)
     if kind == client.GEOM_BOX:
-        return Box(center, (a / 2, b / 2, c / 2), orientation)
+        return Box((a, b, c), center, orientation)
     if kind == client.GEOM_CYLINDER:
-        return Cylinder(center, b, a, orientation)
+        upright = client.multiplyTransforms((0, 0, 0), orientation, (0, 0, 0), _Y_TO_Z)[1]
+        return Cylinder(b, a, center, upright)
     if kind == client.GEOM_PLANE:
         x, y, z = (rotation @ (a, b, c)).tolist()
         return HalfSpace(center, (x, y, z))
     if kind == client.GEOM_SPHERE:
-        return Hull(_ball(a, 0.0) @ rotation.T + center)
+        return Hull.of(_ball(a, 0.0) @ rotation.T + center)
     if kind == client.GEOM_CAPSULE:
-        return Hull(_ball(b, a) @ rotation.T + center)
+        return Hull.of(_ball(b, a) @ rotation.T + center)
     if kind == client.GEOM_MESH:
         # Corners of a convex mesh are in the axes of the link's inertia, whatever its own pose is.
         corners = np.array(client.getMeshData(link.body, link.link, collisionShapeIndex=index)[1])
@@ -191,7 +193,7 @@ def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> _Con
         turn = np.array(client.getMatrixFromQuaternion(link.orientation)).reshape(3, 3)
         if np.linalg.matrix_rank(corners - corners.mean(axis=0), tol=1e-6) < 3:
             raise _Unreadable(f"shape {index} is a flat mesh")
-        return Hull(corners @ turn.T + link.position)
+        return Hull.of(corners @ turn.T + link.position)
     raise _Unreadable(f"shape {index} is of a kind, {kind}, that is not known")
 
 
@@ -217,12 +219,15 @@ def _sampled(
     """A link's surface from above, within its bounds, if rays meet any; see `_cast` for `once`."""
     low, high = bounds
     size = high - low
-    cell = max(_SPACING, float(size[:2].max()) / _POINTS) if spacing is None else spacing
-    if size[:2].min() < cell:
-        raise _Unreadable(f"a mesh {size[0]:.3g} m x {size[1]:.3g} m, smaller than the spacing {cell:.3g} m")
-    counts = [max(2, 1 + math.floor(float(side) / cell * (1 - 1e-6))) for side in size[:2]]
+    if spacing is None:
+        spacing = max(_SPACING, float(size[:2].max()) / _POINTS)
+    if size[:2].min() < spacing:
+        raise _Unreadable(
+            f"a mesh {size[0]:.3g} m x {size[1]:.3g} m, smaller than the spacing {spacing:.3g} m"
+        )
+    counts = [max(2, 1 + math.floor(float(side) / spacing * (1 - 1e-6))) for side in size[:2]]
     middle = (low + high) / 2
-    axes = [middle[i] + cell * (np.arange(n) - (n - 1) / 2) for i, n in enumerate(counts)]
+    axes = [middle[i] + spacing * (np.arange(n) - (n - 1) / 2) for i, n in enumerate(counts)]
     places = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     ends = float(high[2]) + 1.0, float(low[2]) - _DEEP
     columns = _cast(client, link, places, ends, ground, once)
@@ -239,10 +244,10 @@ def _sampled(
     if not any(column.own for column in columns):
         return []
     beside = [min(others, default=ends[1]) for own, others in columns if not own]
-    nothing = min(beside, default=0.0) - cell
+    nothing = min(beside, default=0.0) - spacing
     heights = np.array([max(own, default=nothing) for own, _ in columns]).reshape(counts)
     center = float(middle[0]), float(middle[1])
-    return [Heightfield(heights=heights, cell=cell, center=center, friction=friction)]
+    return [Heightfield(heights=heights, spacing=spacing, center=center, friction=friction)]
 
 
 def _cast(
@@ -253,7 +258,7 @@ def _cast(
     ground: Collection[tuple[int, int]],
     once: bool,
 ) -> list[_Column]:
-    """What rays between two heights meet at places (n, 2) [m].
+    """Return the hits of rays between two heights at places (n, 2) [m].
 
     A heightfield is met `once`, and nothing below it is of interest; a closed mesh is met twice, one that
     overhangs more often.

@@ -1,28 +1,100 @@
-"""Flat ground and nothing else."""
+"""Flat ground, and openings across it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from segtrack.errors import InvalidValueError
+from segtrack.terrain.base import FlatGround, Terrain
+from segtrack.terrain.checks import Length, Place, Rise
+from segtrack.terrain.slopes import trapezoid_breaks
+from segtrack.terrain.solids import FLOOR_DEPTH, FLOOR_REACH, ConvexSolid, Prism, Solid, floor_piece, run_on
 
-from segtrack.terrain.base import Terrain
-from segtrack.terrain.floor import floor
-from segtrack.terrain.solids import Solid
+BANK_REACH = 10.0
+"""Length of the ground before and behind a ditch and the origin [m].
+
+Bullet rounds a hull's corners to a ten-thousandth of its extent, so not as far as a floor does.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plane(Terrain):
+class Plane(FlatGround):
     """Flat ground at z = 0."""
 
+    def shapes(self, root: float) -> Iterator[ConvexSolid]:
+        """Yield nothing: all is floor."""
+        yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap(Terrain):
+    """Trench with upright walls across the whole floor.
+
+    Attributes:
+        length: Distance between the walls along x, to be bridged [m].
+        distance: World x of the near wall [m].
+        depth: Depth of the trench's flat bottom [m].
+    """
+
+    length: Length
+    distance: Place
+    depth: Length = 1.0
+
     def solids(self) -> tuple[Solid, ...]:
-        """Return the floor."""
-        return floor()
+        """Return the ground before and behind the gap, and its bottom, which runs on below them."""
+        near, far = self.x_breaks()
+        before, behind = min(near, 0.0) - FLOOR_REACH, max(far, 0.0) + FLOOR_REACH
+        return (
+            floor_piece(before, near, depth=self.depth + FLOOR_DEPTH),
+            floor_piece(far, behind, depth=self.depth + FLOOR_DEPTH),
+            floor_piece(near - FLOOR_DEPTH, far + FLOOR_DEPTH, top=-self.depth),
+        )
 
-    def x_breaks(self) -> tuple[float, ...]:
-        """Return no break."""
-        return ()
+    def x_breaks(self) -> tuple[float, float]:
+        """Return the two walls [m]."""
+        return (self.distance, self.distance + self.length)
 
-    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.zeros(x.shape)
+
+@dataclass(frozen=True, kw_only=True)
+class TrapezoidDitch(Terrain):
+    """Ditch with two equal sloping sides across the whole floor.
+
+    Attributes:
+        depth: Depth of the bottom [m].
+        top_length: Extent of the opening along x [m].
+        bottom_length: Extent of the bottom along x [m], shorter than the
+            opening; 0 makes a V.
+        distance: World x at which it begins [m].
+    """
+
+    depth: Length
+    top_length: Length
+    bottom_length: Rise
+    distance: Place
+
+    def __post_init__(self) -> None:
+        """Refuse overhanging sides."""
+        super().__post_init__()
+        if self.bottom_length >= self.top_length:
+            expected = f"shorter than the top length of {self.top_length} [m]"
+            raise InvalidValueError("TrapezoidDitch.bottom_length", expected, self.bottom_length)
+
+    def solids(self) -> tuple[Solid, ...]:
+        """Return the two banks, each with its ground as one prism, and the bottom."""
+        start, near, far, end = self.x_breaks()
+        bottom = -self.depth - FLOOR_DEPTH
+        before, behind = min(start, 0.0) - BANK_REACH, max(end, 0.0) + BANK_REACH
+        near_root = run_on((start, 0.0), (near, -self.depth))
+        far_root = run_on((end, 0.0), (far, -self.depth))
+        near_bank = ((before, bottom), (near_root[0], bottom), near_root, (start, 0.0), (before, 0.0))
+        far_bank = ((far_root[0], bottom), (behind, bottom), (behind, 0.0), (end, 0.0), far_root)
+        return (
+            Prism(near_bank, 2 * FLOOR_REACH),
+            Prism(far_bank, 2 * FLOOR_REACH),
+            floor_piece(start, end, top=-self.depth),
+        )
+
+    def x_breaks(self) -> tuple[float, float, float, float]:
+        """Return tops and feet of the two sides [m]."""
+        return trapezoid_breaks(self.distance, self.top_length, self.bottom_length)

@@ -1,10 +1,10 @@
-"""Soil that yields under a track: how it is pressed down and sheared, and published kinds of it.
+"""Soil that yields under a track: its pressure and shear, and published kinds of it.
 
 Pressed by a plate of smaller side b down to a sinkage z, soil carries the pressure
 p = (k_c / b + k_phi) z^n (Bekker). Lifted from its greatest sinkage z_u it unloads, and loads
 again, along a straight line of slope k_0 + A_u z_u (Wong). It is sheared off at
 c + p tan(phi) (Mohr-Coulomb; equation 49 of Omar 2014), of which a shear displacement j brings
-up the share 1 - exp(-j / K) (Janosi and Hanamoto) or tanh(j / K) (equation 52 of Omar 2014).
+up the fraction 1 - exp(-j / K) (Janosi and Hanamoto) or tanh(j / K) (equation 52 of Omar 2014).
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
-from segtrack.terrain.checks import check_not_negative, check_positive
+from segtrack.terrain.checks import Checked, Length, Limits
 
 ShearLaw = Literal["exponential", "tanh"]
-
-_LAWS: tuple[ShearLaw, ...] = ("exponential", "tanh")
 
 
 class SoilConstants(NamedTuple):
@@ -46,8 +44,8 @@ class SoilConstants(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Soil:
-    """One kind of soil.
+class Soil(Checked):
+    """Deformable soil.
 
     Attributes:
         sinkage_exponent: n [-].
@@ -59,41 +57,28 @@ class Soil:
         unloading_stiffness: k_0 [N/m^3]. Unloading is never softer than loading is, which is
             what counts where no numbers are known.
         unloading_growth: A_u [N/m^4].
-        shear_law: How shear stress grows with shear displacement.
+        shear_law: Law by which shear stress grows with shear displacement.
         slip_damping: C in equation 55 of Omar 2014 [N s/m^3].
         slip_speed: mu in equation 55, the speed at which most of the damping acts [m/s].
     """
 
-    sinkage_exponent: float
-    cohesive_modulus: float
-    frictional_modulus: float
-    cohesion: float
-    friction_angle: float
-    shear_deformation_modulus: float
-    unloading_stiffness: float = 0.0
-    unloading_growth: float = 0.0
+    sinkage_exponent: Annotated[float, Limits("", 0.0, inclusive=False)]
+    cohesive_modulus: Annotated[float, Limits("N/m^(n+1)", 0.0)]
+    frictional_modulus: Annotated[float, Limits("N/m^(n+2)", 0.0)]
+    cohesion: Annotated[float, Limits("Pa", 0.0)]
+    friction_angle: Annotated[float, Limits("rad", 0.0, below=math.pi / 2)]
+    shear_deformation_modulus: Length
+    unloading_stiffness: Annotated[float, Limits("N/m^3", 0.0)] = 0.0
+    unloading_growth: Annotated[float, Limits("N/m^4", 0.0)] = 0.0
     shear_law: ShearLaw = "exponential"
-    slip_damping: float = 0.0
-    slip_speed: float = 1.0
+    slip_damping: Annotated[float, Limits("N s/m^3", 0.0)] = 0.0
+    slip_speed: Annotated[float, Limits("m/s", 0.0, inclusive=False)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no soil."""
-        check_positive(self, "sinkage_exponent")
-        check_not_negative(self, "cohesive_modulus", "N/m^(n+1)")
-        check_not_negative(self, "frictional_modulus", "N/m^(n+2)")
+        """Refuse values that no soil has."""
+        super().__post_init__()
         if self.cohesive_modulus == self.frictional_modulus == 0:
             raise InvalidValueError("Soil.frictional_modulus", "above 0 without a cohesive modulus", 0.0)
-        check_not_negative(self, "cohesion", "Pa")
-        check_not_negative(self, "friction_angle", "rad")
-        if self.friction_angle >= math.pi / 2:
-            raise InvalidValueError("Soil.friction_angle", "less than pi/2 [rad]", self.friction_angle)
-        check_positive(self, "shear_deformation_modulus", "m")
-        check_not_negative(self, "unloading_stiffness", "N/m^3")
-        check_not_negative(self, "unloading_growth", "N/m^4")
-        if self.shear_law not in _LAWS:
-            raise InvalidValueError("Soil.shear_law", f"one of {', '.join(_LAWS)}", self.shear_law)
-        check_not_negative(self, "slip_damping", "N s/m^3")
-        check_positive(self, "slip_speed", "m/s")
 
     @classmethod
     def linear(
@@ -105,7 +90,7 @@ class Soil:
         slip_damping: float = 0.0,
         slip_speed: float = 1.0,
     ) -> Soil:
-        """Soil as in equations 48-55 of Omar 2014: an elastic bed with p = K_y z.
+        """Return soil as in equations 48-55 of Omar 2014: an elastic bed with p = K_y z.
 
         Args:
             stiffness: K_y, pressure over sinkage [N/m^3].
@@ -137,7 +122,7 @@ class Soil:
 
     @property
     def constants(self) -> SoilConstants:
-        """Its numbers, for kernels."""
+        """Numbers of the soil for kernels."""
         return SoilConstants(
             float(self.sinkage_exponent),
             float(self.cohesive_modulus),
@@ -154,7 +139,7 @@ class Soil:
 
 
 def find_soil(name: str) -> Soil:
-    """A published soil; `soils.csv` beside this module says where each comes from.
+    """Return a published soil; `soils.csv` beside this module says where each comes from.
 
     Percentages in names are contents of moisture. A shear deformation modulus that was not
     measured is that of the soil's class: 0.01 m for firm sand, 0.025 m for loose, 0.006 m for compact
@@ -171,7 +156,7 @@ def find_soil(name: str) -> Soil:
 
 @cache
 def published_soils() -> dict[str, Soil]:
-    """All published soils by name."""
+    """Return all published soils by name."""
     with Path(__file__).with_name("soils.csv").open(encoding="utf-8", newline="") as file:
         return {row["name"]: _soil(row) for row in csv.DictReader(file)}
 

@@ -1,11 +1,9 @@
-"""Solids that a terrain consists of, free of any physics engine.
-
-All poses are of the solid's centre in the world frame; quaternions are
-(x, y, z, w); lengths are in metres.
-"""
+"""Solids that a terrain consists of, in the world; flat ground, and solids that stand on it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -13,25 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Vector: TypeAlias = tuple[float, float, float]
-Quaternion: TypeAlias = tuple[float, float, float, float]
-
-UPRIGHT: Quaternion = (0.0, 0.0, 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Box:
-    """A cuboid.
-
-    Attributes:
-        center_in_world: Centre [m].
-        half_extents: Half of each edge, along the box's own axes [m].
-        quaternion_box_to_world: Orientation of the box's axes.
-    """
-
-    center_in_world: Vector
-    half_extents: Vector
-    quaternion_box_to_world: Quaternion = UPRIGHT
+from segtrack.geometry.solids import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
 
 
 @dataclass(frozen=True)
@@ -39,7 +19,7 @@ class HalfSpace:
     """Everything on one side of a plane.
 
     Attributes:
-        point_in_world: A point of the plane [m].
+        point_in_world: Point of the plane [m].
         normal: Unit vector out of the ground.
     """
 
@@ -48,25 +28,8 @@ class HalfSpace:
 
 
 @dataclass(frozen=True)
-class Cylinder:
-    """A round cylinder about its own z axis.
-
-    Attributes:
-        center_in_world: Centre [m].
-        radius: Radius [m].
-        length: Length along the axis [m].
-        quaternion_cylinder_to_world: Orientation of the cylinder's axes.
-    """
-
-    center_in_world: Vector
-    radius: float
-    length: float
-    quaternion_cylinder_to_world: Quaternion = UPRIGHT
-
-
-@dataclass(frozen=True)
 class Prism:
-    """A convex polygon in the x-z plane, drawn out along y and centred on y = 0.
+    """Convex polygon in the x-z plane, drawn out along y and centred on y = 0.
 
     Attributes:
         outline: World x and z of the polygon's corners [m], counterclockwise
@@ -77,21 +40,15 @@ class Prism:
     outline: tuple[tuple[float, float], ...]
     width: float
 
-
-@dataclass(frozen=True, eq=False)
-class Hull:
-    """The convex hull of points.
-
-    Attributes:
-        points: In the world (n, 3), not all in one plane [m].
-    """
-
-    points: NDArray[np.float64]
+    @property
+    def hull(self) -> Hull:
+        """Convex hull of its corners."""
+        return Hull(tuple((x, y, z) for y in (-self.width / 2, self.width / 2) for x, z in self.outline))
 
 
 @dataclass(frozen=True, eq=False)
 class HeightGrid:
-    """A surface over a square grid; each cell is two triangles.
+    """Surface over a square grid; each cell is two triangles.
 
     A cell's triangles meet along the line from its corner at (larger x,
     smaller y) to its corner at (smaller x, larger y).
@@ -99,18 +56,18 @@ class HeightGrid:
     Attributes:
         heights: Heights of the grid points [m], shape (points along x, points
             along y), read-only.
-        cell: Distance between neighbouring points, along x and along y [m].
+        spacing: Distance between neighbouring points, along x and along y [m].
         center_in_world: World x and y of the grid's centre [m].
     """
 
     heights: NDArray[np.float64]
-    cell: float
+    spacing: float
     center_in_world: tuple[float, float]
 
 
 @dataclass(frozen=True)
 class TriangleMesh:
-    """A surface of triangles from a file.
+    """Surface of triangles from a file.
 
     Attributes:
         file: OBJ or STL file, absolute.
@@ -125,4 +82,94 @@ class TriangleMesh:
     quaternion_mesh_to_world: Quaternion
 
 
-Solid: TypeAlias = Box | HalfSpace | Cylinder | Prism | Hull | HeightGrid | TriangleMesh
+ConvexSolid: TypeAlias = Box | HalfSpace | Cylinder | Prism | Hull
+Solid: TypeAlias = ConvexSolid | HeightGrid | TriangleMesh
+
+__all__ = [
+    "UPRIGHT",
+    "Box",
+    "ConvexSolid",
+    "Cylinder",
+    "HalfSpace",
+    "HeightGrid",
+    "Hull",
+    "Prism",
+    "Quaternion",
+    "Solid",
+    "TriangleMesh",
+    "Vector",
+]
+
+
+FLOOR_REACH = 50.0
+"""Distance from the world's origin to the floor's edges [m]."""
+
+FLOOR_DEPTH = 1.0
+"""Thickness of a floor [m]; boxes on it are sunk half as deep."""
+
+ROOT_DEPTH = 0.05
+"""Depth to which sloping flanks run on below the ground [m]."""
+
+
+def floor() -> tuple[Solid, ...]:
+    """Return flat ground at z = 0; the one place that decides how it is built.
+
+    A plane (`HalfSpace()`) would be cheaper, but Bullet keeps a single
+    contact point for a flat grouser on a plane, always at the same corner,
+    which a box makes four.
+    """
+    return (floor_piece(-FLOOR_REACH, FLOOR_REACH),)
+
+
+def floor_piece(x_min: float, x_max: float, top: float = 0.0, depth: float = FLOOR_DEPTH) -> Box:
+    """Return flat ground from `x_min` to `x_max`, over the floor's whole width [m]."""
+    return block(x_min, x_max, -FLOOR_REACH, FLOOR_REACH, top, depth)
+
+
+def standing(x_min: float, x_max: float, width: float, top: float, root: float) -> Box:
+    """Return a block on the ground, across y = 0, from `root` below it to `top` above it [m]."""
+    return block(x_min, x_max, -width / 2, width / 2, top, top + root)
+
+
+def turned(
+    center: tuple[float, float], size: tuple[float, float], yaw: float, top: float, root: float
+) -> Box:
+    """Return an upright box around a place, its length and width [m] turned by a yaw [rad]."""
+    depth = top + root
+    turn = (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))
+    return Box((*size, depth), (*center, top - depth / 2), turn)
+
+
+def block(x_min: float, x_max: float, y_min: float, y_max: float, top: float, depth: float) -> Box:
+    """Return an upright box that reaches from `top` down by `depth` [m]."""
+    return Box(
+        size=(x_max - x_min, y_max - y_min, depth),
+        center=((x_min + x_max) / 2, (y_min + y_max) / 2, top - depth / 2),
+    )
+
+
+def mound(outline: Sequence[tuple[float, float]], width: float, root: float = ROOT_DEPTH) -> Prism:
+    """Return a convex mound across y = 0, whose flanks run on below the ground.
+
+    Args:
+        outline: World x and z of its corners above ground from front to back [m]; the
+            first and the last have z = 0.
+        width: Extent along y [m].
+        root: Depth to which it reaches below the ground [m], upright below the flanks' ends.
+
+    Returns:
+        The mound.
+    """
+    outline = tuple(dict.fromkeys(outline))  # A top of no length is one corner.
+    front = run_on(outline[1], outline[0])
+    back = run_on(outline[-2], outline[-1])
+    upper = tuple(reversed(outline[1:-1]))
+    if root <= ROOT_DEPTH:
+        return Prism((front, back, *upper), width)
+    return Prism(((front[0], -root), (back[0], -root), back, *upper, front), width)
+
+
+def run_on(upper: tuple[float, float], lower: tuple[float, float]) -> tuple[float, float]:
+    """Return the end below the ground of a flank from `upper` to `lower`, x and z [m]."""
+    beyond = ROOT_DEPTH / (upper[1] - lower[1])
+    return (lower[0] + beyond * (lower[0] - upper[0]), lower[1] - ROOT_DEPTH)

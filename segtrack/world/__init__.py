@@ -3,16 +3,15 @@
 | module | what |
 |---|---|
 | `world` | what users hold |
-| `engines` | which engine runs which track model; the only place that imports one |
-| `placement` | how high a robot stands |
-| `pacing` | simulated time against the wall clock |
-| `settling` | robots brought to rest where they stand |
-| `snapshots` | which saved states are still good |
+| `engines` | engines opened by name; the only module that imports them |
+| `placement` | heights at which robots stand, and robots brought to rest there |
+| `stepping` | simulated time against the wall clock; saved states that are still good |
 """
 
-from segtrack.settling import SettleResult
-from segtrack.world.engines import TRACK_MODELS, attach, configure, resolve
-from segtrack.world.snapshots import Snapshot
+from segtrack.engine.settling import SettleResult
+from segtrack.engine.track_models import resolve
+from segtrack.world.engines import attach, configure
+from segtrack.world.stepping import Snapshot
 from segtrack.world.world import World
 
-__all__ = ["TRACK_MODELS", "SettleResult", "Snapshot", "World", "attach", "configure", "resolve"]
+__all__ = ["SettleResult", "Snapshot", "World", "attach", "configure", "resolve"]

@@ -1,73 +1,21 @@
-"""Which engine runs which track model. An engine is imported once it is chosen, and here alone."""
+"""Entry points to the engines: an engine is imported once it is chosen, and here alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import Engine, EngineName, wheel_count
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.engine import Engine, EngineName
+from segtrack.engine.track_models import DEFAULT_ENGINE, check_engine, find_track_model
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.robot import Robot
-from segtrack.robot.checks import check_flippers, check_pose
+from segtrack.robot.track import check_flippers, check_pose
 from segtrack.terrain import Terrain, from_pybullet
 
 if TYPE_CHECKING:
     from segtrack.bullet.vehicle import BulletVehicle
-
-TRACK_MODELS: dict[EngineName, tuple[str, ...]] = {
-    "pybullet": ("segments", "smooth", "wheels:N", "plates", "chain", "compliant", "surface"),
-    "native": ("compliant", "surface", "chain"),
-}
-"""By engine, its default first."""
-DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
-"""What runs where neither engine nor track model is named: PyBullet where it is installed."""
-_FASTER: dict[str, EngineName] = {"compliant": "native", "surface": "native"}
-"""The engine to take for a track model that both run; a chain, whose `suspension` takes PyBullet, runs in
-`DEFAULT_ENGINE`."""
-_OWN_CONTACTS = ("chain", "compliant", "surface")
-"""Track models whose tracks find their contacts with described terrain by themselves."""
-
-
-def resolve(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
-    """The engine and track model to take where one or both are left open.
-
-    Args:
-        engine: None for the one that runs the track model.
-        track_model: None for the engine's default; with neither, that of `DEFAULT_ENGINE`.
-
-    Raises:
-        UnknownNameError: No such engine, or no such track model.
-        InvalidValueError: The engine does not run the track model, or it is one of too few wheels.
-        MissingPyBulletError: It takes PyBullet, which is not installed.
-    """
-    chosen, model = _choose(engine, track_model)
-    if chosen == "pybullet" != DEFAULT_ENGINE:
-        import_module("segtrack.bullet")  # Says what to install.
-    return chosen, model
-
-
-def _choose(engine: EngineName | None, track_model: str | None) -> tuple[EngineName, str]:
-    if engine is not None and engine not in TRACK_MODELS:
-        raise UnknownNameError("engine", engine, TRACK_MODELS)
-    if track_model is None:
-        chosen = engine or DEFAULT_ENGINE
-        return chosen, TRACK_MODELS[chosen][0]
-    kind = "wheels:N" if track_model.partition(":")[0] == "wheels" else track_model
-    if kind == "wheels:N":
-        wheel_count(track_model)
-    runs_it = [name for name, models in TRACK_MODELS.items() if kind in models]
-    if not runs_it:
-        known = TRACK_MODELS.values() if engine is None else (TRACK_MODELS[engine],)
-        names = dict.fromkeys(name for models in known for name in models)
-        raise UnknownNameError("track model", track_model, names)
-    if engine is not None and engine not in runs_it:
-        raise InvalidValueError(f"engine for track model {track_model!r}", " or ".join(runs_it), engine)
-    default = DEFAULT_ENGINE if DEFAULT_ENGINE in runs_it else runs_it[0]
-    return engine or _FASTER.get(track_model, default), track_model
 
 
 def open_engine(
@@ -89,12 +37,11 @@ def open_engine(
     """
     if name is None:
         name = "pybullet" if gui or client is not None else DEFAULT_ENGINE
+    check_engine(name)
     if name == "pybullet":
         from segtrack.bullet.engine import BulletEngine
 
         return BulletEngine(preset, time_step, gravity, gui=gui, client=client)
-    if name not in TRACK_MODELS:
-        raise UnknownNameError("engine", name, TRACK_MODELS)
     for what, given in (("window", gui), ("PyBullet client", client is not None)):
         if given:
             raise InvalidValueError(f"engine for a {what}", "pybullet", name)
@@ -144,13 +91,13 @@ def attach(
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.
         vehicle: Bundled name, path of a vehicle file, or a description.
-        track_model: How tracks are built: segments, smooth, wheels:N, plates, chain, compliant or surface.
+        track_model: Name of a track model that PyBullet runs (`segtrack.engine.track_models`).
         position: Body frame in the world (3,) [m].
         orientation: Body frame in the world, quaternion (x, y, z, w).
         flippers: Angles to start at, by name [rad]; 0 if not given.
-        terrain: What tracks of the models chain, compliant and surface stand on, which find their contacts
-            by themselves; what PyBullet's static bodies are now if not given (`terrain.from_pybullet`, so
-            load these before). Bodies that move they do not touch. The others touch whatever PyBullet has.
+        terrain: Ground for track models that find their contacts with it themselves (compliant, for
+            example); if not given, read from the static bodies in PyBullet now (`terrain.from_pybullet`, so
+            load these before). Moving bodies are not touched. Other track models touch whatever PyBullet has.
 
     Returns:
         The robot.
@@ -166,11 +113,11 @@ def attach(
     from segtrack.bullet.client import bound_client, client_id
     from segtrack.bullet.vehicle import BulletVehicle
 
-    resolve("pybullet", track_model)
+    entry = find_track_model(track_model, "pybullet")
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     number = client_id(client, f"attach {description.name}")
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
-    if terrain is None and track_model in _OWN_CONTACTS:
+    if terrain is None and entry.contacts != "links":
         terrain = from_pybullet(bound_client(number))
         if not terrain:
             expected = "given, or in the PyBullet program as static bodies before `attach`"

@@ -1,13 +1,16 @@
-"""How high terrain is, and a robot on it."""
+"""Height of the ground, robots placed on it and brought to rest there."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.errors import InvalidValueError
+from segtrack.engine import Bodies, Engine
+from segtrack.engine.settling import SettleResult, settle
+from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain
 
@@ -29,7 +32,7 @@ def check_ground(terrains: Sequence[Terrain], point: Sequence[float]) -> None:
 
     Args:
         terrains: All there are; none is flat ground at z = 0.
-        point: In the world (2,) [m].
+        point: Point in the world (2,) [m].
 
     Raises:
         InvalidValueError: No terrain there has heights to sample.
@@ -44,9 +47,67 @@ def check_ground(terrains: Sequence[Terrain], point: Sequence[float]) -> None:
 
 
 def clearing_height(robot: Robot, terrains: Sequence[Terrain]) -> float:
-    """How far to lift a robot that it just clears the terrain under its bounding box [m]."""
+    """Return the lift [m] after which a robot just clears the terrain under its bounding box."""
     low, high = robot.bounds()
     x = np.linspace(low[0], high[0], _SAMPLES)
     y = np.linspace(low[1], high[1], _SAMPLES)
     ground = float(np.max(height_of(terrains, *np.meshgrid(x, y)))) if terrains else 0.0
     return ground - low[2]
+
+
+def heading_quaternion(yaw: float) -> tuple[float, float, float, float]:
+    """Return the quaternion (x, y, z, w) of a heading about the world's z axis [rad]."""
+    half = finite("yaw [rad]", yaw) / 2
+    return 0.0, 0.0, math.sin(half), math.cos(half)
+
+
+def settle_robots(
+    engine: Engine, robots: Sequence[Robot], gravity: Sequence[float], tolerance: float, max_time: float
+) -> SettleResult:
+    """Bring all robots of an engine to rest, their belts held.
+
+    Args:
+        engine: Engine of the robots.
+        robots: All there are.
+        gravity: Gravity in the world (3,) [m/s^2].
+        tolerance: See `World.settle`.
+        max_time: Simulated time after which to give up [s].
+
+    Raises:
+        InvalidValueError: There is no robot or no gravity, or a number is not positive.
+        DivergedError: A robot is no longer finite, or absurdly fast.
+    """
+    for name, value in (("tolerance", tolerance), ("max_time [s]", max_time)):
+        if finite(name, value) <= 0:
+            raise InvalidValueError(name, "greater than 0", value)
+    if not robots or gravity[2] >= 0:
+        got = Phrase("no robot" if not robots else f"a gravity of {-gravity[2]:g} m/s^2")
+        raise InvalidValueError("world that settles", "one with robots, and gravity downwards", got)
+    boxes = [np.array(robot.bounds()) for robot in robots]
+    commands = [(track, track.command) for robot in robots for track in robot.tracks.values()]
+    for track, _ in commands:
+        track.set_speed(0.0)
+    try:
+        return settle(
+            engine.advance,
+            lambda: _bodies_of(robots),
+            time_step=engine.time_step,
+            gravity=gravity,
+            weight=math.hypot(*gravity) * min(robot.mass for robot in robots),
+            length=max(float(np.max(high - low)) for low, high in boxes),
+            tolerance=tolerance,
+            max_time=max_time,
+        )
+    finally:
+        for track, command in commands:
+            track.set_speed(command)
+
+
+def _bodies_of(robots: Sequence[Robot]) -> Bodies:
+    each = [robot.bodies() for robot in robots]
+    return Bodies(
+        np.concatenate([bodies.masses for bodies in each]),
+        np.concatenate([bodies.positions for bodies in each]),
+        np.concatenate([bodies.velocities for bodies in each]),
+        sum(bodies.kinetic_energy for bodies in each),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
+from segtrack.engine.settling import SettleResult
+from segtrack.engine.track_models import find_track_model, track_model_names
 from segtrack.errors import InvalidValueError, NotReadyError, finite, finite_vector
 from segtrack.robot import Robot
-from segtrack.robot.checks import check_flippers, check_pose
-from segtrack.settling import SettleResult
+from segtrack.robot.track import check_flippers, check_pose
 from segtrack.terrain import Terrain
-from segtrack.world.engines import open_engine, resolve
-from segtrack.world.pacing import Pacer, take_steps
-from segtrack.world.placement import check_ground, clearing_height, height_of
-from segtrack.world.settling import settle_robots
-from segtrack.world.snapshots import Snapshot, Snapshots
+from segtrack.world.engines import open_engine
+from segtrack.world.placement import (
+    check_ground,
+    clearing_height,
+    heading_quaternion,
+    height_of,
+    settle_robots,
+)
+from segtrack.world.stepping import Pacer, Snapshot, Snapshots, take_steps
 
 
 class World:
@@ -30,9 +34,11 @@ class World:
     Two worlds that are built and commanded alike are equal to the bit.
 
     Attributes:
-        engine: What simulates it.
-        terrains: What has been added.
-        robots: What has been added.
+        engine: Engine that simulates it.
+        engine_name: Name of the engine: `pybullet` or `native`.
+        preset: Name of the engine's solver settings.
+        terrains: Terrains that have been added.
+        robots: Robots that have been added.
         real_time_factor: Simulated over elapsed time of the last `run`.
     """
 
@@ -69,11 +75,13 @@ class World:
         """
         gravity = finite("gravity [m/s^2]", gravity)
         self.engine = open_engine(engine, preset, time_step, gravity, gui, client)
+        self.engine_name, self.preset = self.engine.name, self.engine.preset
         self.terrains: list[Terrain] = []
         self.robots: list[Robot] = []
         self.real_time_factor = 0.0
         self._gravity: tuple[float, ...] = (0.0, 0.0, -gravity)
         self._pacer = Pacer()
+        self._resettable = resettable
         self._snapshots = Snapshots(self.engine, resettable)
 
     def __enter__(self) -> World:
@@ -111,7 +119,7 @@ class World:
 
     @property
     def overruns(self) -> int:
-        """How often steps of paced runs came too late."""
+        """Number of times that steps of paced runs came too late."""
         return self._pacer.overruns
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
@@ -151,20 +159,16 @@ class World:
         yaw: float = 0.0,
         flippers: Mapping[str, float] | None = None,
     ) -> Robot:
-        """Add a vehicle.
+        """Add a vehicle and return it as a robot.
 
         Args:
             vehicle: Bundled name, path of a vehicle file, or a description.
-            track_model: How tracks are built, the engine's default if not given; PyBullet has segments
-                (its default), smooth, wheels:N, plates, chain, compliant and surface, the native engine
-                compliant (its default) and surface.
-            position: Of the body frame (2,) or (3,) [m]; at the origin if not given. Without a
+            track_model: Name of a track model that the engine runs (`segtrack.engine.track_models`); its
+                default if not given: segments in PyBullet, compliant in the native engine.
+            position: Origin of the body frame (2,) or (3,) [m]; that of the world if not given. Without a
                 height the vehicle is placed just above the terrain under it.
             yaw: Heading about the world's z axis [rad].
             flippers: Angles to start at, by name [rad]; 0 if not given.
-
-        Returns:
-            The robot.
 
         Raises:
             UnknownNameError: No such vehicle, track model or flipper.
@@ -176,10 +180,10 @@ class World:
         if len(given) == 2:
             check_ground(self.terrains, given)
         if track_model is None:
-            track_model = self.engine.default_track_model
-        resolve(self.engine.name, track_model)
+            track_model = track_model_names(self.engine.name)[0]
+        find_track_model(track_model, self.engine.name)
         description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
-        pose = check_pose((*given, 0.0)[:3], _heading(yaw))
+        pose = check_pose((*given, 0.0)[:3], heading_quaternion(yaw))
         angles = check_flippers(description, flippers)
         robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)
         if len(given) == 2:
@@ -192,9 +196,9 @@ class World:
         """Place a robot upright just above the terrain under it, at rest; joints stay as they are.
 
         Args:
-            robot: One of this world's.
-            x: Of its body frame [m].
-            y: Of its body frame [m].
+            robot: Robot of this world.
+            x: Coordinate of its body frame [m].
+            y: Coordinate of its body frame [m].
             yaw: Heading about the world's z axis [rad].
 
         Raises:
@@ -202,7 +206,7 @@ class World:
         """
         at = finite_vector("position [m]", (x, y), 2)
         check_ground(self.terrains, at)
-        orientation = _heading(yaw)
+        orientation = heading_quaternion(yaw)
         robot.reset_base_pose((*at, 0.0), orientation)
         robot.reset_base_pose((*at, clearing_height(robot, self.terrains)), orientation)
 
@@ -211,14 +215,22 @@ class World:
         return height_of(self.terrains, x, y)
 
     def step(self) -> None:
-        """Advance by one time step.
+        """Advance by one time step, see `advance`."""
+        self.advance(1)
+
+    def advance(self, steps: int) -> None:
+        """Advance by a number of time steps, as fast as possible.
 
         Raises:
+            InvalidValueError: Not a whole number, or a negative one.
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The PyBullet client is gone.
         """
-        self._snapshots.hold_start()
-        self.engine.advance(1)
+        if not isinstance(steps, int) or steps < 0:
+            raise InvalidValueError("steps", "a whole number from 0", steps)
+        if steps:
+            self._snapshots.hold_start()
+        self.engine.advance(steps)
 
     def run(
         self, seconds: float, *, real_time: bool = False, on_step: Callable[[], object] | None = None
@@ -236,24 +248,19 @@ class World:
         """
         if finite("seconds", seconds) < 0:
             raise InvalidValueError("seconds", "at least 0", seconds)
-        count = round(seconds / self.time_step)
-        if count:
+        count = round(seconds / self.engine.time_step)
+        if count and self._resettable:
             self._snapshots.hold_start()
         pacer = self._pacer if real_time else None
         self.real_time_factor = take_steps(self.engine, count, pacer, on_step)
 
     def settle(self, tolerance: float = 1e-3, max_time: float = 10.0) -> SettleResult:
-        """Bring all robots to rest where they stand, their belts held, by dynamic relaxation.
-
-        Time stands still; see `segtrack.settling`.
+        """Bring all robots to rest where they stand, their belts held, while time stands still.
 
         Args:
-            tolerance: At rest no body has an unbalanced force above this fraction of its robot's weight,
-                and kinetic energy is at most the fraction's square of the weight lifted by the length.
+            tolerance: Criterion of rest: no body has an unbalanced force above this fraction of its robot's
+                weight, and kinetic energy is at most the fraction squared of the weight lifted by the length.
             max_time: Simulated time after which to give up [s].
-
-        Returns:
-            Convergence flag, energies and residual force.
 
         Raises:
             InvalidValueError: There is no robot or no gravity, or a number is not positive.
@@ -290,9 +297,3 @@ class World:
             NotReadyError: The world was opened as not resettable.
         """
         self._snapshots.reset()
-
-
-def _heading(yaw: float) -> tuple[float, float, float, float]:
-    """Quaternion (x, y, z, w) of a heading about the world's z axis [rad]."""
-    half = finite("yaw [rad]", yaw) / 2
-    return 0.0, 0.0, math.sin(half), math.cos(half)

@@ -12,47 +12,40 @@ from collections.abc import Sequence
 import numpy as np
 import pybullet
 
-from segtrack.bullet.belts.joints import free_joints
+from segtrack.bullet.belts.joint_belt import free_joints
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import vector
-from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
+from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
 from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks
 from segtrack.chain.readings import ChainPose, ChainReading
-from segtrack.chain.shoes.measures import kinetic_energy
+from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.coupling.parent_frames import ParentFrames
 from segtrack.description.chain_layout import track_design
-from segtrack.description.track import TrackSpec
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.geometry.links import SegmentLink
 from segtrack.ground.pack import pack_ground
+from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.vectors import cross
 from segtrack.terrain import Terrain
 
 
-def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    """None: a chain's shoes and wheels are not PyBullet's."""
-    return ()
-
-
-def create_belt(client: int, track: TrackJoints) -> ChainBelt:
-    """Lay a chain around the wheels of a loaded track."""
-    return ChainBelt(client, track)
+def chain_builder(name: str) -> TrackBuilder:
+    """Return the builder of the track model `chain`."""
+    return TrackBuilder(no_links, ChainBelt, ChainBeltGroup, has_own_bodies=True)
 
 
 class ChainBelt(Belt):
     """A belt that is a link chain.
 
     Attributes:
-        chain: What moves.
+        chain: Shoes and wheels, with their state.
         carriers: Indices of the links that carry wheels; the drive is on the first.
     """
 
     chain: TrackChain
 
     def __init__(self, client: int, track: TrackJoints) -> None:
-        """Lay the chain around its wheels."""
+        """Assemble the chain around its wheels."""
         self._client, self.track_joints = client, track
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.spec)
@@ -64,7 +57,7 @@ class ChainBelt(Belt):
 
     @property
     def shoes(self) -> Bodies:
-        """All of the chain's."""
+        """Bodies of all shoes."""
         chain, state = self.chain.design.chain, self.chain.state
         masses = np.full(chain.count, chain.shoe.mass)
         return Bodies(masses, state.positions, state.velocities, kinetic_energy(chain, state))
@@ -85,11 +78,11 @@ class ChainBelt(Belt):
         return BeltReading(chain.travel, chain.speed, chain.torque / chain.design.pitch_radius)
 
     def read_chain(self) -> ChainReading:
-        """Per-shoe tension, contact and slip."""
+        """Return per-shoe tension, contact and slip."""
         return self.chain.read(self.frames)
 
     def read_chain_pose(self) -> ChainPose:
-        """Where shoes and wheels are."""
+        """Return the poses of shoes and wheels."""
         return self.chain.read_pose(self.frames)
 
     def set_motor_command(self, speed: float, limit: float) -> None:
@@ -97,11 +90,11 @@ class ChainBelt(Belt):
         self._target, self._limit = speed, limit
 
     def roll_back(self, phase: float) -> float:
-        """Nothing: a chain goes round and round."""
+        """Return the phase unchanged: a chain is never set back."""
         return phase
 
     def reset_to_mount(self) -> None:
-        """Lay the chain around its wheels, where the vehicle is, at rest."""
+        """Assemble the chain around its wheels, where the vehicle is, at rest."""
         self.chain.assemble(self.frames)
 
     def set_friction(self, friction: float) -> None:
@@ -119,7 +112,7 @@ class ChainBelt(Belt):
 
     @property
     def drive(self) -> DriveCommand:
-        """What the drive is told."""
+        """Command of the drive."""
         return DriveCommand(self._target, self._limit)
 
     @property
@@ -158,7 +151,7 @@ class ChainBeltGroup(BeltGroup):
             belt.reset_to_mount()
 
     def read(self) -> list[BeltReading]:
-        """The belts, in the order of the tracks."""
+        """Read the state of all belts, in track order."""
         return [belt.read() for belt in self._belts]
 
     def advance(self, damping_rate: float) -> None:

@@ -14,18 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.bullet.belts.parent_links import ParentLinks, allocate_frames, next_step
-from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
+from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
 from segtrack.compliant.reading import GrouserReading
 from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
-from segtrack.coupling.links import FrameMounts, add_mean_wrenches, place_frames
-from segtrack.coupling.parent_frames import ParentFrames
-from segtrack.description.belt_stability import MARGIN, longest_steps, whole_vehicle
+from segtrack.description.belt_limits import MARGIN, longest_steps
 from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.links import vehicle_links
-from segtrack.description.track import TrackSpec
+from segtrack.description.placement import vehicle_links
 from segtrack.errors import DivergedError
-from segtrack.geometry.links import SegmentLink
+from segtrack.ground.links import FrameMounts, add_mean_wrenches, place_frames
 from segtrack.ground.pack import pack_ground
+from segtrack.ground.parent_frames import ParentFrames
 from segtrack.terrain import Terrain
 
 MAX_TIME_STEP = 0.01
@@ -34,14 +32,9 @@ MAX_SUB_STEP = 0.001
 """Largest step of the belts [s]; that of the native engine's preset `exact`."""
 
 
-def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    """None: PyBullet does not collide these belts."""
-    return ()
-
-
-def create_belt(client: int, track: TrackJoints) -> CompliantBelt:
-    """Take a loaded track; its belt is made with those of the whole vehicle."""
-    return CompliantBelt(track)
+def compliant_builder(name: str) -> TrackBuilder:
+    """Return the builder of the track models `compliant` and `surface`."""
+    return TrackBuilder(no_links, CompliantBelt, partial(CompliantBeltGroup, smooth=name == "surface"))
 
 
 class CompliantBelt(Belt):
@@ -50,8 +43,8 @@ class CompliantBelt(Belt):
     _group: CompliantBeltGroup
     _index: int
 
-    def __init__(self, track: TrackJoints) -> None:
-        """Wait for the group."""
+    def __init__(self, client: int, track: TrackJoints) -> None:
+        """Take a loaded track; what moves is made with the belts of the whole vehicle."""
         self.track_joints = track
 
     def join(self, group: CompliantBeltGroup, index: int) -> None:
@@ -80,7 +73,7 @@ class CompliantBelt(Belt):
         motion.targets[self._index], motion.limits[self._index] = speed, limit
 
     def roll_back(self, phase: float) -> float:
-        """Nothing: a belt that rides its path goes round and round."""
+        """Return the phase unchanged: a belt that rides its path is never set back."""
         return phase
 
     def reset_to_mount(self) -> None:
@@ -104,7 +97,7 @@ class CompliantBeltGroup(BeltGroup):
     """All the compliant belts of a vehicle.
 
     Attributes:
-        belts: What moves.
+        belts: Belts with their state.
     """
 
     belts: VehicleBelts
@@ -115,7 +108,7 @@ class CompliantBeltGroup(BeltGroup):
         Args:
             client: PyBullet's id of the client.
             body: PyBullet's id of the vehicle.
-            belts: Of its tracks.
+            belts: Belts of its tracks.
             smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
         """
         self._client = client
@@ -126,7 +119,7 @@ class CompliantBeltGroup(BeltGroup):
         self._wrenches = np.zeros((len(self._links.masses.masses), 6))
         vehicle = belts[0].track_joints.vehicle
         self._name, links = vehicle.name, vehicle_links(vehicle)
-        designs = belt_designs(vehicle, whole_vehicle(links).mass, smooth)
+        designs = belt_designs(vehicle, links.mass, smooth)
         longest = longest_steps(links, designs, vehicle.body.fixed)
         # A flipper that its servo does not hold feels contacts once a step of PyBullet's.
         self._longest = min(MAX_TIME_STEP, longest.joint / MARGIN)
@@ -136,7 +129,7 @@ class CompliantBeltGroup(BeltGroup):
         self._time = 0.0
 
     def read(self) -> list[BeltReading]:
-        """The belts, in the order of the tracks."""
+        """Read the state of all belts, in track order."""
         travels, speeds, forces, *_ = self.belts.motion
         return list(map(BeltReading, travels.tolist(), speeds.tolist(), forces.tolist()))
 
@@ -171,10 +164,3 @@ class CompliantBeltGroup(BeltGroup):
         """Let the belts stand on these terrains."""
         self._links.weigh()
         self.belts.set_ground(pack_ground(terrains))
-
-
-GROUPS = {
-    "compliant": partial(CompliantBeltGroup, smooth=False),
-    "surface": partial(CompliantBeltGroup, smooth=True),
-}
-"""By track model."""

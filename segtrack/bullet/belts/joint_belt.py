@@ -1,14 +1,58 @@
-"""A belt whose joints PyBullet moves: PyBullet's tuples become names here, once."""
+"""Belts whose joints PyBullet moves: dynamics, contact properties, motors and readings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pybullet
 
-from segtrack.bullet.belts.joints import set_friction
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import link_motion, place_base
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
-from segtrack.geometry.phase import wrap_travel
+from segtrack.description.track import TrackSpec
+from segtrack.geometry.grousers import wrap_travel
+
+FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
+"""Dynamics of a link that nothing slows down."""
+MAX_JOINTS = 127
+"""Largest number of joints of one multibody that PyBullet can report."""
+
+
+def free_joints(client: int, body: int, joints: Iterable[int]) -> None:
+    """Take away Bullet's default motors and damping."""
+    for joint in joints:
+        pybullet.setJointMotorControl2(
+            body, joint, pybullet.VELOCITY_CONTROL, targetVelocity=0, force=0, physicsClientId=client
+        )
+        pybullet.changeDynamics(body, joint, physicsClientId=client, **FREE)
+
+
+def set_friction(client: int, body: int, links: Iterable[int], friction: float) -> None:
+    """Give links a lateral friction, and none against rolling and spinning."""
+    for link in links:
+        pybullet.changeDynamics(
+            body,
+            link,
+            lateralFriction=friction,
+            rollingFriction=0,
+            spinningFriction=0,
+            physicsClientId=client,
+        )
+
+
+def set_contact(client: int, body: int, links: Iterable[int], spec: TrackSpec) -> None:
+    """Give links the contact properties of a track."""
+    contact = spec.contact
+    for link in links:
+        set_friction(client, body, (link,), contact.friction)
+        if contact.stiffness is not None:
+            pybullet.changeDynamics(
+                body,
+                link,
+                contactStiffness=contact.stiffness,
+                contactDamping=contact.damping,
+                physicsClientId=client,
+            )
 
 
 class JointBelt(Belt):
@@ -108,7 +152,7 @@ class JointBeltGroup(BeltGroup):
         self._joints = [belt.track_joints.joints[m] for belt in belts for m in belt.motors]
 
     def read(self) -> list[BeltReading]:
-        """The belts, in the order of the tracks."""
+        """Read the state of all belts, in track order."""
         states = iter(pybullet.getJointStates(self._body, self._joints, physicsClientId=self._client))
         readings = []
         for ratios in self._ratios:

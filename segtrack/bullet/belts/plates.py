@@ -1,43 +1,112 @@
-"""A closed loop of hinged plates around pulleys: the multiple-plate method (Okada et al. 2020, section II-B).
-
-Each track is a multibody of its own: a chain of plates, closed by a ball joint. It hangs on a
-guide, fixed to the vehicle, in which its first plate is free in the track's plane, as guide
-horns leave it. The vehicle carries the sprocket and what the plates slide over without
-friction: the other pulleys and a bed along each straight piece.
-
-The sprocket is a cage of rods that lie in the corners between plates, so that it drives
-them without slip or friction. Rods and pulleys touch the plates in the track's middle only.
-Bullet keeps up to four points of a contact and renews their positions, but not their
-normals, and on plates that turn together with a sprocket the old normals stay (its drag
-was a tenth of the belt's speed); thin discs have one point, which is replaced at each step.
-
-Limits. A vehicle file's contact stiffness is not used: sprocket and ground would share it. A
-time step of 4 ms is too long; plates much lighter than PackBot's slip on the ground, where the
-solver does not get the vehicle's weight through them in its iterations.
-"""
+"""Track model `plates`: a closed loop of hinged plates around pulleys (Okada et al. 2020, section II-B)."""
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterable
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pybullet
 
-from segtrack.bullet.belts.joint_belt import JointBelt
-from segtrack.bullet.belts.joints import FREE, free_joints, set_contact
-from segtrack.bullet.belts.plate_chain import FREEDOMS, box_inertia, chain_urdf, loop_of
+from segtrack.bullet.belts.joint_belt import (
+    FREE,
+    MAX_JOINTS,
+    JointBelt,
+    JointBeltGroup,
+    free_joints,
+    set_contact,
+)
 from segtrack.bullet.frames import link_motion
-from segtrack.bullet.model import TrackJoints
-from segtrack.description.track import ContactSpec, TrackSpec
+from segtrack.bullet.model import TrackBuilder, TrackJoints
+from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
+from segtrack.description.track import ContactSpec, Mount, TrackSpec
+from segtrack.errors import InvalidValueError
 from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Line, normal_of, tangent_of
-from segtrack.geometry.plate_loop import PlateLoop
+from segtrack.geometry.plate_loop import PlateLoop, plate_loop
 from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
+
+_PITCH = 0.04
+"""Approximate pitch of the plates of a belt without grousers [m]."""
+_GUIDE = 0.01
+"""Mass of the guide and of the links that free the first plate, per mass of the belt."""
+FREEDOMS = 2
+"""Links between the guide and the first plate."""
+
+
+def loop_of(spec: TrackSpec) -> PlateLoop:
+    """The plates of a track: one a grouser.
+
+    Raises:
+        InvalidValueError: They are too many, or the path is not one that plates can run around.
+    """
+    if spec.grousers is not None:
+        count = spec.grousers.count
+    else:
+        count = round(spec.belt_path.perimeter / _PITCH)
+    if count > MAX_JOINTS - FREEDOMS:
+        raise InvalidValueError("plates of a track", f"at most {MAX_JOINTS - FREEDOMS} for PyBullet", count)
+    return plate_loop(spec.belt_path, count)
+
+
+def chain_urdf(track: str, spec: TrackSpec) -> UrdfModel:
+    """The chain of a track: its guide, two light sliders that free the first plate, and the plates."""
+    spec = spec.model_copy(update={"mount": Mount()})
+    loop = loop_of(spec)
+    meshes: dict[str, str] = {}
+    robot = Element("robot", name=f"{track}_plates")
+    parent = f"{track}_guide"
+    light = _GUIDE * spec.belt.mass / (1 + FREEDOMS)
+    guide = MassProperties.of_box(light, (0, 0, 0), 3 * (spec.width,))
+    set_inertial(SubElement(robot, "link", name=parent), guide)
+    middle = (loop.pitch / 2, 0, loop.depth - spec.belt.thickness / 2)
+    for link in _chain_links(spec, loop):
+        add_segment(robot, track, spec, parent, link, meshes)
+        parent = f"{track}_{link.name}"
+        if link.shapes:
+            set_inertial(
+                robot.findall("link")[-1], MassProperties.of(link.mass, middle, np.diag(link.inertia))
+            )
+    ElementTree.indent(robot)
+    return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
+
+
+def box_inertia(mass: float, size: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Principal moments (3,) [kg m^2] of a box of sides `size` (3,) [m]."""
+    x, y, z = (mass / 12 * side**2 for side in size)
+    return y + z, x + z, x + y
+
+
+def _chain_links(spec: TrackSpec, loop: PlateLoop) -> Iterator[SegmentLink]:
+    """The chain's links, each in the frame of the one before; a plate's is at its first hinge, z outwards."""
+    mass = _GUIDE * spec.belt.mass / (1 + FREEDOMS)
+    small = box_inertia(mass, 3 * (spec.width,))
+    x, z = loop.hinges[0].tolist()
+    yield SegmentLink("along", "slider", x, z, 0.0, 1.0, mass, small, ())
+    yield SegmentLink("up", "slider", 0.0, 0.0, -math.pi / 2, 1.0, mass, small, ())
+    mass = (1 - _GUIDE) * spec.belt.mass / len(loop.headings)
+    inertia = box_inertia(mass, (loop.pitch, spec.width, spec.belt.thickness))
+    kinds = spec.grousers.shapes if spec.grousers is not None else ()
+    solids = [kind.kind.solid(kind.width or spec.width, kind.crown) for kind in kinds]
+    middle, thickness = loop.pitch / 2, spec.belt.thickness
+    body = Placed(Box((loop.pitch, spec.width, thickness)), middle, loop.depth - thickness / 2)
+    before = -math.pi / 2
+    for n, heading in enumerate(loop.headings.tolist()):
+        shapes = [body]
+        if solids:
+            solid, lift = solids[n % len(solids)]
+            shapes.append(Placed(solid, middle, loop.depth + lift))
+        start, turn = loop.pitch if n > 0 else 0.0, heading - before
+        yield SegmentLink(f"plate_{n}", "hinge", start, 0.0, turn, 0.0, mass, inertia, tuple(shapes))
+        before = heading
+
 
 _DISC = 5e-4
 """Thickness of the discs that stand for rods and pulleys [m]."""
@@ -56,8 +125,13 @@ _STRONG = 1e6
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 
 
-def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    """The links of a track on the vehicle: the sprocket, and the supports, which slide to tighten the belt.
+def plates_builder(name: str) -> TrackBuilder:
+    """Return the builder of the track model `plates`."""
+    return TrackBuilder(_track_links, _create_belt, JointBeltGroup, has_own_bodies=True)
+
+
+def _track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
+    """Return the links on the vehicle: the sprocket, and the supports, which slide to tighten the belt.
 
     Raises:
         InvalidValueError: The path is not one that plates can run around.
@@ -66,7 +140,7 @@ def track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
     return _sprocket(spec, loop), _supports(spec, loop)
 
 
-def create_belt(client: int, track: TrackJoints) -> JointBelt:
+def _create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Build the chain of plates, close it, and lay it around a loaded track's sprocket and supports."""
     spec, loop = track.spec, loop_of(track.spec)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:

@@ -7,17 +7,32 @@ motor and turns at belt speed / radius; they share the drive's force limit equal
 
 from __future__ import annotations
 
-from segtrack.bullet.belts.joint_belt import JointBelt
-from segtrack.bullet.model import TrackJoints
+from functools import partial
+
+from segtrack.bullet.belts.joint_belt import MAX_JOINTS, JointBelt, JointBeltGroup
+from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.description.track import TrackSpec
+from segtrack.engine.track_models import wheel_count
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.path import Arc, Line
 from segtrack.geometry.solids import Cylinder, Placed
 
 
-def track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
-    """The links of a track: `count` wheels, the front one first.
+def wheels_builder(name: str) -> TrackBuilder:
+    """Return the builder of a track model `wheels:N`.
+
+    Raises:
+        InvalidValueError: Fewer than two wheels, more than PyBullet can have, or no number of them.
+    """
+    count = wheel_count(name)
+    if count > MAX_JOINTS:
+        raise InvalidValueError("track model wheels:N", f"at most {MAX_JOINTS} wheels", name)
+    return TrackBuilder(partial(_track_links, count=count), _create_belt, JointBeltGroup)
+
+
+def _track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
+    """Return the links of a track: `count` wheels, the front one first.
 
     Raises:
         InvalidValueError: The path has no straight ground line between two pulleys.
@@ -50,7 +65,7 @@ def track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
     return tuple(wheels)
 
 
-def create_belt(client: int, track: TrackJoints) -> JointBelt:
+def _create_belt(client: int, track: TrackJoints) -> JointBelt:
     """Drive each of a loaded track's wheels; a round wheel is never set back."""
     return JointBelt(client, track, motors=tuple(range(len(track.joints))), period=None)
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from segtrack.cli.log.climbs import climbs
-from segtrack.cli.log.compare import compare
+from segtrack.cli.log.compare import compare, report
 from segtrack.cli.log.fit import fit
-from segtrack.cli.log.inspect import inspect
-from segtrack.cli.log.map import map_file
-from segtrack.cli.log.report import report
-from segtrack.cli.log.turns import turns
+from segtrack.cli.log.read import inspect, map_file
+from segtrack.cli.log.turns import climbs, turns
 
 log = typer.Typer(
     help="Read, map, compare and fit recordings of physical robots.",

@@ -1,10 +1,11 @@
-"""`segtrack log compare`: logs replayed, and what was simulated beside what was measured."""
+"""Commands `segtrack log compare` and `segtrack log report`: a log beside its simulations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,22 +20,21 @@ from segtrack.cli.log.options import (
     clock_deviations,
     replayed,
 )
-from segtrack.cli.options import EngineChoice, TrackModel
 from segtrack.cli.output import (
-    INTERRUPTED,
     JsonFlag,
     OutFolder,
     command,
     counting,
+    finish,
     results_folder,
     say_written,
-    show,
-    words,
 )
-from segtrack.files import write_figure, write_json
+from segtrack.errors import InvalidValueError, MissingPackageError
+from segtrack.reproduce.options import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
-    from segtrack.logs.compare import Comparison
+    from segtrack.logs.compare import Comparison, Stated
+    from segtrack.logs.mapping import MappedLog
     from segtrack.logs.replay import Replay
 
 
@@ -58,50 +58,58 @@ def compare(
     as_json: JsonFlag = False,
 ) -> None:
     """Replay a log, and say by how much the simulation errs in each phase, beside how uncertain that is."""
-    from segtrack.logs.compare import (
-        CompareInterrupted,
-        Stated,
-        check_alignment,
-        load_stated,
-        simulation_count,
-    )
-    from segtrack.logs.compare import compare as compare_replay
+    from segtrack.logs.compare import Stated, check_alignment, load_stated
 
     check_alignment(align)
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = results_folder(out, f"compare-{logs[0].stem}")
     replays = [replayed(log, mapping, vehicle, terrain, setting, engine, track_model) for log in logs]
+    comparisons, interrupted = _compare_all(replays, stated, align, numerics, jobs)
+    _write_results(comparisons, [replay for _, replay in replays], folder, as_json, _ended(interrupted))
+
+
+def _compare_all(
+    replays: Sequence[tuple[MappedLog, Replay]],
+    stated: Stated,
+    alignment: str,
+    refine: bool,
+    jobs: int | None,
+) -> tuple[list[Comparison], bool]:
+    """Comparisons of replays with their logs, and True if Ctrl-C ended the last one before its time."""
+    from segtrack.logs.compare import CompareInterrupted, simulation_count
+    from segtrack.logs.compare import compare as compare_replay
+
     comparisons: list[Comparison] = []
-    interrupted = False
-    total = sum(simulation_count(replay, stated, numerics) for _, replay in replays)
+    total = sum(simulation_count(replay, stated, refine) for _, replay in replays)
     try:
         with counting("simulating", total) as done:
             for mapped, replay in replays:
-                comparisons.append(
-                    compare_replay(
-                        replay,
-                        stated=stated,
-                        clocks=clock_deviations(mapped),
-                        alignment=align,  # type: ignore[arg-type]
-                        refine=numerics,
-                        workers=jobs,
-                        on_done=done,
-                    )
+                found = compare_replay(
+                    replay,
+                    stated=stated,
+                    clocks=clock_deviations(mapped),
+                    alignment=alignment,  # type: ignore[arg-type]
+                    refine=refine,
+                    workers=jobs,
+                    on_done=done,
                 )
+                comparisons.append(found)
     except CompareInterrupted as stop:
-        comparisons.append(stop.comparison)
-        interrupted = True
-    _tell(comparisons, [replay for _, replay in replays], folder, as_json)
-    if interrupted:
-        words().print("interrupted: uncertainties are of the simulations that are done", style="red")
-        raise typer.Exit(INTERRUPTED)
+        return [*comparisons, stop.comparison], True
+    return comparisons, False
 
 
-def _tell(comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: Path, as_json: bool) -> None:
+def _ended(interrupted: bool) -> str:
+    return "interrupted: uncertainties are of the simulations that are done" if interrupted else ""
+
+
+def _write_results(
+    comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: Path, as_json: bool, ended: str
+) -> None:
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
-    from segtrack.report.logs.compare_figure import draw_comparison
-    from segtrack.report.logs.compare_table import area_table, compare_tables
+    from segtrack.report.logs.compare import area_table, compare_tables, draw_comparison
+    from segtrack.report.outcome import Outcome
 
     areas = area_rows(comparisons) if len(comparisons) > 1 else ()
     summary = {
@@ -110,18 +118,18 @@ def _tell(comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: 
     }
     tables = [table for comparison in comparisons for table in compare_tables(comparison)]
     tables += [area_table(areas)] if areas else []
-    written = [write_json(folder / "compare.json", summary)]
-    for i, (comparison, replay) in enumerate(zip(comparisons, replays, strict=False)):
+    files: dict[str, Any] = {"compare.json": summary}
+    for i, comparison in enumerate(comparisons):
         number = f"-{i + 1}" if len(comparisons) > 1 else ""
-        written.append(write_figure(folder / f"compare{number}.png", draw_comparison(comparison)))
-        written += _motions(replay, folder, number)
-    show(tables, summary, as_json)
-    for comparison in comparisons:
-        for run in comparison.runs.values():
-            for note in run.notes:
-                text = f"{comparison.name}, {run.run}: {note}"
-                words().print(text, markup=False, highlight=False, soft_wrap=True)
-    say_written(*written)
+        files[f"compare{number}.png"] = draw_comparison(comparison)
+        say_written(*_motions(replays[i], folder, number))
+    notes = [
+        f"{comparison.name}, {run.run}: {note}"
+        for comparison in comparisons
+        for run in comparison.runs.values()
+        for note in run.notes
+    ]
+    finish(Outcome(tables, summary, files, notes, ended), folder, as_json)
 
 
 def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
@@ -132,3 +140,50 @@ def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
     for name, motion in motions.items():
         if motion is not None:
             yield write_csv(motion, folder / f"{name}{number}.csv")
+
+
+@command
+def report(
+    log: Annotated[Path, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)],
+    mapping: MappingFile,
+    vehicle: VehicleOption = None,
+    terrain: TerrainOption = None,
+    setting: SettingOption = None,
+    changed: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What was changed on purpose since the vehicle was fitted, in words; it counts where the "
+            "files differ, too. Can be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    uncertain: UncertainOption = None,
+    numerics: NumericsOption = True,
+    track_model: TrackModel = None,
+    engine: EngineChoice = None,
+    jobs: Jobs = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare a log with its simulation, and write an HTML page with pictures, tables and maturity level."""
+    try:
+        import jinja2  # noqa: F401  Before the work begins.
+    except ImportError:
+        raise MissingPackageError("an HTML report", "jinja2", "logs") from None
+    from segtrack.logs.compare import Stated, load_stated
+    from segtrack.report.logs.content import report_tables
+    from segtrack.report.logs.gather import gather
+    from segtrack.report.logs.output import report_html, report_summary
+    from segtrack.report.outcome import Outcome
+
+    if not all(map(str.strip, changed or ())):
+        raise InvalidValueError("--changed", "what was changed, in words", "")
+    stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
+    folder = results_folder(out, f"report-{log.stem}")
+    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, engine, track_model)
+    (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, jobs)
+    content = gather(mapped, driven, comparison, changed or ())
+    today = date.today().isoformat()
+    summary = report_summary(content, today)
+    files = {"report.html": report_html(content, today), "report.json": summary}
+    finish(Outcome(report_tables(content), summary, files, interrupted=_ended(interrupted)), folder, as_json)

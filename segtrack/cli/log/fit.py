@@ -1,31 +1,27 @@
-"""`segtrack log fit`: parameters of a vehicle fitted to logs."""
+"""Command `segtrack log fit`: parameters of a vehicle fitted to logs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segtrack.cli.log.options import Jobs
 from segtrack.cli.output import (
-    INTERRUPTED,
     JsonFlag,
     OutFolder,
     command,
+    finish,
     progress,
     results_folder,
     say_written,
-    show,
     words,
 )
-from segtrack.files import write_figure, write_json
 
 if TYPE_CHECKING:
-    from segtrack.logs.fit.fit import Fit
-    from segtrack.logs.fit.simulated.evaluate import Pool
+    from segtrack.logs.fit.evaluate import Pool
 
 OverRay = Annotated[bool, typer.Option("--ray", help="Simulate on Ray's machines instead.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")]
@@ -46,6 +42,7 @@ def fit(
     keeps the best so far; --resume goes on from there to the same end.
     """
     from segtrack.logs.fit.study import find_fit, load_study
+    from segtrack.report.logs.fit import fit_outcome
 
     path = find_fit(file)
     study = load_study(path)
@@ -54,12 +51,13 @@ def fit(
     folder = results_folder(out, f"fit-{path.stem}")
     with workers(jobs, over_ray) as pool, progress("fitting", 1.0) as advance:
         found = study.run(pool=pool, folder=folder, resume=resume, on_share=advance)
-    tell(found, folder, as_json, lambda: study.write(found, folder))
+    say_written(study.write(found, folder))
+    finish(fit_outcome(found), folder, as_json)
 
 
 @contextmanager
 def workers(jobs: int | None, over_ray: bool) -> Iterator[Pool]:
-    """What runs simulations, as long as it is used: processes of this machine, or Ray's.
+    """Open processes of this machine, or Ray's, that run simulations within the block.
 
     Raises:
         MissingPackageError: Ray is not installed.
@@ -73,28 +71,3 @@ def workers(jobs: int | None, over_ray: bool) -> Iterator[Pool]:
     from segtrack.experiments.ray_workers import RayWorkers
 
     yield RayWorkers()
-
-
-def tell(
-    found: Fit,
-    folder: Path,
-    as_json: bool,
-    write_vehicle: Callable[[], Path] | None = None,
-    truth: Mapping[str, float] | None = None,
-) -> None:
-    """Print tables, and write everything to a folder, beside the truth where it is known."""
-    from segtrack.report.logs.fit_figure import draw_fit, draw_profiles
-    from segtrack.report.logs.fit_table import fit_tables
-
-    written = [] if write_vehicle is None else [write_vehicle()]
-    written += [
-        write_json(folder / "fit.json", found.summary()),
-        write_figure(folder / "fit.png", draw_fit(found)),
-    ]
-    if found.finished:
-        written.append(write_figure(folder / "profiles.png", draw_profiles(found, truth)))
-    show(fit_tables(found, truth), found.summary(), as_json)
-    say_written(*written)
-    if not found.finished:
-        words().print("interrupted: the best so far is kept; --resume goes on", style="red")
-        raise typer.Exit(INTERRUPTED)

@@ -59,7 +59,7 @@ def replayed(
     from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 
     mapped = map_file(path, mapping, vehicle)
-    said = mapped.mapping
+    said = mapped.mapping.file
     ground = terrain if terrain is not None else said.terrain
     for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
         if given is None:

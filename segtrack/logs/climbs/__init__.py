@@ -1,11 +1,9 @@
 """Tables of trials at steps, simulated: outcomes, what is undecided, and step limits."""
 
-from segtrack.logs.climbs.confusion import Confusion, Rate
-from segtrack.logs.climbs.limits import Limit, robot_limit, simulated_limit
-from segtrack.logs.climbs.load import load_climbs
+from segtrack.logs.climbs.agreement import Confusion, Limit, Rate, robot_limit, simulated_limit
 from segtrack.logs.climbs.result import ClimbsResult, LimitResult, TrialResult
 from segtrack.logs.climbs.run import ClimbsInterrupted, Plan, plan_climbs, run_climbs
-from segtrack.logs.climbs.table import CLIMB_INPUTS, ClimbTable, Trial
+from segtrack.logs.climbs.table import CLIMB_INPUTS, ClimbTable, ClimbTrial, load_climbs
 
 __all__ = [
     "CLIMB_INPUTS",
@@ -17,7 +15,7 @@ __all__ = [
     "LimitResult",
     "Plan",
     "Rate",
-    "Trial",
+    "ClimbTrial",
     "TrialResult",
     "load_climbs",
     "plan_climbs",

@@ -1,4 +1,4 @@
-"""What came of simulating a table of trials."""
+"""Results of the simulations of a table of trials."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from segtrack.logs.climbs.confusion import Confusion, Predicted
-from segtrack.logs.climbs.limits import Limit
+from segtrack.logs.climbs.agreement import Confusion, Limit, Predicted
 from segtrack.logs.climbs.simulation import Condition
-from segtrack.logs.climbs.table import ClimbTable, Outcome, Trial
-from segtrack.logs.compare.uncertainty.validation import COVERAGE
+from segtrack.logs.climbs.table import ClimbTable, ClimbTrial, Outcome
+from segtrack.logs.compare.uncertainty import COVERAGE
 
 
 @dataclass(frozen=True)
@@ -18,18 +17,18 @@ class TrialResult:
     """A trial and its simulations.
 
     Attributes:
-        trial: As the table has it.
-        condition: What it was driven with.
-        outcomes: How each variant ended, by its name; the nominal one is called by none.
+        trial: Trial of the table.
+        condition: Vehicle, flippers and speed of the trial.
+        outcomes: Outcome of each variant, by its name; the nominal one has an empty name.
     """
 
-    trial: Trial
+    trial: ClimbTrial
     condition: Condition
     outcomes: Mapping[str, str]
 
     @property
     def nominal(self) -> str:
-        """How it ended with nothing off."""
+        """Outcome of the nominal simulation."""
         return self.outcomes[""]
 
     @property
@@ -53,11 +52,11 @@ class TrialResult:
 
     @property
     def agrees(self) -> bool:
-        """Whether the nominal outcome is the robot's."""
+        """True if the nominal outcome is the robot's."""
         return self.simulated == self.trial.outcome
 
     def summary(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {
             **self.trial.model_dump(exclude={"simulation"}),
             "vehicle": self.condition.vehicle,
@@ -74,12 +73,12 @@ class LimitResult:
     """The step limit under one condition.
 
     Attributes:
-        condition: Which.
-        robot: Of the robot, by its outcomes.
-        nominal: Of the simulation, nothing off.
-        by: What each input, `COVERAGE` standard deviations off, moves it by, half of what is between
+        condition: Vehicle, flippers and speed.
+        robot: Limit of the robot, by its outcomes.
+        nominal: Limit of the nominal simulation.
+        by: Change of the limit with each input `COVERAGE` standard deviations off, half of what is between
             lower and higher, and half the time step [m]; None where a limit of these is open.
-        down: How far each of the latter still moves it down [m].
+        down: Change downwards by each of the latter [m].
     """
 
     condition: Condition
@@ -90,7 +89,7 @@ class LimitResult:
 
     @property
     def simulated(self) -> Limit:
-        """Of the simulation, with what is uncertain added to its interval, by squares; open where that is."""
+        """Limit of the simulation, its interval widened by all inputs, in quadrature; open where one is."""
         if self.nominal.height is None or self.nominal.high is None:
             return self.nominal
         moved = [by for by in self.by.values() if by is not None]
@@ -100,14 +99,14 @@ class LimitResult:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two intervals have a height in common."""
+        """True if the two intervals have a height in common."""
         mine, theirs = self.simulated, self.robot
         return (theirs.high is None or mine.low <= theirs.high) and (
             mine.high is None or theirs.low <= mine.high
         )
 
     def summary(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {
             "condition": self.condition.words,
             "robot": self.robot.summary(),
@@ -124,9 +123,9 @@ class ClimbsResult:
     Attributes:
         table: The table.
         uncertain: Standard deviations of what the trials were driven with, by name.
-        trials: Those that are simulated with all variants, in the table's order.
-        limits: By condition, in the table's order.
-        finished: Whether everything was simulated.
+        trials: Trials that are simulated with all variants, in the table's order.
+        limits: Limits by condition, in the table's order.
+        finished: True if everything was simulated.
     """
 
     table: ClimbTable
@@ -142,19 +141,19 @@ class ClimbsResult:
 
     @property
     def nominal_confusion(self) -> Confusion:
-        """The same if nothing were uncertain."""
+        """Confusion of the nominal simulations."""
         return Confusion.of((result.trial.outcome, result.simulated) for result in self.trials)
 
     @property
     def published_confusion(self) -> Confusion | None:
-        """That of the table's own simulation; None if it has none."""
+        """Confusion of the simulation in the table; None if it has none."""
         pairs = [
             (trial.outcome, trial.simulation) for trial in self.table.trials if trial.simulation is not None
         ]
         return Confusion.of(pairs) if pairs else None
 
     def summary(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         published = self.published_confusion
         return {
             "title": self.table.title,

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import Workers
-from segtrack.logs.climbs.limits import Limit, robot_limit, simulated_limit
+from segtrack.logs.climbs.agreement import Limit, robot_limit, simulated_limit
 from segtrack.logs.climbs.result import ClimbsResult, LimitResult, TrialResult
 from segtrack.logs.climbs.simulation import NOMINAL, Condition, Variant, outcome_of, variants_of
 from segtrack.logs.climbs.table import ClimbTable
-from segtrack.logs.compare.uncertainty.validation import COVERAGE
+from segtrack.logs.compare.uncertainty import COVERAGE
 from segtrack.world import resolve
 
 
@@ -48,11 +48,11 @@ Job = ClimbJob | LimitJob
 
 @dataclass(frozen=True)
 class Plan:
-    """What is simulated of a table.
+    """Simulations of a table.
 
     Attributes:
         table: The table.
-        conditions: Of each trial.
+        conditions: Condition of each trial.
         uncertain: Standard deviations, by name.
     """
 
@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """What of each simulation is other than the table says; nothing first."""
+        """Variants of each simulation, the nominal one first."""
         return variants_of(self.uncertain)
 
     @property
@@ -77,12 +77,12 @@ class Plan:
 
     @property
     def job_count(self) -> int:
-        """How many climbs and searches there are."""
+        """Number of climbs and searches."""
         return len(self.climbs) + len(self.groups) * len(self.limit_variants)
 
     @property
     def limit_variants(self) -> tuple[Variant, ...]:
-        """Those that a limit depends on: all but the height's own."""
+        """Variants that a limit depends on: all but those of the height."""
         return tuple(variant for variant in self.variants if variant.input != "height")
 
     @property
@@ -101,14 +101,14 @@ def plan_climbs(
     engine: EngineName | None = None,
     track_model: str | None = None,
 ) -> Plan:
-    """What to simulate of a table, checked before the work begins.
+    """Plan the simulations of a table, and check them.
 
     Args:
         table: The table.
         vehicle: Bundled name or vehicle file, of trials that have none; the table's if not given.
         uncertain: Standard deviations by name, over the table's.
-        engine: What simulates them; native where it runs the track model.
-        track_model: How tracks are built; compliant in the native engine.
+        engine: Name of the engine; native where it runs the track model.
+        track_model: Name of the track model; compliant in the native engine.
 
     Raises:
         SegtrackError: No vehicle, or one that cannot do what a trial asks; no such engine or track model.
@@ -132,7 +132,7 @@ def run_climbs(
     """Simulate a table of trials.
 
     Args:
-        plan: What to simulate.
+        plan: Simulations of the table.
         workers: Processes; as many as there are cores if not given.
         on_done: Called after each of the plan's jobs.
 
@@ -159,7 +159,7 @@ def run_climbs(
 
 
 def run_job(job: Job) -> str | Limit:
-    """How a climb ends, or where the limit is."""
+    """Run a climb or the search for a limit."""
     if isinstance(job, ClimbJob):
         return outcome_of(job.condition, job.height, job.variant)
 

@@ -12,22 +12,23 @@ from typing import NamedTuple
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
-from segtrack.experiments.climb import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup, run_climb
-from segtrack.logs.climbs.table import Trial
-from segtrack.logs.compare.uncertainty.inputs import VEHICLE_INPUTS, shifted
-from segtrack.logs.compare.uncertainty.validation import COVERAGE
+from segtrack.experiments.climb import run_climb
+from segtrack.experiments.climb_result import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup
+from segtrack.logs.climbs.table import ClimbTrial
+from segtrack.logs.compare.stated import VEHICLE_INPUTS, shifted
+from segtrack.logs.compare.uncertainty import COVERAGE
 
 TIME_STEP = 0.001
-"""Of the simulations, but for those that have half of it [s]."""
+"""Time step of the simulations, but for those with half of it [s]."""
 
 
 class Variant(NamedTuple):
-    """What of a simulation is other than the table says.
+    """Deviation of a simulation from the table.
 
     Attributes:
-        name: In words; empty for nothing.
-        input: Which input is off; empty for none.
-        by: How far, in its unit.
+        name: Description; empty for the nominal simulation.
+        input: Name of the input that deviates; empty for none.
+        by: Deviation in its unit.
         time_step: [s]
     """
 
@@ -42,16 +43,16 @@ NOMINAL = Variant()
 
 @dataclass(frozen=True)
 class Condition:
-    """What trials were driven with, but for the step's height.
+    """Conditions of a trial, but for the step's height.
 
     Attributes:
         vehicle: Bundled name or vehicle file.
         front_flippers_deg: Angle of the front flippers [deg]; None for those of `segtrack climb`.
         rear_flippers_deg: Likewise of the rear flippers.
-        speed: Of the belts [m/s].
+        speed: Belt speed [m/s].
         friction: None for the vehicle file's.
-        engine: What simulates it.
-        track_model: How tracks are built.
+        engine: Name of the engine.
+        track_model: Name of the track model.
     """
 
     vehicle: str
@@ -63,7 +64,7 @@ class Condition:
     track_model: str = "compliant"
 
     @classmethod
-    def of(cls, trial: Trial, vehicle: str, engine: EngineName, track_model: str) -> Condition:
+    def of(cls, trial: ClimbTrial, vehicle: str, engine: EngineName, track_model: str) -> Condition:
         """The condition of a trial, with a vehicle where the trial names none."""
         return cls(
             trial.vehicle if trial.vehicle is not None else vehicle,
@@ -146,7 +147,7 @@ def variants_of(stds: Mapping[str, float]) -> tuple[Variant, ...]:
 
 
 def outcome_of(condition: Condition, height: float, variant: Variant = NOMINAL) -> str:
-    """How a climb of a step of a height [m] ends, as `segtrack climb` has it, or `diverged`."""
+    """Simulate a climb of a step of a height [m]; returns the outcome of `segtrack climb`, or `diverged`."""
     try:
         return run_climb(condition.setup(height, variant)).outcome
     except DivergedError:

@@ -1,17 +1,28 @@
-"""What a table of trials at steps holds."""
+"""Tables of trials at steps, from CSV or YAML."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from segtrack.description.base import NonNegative, Number, Positive, Spec
-from segtrack.logs.compare.uncertainty.inputs import VEHICLE_INPUTS, stds_by
+from segtrack.description.checking import check_content
+from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
+from segtrack.errors import ClimbsFileError, Problem, UnknownNameError, suggest
+from segtrack.logs.compare.stated import VEHICLE_INPUTS, stds_by
 
 Outcome = Literal["climbed", "failed"]
 CLIMB_INPUTS = ("height", "front_flippers_deg", "rear_flippers_deg", "speed", *VEHICLE_INPUTS)
-"""What may be uncertain of a trial: its columns, and what a vehicle has."""
+"""Uncertain inputs of a trial: its columns, and parameters of a vehicle."""
 _HIGHEST = 5.0
 _STEEPEST = 180.0
 
@@ -34,23 +45,23 @@ Degrees = Annotated[Number, AfterValidator(_in_degrees)]
 ClimbStds = stds_by("uncertain input", CLIMB_INPUTS)
 
 
-class Trial(Spec):
+class ClimbTrial(Spec):
     """One trial at a step; repeats are trials of their own."""
 
     height: Annotated[Positive, AfterValidator(_in_metres)]
-    """Of the step [m]."""
+    """Height of the step [m]."""
     front_flippers_deg: Degrees | None = None
     """Angle of the front flippers, tips up positive; `segtrack climb`'s own where there are any."""
     rear_flippers_deg: Degrees | None = None
     """Likewise of the rear flippers."""
     speed: Positive = 0.1
-    """Of the belts [m/s]."""
+    """Belt speed [m/s]."""
     friction: NonNegative | None = None
-    """Between belts and ground; the vehicle file's if not given."""
+    """Friction between belts and ground; the vehicle file's if not given."""
     outcome: Outcome
-    """How the robot's trial ended."""
+    """Outcome of the robot's trial."""
     simulation: Outcome | None = None
-    """How another simulation of it ended: a publication's."""
+    """Outcome of another simulation of it: a publication's."""
     vehicle: Annotated[str, Field(strict=True, min_length=1)] | None = None
     """Bundled name or vehicle file; the table's if not given."""
 
@@ -60,11 +71,135 @@ class ClimbTable(Spec):
 
     title: Annotated[str, Field(strict=True)] = ""
     source: Annotated[str, Field(strict=True)] = ""
-    """Where the outcomes are from."""
+    """Source of the outcomes."""
     simulation: Annotated[str, Field(strict=True)] = "another simulation"
     """Whose simulation the trials' `simulation` is."""
     vehicle: Annotated[str, Field(strict=True, min_length=1)] | None = None
     """Bundled name or vehicle file, of trials that have none of their own."""
     uncertain: ClimbStds = Field(default_factory=dict)  # type: ignore[valid-type]
     """Standard deviations of what the trials were driven with, by name."""
-    trials: Annotated[tuple[Trial, ...], Field(min_length=1)]
+    trials: Annotated[tuple[ClimbTrial, ...], Field(min_length=1)]
+
+
+_HEADER, _ROW = "the header", "the row"
+
+
+class _TrialRow(NamedTuple):
+    """Cells of a line of the file, from 1."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+def parse_rows(text: str, file: str) -> ClimbTable:
+    """Read and check the text of a table; a line that begins with `#` is a comment, an empty cell is none.
+
+    Args:
+        text: Content of the file.
+        file: Its name, for messages.
+
+    Raises:
+        ClimbsFileError: The text has mistakes; all of them are listed.
+    """
+    rows = _rows(text)
+    if len(rows) < 2:
+        raise ClimbsFileError(file, [Problem("", "has no trials" if rows else "has no header")])
+    header, trials = rows[0], rows[1:]
+    problems = [replace(problem, line=header.line) for problem in _header_problems(header.cells)]
+    problems += _lengths(header, trials)
+    content = YamlFile({"trials": [_trial(header, row) for row in trials]}, tuple(problems))
+    try:
+        return check_content(ClimbTable, content, file, Path("."), ClimbsFileError)
+    except ClimbsFileError as error:
+        told = [problem for problem in error.problems if problem in problems]
+        told += _placed(error.problems, header, trials)
+        raise ClimbsFileError(file, sorted(told, key=lambda problem: problem.line or 0)) from None
+
+
+def _rows(text: str) -> list[_TrialRow]:
+    written = text.removeprefix("\ufeff").splitlines()
+    lines = [(i, line) for i, line in enumerate(written, 1) if line.strip() and not line.startswith("#")]
+    if not lines:
+        return []
+    mark = max(",;\t", key=lines[0][1].count)
+    cells = (next(csv.reader(io.StringIO(line), delimiter=mark)) for _, line in lines)
+    return [_TrialRow(i, tuple(c.strip() for c in row)) for (i, _), row in zip(lines, cells, strict=True)]
+
+
+def _trial(header: _TrialRow, row: _TrialRow) -> dict[str, Any]:
+    pairs = zip(header.cells, row.cells, strict=False)
+    return {name: _value(cell) for name, cell in pairs if cell and name in ClimbTrial.model_fields}
+
+
+def _value(cell: str) -> float | str:
+    """A cell as a number, or as its text."""
+    try:
+        number = float(cell)
+    except ValueError:
+        return cell
+    return number if math.isfinite(number) else cell
+
+
+def _header_problems(header: Sequence[str]) -> Iterator[Problem]:
+    known = tuple(ClimbTrial.model_fields)
+    meant = set()
+    for i, name in enumerate(header):
+        if name not in known:
+            meant |= set(get_close_matches(name, known, n=1))
+            message = f"has a column {name!r} that segtrack does not know; {suggest(name, known)}"
+            yield Problem(_HEADER, message)
+        elif name in header[:i]:
+            yield Problem(_HEADER, f"has a column {name!r} twice")
+    for name, field in ClimbTrial.model_fields.items():
+        if field.is_required() and name not in header and name not in meant:
+            yield Problem(_HEADER, f"must have a column {name}")
+
+
+def _lengths(header: _TrialRow, trials: Sequence[_TrialRow]) -> Iterator[Problem]:
+    for row in trials:
+        if len(row.cells) != len(header.cells):
+            message = f"has {len(row.cells)} cells where the header has {len(header.cells)}"
+            yield Problem(_ROW, message, row.line)
+
+
+def _placed(problems: Sequence[Problem], header: _TrialRow, trials: Sequence[_TrialRow]) -> Iterator[Problem]:
+    """The problems of cells, with their lines; what is missing for want of a column or a cell is left out."""
+    for problem in problems:
+        at = re.fullmatch(r"trials\[(\d+)\]\.(.*)", problem.where)
+        if at is None:
+            continue
+        row, name = trials[int(at[1])], at[2]
+        has_cell = name in header.cells and len(row.cells) == len(header.cells)
+        if problem.message != "is missing" or has_cell:
+            yield Problem(name, problem.message, row.line)
+
+
+BUNDLED = Path(__file__).parent
+
+
+def load_climbs(name_or_path: str | Path) -> ClimbTable:
+    """Read and check a table of trials.
+
+    Args:
+        name_or_path: Name of a bundled table (`okada`), or path of a CSV, TSV or YAML file.
+
+    Raises:
+        UnknownNameError: No such table or kind of file.
+        FileAccessError: The file cannot be read.
+        ClimbsFileError: The file has mistakes; all of them are listed.
+    """
+    path = Path(name_or_path)
+    if path.suffix == "" and not path.exists():
+        tables = {file.stem: file for file in sorted(BUNDLED.glob("*.yaml"))}
+        if str(name_or_path) not in tables:
+            raise UnknownNameError("table of climbs", str(name_or_path), tables)
+        path = tables[str(name_or_path)]
+    kinds = {".yaml": _parse_yaml, ".yml": _parse_yaml, ".csv": parse_rows, ".tsv": parse_rows}
+    if path.suffix.lower() not in kinds:
+        raise UnknownNameError("kind of table", path.suffix, kinds)
+    return kinds[path.suffix.lower()](read_text(path), path.name)
+
+
+def _parse_yaml(text: str, file: str) -> ClimbTable:
+    content = parse_yaml(text, file, ClimbsFileError)
+    return check_content(ClimbTable, content, file, Path("."), ClimbsFileError)

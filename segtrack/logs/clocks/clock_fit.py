@@ -1,8 +1,8 @@
-"""The clock of a source, put on another one: what is found out about it, and how sure that is."""
+"""Fits of a source's clock to another one, by receive times or by the motion that both measure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import ClockError, Phrase
+from segtrack.logs.clocks.clock_guess import ClockGuess, guess_clock
+from segtrack.logs.clocks.estimates import Estimate
 from segtrack.logs.clocks.joint_fit import JointFit, fit_jointly
-from segtrack.logs.clocks.mounting import Mounting, mounting_by_gravity
+from segtrack.logs.clocks.mounting import SensorMounting, mounting_by_gravity
 from segtrack.logs.clocks.receive_times import fit_receive_times
-from segtrack.logs.clocks.start import Start, find_start
-from segtrack.logs.clocks.uncertainty import Estimate
-from segtrack.logs.clocks.views import SEEN, Seen, View, views_of
-from segtrack.logs.motion import Motion
+from segtrack.logs.clocks.views import SEEN, Seen, View, find_views
+from segtrack.robot.motion import Motion
 
 LEAST_SURE = 0.25
 """Margin of an offset beyond which a clock is as good as unknown [s]."""
 LEAST_GAIN = 20.0
-"""Of the logarithm of the likelihood, over that of a source that does not see the motion."""
+"""Least gain in log-likelihood over a source that does not see the motion."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +29,25 @@ class ClockFit:
     """A source's times t become `t + offset + skew * (t - start)`, as `Motion.on_clock` has them.
 
     Attributes:
-        source: Whose clock it is.
-        reference: On whose clock it is put: a source's name, or `receive times`.
-        by: What shows it: receive times, or what both sources see.
+        source: Name of the source.
+        reference: Name of the clock it is put on: another source, or `receive times`.
+        by: Evidence: receive times, or the motion that both sources measure.
         start: First time of the source, on its own clock [s].
         offset: Estimate at the start [s].
-        skew: By which it runs slow (positive) or fast (negative) [-].
-        samples: Messages, or increments between samples, that were used.
-        left_out: Of these too far off to be of the same motion.
-        correlation: Of what both see, at the start of the fit; None by receive times.
+        skew: Rate by which the clock runs slow (positive) or fast (negative) [-].
+        samples: Number of messages, or of increments between samples, that were used.
+        left_out: Number of outliers among them.
+        correlation: Correlation of both motions at the start of the fit; None by receive times.
         scale: The reference's rates over the source's; None if neither measures a rate.
-        bias: Of the rates of `biased`: three of turning in space, in its sensor's frame [rad/s], else one in
-            the unit of the rate; empty if neither measures a rate.
-        biased: The one of both that measures rates; of two that do, that with more samples, over the other.
-            Empty if neither does.
-        mountings: How the source's sensor sits on the vehicle, by each way that shows it.
-        noises: Standard deviations of the reference's samples and the source's, of what both see: of
-            orientations and angles [rad], of rates [rad/s] or [m/s]; empty by receive times.
-        delays: Of receiving beyond the shortest: median, and 95 % are below [s]; empty but by receive times.
-        unevenness: How far the clock leaves an even one [s]; 0 if that is not seen.
+        bias: Bias of the rates of `biased`: three of turning in space, in its sensor's frame [rad/s], else
+            one in the unit of the rate; empty if neither measures a rate.
+        biased: Name of the source or reference that measures rates; if both do, the one with more samples,
+            relative to the other. Empty if neither does.
+        mountings: Mountings of the source's sensor, by each kind of evidence.
+        noises: Standard deviations of the reference's samples and the source's: orientations and angles
+            [rad], rates [rad/s] or [m/s]; empty by receive times.
+        delays: Median and 95 % quantile of the delay beyond the shortest [s]; empty but by receive times.
+        unevenness: Largest deviation from an even clock [s]; 0 if it cannot be seen.
     """
 
     source: str
@@ -62,39 +62,22 @@ class ClockFit:
     scale: Estimate | None = None
     bias: tuple[Estimate, ...] = ()
     biased: str = ""
-    mountings: tuple[Mounting, ...] = ()
+    mountings: tuple[SensorMounting, ...] = ()
     noises: tuple[Estimate, ...] = ()
     delays: tuple[float, ...] = ()
     unevenness: float = 0.0
 
     def times(self, own: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Times of the source's clock on the reference's [s]."""
+        """Convert times of the source's clock to the reference's [s]."""
         return own + self.offset.value + self.skew.value * (own - self.start)
 
     def record(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return {
-            "source": self.source,
-            "reference": self.reference,
-            "by": self.by,
-            "start": self.start,
-            "offset": self.offset.record(),
-            "skew": self.skew.record(),
-            "samples": self.samples,
-            "left_out": self.left_out,
-            "correlation": self.correlation,
-            "scale": None if self.scale is None else self.scale.record(),
-            "bias": [part.record() for part in self.bias],
-            "biased": self.biased,
-            "mountings": [mounting.record() for mounting in self.mountings],
-            "noises": [noise.record() for noise in self.noises],
-            "delays": list(self.delays),
-            "unevenness": self.unevenness,
-        }
+        """Return a JSON-serialisable dict."""
+        return asdict(self)
 
 
 def fit_to_receive_times(source: str, stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockFit:
-    """The clock of a source's stamps (n,) on the clock of receive times (n,) [s].
+    """Fit the clock of a source's stamps (n,) to the clock of receive times (n,) [s].
 
     Raises:
         ClockError: There are too few messages, or all have one stamp.
@@ -122,39 +105,39 @@ def fit_clock(
     mounted: Rotation | None = None,
     reference_mounted: Rotation | None = None,
 ) -> ClockFit:
-    """The clock of one source on another's, by what both see.
+    """Fit the clock of one source to another's, by the motion that both measure.
 
     Their clocks may have nothing in common: lags of all lengths are tried.
 
     Args:
-        reference: On whose clock the source is put: its signals, in the body frame as far as is known.
-        source: Whose clock is fitted: likewise.
-        by: What both see; if not given the first of `SEEN` by which it succeeds.
-        mounted: The source's sensor frame in the body frame, by which its signals were turned; as they are if
+        reference: Signals on the clock that is fitted to, in the body frame as far as is known.
+        source: Signals on the clock that is fitted, likewise.
+        by: Motion that both measure; if not given the first of `SEEN` by which the fit succeeds.
+        mounted: Sensor frame of the source in the body frame, by which its signals were turned; identity if
             not given.
-        reference_mounted: The reference's, likewise.
+        reference_mounted: Sensor frame of the reference, likewise.
 
     Raises:
         ClockError: They see nothing in common, or it does not vary enough to tell one offset from
             another: then the vehicle stands, moves steadily or repeats itself.
     """
-    ours = views_of(reference, rates_first=False)
-    theirs = views_of(source, rates_first=True)
+    ours = find_views(reference, rates_first=False)
+    theirs = find_views(source, rates_first=True)
     mounted = Rotation.identity() if mounted is None else mounted
     reference_mounted = Rotation.identity() if reference_mounted is None else reference_mounted
     complaints = []
     for what in SEEN if by is None else (by,):
         if what in ours and what in theirs:
-            found = _fitted(ours[what], theirs[what])
+            found = _fit(ours[what], theirs[what])
             if not isinstance(found, Phrase):
-                fit = _described(source.name, reference.name, theirs[what], *found, mounted)
+                fit = _describe(source.name, reference.name, theirs[what], *found, mounted)
                 name, turned = (
                     (reference.name, reference_mounted)
                     if _leads(theirs[what], ours[what])
                     else (source.name, mounted)
                 )
-                fit = _with_bias(fit, found[0], name, turned)
-                return _with_gravity(fit, reference, source, mounted)
+                fit = _add_bias(fit, found[0], name, turned)
+                return _add_gravity(fit, reference, source, mounted)
             complaints.append(f"by {what}: {found}")
     if not complaints:
         seen = " and ".join(
@@ -165,15 +148,15 @@ def fit_clock(
     raise ClockError(source.name, reference.name, "; ".join(complaints))
 
 
-def _fitted(reference: View, source: View) -> tuple[JointFit, Start, float] | Phrase:
-    """The fit, its start and what was added to the source's times beforehand; or why there is none."""
+def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | Phrase:
+    """Fit, its initial guess and the offset added to the source's times beforehand; or why there is none."""
     together = float(reference.times[0] - source.times[0])
-    moved = source.shifted(together)
-    start = find_start(reference, moved)
+    moved = source.shift(together)
+    start = guess_clock(reference, moved)
     if isinstance(start, Phrase):
         return start
     if _leads(moved, reference):
-        back = find_start(moved, reference)
+        back = guess_clock(moved, reference)
         if isinstance(back, Phrase):
             return back
         found = fit_jointly(moved, reference, back)
@@ -181,7 +164,7 @@ def _fitted(reference: View, source: View) -> tuple[JointFit, Start, float] | Ph
         found = fit_jointly(reference, moved, start)
     if isinstance(found, Phrase):
         return found
-    fit = found.mirrored(reference.times[0], moved.times[0]) if _leads(moved, reference) else found
+    fit = found.mirror(reference.times[0], moved.times[0]) if _leads(moved, reference) else found
     offset, skew = fit.estimate(0), fit.estimate(1)
     if not offset.margin < LEAST_SURE:
         return Phrase(f"the offset is not sure: {offset.value + together:.3f} +- {offset.margin:.2g} s")
@@ -193,21 +176,27 @@ def _fitted(reference: View, source: View) -> tuple[JointFit, Start, float] | Ph
 
 
 def _leads(one: View, other: View) -> bool:
-    """Whether increments are better taken between the one's samples."""
+    """Return True if increments are better taken between the samples of `one`."""
     if one.is_rate != other.is_rate:
         return other.is_rate
     return bool(len(one.times) * np.ptp(other.times) < len(other.times) * np.ptp(one.times))
 
 
-def _described(
-    source: str, reference: str, view: View, fit: JointFit, start: Start, together: float, mounted: Rotation
+def _describe(
+    source: str,
+    reference: str,
+    view: View,
+    fit: JointFit,
+    start: ClockGuess,
+    together: float,
+    mounted: Rotation,
 ) -> ClockFit:
     offset, layout = fit.estimate(0), fit.layout
-    mountings: tuple[Mounting, ...] = ()
+    mountings: tuple[SensorMounting, ...] = ()
     if fit.turned is not None:
         part = layout.turn
         turned = fit.turned * mounted
-        mountings = (Mounting.of("rates", turned, fit.covariance[part, part], fit.quantile(part)),)
+        mountings = (SensorMounting.of("rates", turned, fit.covariance[part, part], fit.quantile(part)),)
     return ClockFit(
         source=source,
         reference=reference,
@@ -224,7 +213,7 @@ def _described(
     )
 
 
-def _with_bias(fit: ClockFit, found: JointFit, name: str, mounted: Rotation) -> ClockFit:
+def _add_bias(fit: ClockFit, found: JointFit, name: str, mounted: Rotation) -> ClockFit:
     """The fit, with the bias of rates, if there are any, and whose it is; in its sensor's frame."""
     part = found.layout.bias
     if part.start == part.stop:
@@ -238,7 +227,7 @@ def _with_bias(fit: ClockFit, found: JointFit, name: str, mounted: Rotation) -> 
     return replace(fit, bias=bias, biased=name)
 
 
-def _with_gravity(fit: ClockFit, reference: Motion, source: Motion, mounted: Rotation) -> ClockFit:
+def _add_gravity(fit: ClockFit, reference: Motion, source: Motion, mounted: Rotation) -> ClockFit:
     """The fit, with how the sensor sits by both sources' attitudes if they have one."""
     ours, theirs = (motion.signals.get("orientation") for motion in (reference, source))
     if ours is None or theirs is None:

@@ -1,7 +1,7 @@
-"""How a sensor sits on its vehicle: three angles, each with its interval, or not to be seen from the log.
+"""Mounting of a sensor on its vehicle: three angles, each with its interval, or unknown from the log.
 
-Rates show it but for a turn about an axis that all turning is about: a vehicle that only pitches says nothing
-of how far a gyroscope is pitched. Attitudes show it by gravity, but for a turn about the vertical.
+Rates show the mounting but for a turn about an axis that all turning is about: a vehicle that only pitches
+does not show how far a gyroscope is pitched. Attitudes show it by gravity, but for a turn about the vertical.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
-from segtrack.logs.clocks.uncertainty import NORMAL_QUANTILE, Estimate, sandwich
-from segtrack.logs.motion import Signal
+from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
+from segtrack.robot.motion import Signal
 
 UNSEEN = 0.1
 """An angle whose standard deviation is larger is not observable [rad]."""
@@ -23,11 +23,11 @@ _UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
-class Mounting:
+class SensorMounting:
     """A sensor's frame in the body frame: yaw about z, then pitch about y, then roll about x.
 
     Attributes:
-        by: What shows it: turning rates, or gravity as two attitudes have it.
+        by: Evidence: turning rates, or gravity in two attitudes.
         rpy: Roll, pitch (nose down positive, as `rpy` of mapping files and vehicle files) and yaw [rad]; None
             where it cannot be seen.
     """
@@ -42,8 +42,8 @@ class Mounting:
         turned: Rotation,
         covariance: NDArray[np.float64],
         quantile: float = NORMAL_QUANTILE,
-    ) -> Mounting:
-        """A frame that is turned in the body frame, with a small error about its axes (3, 3) [rad^2]."""
+    ) -> SensorMounting:
+        """Return a mounting from its rotation, with the covariance of small turns about its axes [rad^2]."""
         step = 1e-6
         more = Rotation.from_rotvec(np.concatenate([np.eye(3), -np.eye(3)]) * step) * turned
         angles = more.as_euler("ZYX")[:, ::-1]
@@ -57,25 +57,25 @@ class Mounting:
         return cls(by, (roll, pitch, yaw))
 
     def record(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return a JSON-serialisable dict."""
         return {"by": self.by, "rpy": [None if angle is None else angle.record() for angle in self.rpy]}
 
 
-def mounting_by_gravity(reference: Signal, source: Signal, mounted: Rotation) -> Mounting:
-    """From two orientations on one clock.
+def mounting_by_gravity(reference: Signal, source: Signal, mounted: Rotation) -> SensorMounting:
+    """Estimate a mounting from two orientations on one clock.
 
     Args:
-        reference: Of the body in its world, z up.
-        source: Of the sensor in its own, z up; what it takes for forward is left open.
-        mounted: Sensor frame in the body frame, about.
+        reference: Orientation of the body in its world, z up.
+        source: Orientation of the sensor in a world of its own, z up, with any heading.
+        mounted: Sensor frame in the body frame, roughly.
     """
     inside = (source.times >= reference.times[0]) & (source.times <= reference.times[-1])
     body = Slerp(reference.times, Rotation.from_quat(reference.values))(source.times[inside])
     sensor = Rotation.from_quat(source.values[inside])
-    return _aligned(body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
+    return _align(body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
 
 
-def _aligned(body: NDArray[np.float64], sensor: NDArray[np.float64], mounted: Rotation) -> Mounting:
+def _align(body: NDArray[np.float64], sensor: NDArray[np.float64], mounted: Rotation) -> SensorMounting:
     """The frame in which directions of the sensor (n, 3) are those of the body (n, 3), by least squares."""
     turned, unknown = mounted, np.eye(3)  # Beforehand each angle has a standard deviation of 1 rad.
     for _ in range(10):
@@ -94,5 +94,4 @@ def _aligned(body: NDArray[np.float64], sensor: NDArray[np.float64], mounted: Ro
             break
     inverse = np.linalg.inv(information)
     robust = sandwich(jacobian / variance**0.5, rest / variance**0.5, inverse)
-    raised = np.sqrt(np.maximum(np.diag(robust) / np.diag(inverse), 1.0))
-    return Mounting.of("gravity", turned, inverse * np.outer(raised, raised))
+    return SensorMounting.of("gravity", turned, raise_variances(inverse, robust))

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom, theilslopes
 
 from segtrack.errors import Phrase
-from segtrack.logs.clocks.uncertainty import Estimate
+from segtrack.logs.clocks.estimates import Estimate
 
 FEWEST = 24
-"""Messages."""
+"""Least number of messages."""
 _FEWEST_WINDOWS, _MOST_WINDOWS = 6, 60
 
 
@@ -28,9 +28,9 @@ class ReceiveFit:
     """A device's clock on the receiver's.
 
     Attributes:
-        offset: To be added at the first stamp, with the shortest delay in it, which cannot be known [s].
-        skew: By which the device's clock runs slow (positive) or fast (negative) [-].
-        delays: Of receiving beyond the shortest: median, and 95 % are below [s].
+        offset: Time to add at the first stamp, including the shortest delay, which is unknown [s].
+        skew: Rate by which the device's clock runs slow (positive) or fast (negative) [-].
+        delays: Median and 95 % quantile of the delay beyond the shortest [s].
         unevenness: Greatest distance of a window's earliest message from the line [s].
     """
 
@@ -41,7 +41,7 @@ class ReceiveFit:
 
 
 def fit_receive_times(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ReceiveFit | Phrase:
-    """Fit the clock of stamps (n,) to receive times (n,) [s], or say why it cannot be."""
+    """Fit the clock of stamps (n,) to receive times (n,) [s], or return the reason why it fails."""
     if len(stamps) < FEWEST:
         return Phrase(f"it has {len(stamps)} messages, at least {FEWEST} are needed")
     if not np.any(np.diff(stamps) > 0):
@@ -88,7 +88,7 @@ def _line_below(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, 
 
 
 def _turns_down(x: NDArray[np.float64], y: NDArray[np.float64], a: int, b: int, c: int) -> bool:
-    """Whether b is on the line from a to c or above it."""
+    """Return True if b is on the line from a to c or above it."""
     return bool((y[b] - y[a]) * (x[c] - x[a]) >= (y[c] - y[a]) * (x[b] - x[a]))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from segtrack.experiments.parallel import Workers
+from segtrack.logs.compare.beside import compare_motions
 from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, SplitRow
-from segtrack.logs.compare.motions.alignment import Alignment, check_alignment
-from segtrack.logs.compare.motions.beside import compare_motions
-from segtrack.logs.compare.motions.sampling import gauge_of
-from segtrack.logs.compare.simulations import Job, plan_simulations, run_simulations, variants_of
-from segtrack.logs.compare.uncertainty.stated import Stated
-from segtrack.logs.motion import Motion
+from segtrack.logs.compare.errors import Alignment, check_alignment
+from segtrack.logs.compare.simulations import plan_simulations, run_one, variants_of
+from segtrack.logs.compare.stated import Stated
 from segtrack.logs.replay import Replay
+from segtrack.robot.motion import Motion
 
 RUNS: tuple[Run, ...] = ("commanded", "measured")
 
@@ -26,7 +26,7 @@ class CompareInterrupted(KeyboardInterrupt):
 
 
 def simulation_count(replay: Replay, stated: Stated | None = None, refine: bool = True) -> int:
-    """How many simulations `compare` runs besides those of the replay."""
+    """Return the number of simulations that `compare` runs besides those of the replay."""
     return len(plan_simulations(replay, (stated or Stated()).inputs, refine))
 
 
@@ -44,10 +44,10 @@ def compare(
 
     Args:
         replay: The log, and its simulations by commands and by measured belts.
-        stated: What is uncertain of inputs and log; u_input is not given without inputs.
+        stated: Standard deviations of inputs and log; u_input is not given without inputs.
         clocks: Standard deviation of each source's clock offset, where it is known [s].
-        alignment: How positions are laid onto the logged ones, see `aligned_positions`.
-        refine: Whether half and a quarter of the time step are simulated, for u_num.
+        alignment: Alignment of positions with the logged ones, see `aligned_positions`.
+        refine: Simulate half and a quarter of the time step, for u_num.
         workers: Processes; as many as there are cores if not given.
         on_done: Called after each of `simulation_count`.
 
@@ -65,52 +65,37 @@ def compare(
     jobs = plan_simulations(replay, stated.inputs, refine)
     done: dict[int, Motion | None] = {}
     finished = True
+
+    def note(index: int, motion: Motion | None) -> None:
+        done[index] = motion
+        on_done()
+
     try:
-        run_simulations(jobs, done, workers, on_done)
+        with Workers(workers) as pool:
+            pool.run(run_one, jobs, note)
     except KeyboardInterrupt:
         finished = False
-    comparison = _compared(replay, stated, dict(clocks or {}), alignment, jobs, done, finished)
+    sources = {signal.source for signal in replay.logged.signals.values()}
+    data = stated.data_uncertainty({source: (clocks or {}).get(source) for source in sources})
+    simulated = {run: motion for run in RUNS if (motion := getattr(replay, run)) is not None}
+    runs = {
+        run: compare_motions(
+            replay.logged,
+            motion,
+            run=run,
+            gauge=replay.scene.vehicle.gauge,
+            alignment=alignment,
+            event=replay.event,
+            variants=variants_of(jobs, done, run),
+            data=data,
+        )
+        for run, motion in simulated.items()
+    }
+    split = tuple(_split(runs))
+    comparison = Comparison(replay.logged.name, alignment, dict(stated.inputs), data, runs, split, finished)
     if not finished:
         raise CompareInterrupted(comparison)
     return comparison
-
-
-def _compared(
-    replay: Replay,
-    stated: Stated,
-    clocks: dict[str, float | None],
-    alignment: Alignment,
-    jobs: tuple[Job, ...],
-    done: Mapping[int, Motion | None],
-    finished: bool,
-) -> Comparison:
-    sources = {signal.source for signal in replay.logged.signals.values()}
-    data = stated.data_uncertainty({source: clocks.get(source) for source in sources})
-    tracks = replay.scene.vehicle.mounted_tracks()
-    gauge = gauge_of(track.y for track in tracks if track.flipper is None)
-    runs: dict[Run, RunComparison] = {}
-    for run in RUNS:
-        simulated = getattr(replay, run)
-        if simulated is not None:
-            runs[run] = compare_motions(
-                replay.logged,
-                simulated,
-                run=run,
-                gauge=gauge,
-                alignment=alignment,
-                event=replay.event,
-                variants=variants_of(jobs, done, run),
-                data=data,
-            )
-    return Comparison(
-        replay.logged.name,
-        alignment,
-        dict(stated.inputs),
-        data,
-        runs,
-        tuple(_split(runs)),
-        finished,
-    )
 
 
 def _split(runs: Mapping[Run, RunComparison]) -> Iterator[SplitRow]:

@@ -1,4 +1,4 @@
-"""What came of comparing a simulated motion with a logged one."""
+"""Result of the comparison of a simulated motion with a logged one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from segtrack.logs.compare.motions.errors import Error
-from segtrack.logs.compare.motions.phases import Phases
-from segtrack.logs.compare.motions.sampling import SampledMotion
-from segtrack.logs.compare.uncertainty.data import DataUncertainty
-from segtrack.logs.compare.uncertainty.validation import COVERAGE, Uncertainty
+from segtrack.logs.compare.errors import Error
+from segtrack.logs.compare.phases import Phases
+from segtrack.logs.compare.sampling import SampledMotion
+from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
 
 Run = Literal["commanded", "measured"]
-"""By which belt and flipper motion of the log a simulation was driven."""
+"""Belt and flipper motion of the log that drove a simulation."""
 Verdict = Literal["within", "beyond", "unknown"]
 
 
@@ -22,15 +21,15 @@ class ErrorRow:
     """An error of the whole, or of a phase.
 
     Attributes:
-        run: Of which simulation.
+        run: Simulation that is compared.
         phase: Its name, or `whole`.
-        quantity: What is compared, in words.
-        unit: Of all numbers.
+        quantity: Description of the quantity.
+        unit: Unit of all numbers.
         logged: D of ASME V&V 20; None for an error over time.
         simulated: S; None likewise.
         error: E = S - D, or the root mean square of it over time.
         mean: Mean of an error over time, where that has a sign.
-        interval: Of an error over time, for this stretch of it, 95 %, by block bootstrap; None for others.
+        interval: 95 % interval of an error over time, for this stretch, by block bootstrap; None for others.
         independent: So many independent samples an error over time is worth.
         range_fraction: Error over the range of what was logged, for an error over time.
         parts: Its uncertainty.
@@ -67,7 +66,7 @@ class ErrorRow:
         return f"errs by {self.error:.3g} +- {COVERAGE * u:.2g}"
 
     def summary(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         numerics = self.parts.numerics
         return {
             "run": self.run,
@@ -84,9 +83,9 @@ class ErrorRow:
             "u_num": None if numerics is None else numerics.value,
             "u_num_method": None if numerics is None else numerics.method,
             "u_num_order": None if numerics is None else numerics.order,
-            "u_input": self.parts.input if self.parts.inputs else "not given",
+            "u_input": self.parts.input_uncertainty if self.parts.inputs else "not given",
             "u_input_by": dict(self.parts.inputs),
-            "u_data": self.parts.datum,
+            "u_data": self.parts.data_uncertainty,
             "u_data_by": dict(self.parts.data),
             "u_val": self.uncertainty,
             "verdict": self.verdict,
@@ -100,7 +99,7 @@ class CurrentFit:
     Attributes:
         side: left or right.
         force_per_current: Least squares through zero [N/A].
-        correlation: Of the two [-].
+        correlation: Correlation of the two [-].
         independent: So many independent samples it is of.
     """
 
@@ -110,7 +109,7 @@ class CurrentFit:
     independent: float
 
     def summary(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {
             "side": self.side,
             "force_per_current_N_per_A": self.force_per_current,
@@ -124,15 +123,15 @@ class RunComparison:
     """One simulation of a log beside it.
 
     Attributes:
-        run: Which.
+        run: Simulation that is compared.
         logged: The log, on the clock that both are compared on.
         simulated: The simulation.
-        logged_phases: Of the log.
-        simulated_phases: Of the simulation, by the same definitions.
+        logged_phases: Phases of the log.
+        simulated_phases: Phases of the simulation, by the same definitions.
         rows: Errors.
-        errors: Of each row, by quantity and phase, all of its values.
-        currents: Where motor currents were logged.
-        notes: What is missing, and what was estimated.
+        errors: All values of each row's error, by quantity and phase.
+        currents: Fits of logged motor currents.
+        notes: Missing and estimated quantities, a sentence each.
     """
 
     run: Run
@@ -150,7 +149,7 @@ class RunComparison:
         return next((row for row in self.rows if (row.quantity, row.phase) == (quantity, phase)), None)
 
     def summary(self) -> dict[str, object]:
-        """Everything but what is sampled, as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict of everything but the samples."""
         return {
             "logged_phases": self.logged_phases.summary(),
             "simulated_phases": self.simulated_phases.summary(),
@@ -166,11 +165,11 @@ class SplitRow:
 
     Attributes:
         phase: Its name, or `whole`.
-        quantity: What is compared, in words.
-        unit: Of all numbers.
+        quantity: Description of the quantity.
+        unit: Unit of all numbers.
         commanded: Error of the simulation driven by commands: actuators and contact.
         measured: Error of that driven by measured belts and flippers: contact alone.
-        actuator: What the two simulations differ by; over time its root mean square.
+        actuator: Difference of the two simulations; over time its root mean square.
     """
 
     phase: str
@@ -186,13 +185,13 @@ class Comparison:
     """Both simulations of a log beside it.
 
     Attributes:
-        name: Of the log.
-        alignment: How positions were laid onto the logged ones.
+        name: Name of the log.
+        alignment: Alignment of positions with the logged ones.
         inputs: Standard deviations of the simulation's inputs, by name; empty if none were given.
-        data: What is uncertain of the log beside its noise.
-        runs: Those that there are.
+        data: Uncertainty of the log besides its noise.
+        runs: Comparisons by simulation.
         split: Actuator and contact error, where there are both runs.
-        finished: Whether all simulations for the uncertainties were done.
+        finished: True if all simulations for the uncertainties were done.
     """
 
     name: str
@@ -205,11 +204,11 @@ class Comparison:
 
     @property
     def rows(self) -> tuple[ErrorRow, ...]:
-        """Of all runs."""
+        """Rows of all runs."""
         return tuple(row for run in self.runs.values() for row in run.rows)
 
     def summary(self) -> dict[str, object]:
-        """Everything but what is sampled, as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict of everything but the samples."""
         return {
             "log": self.name,
             "alignment": self.alignment,

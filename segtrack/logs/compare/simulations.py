@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, TerrainFileError
-from segtrack.experiments.parallel import Workers
 from segtrack.experiments.variants import with_sub_steps
+from segtrack.logs.compare.beside import PLACE, InputPair, Variants
 from segtrack.logs.compare.comparison import Run
-from segtrack.logs.compare.motions.beside import PLACE, InputPair, Variants
-from segtrack.logs.compare.uncertainty.inputs import SETTING, shifted
-from segtrack.logs.motion import Motion
+from segtrack.logs.compare.stated import SETTING, shifted
 from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, parse_terrain, replay_log
+from segtrack.robot.motion import Motion
 
 FINER = (2, 4)
 """Parts into which the time step is divided, one after the other."""
 
 
-class Job(NamedTuple):
+class SimulationJob(NamedTuple):
     """One simulation of a log.
 
     Attributes:
-        log: In the terrain's frame.
+        log: Log in the terrain's frame.
         settings: Other than those that are compared in one thing.
-        run: Whether commands or measured belts drive it.
-        name: Of the input that is off, or of how the time step is divided.
-        sign: Of by how much the input is off; 0 for a time step.
+        run: Drive of the simulation, by commands or by measured belts.
+        name: Name of the shifted input, or of the division of the time step.
+        sign: Sign of the input's shift; 0 for a time step.
     """
 
     log: AlignedLog
@@ -37,7 +36,7 @@ class Job(NamedTuple):
     sign: int
 
 
-def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) -> tuple[Job, ...]:
+def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) -> tuple[SimulationJob, ...]:
     """The simulations that the uncertainty of a replay takes.
 
     Where the log stood on the terrain is found at its first touch, and known with a standard deviation:
@@ -46,7 +45,7 @@ def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) 
     Args:
         replay: The replay.
         inputs: Standard deviations, by name.
-        refine: Whether the time step is divided.
+        refine: Divide the time step.
 
     Raises:
         InvalidValueError: The vehicle or its terrain cannot have an input a standard deviation off.
@@ -63,12 +62,16 @@ def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) 
         changed.append((PLACE, sign, replace(replay.log, start=start), base))
     for name, std in inputs.items():
         for sign in (-1, 1):
-            changed.append((name, sign, *_off(replay, base, name, sign * std)))
+            changed.append((name, sign, *_shifted_log(replay, base, name, sign * std)))
     runs: list[Run] = [run for run in ("commanded", "measured") if getattr(replay, run) is not None]
-    return tuple(Job(log, settings, run, name, sign) for run in runs for name, sign, log, settings in changed)
+    return tuple(
+        SimulationJob(log, settings, run, name, sign) for run in runs for name, sign, log, settings in changed
+    )
 
 
-def _off(replay: Replay, base: ReplaySettings, name: str, by: float) -> tuple[AlignedLog, ReplaySettings]:
+def _shifted_log(
+    replay: Replay, base: ReplaySettings, name: str, by: float
+) -> tuple[AlignedLog, ReplaySettings]:
     """The log and the settings with one input off by so much.
 
     With another setting the first touch is at another place, and so is the log's beginning.
@@ -89,27 +92,7 @@ def _off(replay: Replay, base: ReplaySettings, name: str, by: float) -> tuple[Al
     return log, settings
 
 
-def run_simulations(
-    jobs: Sequence[Job], done: dict[int, Motion | None], workers: int | None, on_done: Callable[[], object]
-) -> None:
-    """Run simulations, side by side.
-
-    Args:
-        jobs: What to run.
-        done: Takes each result by the job's number, as it comes; None for a simulation that broke down.
-        workers: Processes; as many as there are cores if not given.
-        on_done: Called after each.
-    """
-
-    def note(index: int, motion: Motion | None) -> None:
-        done[index] = motion
-        on_done()
-
-    with Workers(workers) as pool:
-        pool.run(run_one, jobs, note)
-
-
-def run_one(job: Job) -> Motion | None:
+def run_one(job: SimulationJob) -> Motion | None:
     """The motion of one simulation; None if it broke down."""
     try:
         return replay_log(job.log, job.settings, belts=job.run)
@@ -117,8 +100,8 @@ def run_one(job: Job) -> Motion | None:
         return None
 
 
-def variants_of(jobs: Sequence[Job], done: Mapping[int, Motion | None], run: Run) -> Variants:
-    """What of a run's simulations is done, as far as it is of use: all time steps, both sides of an input."""
+def variants_of(jobs: Sequence[SimulationJob], done: Mapping[int, Motion | None], run: Run) -> Variants:
+    """Return the finished variants of a run that are of use: all time steps, both sides of an input."""
     found = {(job.name, job.sign): done[i] for i, job in enumerate(jobs) if job.run == run and i in done}
     steps = [found[f"1/{parts}", 0] for parts in FINER if (f"1/{parts}", 0) in found]
     inputs = {

@@ -1,4 +1,4 @@
-"""What a fit file holds: logs with their mappings, what is compared of them, and what is fitted."""
+"""Fit files: logs with their mappings, the compared signals, and the fitted parameters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from segtrack.description.base import Checks, ExistingFile, Name, Number, Positive, Spec, check, known
-from segtrack.description.file.check import check_content
-from segtrack.description.file.yaml_file import parse_yaml, read_text
+from segtrack.description.checking import check_content
+from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
 from segtrack.errors import FitFileError, Problem
 from segtrack.logs.fit.parameters import PARAMETERS
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Prior
-from segtrack.logs.motion import QUANTITIES
+from segtrack.robot.motion import QUANTITIES
 
 Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
 
@@ -56,21 +56,21 @@ class SignalSpec(Spec):
 
 
 class PriorSpec(Spec):
-    """What is known of a parameter besides the logs: a normal distribution."""
+    """Prior knowledge of a parameter: a normal distribution."""
 
     mean: Number
-    """In the parameter's unit."""
+    """Mean in the parameter's unit."""
     std: Positive
     """Its standard deviation, in the parameter's unit."""
 
 
 class ParameterSpec(Spec):
-    """How a parameter is fitted."""
+    """Bounds and prior of a fitted parameter."""
 
     bounds: tuple[Number, Number] | None = None
-    """Between which it is looked for, in its unit; the parameter's own around the vehicle's value."""
+    """Bounds of the search in its unit; the parameter's own around the vehicle's value."""
     prior: PriorSpec | None = None
-    """What else is known of it."""
+    """Prior knowledge of it."""
 
     @check
     def _rises(self) -> Checks:
@@ -79,7 +79,7 @@ class ParameterSpec(Spec):
 
     @property
     def choice(self) -> Choice:
-        """The same without the file's types."""
+        """Return it without the file's types."""
         prior = None if self.prior is None else Prior(self.prior.mean, self.prior.std)
         return Choice(self.bounds, prior)
 
@@ -90,15 +90,15 @@ class LogSpec(Spec):
     log: LogPath
     """File of the log, or folder of a bag."""
     mapping: ExistingFile | None = None
-    """Which channel is which quantity; the fit's if not given."""
+    """Mapping file; the fit's if not given."""
     terrain: Beside | None = None
     """Bundled course, or file with a terrain; the fit's or the mapping's if not given."""
     drive_by: Literal["commanded", "measured"] | None = None
-    """What drives its simulation; what was measured where the log has it and no drive lag is fitted."""
+    """Belt motion that drives its simulation; the measured one if there is one and no drive lag is fitted."""
     hold_out: Annotated[bool, Field(strict=True)] = False
     """Take no part in the fit, and be scored only."""
     hold_out_rows: Share | None = None
-    """Of a table of steady turns: share of its rows, by chance, that take no part, and are scored only."""
+    """Random fraction of the rows of a table of steady turns that are scored only."""
 
     @check
     def _one_way(self) -> Checks:
@@ -112,24 +112,24 @@ class FitFile(Spec):
     vehicle: Beside | None = None
     """Bundled vehicle, or vehicle file, from which it begins; the mapping's if not given."""
     mapping: ExistingFile | None = None
-    """Of logs that give none of their own."""
+    """Default for logs that give none of their own."""
     terrain: Beside | None = None
-    """Of logs that give none of their own."""
+    """Default for logs that give none of their own."""
     track_model: str | None = None
-    """compliant (if not given), surface, chain, segments, smooth, wheels:N or plates. Of steady turns also
+    """Name of a track model, `compliant` if not given. Steady turns can also be fitted with
     `uniform pressure`, which needs no engine."""
     engine: EngineName | None = None
     """native or pybullet; native if not given, where it runs the track model."""
     time_step: Positive = 0.001
-    """Of the simulations [s]."""
+    """Time step of the simulations [s]."""
     signals: Annotated[dict[str, SignalSpec], Field(min_length=1), BeforeValidator(_filled)]
-    """What is compared."""
+    """Signals that are compared."""
     parameters: Annotated[dict[str, ParameterSpec], Field(min_length=1), BeforeValidator(_filled)]
-    """What is fitted."""
+    """Parameters that are fitted."""
     logs: Annotated[dict[Name, LogSpec], Field(min_length=1)]
-    """By a name of your own."""
+    """Logs by a name of your own."""
     seed: Annotated[int, Field(strict=True, ge=0)] = 1
-    """Of everything random."""
+    """Seed of everything random."""
 
     @check
     def _known_parameters(self) -> Checks:
@@ -164,7 +164,7 @@ class FitFile(Spec):
 
     @property
     def choices(self) -> Mapping[str, Choice]:
-        """What is fitted, without the file's types."""
+        """Parameters that are fitted, without the file's types."""
         return {name: spec.choice for name, spec in self.parameters.items()}
 
     @property

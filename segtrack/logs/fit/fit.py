@@ -13,25 +13,23 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import Workers
+from segtrack.logs.fit.cases import Case, MotionCase, residuals_of, score_of
+from segtrack.logs.fit.estimates import combinations_of, estimates_of
+from segtrack.logs.fit.evaluate import Evaluator, Pool
+from segtrack.logs.fit.profiles import PLACES, Profile, profile
 from segtrack.logs.fit.result import Fit, FittedCase
-from segtrack.logs.fit.simulated.cases import Case, MotionCase, residuals_of, score_of
-from segtrack.logs.fit.simulated.evaluate import Evaluator, Pool
-from segtrack.logs.fit.simulated.problem import describe
-from segtrack.logs.fit.simulated.store import Store
-from segtrack.logs.fit.stages.estimates import combinations_of, estimates_of
-from segtrack.logs.fit.stages.noise import measure_noise
-from segtrack.logs.fit.stages.profiles import PLACES, Profile, profile
-from segtrack.logs.fit.stages.search import Run, refine, search
-from segtrack.logs.fit.stages.uncertainty import Uncertainty, uncertainty_of
+from segtrack.logs.fit.search import SearchRun, measure_noise, refine, search
+from segtrack.logs.fit.store import Store, describe
+from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, values_at
 
 Array = NDArray[np.float64]
 _SEARCHED, _REFINED = 0.5, 0.7
 """Shares of a fit's work at the end of its stages, about."""
 _ROUNDS = 2
-"""Of refinement: a profile may find a better fit than it began from."""
+"""Rounds of refinement: a profile may find a better fit than it began from."""
 _BETTER = 1e-3
-"""By which share a cost must be lower to be a better fit's."""
+"""Relative decrease of the cost from which a fit counts as better."""
 
 
 def fit(
@@ -51,16 +49,16 @@ def fit(
     Args:
         vehicle: From which it begins.
         cases: Logs, of which some may be held out.
-        choices: What is fitted, by parameter.
-        seed: Of everything random.
+        choices: Bounds and prior of each fitted parameter, by its name.
+        seed: Seed of everything random.
         pool: Runs the simulations; this process alone if not given.
-        folder: Where the state file is kept; nowhere if not given.
+        folder: Folder of the state file; none is kept if not given.
         resume: Go on with the state file that is there.
-        problem: What else a resumed fit must have in common with it, as JSON can hold it.
+        problem: Further properties that a resumed fit must have, JSON-serialisable.
         on_share: Called with the share that is done, from 0 to 1.
 
     Returns:
-        What was found; on Ctrl-C the best so far, without uncertainty.
+        Fit of the logs; on Ctrl-C the best so far, without uncertainty.
 
     Raises:
         UnknownNameError: No such parameter.
@@ -90,10 +88,10 @@ class _Work:
 
     def __init__(self, evaluator: Evaluator, seed: int, on_share: Callable[[float], object]) -> None:
         self.evaluator, self.seed, self.on_share = evaluator, seed, on_share
-        self.runs: tuple[Run, ...] = ()
+        self.runs: tuple[SearchRun, ...] = ()
         self.interrupted = False
         self.point = evaluator.start
-        self.uncertainty: Uncertainty | None = None
+        self.uncertainty: FitUncertainty | None = None
         self.profiles: list[Profile] = []
 
     def run(self) -> None:
@@ -128,7 +126,7 @@ class _Work:
             self.profiles.append(profile(self.evaluator, self.point, i, self.uncertainty, self.noise, noted))
 
     def result(self, vehicle: VehicleDescription, cases: Sequence[Case]) -> Fit:
-        """What was found, with all logs scored."""
+        """Return the fit, with all logs scored."""
         evaluator = self.evaluator
         point = evaluator.best if self.interrupted else self.point
         values = values_at(evaluator.unknowns, point)

@@ -21,12 +21,12 @@ class Parameter(NamedTuple):
     """A number of a vehicle that can be fitted.
 
     Attributes:
-        unit: Of it.
-        meaning: In words, as they continue "fitted:".
-        value_of: Of a vehicle.
+        unit: Unit of its values.
+        meaning: Description, as it continues "fitted:".
+        value_of: Function that returns a vehicle's value.
         changed: A vehicle with another value.
         bounds: Between which it is looked for unless told otherwise, from its value and the vehicle.
-        is_ratio: Whether factors, not differences, are looked for alike.
+        is_ratio: True if it is searched on a logarithmic scale.
     """
 
     unit: str
@@ -52,11 +52,6 @@ def _body_mass(vehicle: VehicleDescription) -> float:
     return vehicle.body.mass
 
 
-def _whole_mass(vehicle: VehicleDescription) -> float:
-    flippers = sum(flipper.mass for flipper in vehicle.flippers.values())
-    return _body_mass(vehicle) + flippers + sum(t.spec.belt.mass for t in vehicle.mounted_tracks())
-
-
 def _center_of_mass(vehicle: VehicleDescription, axis: int) -> float:
     _body_mass(vehicle)
     return vehicle.body.center_of_mass[axis]
@@ -69,8 +64,8 @@ def _size(vehicle: VehicleDescription, axis: int) -> float:
 
 
 def _with_stiffness(vehicle: VehicleDescription, stiffness: float) -> VehicleDescription:
-    """With damping in proportion to the root of the stiffness: the share of the critical one stays."""
-    old, damping = contact_of(vehicle, _whole_mass(vehicle))
+    """Set the stiffness, and damping in proportion to its root, so that the damping ratio stays."""
+    old, damping = contact_of(vehicle, vehicle.mass)
     return variants.with_contact(vehicle, stiffness, damping * math.sqrt(stiffness / old))
 
 
@@ -82,7 +77,7 @@ def _grouser_height(vehicle: VehicleDescription) -> float:
 
 
 def _gauge(vehicle: VehicleDescription) -> float:
-    left, right = variants.sides_of(vehicle)
+    left, right = vehicle.side_offsets()
     return left - right
 
 
@@ -130,7 +125,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "contact_stiffness": Parameter(
             "N/m",
             "stiffness of each contact point",
-            lambda vehicle: contact_of(vehicle, _whole_mass(vehicle))[0],
+            lambda vehicle: contact_of(vehicle, vehicle.mass)[0],
             _with_stiffness,
             _factors(0.1, 2.0),
             is_ratio=True,
@@ -159,13 +154,13 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "contact_length": Parameter(
             "m",
             "length of the tracks on flat ground",
-            variants.contact_length_of,
+            lambda vehicle: vehicle.contact_length,
             variants.with_contact_length,
             _factors(0.6, 1.5),
         ),
     }
 )
-"""By name."""
+"""Parameters by name."""
 
 
 def with_parameters(vehicle: VehicleDescription, values: Values) -> VehicleDescription:

@@ -1,21 +1,20 @@
-"""What a fit found: values with their uncertainty, what the logs do not say, and how well they are met."""
+"""Result of a fit: values with uncertainties, undetermined combinations, and scores of the logs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.logs.fit.simulated.cases import Case, CaseScore
-from segtrack.logs.fit.stages.estimates import Combination, Estimate
-from segtrack.logs.fit.stages.noise import Noise
-from segtrack.logs.fit.stages.profiles import Profile
-from segtrack.logs.fit.stages.search import Run
-from segtrack.logs.fit.stages.uncertainty import Uncertainty
+from segtrack.logs.fit.cases import Case, CaseScore
+from segtrack.logs.fit.estimates import Combination, ParameterEstimate
+from segtrack.logs.fit.profiles import Profile
+from segtrack.logs.fit.search import Noise, SearchRun
+from segtrack.logs.fit.uncertainty import FitUncertainty
 
 Array = NDArray[np.float64]
 
@@ -28,9 +27,9 @@ class FittedCase:
         case: The log.
         before: Residuals with the vehicle as it was (n, k) [-].
         after: Residuals with the fitted one (n, k) [-].
-        score_before: Of `before`.
-        score: Of `after`.
-        clock_offset: As fitted [s].
+        score_before: Score of `before`.
+        score: Score of `after`.
+        clock_offset: Fitted clock offset [s].
     """
 
     case: Case
@@ -41,7 +40,7 @@ class FittedCase:
     clock_offset: float
 
     def summary(self) -> dict[str, Any]:
-        """Everything but what is sampled, as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict of everything but the samples."""
         files = self.case.files
         return {
             "name": self.case.name,
@@ -60,22 +59,22 @@ class FittedCase:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What came of a fit.
+    """Result of a fit.
 
     Attributes:
         start: The vehicle from which it began.
         vehicle: The fitted one.
-        values: Of all unknowns by name, in their units.
+        values: Values of all unknowns by name, in their units.
         cases: Logs that were fitted and held out.
-        seed: Of everything random.
-        simulations: That were asked for.
-        runs: Of the search, the best first.
-        noise: How rough the simulations are; None if it was interrupted before.
+        seed: Seed of everything random.
+        simulations: Number of simulations.
+        runs: Runs of the search, the best first.
+        noise: Numerical noise of the simulations; None if it was interrupted before.
         estimates: Values with their uncertainty; empty if it was interrupted.
         undetermined: Combinations of unknowns that the logs do not determine, the loosest first.
-        determined: Of unknowns that are not identified, combinations that nevertheless are.
-        uncertainty: Of the scaled unknowns; None if it was interrupted.
-        profiles: Of each unknown; empty if it was interrupted.
+        determined: Determined combinations of unknowns that are not identified by themselves.
+        uncertainty: Uncertainty of the scaled unknowns; None if it was interrupted.
+        profiles: Profile of each unknown; empty if it was interrupted.
     """
 
     start: VehicleDescription
@@ -84,12 +83,12 @@ class Fit:
     cases: tuple[FittedCase, ...]
     seed: int
     simulations: int
-    runs: tuple[Run, ...] = ()
+    runs: tuple[SearchRun, ...] = ()
     noise: Noise | None = None
-    estimates: tuple[Estimate, ...] = ()
+    estimates: tuple[ParameterEstimate, ...] = ()
     undetermined: tuple[Combination, ...] = ()
     determined: tuple[Combination, ...] = ()
-    uncertainty: Uncertainty | None = None
+    uncertainty: FitUncertainty | None = None
     profiles: tuple[Profile, ...] = ()
 
     @property
@@ -106,11 +105,11 @@ class Fit:
 
     @property
     def finished(self) -> bool:
-        """Whether it went through all stages: without, values have no uncertainty."""
+        """True if it went through all stages; otherwise values have no uncertainty."""
         return bool(self.estimates)
 
     def summary(self) -> dict[str, Any]:
-        """Everything but what is sampled, as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict of everything but the samples."""
         summary: dict[str, Any] = {
             "finished": self.finished,
             "vehicle": self.start.name,
@@ -129,12 +128,7 @@ class Fit:
                 "disagreement": self.uncertainty.disagreement,
                 "undetermined": [combination.summary() for combination in self.undetermined],
                 "determined": [combination.summary() for combination in self.determined],
-                "noise": {
-                    "level": self.noise.level,
-                    "cost": self.noise.cost,
-                    "spacing": self.noise.spacing,
-                    "steps": list(self.noise.steps),
-                },
+                "noise": asdict(self.noise),
                 "profiles": [
                     {
                         "values": [estimate.unknown.value(x) for x in profile.scaled.tolist()],

@@ -11,27 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
-from segtrack.description.file.catalogue import find_description
+from segtrack.description.load import find_description
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.logs.fit.cases import Case, LogFiles
+from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
+from segtrack.logs.fit.replayed import preferred_belts, replay_case
 from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.simulated.cases import Case, LogFiles
-from segtrack.logs.fit.simulated.evaluate import Pool
-from segtrack.logs.fit.simulated.replayed import preferred_belts, replay_case
 from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
 from segtrack.logs.replay import LoadedTerrain, ReplaySettings, load_terrain
-from segtrack.logs.steady.case import SteadyCase
-from segtrack.logs.steady.maxxii import DATA
-from segtrack.logs.steady.simulate import UNIFORM
-from segtrack.logs.steady.table import SteadyTable
-from segtrack.world import TRACK_MODELS, resolve
+from segtrack.logs.steady.simulate import UNIFORM, SteadyCase
+from segtrack.logs.steady.table import DATA, SteadyTable
+from segtrack.world import resolve
 
 VEHICLE_FILE = "fitted.yaml"
-"""Of a fit that went through all stages."""
+"""Name of the vehicle file of a finished fit."""
 BEST_FILE = "best.yaml"
-"""Of one that was interrupted: the best so far, whose uncertainty is not known."""
+"""Name of the vehicle file of an interrupted fit: the best so far, with unknown uncertainty."""
 SAMPLE_TIME = 0.02
 """Time between two samples of what is simulated [s]."""
 
@@ -41,13 +39,13 @@ class Study:
     """A fit that is ready to be run.
 
     Attributes:
-        file: What was asked for.
+        file: Content of the fit file.
         vehicle: From which it begins.
         vehicle_file: Its file.
         cases: Logs, read and mapped.
-        engine: What simulates them; `none` without one.
-        track_model: How tracks are built; `uniform pressure` without an engine.
-        notes: What is remarkable of the logs, a sentence each.
+        engine: Name of the engine; `none` without one.
+        track_model: Name of the track model; `uniform pressure` without an engine.
+        notes: Remarks on the logs, a sentence each.
     """
 
     file: FitFile
@@ -118,7 +116,7 @@ def load_study(path: Path) -> Study:
     steady = {name: log.is_steady for name, log in mapped.items()}
     if len(set(steady.values())) > 1:
         raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
-    work = _Work(file, vehicle)
+    work = _CaseMaker(file, vehicle)
     cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
     notes = [f"{name}: {note}" for name, log in mapped.items() for note in log.notes]
     return Study(
@@ -139,24 +137,21 @@ def _common(mapped: Mapping[str, MappedLog]) -> str:
     Raises:
         InvalidValueError: They name none, or several.
     """
-    names = {log.mapping.vehicle for log in mapped.values()}
+    names = {log.mapping.file.vehicle for log in mapped.values()}
     if len(names) > 1 or None in names:
         got = Phrase(", ".join(sorted(str(name or "none") for name in names)))
         raise InvalidValueError("vehicle", "given by the fit, or one by all mappings", got)
     return str(names.pop())
 
 
-class _Work:
+class _CaseMaker:
     """Logs become cases, with what is common to them."""
 
     def __init__(self, file: FitFile, vehicle: VehicleDescription) -> None:
         self.file, self.vehicle = file, vehicle
         self.engine, self.track_model = "none", UNIFORM
         if file.track_model != UNIFORM:
-            engine = file.engine
-            if engine is None and file.track_model in (None, *TRACK_MODELS["native"]):
-                engine = "native"
-            self.engine, self.track_model = resolve(engine, file.track_model)
+            self.engine, self.track_model = resolve(file.engine, file.track_model, preferred="native")
 
     def cases(self, name: str, mapped: MappedLog) -> Iterator[Case]:
         """The cases of a log: one, or two of a table of which rows are held out."""
@@ -170,7 +165,7 @@ class _Work:
             raise InvalidValueError("track_model", "one that drives over time", UNIFORM)
         ground = self._ground(name, spec, mapped)
         files = LogFiles(Path(spec.log).name, mapped.log.sha256, ground.name, ground.sha256)
-        event = mapped.mapping.event
+        event = mapped.mapping.file.event
         settings = ReplaySettings(
             self.vehicle,
             ground,
@@ -201,7 +196,7 @@ class _Work:
 
     def _ground(self, name: str, spec: LogSpec, mapped: MappedLog) -> LoadedTerrain:
         given = spec.terrain or self.file.terrain
-        named = given or mapped.mapping.terrain
+        named = given or mapped.mapping.file.terrain
         if named is None:
             raise InvalidValueError(f"terrain of {name}", "given by the fit or the mapping", Phrase("none"))
-        return load_terrain(named, None if given else mapped.mapping.setting)
+        return load_terrain(named, None if given else mapped.mapping.file.setting)

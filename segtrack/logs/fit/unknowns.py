@@ -1,4 +1,4 @@
-"""What a fit looks for: parameters of the vehicle and the clocks of its logs, scaled to their bounds."""
+"""Unknowns of a fit: parameters of the vehicle and the clocks of its logs, scaled to their bounds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from segtrack.logs.fit.parameters import PARAMETERS
 CLOCK_OFFSET = "clock_offset"
 """The one parameter that a vehicle does not have: each log has its own, `clock_offset.NAME`."""
 CLOCK_BOUNDS = (-0.5, 0.5)
-"""Of a log's clock offset unless told otherwise [s]."""
+"""Default bounds of a log's clock offset [s]."""
 
 
 class Prior(NamedTuple):
-    """What is known of a parameter besides the logs: a normal distribution, in its unit."""
+    """Prior knowledge of a parameter: a normal distribution, in its unit."""
 
     mean: float
     std: float
@@ -29,11 +29,11 @@ class Prior(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """How a parameter is fitted.
+    """Bounds and prior of a fitted parameter.
 
     Attributes:
         bounds: Between which it is looked for, in its unit; the parameter's own if not given.
-        prior: What else is known of it.
+        prior: Prior knowledge of it.
     """
 
     bounds: tuple[float, float] | None = None
@@ -45,13 +45,13 @@ class Unknown:
     """One unknown of a fit; scaled, it runs from 0 to 1 between its bounds.
 
     Attributes:
-        name: Of the parameter; `clock_offset.NAME` for a log's clock.
-        unit: Of its values.
+        name: Name of the parameter; `clock_offset.NAME` for a log's clock.
+        unit: Unit of its values.
         start: Value from which the fit begins.
         low: Smallest value.
         high: Largest value.
-        prior: What is known of it besides the logs.
-        is_ratio: Whether it is scaled by its logarithm.
+        prior: Prior knowledge of it.
+        is_ratio: True if it is scaled by its logarithm.
     """
 
     name: str
@@ -108,7 +108,7 @@ def unknowns_of(
     """The unknowns of a fit.
 
     Args:
-        choices: By parameter.
+        choices: Bounds and prior by parameter.
         vehicle: From whose values it begins.
         logs: Names of those that are fitted; a clock offset is one unknown for each.
 

@@ -1,26 +1,70 @@
-"""A fitted vehicle as a vehicle file, which says what it was fitted to."""
+"""Vehicle files of a fit, with what they were fitted to, and a hash of what was not fitted."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import yaml
 
 from segtrack.description import VehicleDescription
 from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
-from segtrack.files import write_text
-from segtrack.logs.fit.parameters import PARAMETERS, values_of
+from segtrack.errors import FileAccessError
+from segtrack.files import content_hash, write_text
+from segtrack.logs.fit.cases import LogFiles
+from segtrack.logs.fit.parameters import PARAMETERS, Values, values_of, with_parameters
 from segtrack.logs.fit.result import Fit, FittedCase
-from segtrack.logs.fit.simulated.cases import LogFiles
-from segtrack.logs.fit.unfitted import unfitted_hash
+
+
+def unfitted_hash(vehicle: VehicleDescription, fitted: Values) -> str:
+    """SHA-256 of a description without name, source and calibration, defaults left out.
+
+    Args:
+        vehicle: The vehicle.
+        fitted: Values of what was fitted, by name; they take the place of the vehicle's own.
+
+    Raises:
+        FileAccessError: A file that it names cannot be read.
+    """
+    own = values_of(vehicle)
+    same = with_parameters(vehicle, {name: value for name, value in fitted.items() if name in own})
+    data = same.model_dump(mode="json", exclude_defaults=True, exclude={"name", "source", "calibration"})
+    return content_hash(_map_files(data, _content))
+
+
+def _map_files(part: Any, change: Callable[[str, str], str]) -> Any:
+    """A part of a description with each path of a file in it changed; the key says of which kind."""
+    match part:
+        case dict():
+            return {
+                key: change(key, value)
+                if key in ("urdf", "file") and isinstance(value, str)
+                else _map_files(value, change)
+                for key, value in part.items()
+            }
+        case list():
+            return [_map_files(inner, change) for inner in part]
+        case _:
+            return part
+
+
+def _content(key: str, path: str) -> str:
+    """Content of a URDF, or hash of that of another file."""
+    try:
+        if key == "urdf":
+            return ElementTree.canonicalize(from_file=path, strip_text=True)
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise FileAccessError("read", Path(path), error.strerror or str(error)) from None
+
 
 _UNTOLD = LogFiles("none", "0" * 64)
-"""Of a log that was read from no file."""
-_PATHS = ("urdf", "file")
-"""Keys whose values are paths of files."""
+"""Description of a log that was read from no file."""
 
 
 def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
@@ -31,7 +75,7 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
 
     Args:
         found: A fit; of one that was interrupted no uncertainty is known.
-        provenance: What `Calibration` has of it: `date`, `version`, `vehicle`, `vehicle_sha256`, `engine` and
+        provenance: Fields of `Calibration`: `date`, `version`, `vehicle`, `vehicle_sha256`, `engine` and
             `track_model`.
     """
     own = _parameters(found)
@@ -58,7 +102,7 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
 
 
 def _parameters(found: Fit) -> dict[str, FittedParameter]:
-    """What was fitted of the vehicle, by name."""
+    """Fitted parameters of the vehicle, by name."""
     if not found.finished:
         return {
             name: FittedParameter(
@@ -101,7 +145,8 @@ def write_vehicle(path: Path, vehicle: VehicleDescription) -> Path:
     """
     data = vehicle.model_dump(mode="json", exclude_unset=True)
     # What was fitted to is named, not referred to: it need not lie where it lay.
-    data |= {key: _relative(part, path.parent) for key, part in data.items() if key != "calibration"}
+    named = {key: part for key, part in data.items() if key != "calibration"}
+    data |= _map_files(named, partial(_relative, path.parent.resolve()))
     text = yaml.safe_dump(data, sort_keys=False, width=110, allow_unicode=True)
     return write_text(path, text)
 
@@ -118,24 +163,9 @@ def _log(case: FittedCase) -> FittedLog:
     )
 
 
-def _relative(part: Any, folder: Path) -> Any:
-    """A part of a file with the paths in it relative to a folder, where that can be."""
-    match part:
-        case dict():
-            return {key: _value(key, value, folder) for key, value in part.items()}
-        case list():
-            return [_relative(inner, folder) for inner in part]
-        case _:
-            return part
-
-
-def _value(key: str, value: Any, folder: Path) -> Any:
-    is_path = key in _PATHS and isinstance(value, str)
-    return _path(value, folder) if is_path else _relative(value, folder)
-
-
-def _path(given: str, folder: Path) -> str:
+def _relative(folder: Path, key: str, path: str) -> str:
+    """A path relative to a folder, where that can be."""
     try:
-        return Path(os.path.relpath(given, folder.resolve())).as_posix()
+        return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # Another drive, on Windows.
-        return given
+        return path

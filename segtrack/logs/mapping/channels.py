@@ -1,4 +1,4 @@
-"""Channels that a mapping names, looked up in a log; what does not fit is said, all of it."""
+"""Channels that a mapping names, looked up in a log, with a problem for each that does not fit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping.file.belts import BeltSpeed
-from segtrack.logs.mapping.file.body import Orientation, Position
-from segtrack.logs.mapping.file.quantities import Quantities
-from segtrack.logs.mapping.file.reference import Reference, SeveralChannels, Sides
-from segtrack.logs.mapping.file.units import SPEED, TURNING, complaint, plain
+from segtrack.logs.mapping.quantities import BeltSpeed, Orientation, Position, Quantities
+from segtrack.logs.mapping.references import (
+    SPEED,
+    TURNING,
+    Reference,
+    SeveralChannels,
+    SideChannels,
+    standard_unit,
+    unit_problem,
+)
 from segtrack.logs.reading import read_log
 
 _PART = re.compile(r"^(?P<name>.+)(?:\.(?P<axis>[xyzw])|\[(?P<index>\d+)\])$")
@@ -26,12 +31,12 @@ _LISTED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
-    """Numbers of a channel.
+class ChannelColumn:
+    """Channel of a log, or one component of it.
 
     Attributes:
-        channel: Where they are.
-        values: One at a time (n,), or several (n, k).
+        channel: Channel.
+        values: Numbers, one at a time (n,), or several (n, k).
     """
 
     channel: Channel
@@ -44,22 +49,22 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a mapping says of a quantity, with its channels; sides of two sources are two of these.
+class MappedQuantity:
+    """Quantity of a mapping with its channels; sides from two sources are two of these.
 
     Attributes:
-        path: Of it in the mapping file.
-        key: The quantity, with the flipper's name if it is of one: `pitch`, `flipper_angle.front_left`.
-        reference: What the mapping says.
-        columns: By the mapping's key for each (`left`, `channels[0]`).
-        unit: Of the channels; empty for what has none.
-        source: Whose times they have.
+        path: Path in the mapping file.
+        key: Quantity, with the name of a flipper: `pitch`, `flipper_angle.front_left`.
+        reference: Entry of the mapping file.
+        columns: Channels by the mapping's key (`left`, `channels[0]`).
+        unit: Unit of the channels; empty for quantities without one.
+        source: Source whose times they have.
     """
 
     path: str
     key: str
     reference: Reference
-    columns: Mapping[str, Column]
+    columns: Mapping[str, ChannelColumn]
     unit: str
     source: str
 
@@ -73,7 +78,7 @@ class Found:
         return np.column_stack([column.values for column in self.columns.values()])
 
 
-def with_files(log: Log, files: Sequence[str]) -> Log:
+def add_files(log: Log, files: Sequence[str]) -> Log:
     """The log with channels of further files; each is called `FILE: CHANNEL`.
 
     Raises:
@@ -89,20 +94,20 @@ def with_files(log: Log, files: Sequence[str]) -> Log:
     return replace(log, channels=channels)
 
 
-def find_column(log: Log, name: str) -> Column | None:
+def find_column(log: Log, name: str) -> ChannelColumn | None:
     """The channel of a name; or one number of a channel with several: `/odom.pose.position.x`, `data[3]`."""
     if (channel := log.channels.get(name)) is not None:
-        return Column(channel, channel.values)
+        return ChannelColumn(channel, channel.values)
     part = _PART.match(name)
     channel = None if part is None else log.channels.get(part["name"])
     if part is None or channel is None or channel.values.ndim == 1:
         return None
     index = "xyzw".index(part["axis"]) if part["axis"] else int(part["index"])
-    return Column(channel, channel.values[:, index]) if index < channel.values.shape[1] else None
+    return ChannelColumn(channel, channel.values[:, index]) if index < channel.values.shape[1] else None
 
 
-def missing_channel(log: Log, name: str) -> str:
-    """What to say of a name that no channel has."""
+def describe_missing_channel(log: Log, name: str) -> str:
+    """Describe a name that no channel has, with the nearest one or a list."""
     close = get_close_matches(name, log.channels, n=1)
     if close:
         return f"is no channel of {log.path.name}, got {name!r}; did you mean {close[0]}?"
@@ -114,15 +119,15 @@ def missing_channel(log: Log, name: str) -> str:
 
 def find_all(
     log: Log, vehicle: VehicleDescription | None, quantities: Quantities, at: str, notes: list[str]
-) -> Iterator[Found | Problem]:
-    """Everything that quantities name, and what does not fit.
+) -> Iterator[MappedQuantity | Problem]:
+    """Yield all quantities of a mapping with their channels, and problems of those that do not fit.
 
     Args:
-        log: Where to look.
-        vehicle: That has the flippers, if it is known.
-        quantities: What to look for; parts that have mistakes of their own are looked up as far as they go.
+        log: Log with the channels.
+        vehicle: Vehicle with the flippers, if it is known.
+        quantities: Entries to look up; those with mistakes of their own are looked up as far as they go.
         at: Path of the quantities in the mapping file.
-        notes: Where what is taken for granted is noted.
+        notes: List to which assumptions are added.
     """
     for path, reference in quantities.references():
         yield from _find(log, f"{at}.{path}", path, reference, notes)
@@ -134,17 +139,19 @@ def find_all(
 
 def _find(
     log: Log, where: str, path: str, reference: Reference, notes: list[str]
-) -> Iterator[Found | Problem]:
+) -> Iterator[MappedQuantity | Problem]:
     problems: list[Problem] = []
-    columns: dict[str, Column] = {}
+    columns: dict[str, ChannelColumn] = {}
     for key, name in reference.channel_names():
         if (column := find_column(log, name)) is None:
-            problems.append(Problem(f"{where}.{key}", missing_channel(log, name)))
+            problems.append(Problem(f"{where}.{key}", describe_missing_channel(log, name)))
         else:
             columns[key] = column
     is_right = reference.is_whole and not reference.own_problems()
     if is_right and not problems:
-        problems += [Problem(f"{where}{key}", message) for key, message in _misfits(reference, columns)]
+        problems += [
+            Problem(f"{where}{key}", message) for key, message in _width_problems(reference, columns)
+        ]
     if problems or not is_right:
         yield from problems
         return
@@ -152,11 +159,11 @@ def _find(
         unit, complaints = _unit(reference, part, where, notes)
         yield from complaints
         if not complaints:
-            yield Found(where, path, reference, part, unit, source)
+            yield MappedQuantity(where, path, reference, part, unit, source)
 
 
-def _misfits(reference: Reference, columns: Mapping[str, Column]) -> Iterator[tuple[str, str]]:
-    """Keys, with their dots, and what is wrong with how many numbers they have, or where from."""
+def _width_problems(reference: Reference, columns: Mapping[str, ChannelColumn]) -> Iterator[tuple[str, str]]:
+    """Yield keys, with their dots, and problems with their numbers at a time, or their sources."""
     if isinstance(reference, SeveralChannels) and not (
         isinstance(reference, Position) and reference.channels is None
     ):
@@ -185,21 +192,23 @@ def _misfits(reference: Reference, columns: Mapping[str, Column]) -> Iterator[tu
 
 
 def has_sides(reference: Reference) -> bool:
-    """Whether it is of sides, each by itself, as a twist is not."""
-    return isinstance(reference, Sides) and not (isinstance(reference, BeltSpeed) and reference.is_twist)
+    """Return True for a quantity of single sides, which a twist is not."""
+    return isinstance(reference, SideChannels) and not (
+        isinstance(reference, BeltSpeed) and reference.is_twist
+    )
 
 
-def _by_source(columns: Mapping[str, Column]) -> dict[str, dict[str, Column]]:
-    found: dict[str, dict[str, Column]] = {}
+def _by_source(columns: Mapping[str, ChannelColumn]) -> dict[str, dict[str, ChannelColumn]]:
+    found: dict[str, dict[str, ChannelColumn]] = {}
     for key, column in columns.items():
         found.setdefault(column.channel.source, {})[key] = column
     return found
 
 
 def _unit(
-    reference: Reference, columns: Mapping[str, Column], where: str, notes: list[str]
+    reference: Reference, columns: Mapping[str, ChannelColumn], where: str, notes: list[str]
 ) -> tuple[str, list[Problem]]:
-    """The unit of the channels: the mapping's, or the log's own; and what is wrong with it."""
+    """Unit of the channels, the mapping's or else the log's own, and problems with it."""
     said = getattr(reference, "unit", None)
     own = list(dict.fromkeys(column.channel.unit for column in columns.values() if column.channel.unit))
     if not reference.units or (isinstance(reference, BeltSpeed) and reference.table is not None):
@@ -209,12 +218,12 @@ def _unit(
     if isinstance(reference, BeltSpeed) and reference.is_twist:
         problems = []
         for (key, column), units in zip(columns.items(), (SPEED, TURNING), strict=True):
-            problem = complaint(column.channel.unit, units) if column.channel.unit else None
+            problem = unit_problem(column.channel.unit, units) if column.channel.unit else None
             if problem is not None:
                 problems.append(Problem(f"{where}.{key}", f"has the wrong unit in the log: it {problem}"))
         return "", problems
     if said is not None:
-        if own and plain(own[0]) != said:
+        if own and standard_unit(own[0]) != said:
             notes.append(f"{where}: taken as {said}, as the mapping says, where the log says {own[0]}")
         return said, []
     if not own:
@@ -223,8 +232,8 @@ def _unit(
                 f"{where}.unit", f"is missing, and the log says none; it can be {', '.join(reference.units)}"
             )
         ]
-    if (problem := complaint(own[0], reference.units)) is not None:
+    if (problem := unit_problem(own[0], reference.units)) is not None:
         return "", [Problem(f"{where}.unit", f"is missing, and the log's {problem}")]
-    unit = plain(own[0])
-    more = list(reference.missing(unit)) if isinstance(reference, BeltSpeed) else []
+    unit = standard_unit(own[0])
+    more = list(reference.missing_keys(unit)) if isinstance(reference, BeltSpeed) else []
     return unit, [problem.below(where) for problem in more]

@@ -1,17 +1,18 @@
-"""Channels as signals in segtrack's units and signs, each in its sensor's frame and by its source's clock."""
+"""Conversion of channels to signals in segtrack's units and signs, still in sensor frames and own clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import Problem
-from segtrack.logs.mapping.channels import Found
-from segtrack.logs.mapping.file.belts import BELT_TRAVEL, BeltSpeed
-from segtrack.logs.mapping.file.body import (
+from segtrack.logs.mapping.channels import MappedQuantity
+from segtrack.logs.mapping.quantities import (
+    BELT_TRAVEL,
     AngularVelocity,
+    BeltSpeed,
     FlipperAngle,
     Orientation,
     Pitch,
@@ -20,35 +21,78 @@ from segtrack.logs.mapping.file.body import (
     Velocity,
     Yaw,
 )
-from segtrack.logs.mapping.file.reference import Sides
-from segtrack.logs.mapping.file.units import ANGLE, COUNTING, COUNTS, SPEED, TURNING, plain
-from segtrack.logs.mapping.gnss import local_place
-from segtrack.logs.motion import Signal
+from segtrack.logs.mapping.references import (
+    ANGLE,
+    COUNTING,
+    COUNTS,
+    SPEED,
+    TURNING,
+    SideChannels,
+    standard_unit,
+)
+from segtrack.robot.motion import Signal
+
+_AXIS, _FLATTENING = 6378137.0, 1 / 298.257223563
+"""Semi-major axis [m] and flattening of WGS 84 (NIMA TR8350.2, table 3.1)."""
+
+
+def to_local_position(
+    latitude: NDArray[np.float64], longitude: NDArray[np.float64], height: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Convert positions to east, north and up of the first one (n, 3) [m].
+
+    Args:
+        latitude: Geodetic latitude (n,) [deg].
+        longitude: Longitude (n,) [deg].
+        height: Height above the ellipsoid, or above any level at a constant distance from it (n,) [m].
+    """
+    phi, lam = np.radians(latitude), np.radians(longitude)
+    eccentricity = _FLATTENING * (2 - _FLATTENING)
+    across = _AXIS / np.sqrt(1 - eccentricity * np.sin(phi) ** 2)
+    centred = np.stack(
+        [
+            (across + height) * np.cos(phi) * np.cos(lam),
+            (across + height) * np.cos(phi) * np.sin(lam),
+            (across * (1 - eccentricity) + height) * np.sin(phi),
+        ],
+        axis=1,
+    )
+    sin_phi, cos_phi, sin_lam, cos_lam = np.sin(phi[0]), np.cos(phi[0]), np.sin(lam[0]), np.cos(lam[0])
+    axes = np.array(
+        [
+            [-sin_lam, cos_lam, 0.0],
+            [-sin_phi * cos_lam, -sin_phi * sin_lam, cos_phi],
+            [cos_phi * cos_lam, cos_phi * sin_lam, sin_phi],
+        ]
+    )
+    local: NDArray[np.float64] = (centred - centred[0]) @ axes.T
+    return local
+
 
 UNIT_LENGTH = 5e-3
-"""By which quaternions may differ from length 1, as rounded ones do."""
+"""Largest deviation of a quaternion's length from 1, as of rounded ones."""
 _NEGATIVE = ("tip down", "nose down", "left side down", "right", "ground faster")
 
 
-def signals_of(
-    found: Found,
+def convert_signals(
+    found: MappedQuantity,
     times: NDArray[np.float64],
     kept: NDArray[np.bool_],
     gauge: float | None,
     max_gap: float,
     notes: list[str],
 ) -> tuple[dict[str, Signal], list[Problem]]:
-    """Signals by their keys, without rows that lack a number; and what is wrong with the numbers.
+    """Return signals by their keys, without rows that lack a number, and problems with the numbers.
 
-    What is differentiated has no value between rows that are more than `max_gap` apart.
+    Derivatives have no value between rows that are more than `max_gap` apart.
 
     Args:
-        found: What a mapping says of a quantity.
-        times: Of the source's rows (n,) [s].
-        kept: Which rows have a time of their own (n,).
+        found: Quantity of the mapping, with its channels.
+        times: Times of the source's rows (n,) [s].
+        kept: Mask of the rows that have a time of their own (n,).
         gauge: Distance of the vehicle's tracks [m]; None if it is not known.
         max_gap: Time without a value that may be bridged [s].
-        notes: Where it is noted how many rows were left out.
+        notes: List to which the number of rows left out is added.
     """
     reference = found.reference
     if isinstance(reference, BeltSpeed) and reference.is_twist and (reference.gauge or gauge) is None:
@@ -72,7 +116,7 @@ def signals_of(
             numbers, problem = _unit_quaternions(numbers, np.flatnonzero(there), found.path)
             problems += [] if problem is None else [problem]
         elif isinstance(reference, Position) and reference.channels is None:
-            numbers = local_place(*numbers.T)
+            numbers = to_local_position(*numbers.T)
         elif isinstance(reference, Roll | Pitch | Yaw):
             numbers = np.unwrap(numbers)
         elif isinstance(reference, BeltSpeed) and found.unit in BELT_TRAVEL:
@@ -89,7 +133,7 @@ def signals_of(
     return signals, problems
 
 
-def _values(found: Found, gauge: float | None) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Numbers by the keys of signals, in segtrack's units and signs."""
     reference, unit = found.reference, found.unit
     factor = 1.0 if unit == "" else reference.units[unit]
@@ -97,14 +141,14 @@ def _values(found: Found, gauge: float | None) -> Iterator[tuple[str, NDArray[np
     match reference:
         case BeltSpeed() if reference.is_twist:
             linear, angular = (
-                column.values * units.get(plain(column.channel.unit), 1.0)
+                column.values * units.get(standard_unit(column.channel.unit), 1.0)
                 for column, units in zip(found.columns.values(), (SPEED, TURNING), strict=True)
             )
             half = (reference.gauge or gauge or 0.0) / 2
             yield f"{found.key}.left", linear - half * angular
             yield f"{found.key}.right", linear + half * angular
-        case Sides():
-            of_side = belt_speed(reference, unit) if isinstance(reference, BeltSpeed) else None
+        case SideChannels():
+            of_side = belt_speed_converter(reference, unit) if isinstance(reference, BeltSpeed) else None
             for side, column in found.columns.items():
                 values = factor * column.values if of_side is None else of_side(column.values)
                 yield f"{found.key}.{side}", (-sign if side in reference.reversed else sign) * values
@@ -126,8 +170,10 @@ def _values(found: Found, gauge: float | None) -> Iterator[tuple[str, NDArray[np
             yield found.key, sign * factor * next(iter(found.columns.values())).values
 
 
-def belt_speed(reference: BeltSpeed, unit: str) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """What makes belt speeds [m/s], or travels [m], of a channel's numbers."""
+def belt_speed_converter(
+    reference: BeltSpeed, unit: str
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return a function that converts a channel's numbers to belt speeds [m/s], or travels [m]."""
     if reference.table is not None:
         numbers, speeds = np.array(reference.table).T
         return lambda values: np.where(np.isfinite(values), np.interp(values, numbers, speeds), np.nan)
@@ -150,3 +196,36 @@ def _unit_quaternions(
     message = f"must be quaternions of length one, got {lengths[first]:.4g} at row {rows[first]}"
     more = int(wrong.sum()) - 1
     return values, Problem(path, message + (f" and others in {more} more" if more else ""))
+
+
+def convert_steady_rows(
+    found: Sequence[MappedQuantity], gauge: float | None, notes: list[str]
+) -> tuple[dict[str, Signal], list[Problem]]:
+    """Return signals over numbers of rows, and problems; rows that lack any number are left out.
+
+    Args:
+        found: Quantities of the mapping, all of one table.
+        gauge: Distance of the vehicle's tracks [m]; None if it is not known.
+        notes: List to which the number of rows left out is added.
+    """
+    signals: dict[str, Signal] = {}
+    problems: list[Problem] = []
+    lengths = {len(column.values) for part in found for column in part.columns.values()}
+    if len(lengths) > 1:
+        return {}, [Problem("quantities", f"must be of one table, got columns of {sorted(lengths)} rows")]
+    numbers = np.arange(float(lengths.pop()))
+    for part in found:
+        # Rows that lack a number are noted below, of all together.
+        own, complaints = convert_signals(part, numbers, np.ones(len(numbers), dtype=bool), gauge, np.inf, [])
+        signals |= own
+        problems += complaints
+    if problems:
+        return {}, problems
+    whole = numbers[np.all([np.isin(numbers, signal.times) for signal in signals.values()], axis=0)]
+    if not len(whole):
+        return {}, [Problem("quantities", "must have a row in which all of them have a number")]
+    if len(whole) < len(numbers):
+        notes.append(f"{len(numbers) - len(whole)} of {len(numbers)} rows lack a number: left out")
+    return {
+        key: Signal(whole, signal.at(whole), signal.std, signal.source) for key, signal in signals.items()
+    }, []

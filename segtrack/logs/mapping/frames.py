@@ -1,4 +1,4 @@
-"""From where a sensor is to the body frame: turned first, moved once all are on one clock.
+"""Transformation from sensor frames to the body frame: turned first, moved once all are on one clock.
 
 A sensor sits in the body frame at r, turned by M; its world is turned by W in one whose z is up:
 
@@ -18,44 +18,43 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import Problem
-from segtrack.logs.mapping.file.body import Velocity
-from segtrack.logs.mapping.file.mapping_file import Sensor
-from segtrack.logs.mapping.file.quantities import Quantities
-from segtrack.logs.motion import Signal
+from segtrack.logs.mapping.mapping_file import Sensor
+from segtrack.logs.mapping.quantities import Quantities, Velocity
+from segtrack.robot.motion import Signal
 
 ANGLES = ("roll", "pitch", "yaw")
 
 
-def rotation_of(rpy: tuple[float, float, float]) -> Rotation:
-    """A frame turned by yaw about z, then pitch (nose down positive) about y, then roll about x."""
+def rotation_from_rpy(rpy: tuple[float, float, float]) -> Rotation:
+    """Return the rotation by yaw about z, then pitch (nose down positive) about y, then roll about x."""
     return Rotation.from_euler("ZYX", rpy[::-1])
 
 
-def turned_to_body(
+def turn_to_body(
     signals: Mapping[str, Signal], quantities: Quantities, sensors: Mapping[str, Sensor]
 ) -> dict[str, Signal]:
-    """Signals along the axes of the body frame, and of a world whose z is up."""
+    """Return signals along the axes of the body frame, and of a world whose z is up."""
     found = dict(signals)
     for key, reference in quantities.references():
         sensor = sensors.get(getattr(reference, "sensor", None) or "")
         if sensor is None or key not in found:
             continue
-        mount, world = rotation_of(sensor.rpy), rotation_of(sensor.world_rpy)
+        mount, world = rotation_from_rpy(sensor.rpy), rotation_from_rpy(sensor.world_rpy)
         signal = found[key]
         if key == "orientation":
             turned = world * Rotation.from_quat(signal.values) * mount.inv()
             found[key] = replace(signal, values=turned.as_quat())
         elif key == "angular_velocity" or (isinstance(reference, Velocity) and reference.frame == "body"):
-            found[key] = replace(signal, values=_applied(mount, signal.values))
+            found[key] = replace(signal, values=_rotate(mount, signal.values))
         elif key in ("position", "velocity"):
-            found[key] = replace(signal, values=_applied(world, signal.values))
+            found[key] = replace(signal, values=_rotate(world, signal.values))
         elif key == "yaw" and any((*sensor.rpy, *sensor.world_rpy)):
-            found |= _turned_angles(found, mount, world)  # All three are this sensor's.
+            found |= _turn_angles(found, mount, world)  # All three are this sensor's.
     return found
 
 
-def attitude_of(signals: Mapping[str, Signal]) -> Signal | None:
-    """Orientation of the body, as such or put together from roll, pitch and yaw of one source."""
+def find_attitude(signals: Mapping[str, Signal]) -> Signal | None:
+    """Return the body's orientation, as given or composed from roll, pitch and yaw of one source."""
     if (orientation := signals.get("orientation")) is not None:
         return orientation
     roll, pitch, yaw = (signals.get(name) for name in ANGLES)
@@ -68,12 +67,12 @@ def attitude_of(signals: Mapping[str, Signal]) -> Signal | None:
     return Signal(times, Rotation.from_euler("ZYX", angles).as_quat(), None, yaw.source)
 
 
-def moved_to_origin(
+def move_to_origin(
     signals: Mapping[str, Signal], quantities: Quantities, sensors: Mapping[str, Sensor]
 ) -> tuple[dict[str, Signal], list[Problem]]:
-    """Positions and velocities of the body frame's origin, all signals being on one clock."""
+    """Return positions and velocities of the body frame's origin, for signals on one clock."""
     found, problems = dict(signals), []
-    attitude = attitude_of(signals)
+    attitude = find_attitude(signals)
     for key in ("position", "velocity"):
         reference = getattr(quantities, key)
         signal = signals.get(key)
@@ -88,11 +87,9 @@ def moved_to_origin(
                 message = "orientation, as it is along the world's axes" if in_world else what
                 problems.append(Problem(f"quantities.{key}", f"must come with {message}"))
                 continue
-            signal = _within(signal, attitude)
+            signal = _overlap(signal, attitude)
             body = Rotation.from_quat(attitude.at(signal.times))
-            moved = (
-                _applied(body.inv(), signal.values) if in_world else signal.values - body.apply(sensor.xyz)
-            )
+            moved = _rotate(body.inv(), signal.values) if in_world else signal.values - body.apply(sensor.xyz)
             signal = replace(signal, values=moved)
         if key == "velocity" and is_apart:
             rates = signals.get("angular_velocity")
@@ -100,14 +97,14 @@ def moved_to_origin(
                 message = "must come with angular_velocity, as it is apart from the body frame's origin"
                 problems.append(Problem(f"quantities.{key}", message))
                 continue
-            signal = _within(signal, rates)
+            signal = _overlap(signal, rates)
             signal = replace(signal, values=signal.values - np.cross(rates.at(signal.times), sensor.xyz))
         found[key] = signal
     return found, problems
 
 
-def _turned_angles(signals: Mapping[str, Signal], mount: Rotation, world: Rotation) -> dict[str, Signal]:
-    attitude = attitude_of(signals)
+def _turn_angles(signals: Mapping[str, Signal], mount: Rotation, world: Rotation) -> dict[str, Signal]:
+    attitude = find_attitude(signals)
     if attitude is None:
         return {}
     body = world * Rotation.from_quat(attitude.values) * mount.inv()
@@ -119,13 +116,13 @@ def _turned_angles(signals: Mapping[str, Signal], mount: Rotation, world: Rotati
     }
 
 
-def _applied(rotation: Rotation, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rotate(rotation: Rotation, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Turned vectors; scipy takes none that are read-only."""
     turned: NDArray[np.float64] = rotation.apply(np.array(vectors))
     return turned
 
 
-def _within(signal: Signal, other: Signal) -> Signal:
+def _overlap(signal: Signal, other: Signal) -> Signal:
     """The part of a signal while there is another."""
     inside = (signal.times >= other.times[0]) & (signal.times <= other.times[-1])
     return replace(signal, times=signal.times[inside], values=signal.values[inside])

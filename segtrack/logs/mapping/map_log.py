@@ -1,28 +1,35 @@
-"""From a log to a motion: channels found, turned into quantities, put on one clock and into one frame."""
+"""Motions from logs: channels found, converted to quantities, put on one clock and into one frame."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.errors import Problem
+from segtrack.description import load_vehicle
+from segtrack.description.base import UnknownPartError, known
+from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.channels import Found, find_all, has_sides, with_files
-from segtrack.logs.mapping.convert import signals_of
-from segtrack.logs.mapping.file import Mapping as MappingOf
-from segtrack.logs.mapping.file.quantities import Quantities
-from segtrack.logs.mapping.frames import moved_to_origin, turned_to_body
-from segtrack.logs.mapping.gaps import used_piece
-from segtrack.logs.mapping.mapped_log import MappedLog, Origin
-from segtrack.logs.mapping.sources import SourceTimes, source_times
-from segtrack.logs.mapping.steady import steady_rows
-from segtrack.logs.mapping.synchrony import put_on_one_clock
-from segtrack.logs.motion import Motion, Signal
+from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
+from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
+from segtrack.logs.mapping.frames import move_to_origin, turn_to_body
+from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece
+from segtrack.logs.mapping.mapping import LogMapping, load_mapping
+from segtrack.logs.mapping.mapping_file import MappingFile
+from segtrack.logs.mapping.quantities import Quantities
+from segtrack.logs.mapping.source_clocks import (
+    SourceTimes,
+    find_source_times,
+    put_on_one_clock,
+    unknown_source_problems,
+)
+from segtrack.logs.reading import read_log
+from segtrack.robot.motion import Motion, Signal
 
 
-def map_log(log: Log, mapping: MappingOf) -> MappedLog:
+def map_log(log: Log, mapping: LogMapping) -> MappedLog:
     """Turn a log into a motion, as a mapping says.
 
     Rows without a number, or with the time of the row before, are left out and noted. More than the mapping's
@@ -34,24 +41,17 @@ def map_log(log: Log, mapping: MappingOf) -> MappedLog:
         LogFileError: Likewise.
         VehicleFileError: The mapping's vehicle has mistakes.
     """
-    return _Work(log, mapping).result()
+    return _LogMapper(log, mapping).result()
 
 
-def gauge_of(vehicle: VehicleDescription | None) -> float | None:
-    """Distance of the middles of a vehicle's outermost main tracks [m]; None without them on both sides."""
-    if vehicle is None:
-        return None
-    places = [track.y for track in vehicle.mounted_tracks()]
-    return max(places) - min(places) if places and min(places) < 0 < max(places) else None
+class _LogMapper:
+    """Stages of mapping a log, with notes and problems so far; each ends with an error if there are any."""
 
-
-class _Work:
-    """What has been found out so far; each stage ends with an error if there are problems."""
-
-    def __init__(self, log: Log, mapping: MappingOf) -> None:
+    def __init__(self, log: Log, mapping: LogMapping) -> None:
         self.mapping, self.file = mapping, mapping.file
-        self.log = with_files(log, self.file.files)
-        self.vehicle = None if mapping.vehicle is None else load_vehicle(mapping.vehicle)
+        self.log = add_files(log, self.file.files)
+        self.vehicle = None if self.file.vehicle is None else load_vehicle(self.file.vehicle)
+        self.gauge = None if self.vehicle is None else self.vehicle.gauge
         self.notes: list[str] = []
         self.problems: list[Problem] = []
 
@@ -61,50 +61,50 @@ class _Work:
             self.stop_at_problems()
         if self.log.path.name in (Path(file).name for file in self.file.files):
             self.problems.append(Problem("files", f"must be called otherwise than {self.log.path.name}"))
-        found = self.found(self.file.quantities, "quantities")
+        found = self.find(self.file.quantities, "quantities")
         if self.file.rows == "steady":
             self.stop_at_problems()
-            signals, self.problems = steady_rows(found, gauge_of(self.vehicle), self.notes)
+            signals, self.problems = convert_steady_rows(found, self.gauge, self.notes)
             self.stop_at_problems()
-            return self.mapped(signals, found, {}, 0.0, ())
+            return self.assemble(signals, found, {}, 0.0, ())
         sights = {
-            name: self.found(clock.sees, f"sources.{name}.sees")
+            name: self.find(clock.sees, f"sources.{name}.sees")
             for name, clock in self.file.sources.items()
             if clock.sees is not None
         }
-        signals, sources, seen = self.signals(found, sights)
+        signals, sources, seen = self.collect(found, sights)
         self.stop_at_problems()
         clocks = put_on_one_clock(signals, seen, sources, self.file, self.notes)
         self.problems += clocks.problems
         self.stop_at_problems()
-        signals, problems = moved_to_origin(clocks.signals, self.file.quantities, self.file.sensors)
-        self.problems += problems or _apart(signals)
+        signals, problems = move_to_origin(clocks.signals, self.file.quantities, self.file.sensors)
+        self.problems += problems or _disjoint_sources(signals)
         self.stop_at_problems()
         begin = min(float(signal.times[0]) for signal in signals.values())
-        signals = self.pieces(
+        signals = self.cut(
             {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}, found
         )
         self.stop_at_problems()
-        return self.mapped(signals, found, sources, begin, clocks.fits)
+        return self.assemble(signals, found, sources, begin, clocks.fits)
 
     def stop_at_problems(self) -> None:
         """Raise all problems so far, if there are any."""
         if self.problems:
             raise self.mapping.refusal(self.problems)
 
-    def found(self, quantities: Quantities, at: str) -> list[Found]:
-        """What the log has of quantities; what it lacks is a problem, as are flippers the vehicle lacks."""
+    def find(self, quantities: Quantities, at: str) -> list[MappedQuantity]:
+        """Quantities that the log has; a problem for each channel or flipper that is missing."""
         everything = list(find_all(self.log, self.vehicle, quantities, at, self.notes))
         self.problems += [part for part in everything if isinstance(part, Problem)]
-        return [part for part in everything if isinstance(part, Found)]
+        return [part for part in everything if isinstance(part, MappedQuantity)]
 
-    def signals(
-        self, found: Sequence[Found], sights: Mapping[str, Sequence[Found]]
+    def collect(
+        self, found: Sequence[MappedQuantity], sights: Mapping[str, Sequence[MappedQuantity]]
     ) -> tuple[dict[str, Signal], dict[str, SourceTimes], dict[str, dict[str, Signal]]]:
-        """Signals in the body frame by their own clocks, those clocks, and what else shows them."""
+        """Signals in the body frame by their own clocks, those clocks, and signals for clocks alone."""
         everything = [*found, *(part for parts in sights.values() for part in parts)]
         used = {part.source: next(iter(part.columns.values())).channel for part in everything}
-        sources, problems = source_times(self.log, self.file, used, self.notes)
+        sources, problems = find_source_times(self.log, self.file, used, self.notes)
         self.problems += problems
         for name, parts in sights.items():
             for part in parts:
@@ -116,41 +116,43 @@ class _Work:
         for name, parts in sights.items():
             quantities = self.file.sources[name].sees
             if quantities is not None:
-                seen[name] = turned_to_body(self.converted(parts, sources), quantities, self.file.sensors)
-        signals = turned_to_body(self.converted(found, sources), self.file.quantities, self.file.sensors)
+                seen[name] = turn_to_body(self.convert(parts, sources), quantities, self.file.sensors)
+        signals = turn_to_body(self.convert(found, sources), self.file.quantities, self.file.sensors)
         return signals, sources, seen
 
-    def converted(self, found: Sequence[Found], sources: Mapping[str, SourceTimes]) -> dict[str, Signal]:
+    def convert(
+        self, found: Sequence[MappedQuantity], sources: Mapping[str, SourceTimes]
+    ) -> dict[str, Signal]:
         """Signals of the sources whose times are sound."""
         signals: dict[str, Signal] = {}
         for part in found:
             if (source := sources.get(part.source)) is None:
                 continue
-            own, problems = signals_of(
-                part, source.times, source.kept, gauge_of(self.vehicle), self.file.max_gap, self.notes
+            own, problems = convert_signals(
+                part, source.times, source.kept, self.gauge, self.file.max_gap, self.notes
             )
             signals |= own
             self.problems += problems
         return signals
 
-    def pieces(self, signals: Mapping[str, Signal], found: Sequence[Found]) -> dict[str, Signal]:
-        """The parts of signals that are used; what is wrong with them are problems."""
+    def cut(self, signals: Mapping[str, Signal], found: Sequence[MappedQuantity]) -> dict[str, Signal]:
+        """Used parts of signals; a problem for each gap."""
         paths = {part.key: part.path for part in found}
         parts: dict[str, Signal] = {}
         complained = set()
         for key, signal in signals.items():
             path = paths[key if key in paths else key.rpartition(".")[0]]
             limits = self.file.start, self.file.end
-            parts[key], problem = used_piece(key, path, signal, limits, self.file.max_gap, self.notes)
+            parts[key], problem = cut_piece(key, path, signal, limits, self.file.max_gap, self.notes)
             if problem is not None and path not in complained:
                 complained.add(path)
                 self.problems.append(problem)
         return parts
 
-    def mapped(
+    def assemble(
         self,
         signals: Mapping[str, Signal],
-        found: Sequence[Found],
+        found: Sequence[MappedQuantity],
         sources: Mapping[str, SourceTimes],
         begin: float,
         fits: tuple,
@@ -169,8 +171,8 @@ class _Work:
         return MappedLog(motion, self.mapping, self.log, begin, fits, origins, tuple(self.notes))
 
 
-def _apart(signals: Mapping[str, Signal]) -> list[Problem]:
-    """The problem of signals that have no time in common, if they have none."""
+def _disjoint_sources(signals: Mapping[str, Signal]) -> list[Problem]:
+    """Problem of sources that have no time in common, if they have none."""
     spans: dict[str, tuple[float, float]] = {}
     for signal in signals.values():
         first, last = spans.get(signal.source, (float("inf"), float("-inf")))
@@ -179,3 +181,37 @@ def _apart(signals: Mapping[str, Signal]) -> list[Problem]:
         return []
     listed = ", ".join(f"{name} from {first:.10g} to {last:.10g} s" for name, (first, last) in spans.items())
     return [Problem("sources", f"have no time in common: {listed}; see align and offset")]
+
+
+def map_file(log: str | Path, mapping: str | Path, vehicle: str | None = None) -> MappedLog:
+    """Read a log and a mapping file, and turn the log into a motion.
+
+    Args:
+        log: Path of the log.
+        mapping: Path of the mapping file.
+        vehicle: Bundled vehicle, or path of a vehicle file, instead of the mapping's.
+
+    Raises:
+        MappingFileError: The mapping file has mistakes, or does not fit the log; all that is found is listed.
+        SegtrackError: A file cannot be read, or the vehicle file has mistakes.
+    """
+    content = read_log(log)
+    return map_log(
+        content, load_mapping(mapping, partial(_mapping_problems, content, vehicle)).with_vehicle(vehicle)
+    )
+
+
+def _mapping_problems(log: Log, vehicle: str | None, file: MappingFile) -> Iterator[Problem]:
+    """Yield the names in a mapping file with mistakes that the log, or the vehicle, does not have."""
+    try:
+        log = add_files(log, file.files)
+    except (UnknownPartError, SegtrackError):
+        return  # What is missing may be in them.
+    for name, clock in known(file, "sources", {}).items():
+        yield from unknown_source_problems(log, name, clock)
+    description, named = None, vehicle if vehicle is not None else known(file, "vehicle", None)
+    with suppress(SegtrackError):  # What is wrong in its file is said when this one is right.
+        description = None if named is None else load_vehicle(named)
+    for at, quantities in file.all_quantities():
+        parts = find_all(log, description, quantities, at, [])
+        yield from (part for part in parts if isinstance(part, Problem))

@@ -1,28 +1,84 @@
-"""A log that was mapped: the motion, and how it came about."""
+"""Mapped logs: a motion, with the origin of its signals, and the piece of them that is used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from segtrack.errors import Problem
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.file import Mapping as MappingOf
-from segtrack.logs.motion import Motion, quantity_of
+from segtrack.logs.mapping.mapping import LogMapping
+from segtrack.robot.motion import Motion, Signal, quantity_of
+
+_JUST_BEFORE = 1e-3
+"""Longest time between the end of a held command and the next one [s]."""
+
+
+def cut_piece(
+    key: str,
+    path: str,
+    signal: Signal,
+    limits: tuple[float | None, float | None],
+    max_gap: float,
+    notes: list[str],
+) -> tuple[Signal, Problem | None]:
+    """Return the part of a signal between two times, and the problem of a gap in it.
+
+    Args:
+        key: Key of the signal.
+        path: Path of its quantity in the mapping file.
+        signal: Signal on the motion's clock.
+        limits: Begin and end of the piece [s]; None for those of the log.
+        max_gap: Time without a value that may be bridged [s].
+        notes: List to which held commands are added.
+    """
+    start, end = (-np.inf if limits[0] is None else limits[0]), (np.inf if limits[1] is None else limits[1])
+    inside = (signal.times >= start) & (signal.times <= end)
+    if not inside.any():
+        first, last = signal.times[0], signal.times[-1]
+        piece = f"from {max(start, 0.0):.4g} s to {'the end' if end == np.inf else f'{end:.4g} s'}"
+        return signal, Problem(path, f"has no value {piece}: it has some from {first:.4g} to {last:.4g} s")
+    part = replace(signal, times=signal.times[inside], values=signal.values[inside])
+    gaps = np.flatnonzero(np.diff(part.times) > max_gap)
+    if not len(gaps):
+        return part, None
+    if key.split(".")[0].endswith("_command"):
+        notes.append(f"{key}: {len(gaps)} commands hold for more than {max_gap:g} s, until the next")
+        return _hold(part, gaps), None
+    longest = int(gaps[np.argmax(np.diff(part.times)[gaps])])
+    begin, until = part.times[longest], part.times[longest + 1]
+    more = f", nor in {len(gaps) - 1} shorter gaps" if len(gaps) > 1 else ""
+    message = (
+        f"has no value for {until - begin:.3g} s, from {begin:.4g} to {until:.4g} s{more}; "
+        f"at most {max_gap:g} s are bridged: see start, end and max_gap"
+    )
+    return part, Problem(path, message)
+
+
+def _hold(signal: Signal, gaps: np.ndarray) -> Signal:
+    """A signal whose values hold over gaps."""
+    spans = np.diff(signal.times)[gaps]
+    before = signal.times[gaps + 1] - np.minimum(_JUST_BEFORE, spans / 10)
+    return replace(
+        signal,
+        times=np.insert(signal.times, gaps + 1, before),
+        values=np.insert(signal.values, gaps + 1, signal.values[gaps], axis=0),
+    )
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a signal is from.
+    """Origin of a signal.
 
     Attributes:
-        channels: Of the log.
-        unit: That they are in; empty for what has none.
-        clock: By which their times are: `header`, `receive`, or a channel's name; empty for steady rows.
+        channels: Names of the log's channels.
+        unit: Unit of these; empty for quantities without one.
+        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows.
     """
 
     channels: tuple[str, ...]
@@ -35,18 +91,18 @@ class MappedLog:
     """A motion from a log.
 
     Attributes:
-        motion: In segtrack's units, frames and signs. Times count from the beginning of the log; where rows
-            are steady turns they are numbers of rows instead.
-        mapping: What it was mapped by.
-        log: What it was read from.
-        begin: Time of the log at the motion's 0 [s]; 0 where rows are steady turns.
-        clocks: What was found out of clocks, and of sensors on the vehicle.
-        origins: Where each signal is from.
-        notes: What was left out, held or taken for granted, a sentence each.
+        motion: Motion in segtrack's units, frames and signs. Times count from the beginning of the log; for
+            steady turns they are numbers of rows instead.
+        mapping: Mapping that was applied.
+        log: Log that was mapped.
+        begin: Time of the log at the motion's 0 [s]; 0 for steady turns.
+        clocks: Fits of clocks, and of sensors' mountings.
+        origins: Origins of the signals by key.
+        notes: Sentences on rows left out, commands held and assumptions.
     """
 
     motion: Motion
-    mapping: MappingOf
+    mapping: LogMapping
     log: Log
     begin: float
     clocks: tuple[ClockFit, ...] = ()
@@ -59,7 +115,7 @@ class MappedLog:
 
     @property
     def is_steady(self) -> bool:
-        """Whether rows are steady turns."""
+        """True if rows are steady turns."""
         return self.mapping.file.rows == "steady"
 
     @property
@@ -69,14 +125,14 @@ class MappedLog:
         return None if current is None else current.force_per_current
 
     def record(self) -> dict[str, Any]:
-        """As JSON can hold it, without the signals' values."""
+        """Return a JSON-serialisable dict, without the signals' values."""
         return {
             "log": str(self.log.path),
             "sha256": self.log.sha256,
             "mapping": self.mapping.name,
-            "vehicle": self.mapping.vehicle,
-            "terrain": self.mapping.terrain,
-            "event": self.mapping.event,
+            "vehicle": self.mapping.file.vehicle,
+            "terrain": self.mapping.file.terrain,
+            "event": self.mapping.file.event,
             "begin": self.begin,
             "signals": {key: self._signal(key) for key in self.motion.signals},
             "clocks": [fit.record() for fit in self.clocks],

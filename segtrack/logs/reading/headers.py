@@ -1,4 +1,4 @@
-"""What the header of a column says: its unit, and whether it is a time."""
+"""Headers of columns: their units, and the names of times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from segtrack.errors import InvalidValueError
 
 TIME_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
-"""How many of each make a second."""
+"""Number of each in a second."""
 _KNOWN = frozenset(
     """s ms us µs ns min h Hz kHz m mm cm km m/s mm/s cm/s km/h m/s^2 m/s² m/s2 g rad mrad deg ° rad/s deg/s
     °/s rpm 1/min 1/s rad/s^2 rad/s² deg/s^2 N kN Nm N·m N*m A mA V mV W kW J kJ Wh Pa kPa bar °C degC K % -
@@ -36,7 +36,7 @@ _SUFFIXES = {
     "mA": "mA",
     "Hz": "Hz",
 }
-"""After an underscore, where nothing else can be meant: `x_m` may be a measured x, `v_ms` metres a second."""
+"""Units behind an underscore, where nothing else can be meant: `x_m` may be a measured x, `v_ms` m/s."""
 _TIMES = frozenset(
     """t time times timestamp timestamps time_stamp stamp ts elapsed elapsed_time epoch unix_time datetime
     ros_time sim_time system_time rosbagtimestamp""".split()
@@ -52,6 +52,8 @@ _SPELLED = {
 }
 _SINCE_1970 = (1e9, 4.1e9)
 """Times since 1970 from 2001 to 2099 [s]."""
+_MAX_TIME = 1e20
+"""Numbers beyond this one are not times, in any unit: a damaged file has them."""
 _YEAR = 0.02
 """The longest log as a fraction of the time since 1970, about a year: others count from elsewhere."""
 _BRACKETS = re.compile(r"^(?P<name>.*?)(?P<space>\s*)(?:\[(?P<square>[^\]]*)\]|\((?P<round>[^)]*)\))\s*$")
@@ -63,24 +65,24 @@ def unit_of(header: str) -> str:
 
 
 def is_unit(text: str) -> bool:
-    """Whether a cell below a header is the unit of its column."""
+    """Return True if a cell below a header is the unit of its column."""
     bare = text.strip().strip("[]()").strip()
     return bare in _KNOWN
 
 
 def is_time(header: str) -> bool:
-    """Whether a column's name is that of a time."""
+    """Return True if a column's name is that of a time."""
     name = _split(header)[0].strip(" \t%#\"'").lower()
     return name in _TIMES or name in _SPELLED
 
 
 def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDArray[np.float64], str]:
-    """Times of a column [s], and the unit that they were taken to have.
+    """Return the times of a column [s], and the unit that was assumed.
 
     Args:
-        values: As they are in the file (n,).
-        unit: That the file says; seconds if it says none, unless they are times since 1970 in another unit.
-        header: Of the column, for the error.
+        values: Numbers as in the file (n,).
+        unit: Unit in the file; if empty, seconds, unless they are times since 1970 in another unit.
+        header: Name of the column, for the error.
 
     Raises:
         InvalidValueError: The unit is none of time.
@@ -92,9 +94,14 @@ def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDA
     return (values if unit == "s" else values / TIME_UNITS[unit]), unit
 
 
+def has_time(times: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mask of the rows whose number can be a time (n,): finite, and below 1e20."""
+    return abs(times) < _MAX_TIME
+
+
 def _unit_since_1970(values: NDArray[np.float64]) -> str:
     """Unit in which they are times since 1970, `s` if in none."""
-    known = values[np.isfinite(values)]
+    known = values[has_time(values)]
     first, last = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     for unit, count in TIME_UNITS.items():
         low, high = (count * limit for limit in _SINCE_1970)

@@ -1,4 +1,4 @@
-"""What is in a log: how often, with which gaps, by which clocks. Nothing is corrected, only seen."""
+"""Inspection of a log: rates, gaps, clocks and ranges of its sources and channels; nothing is corrected."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from segtrack.logs.log import Channel, Log
 GAP = 5.0
 """Intervals of so many median ones are gaps."""
 _FEWEST, _MOST = 10, 400
-"""Messages that clocks are compared by."""
+"""Least and largest number of messages for comparing clocks."""
 _TICK = 0.01
-"""By which intervals may differ from multiples of a tick, as a fraction of it."""
+"""Largest deviation of intervals from multiples of a tick, as a fraction of it."""
 
 
 @dataclass(frozen=True)
 class ClockView:
-    """A header's clock beside the times of reception, as they are.
+    """Clock of a source's headers against its receive times.
 
     Attributes:
         offset: Time of reception less stamp at the first message [s].
-        skew: By which the header's clock runs slow (positive) or fast (negative) against reception [-].
-        skews: The least and the greatest of this in thirds of the log [-].
-        scatter: Median distance of the messages from that line [s].
-        tick: That all stamps are multiples of apart [s]; None if there is none.
+        skew: Rate by which the header's clock runs slow (positive) or fast (negative) [-].
+        skews: Least and greatest skew in thirds of the log [-].
+        scatter: Median distance of the messages from the line of offset and skew [s].
+        tick: Interval of which all differences between stamps are multiples [s]; None if there is none.
         first: Stamp of the first message [s].
     """
 
@@ -42,23 +42,24 @@ class ClockView:
 
 @dataclass(frozen=True)
 class SourceView:
-    """How the values of a source come.
+    """Times of a source.
 
     Attributes:
-        name: Of the source.
-        type: Of its messages; empty if it has none.
-        count: Of the times.
-        first: Of the times [s].
-        span: From the earliest to the latest [s].
-        is_timed: Whether it has times, not numbers of rows.
-        rate: By the median interval [Hz]; None without times, or fewer than two.
-        jitter: 95 % of the intervals differ by less from the median one [s]; None as above.
-        largest_gap: The longest interval [s]; None as above.
-        gap_at: Time at which it begins [s]; None as above.
-        gaps: How many intervals are longer than `GAP` median ones.
-        backwards: How many times are before the one before.
-        repeated: How many times are the one before.
-        clock: Of the headers; None if there are none, or too few.
+        name: Name of the source.
+        type: Message type; empty without messages.
+        count: Number of times.
+        first: First time [s].
+        span: Latest time less earliest [s].
+        is_timed: True for times, False for numbers of rows.
+        rate: Inverse of the median interval [Hz]; None without times, with fewer than two, or for
+            intervals of nearly nothing.
+        jitter: Deviation from the median interval that 95 % of the intervals stay below [s]; None as above.
+        largest_gap: Longest interval [s]; None as above.
+        gap_at: Time at which the longest interval begins [s]; None as above.
+        gaps: Number of intervals longer than `GAP` median ones.
+        backwards: Number of times that are earlier than their predecessor.
+        repeated: Number of times that equal their predecessor.
+        clock: Clock of the headers; None without stamps, or with too few.
     """
 
     name: str
@@ -79,19 +80,19 @@ class SourceView:
 
 @dataclass(frozen=True)
 class ChannelView:
-    """What values a channel has.
+    """Values of a channel.
 
     Attributes:
-        name: Of the channel.
-        source: Whose times it has.
-        unit: As the file says it.
+        name: Name of the channel.
+        source: Source whose times it has.
+        unit: Unit as the file gives it.
         width: Numbers at a time.
-        low: The least; None if there is no number.
-        high: The greatest; None as above.
-        missing: Rows with NaN.
-        missing_runs: Rows in a row with NaN, how often.
-        longest_run: Rows of the longest of these.
-        changes: Whether the values are not all the same.
+        low: Least number; None without numbers.
+        high: Greatest number; None as above.
+        missing: Number of rows with NaN.
+        missing_runs: Number of runs of such rows.
+        longest_run: Rows of the longest run.
+        changes: True unless all rows are equal.
     """
 
     name: str
@@ -108,12 +109,12 @@ class ChannelView:
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What is in a log.
+    """Sources and channels of a log.
 
     Attributes:
-        log: As it was read.
-        sources: In the order of the file.
-        channels: In the order of the file.
+        log: Log as it was read.
+        sources: Sources in the order of the file.
+        channels: Channels in the order of the file.
     """
 
     log: Log
@@ -121,7 +122,7 @@ class Inspection:
     channels: tuple[ChannelView, ...]
 
     def summary(self) -> dict[str, Any]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         log = self.log
         return {
             "file": str(log.path),
@@ -136,7 +137,7 @@ class Inspection:
 
 
 def inspect_log(log: Log) -> Inspection:
-    """Look at a log."""
+    """Inspect all sources and channels of a log."""
     sources = [
         _source(name, log.types.get(name.split("[")[0], ""), channels[0])
         for name, channels in log.sources.items()
@@ -145,7 +146,7 @@ def inspect_log(log: Log) -> Inspection:
 
 
 def gaps_of(times: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Rows after which there is a gap."""
+    """Return the rows after which there is a gap."""
     steps = np.diff(times)
     ahead = steps[steps > 0]
     return np.flatnonzero(steps > GAP * np.median(ahead)) if len(ahead) else np.empty(0, np.intp)
@@ -159,6 +160,7 @@ def _source(name: str, kind: str, channel: Channel) -> SourceView:
     known = is_timed and len(ahead) > 0
     median = float(np.median(ahead)) if known else 0.0
     longest = int(np.argmax(steps)) if known else 0
+    rate = 1 / median if median > 0 else np.inf
     return SourceView(
         name=name,
         type=kind,
@@ -166,7 +168,7 @@ def _source(name: str, kind: str, channel: Channel) -> SourceView:
         first=float(times[0]),
         span=float(times.max() - times.min()),
         is_timed=is_timed,
-        rate=1 / median if known else None,
+        rate=float(rate) if np.isfinite(rate) else None,
         jitter=float(np.quantile(abs(steps - median), 0.95)) if known else None,
         largest_gap=float(steps[longest]) if known else None,
         gap_at=float(times[longest]) if known else None,
@@ -198,7 +200,7 @@ def _clock(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockView
 
 
 def delays(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By how much later than the first message each was received, by its stamp [s]."""
+    """Delay of each message's reception beyond that of the first, by its stamp [s]."""
     return (times - times[0]) - (stamps - stamps[0])
 
 

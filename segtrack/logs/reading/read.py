@@ -1,4 +1,4 @@
-"""A log file of any kind, told by what is in it and only then by its name."""
+"""Log files of any format, recognised by their content and only then by their name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from segtrack.errors import FileAccessError, LogFileError, MissingPackageError
-from segtrack.logs.log import Log
-from segtrack.logs.reading.matlab.mat import read_mat
-from segtrack.logs.reading.tables.table import is_text, read_table
+from segtrack.logs.log import BAG_MAGIC, Log
+from segtrack.logs.reading.matlab import read_mat
+from segtrack.logs.reading.table import is_text, read_table
 
-MCAP = b"\x89MCAP0\r\n"
-ROS_1 = b"#ROSBAG V2.0\n"
-SQLITE = b"SQLite format 3\0"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MAT, _MAT_73 = b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"
 _BAGS = (".mcap", ".bag", ".db3")
@@ -27,12 +24,12 @@ def read_log(path: str | Path) -> Log:
     What is readable of a damaged file is kept; `Log.damage` says what is not.
 
     Args:
-        path: Of a file, or of the folder of a ROS 2 bag.
+        path: Path of a file, or of the folder of a ROS 2 bag.
 
     Raises:
-        FileAccessError: There is none, or it cannot be read.
-        LogFileError: It is none of these, or nothing in it can be read.
-        MissingPackageError: It is a bag, and the extra `logs` is not installed.
+        FileAccessError: The file is missing, or cannot be read.
+        LogFileError: The file has another format, or nothing in it can be read.
+        MissingPackageError: The file is a bag, and the extra `logs` is not installed.
     """
     path = Path(path)
     try:
@@ -51,7 +48,7 @@ def read_log(path: str | Path) -> Log:
 def _read_file(path: Path, content: mmap.mmap) -> Log:
     head = content[:512]
     kind = path.suffix.lower() if b"\0" in content[: 2**16] else ""
-    if head.startswith((MCAP, ROS_1, SQLITE)):
+    if head.startswith(tuple(BAG_MAGIC.values())):
         return _read_bag(path)
     if head.startswith((_MAT_73, _HDF5)):
         problem = "is of MATLAB's version 7.3, which is not read: save it as save('log.mat', '-v7')"
@@ -70,7 +67,7 @@ def _read_file(path: Path, content: mmap.mmap) -> Log:
 
 def _read_bag(path: Path) -> Log:
     try:
-        from segtrack.logs.reading.bags.bag import read_bag
+        from segtrack.logs.reading.bag import read_bag
     except ModuleNotFoundError as error:
         raise MissingPackageError("reading a bag", str(error.name), "logs") from None
     return read_bag(path)

@@ -1,4 +1,4 @@
-"""What belts and flippers are told in a replay.
+"""Commands of belts and flippers in a replay.
 
 Commands are held from sample to sample, as the controller of a drive holds the last one that it got; before
 the first one belts stand. What was measured is a motion, which goes on between samples, so it is interpolated
@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.logs.motion import Motion, Signal
-from segtrack.logs.replay.alignment.odometry import SIDES
+from segtrack.logs.replay.path import SIDES
+from segtrack.robot.motion import Motion, Signal
 
 BeltSource = Literal["commanded", "measured"]
 CONTROL = 0.005
@@ -26,10 +26,10 @@ Array = NDArray[np.float64]
 
 
 class Schedule(NamedTuple):
-    """What belts and flippers are told, from control step to control step.
+    """Commands of belts and flippers, from control step to control step.
 
     Attributes:
-        steps: Of the simulation at which control steps begin, from 0, and the end of the last (n + 1,).
+        steps: Steps of the simulation at which control steps begin, from 0, and the end of the last (n + 1,).
         belts: Speeds of both sides (n, 2) [m/s].
         flippers: Angles of the flippers at the ends, by name (n,) [rad].
     """
@@ -44,9 +44,9 @@ class Clock(NamedTuple):
 
     Attributes:
         begin: Time at which the replay begins [s].
-        step: Of the simulation [s].
+        step: Time step of the simulation [s].
         every: Steps after which a sample is taken.
-        steps: That there are, a multiple of `every`.
+        steps: Number of steps, a multiple of `every`.
     """
 
     begin: float
@@ -56,19 +56,19 @@ class Clock(NamedTuple):
 
 
 def has_belts(motion: Motion, source: BeltSource) -> bool:
-    """Whether a log says what belts of both sides are told, or what they did."""
+    """Return whether a log has the commanded or the measured speeds of both sides' belts."""
     return all(key in motion.signals for key in belt_keys(source))
 
 
 def schedule(motion: Motion, source: BeltSource, flippers: Mapping[str, float], clock: Clock) -> Schedule:
-    """What belts and flippers of a log are told.
+    """Return the commands of belts and flippers of a log.
 
     Args:
         motion: The log.
-        source: Whether as it was commanded or as it was measured; flippers for which it has only the
+        source: Commands or measurements; flippers for which it has only the
             other follow that.
         flippers: Angle of each at the beginning, at which it stays unless the log has it [rad].
-        clock: Of the replay.
+        clock: Clock of the replay.
     """
     belts = [motion.signals[key] for key in belt_keys(source)]
     angles = {name: _angle_of(motion, source, name) for name in flippers}
@@ -103,7 +103,7 @@ def belt_keys(source: BeltSource) -> tuple[str, ...]:
 
 
 def _angle_of(motion: Motion, source: BeltSource, flipper: str) -> tuple[Signal, bool] | None:
-    """What a flipper follows, and whether that is a command, which is held."""
+    """Signal that a flipper follows, and whether that is a command, which is held."""
     command = motion.signals.get(f"flipper_angle_command.{flipper}")
     measured = motion.signals.get(f"flipper_angle.{flipper}")
     if command is not None and (source == "commanded" or measured is None):

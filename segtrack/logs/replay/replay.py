@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from segtrack.errors import LogFileError
-from segtrack.logs.motion import Motion
-from segtrack.logs.replay.alignment.align import AlignedLog, align_in
+from segtrack.logs.replay.align import AlignedLog, align_in
 from segtrack.logs.replay.commands import BeltSource, belt_keys, has_belts
-from segtrack.logs.replay.obstacle import Obstacle
-from segtrack.logs.replay.settings import ReplaySettings, Scene
+from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
 from segtrack.logs.replay.simulate import Observer, ReplayDivergedError, simulate
+from segtrack.logs.replay.terrain import Rise
+from segtrack.robot.motion import Motion
 
 SOURCES: tuple[BeltSource, ...] = ("commanded", "measured")
 
@@ -24,16 +24,16 @@ class Replay:
     measured belts does against the logged one is that of the contact.
 
     Attributes:
-        settings: With what it was replayed.
-        scene: What they name.
+        settings: Settings of the replay.
+        scene: Vehicle, terrain and engine of the settings.
         log: The log in the terrain's frame, and how it got there.
         commanded: The vehicle as its own drives follow the commands; None for a log without commands.
         measured: The vehicle as belts and flippers do exactly what was measured; None for a log without.
-        diverged: What a simulation broke down of, by `commanded` and `measured`; its motion is up to then.
+        diverged: Error of a diverged simulation, by `commanded` and `measured`; its motion is up to then.
     """
 
     settings: ReplaySettings
-    scene: Scene
+    scene: ReplayScene
     log: AlignedLog
     commanded: Motion | None
     measured: Motion | None
@@ -50,8 +50,8 @@ class Replay:
         return self.log.event
 
     @property
-    def obstacle(self) -> Obstacle | None:
-        """What the vehicle drives at; None on level ground."""
+    def obstacle(self) -> Rise | None:
+        """Obstacle that the vehicle drives at; None on level ground."""
         return self.scene.terrain.obstacle
 
 
@@ -60,7 +60,7 @@ def replay(motion: Motion, settings: ReplaySettings, observer: Observer | None =
 
     Args:
         motion: The log.
-        settings: With what it is replayed.
+        settings: Settings of the replay.
         observer: Called with the time on the log's clock after each sample of each simulation [s].
 
     Raises:
@@ -91,13 +91,13 @@ def replay_log(
 
     Args:
         motion: The log; one that is aligned already is not aligned again.
-        settings: With what it is replayed.
-        belts: Whether belts and flippers do what they were told, by the vehicle's own drives, or what they
-            did, imposed.
+        settings: Settings of the replay.
+        belts: `commanded`: the vehicle's own drives follow the commands; `measured`: belts and flippers move
+            as they were measured.
         observer: See `replay`.
 
     Returns:
-        What came of it: the quantities of a log, in the terrain's frame, on the log's clock.
+        The simulated motion: the quantities of a log, in the terrain's frame, on the log's clock.
 
     Raises:
         SegtrackError: The log and the settings do not go together, see `align`.

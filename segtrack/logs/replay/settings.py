@@ -1,4 +1,4 @@
-"""What a log is replayed with: the vehicle, its ground, and how both are simulated."""
+"""Settings of a replay: vehicle, ground and simulation."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Literal, get_args
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
+from segtrack.engine.track_models import check_engine, resolve
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
-from segtrack.world import TRACK_MODELS, resolve
 
-Event = Literal["touch", "start"]
-"""Where a log and its terrain are put together: at the first touch of the obstacle, or at the log's start."""
+AlignmentEvent = Literal["touch", "start"]
+"""Event at which a log is aligned with its terrain: the first touch of the obstacle, or the log's start."""
 FrameName = Literal["log", "terrain"]
-"""What a log's positions are relative to: some frame of its own, or the terrain's, as for motion capture
+"""Frame of a log's positions: one of its own, or the terrain's, as for motion capture
 that was set up on the step."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReplaySettings:
-    """What a log is replayed with.
+    """Settings of a replay.
 
     Attributes:
         vehicle: A description; a bundled name or the path of a vehicle file is loaded.
         terrain: Ground; a bundled course or the path of a terrain file is loaded.
         setting: Value of what the course raises, for a terrain that is not loaded yet; its own if not given.
         engine: `native` or `pybullet`; None for native where it runs the track model.
-        track_model: How tracks are built; None for the engine's default, of native `compliant`.
-        time_step: Of the simulation [s].
-        event: Where log and terrain are put together: `touch`, `start`, or the time of the first touch on
+        track_model: Name of the track model; None for the engine's default, of native `compliant`.
+        time_step: Time step of the simulation [s].
+        event: Event at which log and terrain are aligned: `touch`, `start`, or the time of the first touch on
             the log's clock [s]; None for the first touch where the terrain rises, else the start.
-        frame: What the log's positions are relative to: with `terrain` none is moved.
+        frame: Frame of the log's positions; with `terrain` none is moved.
         flippers: Angles of flippers that the log says nothing of, by name [rad]; 0 if not given.
         sample_time: Time between two samples of what is simulated, a multiple of the time step [s].
     """
@@ -44,7 +44,7 @@ class ReplaySettings:
     engine: EngineName | None = None
     track_model: str | None = None
     time_step: float = 0.001
-    event: Event | float | None = None
+    event: AlignmentEvent | float | None = None
     frame: FrameName = "log"
     flippers: Mapping[str, float] = field(default_factory=dict)
     sample_time: float = 0.01
@@ -57,12 +57,11 @@ class ReplaySettings:
             InvalidValueError: A number that is not finite or not positive, or a sample time that is not a
                 multiple of the time step.
         """
-        if self.engine is not None and self.engine not in TRACK_MODELS:
-            raise UnknownNameError("engine", self.engine, get_args(EngineName))
+        check_engine(self.engine)
         if self.frame not in get_args(FrameName):
             raise UnknownNameError("frame", self.frame, get_args(FrameName))
-        if isinstance(self.event, str) and self.event not in get_args(Event):
-            raise UnknownNameError("event", self.event, get_args(Event))
+        if isinstance(self.event, str) and self.event not in get_args(AlignmentEvent):
+            raise UnknownNameError("event", self.event, get_args(AlignmentEvent))
         if self.event is not None and not isinstance(self.event, str):
             finite("event [s]", self.event)
         for name in ("time_step", "sample_time"):
@@ -75,7 +74,7 @@ class ReplaySettings:
         for name, angle in self.flippers.items():
             finite(f"angle of flipper {name} [rad]", angle)
 
-    def load(self) -> Scene:
+    def load(self) -> ReplayScene:
         """Load the vehicle and the terrain, and choose engine and track model.
 
         Raises:
@@ -89,21 +88,18 @@ class ReplaySettings:
         terrain = self.terrain
         if not isinstance(terrain, LoadedTerrain):
             terrain = load_terrain(terrain, self.setting)
-        engine = self.engine
-        if engine is None and self.track_model in (None, *TRACK_MODELS["native"]):
-            engine = "native"
-        return Scene(vehicle, terrain, *resolve(engine, self.track_model))
+        return ReplayScene(vehicle, terrain, *resolve(self.engine, self.track_model, preferred="native"))
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """What a log is replayed with, loaded and chosen.
+class ReplayScene:
+    """Settings of a replay, loaded and chosen.
 
     Attributes:
-        vehicle: What drives.
+        vehicle: Vehicle that drives.
         terrain: On which.
-        engine: What simulates it.
-        track_model: How its tracks are built.
+        engine: Name of the engine.
+        track_model: Name of the track model.
     """
 
     vehicle: VehicleDescription

@@ -1,31 +1,94 @@
-"""A log's vehicle on its terrain, driven as the log says, and what comes of it."""
+"""Simulation of a log's vehicle on its terrain, recorded as the quantities of a log."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.integrate import trapezoid
 
 from segtrack.errors import DivergedError
 from segtrack.experiments.variants import impose_motion, with_imposed_motion
-from segtrack.logs.motion import Motion
-from segtrack.logs.replay.alignment.align import AlignedLog, flippers_at
-from segtrack.logs.replay.alignment.odometry import belts_of, gauge
-from segtrack.logs.replay.alignment.path import Place, Shift
+from segtrack.logs.replay.align import AlignedLog, flippers_at
 from segtrack.logs.replay.commands import BeltSource, Clock, schedule
-from segtrack.logs.replay.record import MotionRecorder
-from segtrack.logs.replay.settings import ReplaySettings, Scene
-from segtrack.robot import Robot
+from segtrack.logs.replay.path import SIDES, Place, Shift, belts_of, turning_per_difference
+from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
+from segtrack.robot import Robot, Track
+from segtrack.robot.motion import Motion, SignalRecorder
+from segtrack.robot.robot import attitude_of
 from segtrack.world import World
+
+SOURCE = "simulation"
+"""Source of all signals of a replay."""
+
+
+class MotionRecorder:
+    """Samples the quantities of a log: body, belts of both sides, flippers and work."""
+
+    def __init__(self, robot: Robot, name: str) -> None:
+        """Begin with no samples; drives have done no work yet."""
+        self._robot, self._recorder, self._energy = robot, SignalRecorder(name, SOURCE), robot.energy
+        tracks = list(robot.tracks.values())
+        self._sides = {side: _tracks_of(side, tracks) for side in SIDES}
+        self._shares = {side: {track.name: _share(track, side) for track in tracks} for side in SIDES}
+
+    def sample(self, time: float, flippers: Mapping[str, float]) -> None:
+        """Sample the robot at a time of the log [s], with the commanded angles of its flippers [rad]."""
+        body = self._robot.body_motion()
+        roll, pitch, yaw = attitude_of(body.rotation)
+        velocity = body.rotation.T @ body.velocity_at((0.0, 0.0, 0.0))
+        values: dict[str, float | Sequence[float]] = {
+            "position": body.position.tolist(),
+            "orientation": body.orientation,
+            "roll": roll,
+            "pitch": pitch,
+            "yaw": yaw,
+            "velocity": velocity.tolist(),
+            "angular_velocity": (body.rotation.T @ body.angular_velocity).tolist(),
+        }
+        belts = self._robot.read_tracks()
+        for side, own in self._sides.items():
+            speed = sum(belts[track.name].speed for track in own) / len(own)
+            ground = sum(track.ground_speed for track in own) / len(own)
+            values[f"belt_speed_command.{side}"] = sum(track.command for track in own) / len(own)
+            values[f"belt_speed.{side}"] = speed
+            shares = self._shares[side].items()
+            values[f"belt_force.{side}"] = sum(share * belts[name].force for name, share in shares)
+            values[f"slip_velocity.{side}"] = speed - ground
+        for name, flipper in self._robot.flippers.items():
+            values[f"flipper_angle_command.{name}"] = flippers[name]
+            values[f"flipper_angle.{name}"] = flipper.angle
+        values["energy"] = sum(belt.energy for belt in belts.values()) - self._energy
+        self._recorder.add(time, values)
+
+    def motion(self) -> Motion:
+        """Return the motion up to the last sample, its yaw continuous."""
+        motion = self._recorder.motion()
+        return motion.with_signals({"yaw": replace(motion.signals["yaw"], values=np.unwrap(motion["yaw"]))})
+
+
+def _tracks_of(side: str, tracks: list[Track]) -> list[Track]:
+    """Return a side's tracks: its own on the body, else on flippers, else in the middle, else all."""
+    for flippers in (False, True):
+        own = [t for t in tracks if t.side == side and (t.flipper is not None) == flippers]
+        if own:
+            return own
+    return [track for track in tracks if track.side == "center"] or tracks
+
+
+def _share(track: Track, side: str) -> float:
+    """Fraction of a track's force that acts on a side; half of one in the middle."""
+    return 0.5 if track.side == "center" else float(track.side == side)
+
 
 ROLLING = 0.02
 """A log whose belts are faster than this when it begins is one that begins in motion [m/s]."""
 _ACCELERATION = 1.0
-"""With which belts get to their first speed before a log that begins in motion [m/s^2]."""
+"""Acceleration of belts to their first speed before a log that begins in motion [m/s^2]."""
 _RUN_UP = 0.3
-"""How long they then hold it before the log begins, besides three times the lag of their drives [s]."""
+"""Time for which they hold it before the log begins, besides three times the lag of their drives [s]."""
 _AT_FIRST = 0.1
 """Over which belts have their first speed, as a mean [s]."""
 
@@ -44,7 +107,7 @@ class ReplayDivergedError(DivergedError):
 def simulate(
     log: AlignedLog,
     settings: ReplaySettings,
-    scene: Scene,
+    scene: ReplayScene,
     source: BeltSource,
     observer: Observer | None = None,
 ) -> Motion:
@@ -55,15 +118,15 @@ def simulate(
     speeds, when it begins.
 
     Args:
-        log: In the terrain's frame.
-        settings: Of the replay.
-        scene: What the settings name.
-        source: Whether belts and flippers do what they were told, by the vehicle's own drives, or what they
-            did, imposed.
+        log: Log in the terrain's frame.
+        settings: Settings of the replay.
+        scene: Vehicle, terrain and engine of the settings.
+        source: `commanded`: the vehicle's own drives follow the commands; `measured`: belts and flippers move
+            as they were measured.
         observer: Called with the time on the log's clock after each sample [s].
 
     Returns:
-        What came of it, on the log's clock, sampled evenly.
+        The simulated motion on the log's clock, sampled evenly.
 
     Raises:
         ReplayDivergedError: The simulation broke down on the way.
@@ -152,8 +215,8 @@ def _bring_to_start(world: World, robot: Robot, start: Place, speeds: Sequence[f
 
 
 def _arc(robot: Robot, speeds: Sequence[float], duration: float) -> Place:
-    """Where belts at speeds [m/s] that do not slip take a robot from the origin in a time [s]."""
+    """Pose to which belts at speeds [m/s] take a robot from the origin in a time [s], by odometry."""
     left, right = speeds
-    turn = (right - left) / gauge(robot.description) * robot.description.steering_efficiency * duration
+    turn = (right - left) * turning_per_difference(robot.description) * duration
     chord = (left + right) / 2 * duration * float(np.sinc(turn / 2 / np.pi))
     return Place(chord * math.cos(turn / 2), chord * math.sin(turn / 2), turn)

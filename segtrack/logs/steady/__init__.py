@@ -1,8 +1,7 @@
 """Tables of steady turns, a row each and no time: simulated, compared with what was measured, and fitted."""
 
-from segtrack.logs.steady.case import SteadyCase
 from segtrack.logs.steady.compare import compare_turns
-from segtrack.logs.steady.simulate import simulate_table, simulate_turns
+from segtrack.logs.steady.simulate import SteadyCase, simulate_table, simulate_turns
 from segtrack.logs.steady.table import SteadyTable
 
 __all__ = ["SteadyCase", "SteadyTable", "compare_turns", "simulate_table", "simulate_turns"]

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.experiments.variants import sides_of
 from segtrack.logs.steady.table import Array, SteadyTable
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
-"""Of the rows, for intervals."""
+"""Number of resamplings of the rows, for intervals."""
 RADII: Mapping[str, tuple[float, float]] = {
     "nearly on the spot": (0.0, 0.25),
     "belts against each other": (0.25, 0.5),
@@ -30,13 +29,13 @@ SPEEDS = 3
 
 @dataclass(frozen=True)
 class Spread:
-    """How values are spread over rows.
+    """Spread of values over rows.
 
     Attributes:
         low: Lower quartile.
-        median: Of the values.
+        median: Median of the values.
         high: Upper quartile.
-        interval: Of 95 % of the median, by resampling rows.
+        interval: 95 % interval of the median, by resampling rows.
     """
 
     low: float
@@ -45,7 +44,7 @@ class Spread:
     interval: tuple[float, float]
 
     def summary(self) -> dict[str, Any]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {"quartiles": [self.low, self.high], "median": self.median, "interval": list(self.interval)}
 
 
@@ -54,8 +53,8 @@ class SteadyGroup:
     """Turns of one kind.
 
     Attributes:
-        name: What they have in common.
-        rows: Which (m,).
+        name: Description of the class.
+        rows: Indices of the rows (m,).
         rmse: Root mean square of simulated less measured, by response, in its unit.
         difference: Simulated less measured, by response, in its unit.
         measured_ratio: Measured yaw rate over that without slip [-]; None where none of them turns.
@@ -72,7 +71,7 @@ class SteadyGroup:
     ratio: Spread | None
 
     def summary(self) -> dict[str, Any]:
-        """Everything but the rows, as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict of everything but the rows."""
         ratios = {
             "measured_over_no_slip": self.measured_ratio,
             "simulated_over_no_slip": self.simulated_ratio,
@@ -91,8 +90,8 @@ class SteadyComparison:
     """Measured turns beside simulated ones.
 
     Attributes:
-        measured: As logged.
-        simulated: The same belts as simulated.
+        measured: Logged turns.
+        simulated: Simulated turns of the same belts.
         gauge: Distance of the tracks [m].
         groups: All turns, then classes of them by radius and by speed.
     """
@@ -103,7 +102,7 @@ class SteadyComparison:
     groups: tuple[SteadyGroup, ...]
 
     def summary(self) -> dict[str, Any]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {
             "measured": self.measured.name,
             "simulated": self.simulated.name,
@@ -119,17 +118,17 @@ def compare_turns(
     """Compare a table with the same turns simulated.
 
     Args:
-        measured: As logged.
-        simulated: By `simulate_table`.
-        vehicle: What drove, for the distance of its tracks.
-        seed: Of the resampling.
+        measured: Logged turns.
+        simulated: Turns that `simulate_table` returns.
+        vehicle: Vehicle that drove, for its gauge.
+        seed: Seed of the resampling.
 
     Raises:
         InvalidValueError: The tables are not of the same turns.
     """
     if measured.belts.shape != simulated.belts.shape or (measured.belts != simulated.belts).any():
         raise InvalidValueError("simulated turns", "those of the measured belts", Phrase("others"))
-    left, right = sides_of(vehicle)
+    left, right = vehicle.side_offsets()
     generator = np.random.default_rng(seed)
     groups = tuple(
         _group(name, rows, measured, simulated, left - right, generator)

@@ -1,16 +1,19 @@
-"""Steady turns of a table, driven by a track model or by planar friction alone."""
+"""Simulated steady turns, and tables of turns as cases of a fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.experiments.driven_turns import drive_turns, uniform_turns
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.steady_turns.driven import DrivenTurns, drive_turns, uniform_turns
+from segtrack.logs.fit.cases import LogFiles, Rows
 from segtrack.logs.steady.table import RESPONSES, Array, SteadyTable, responses_of
 
 UNIFORM = "uniform pressure"
@@ -29,10 +32,10 @@ def simulate_turns(
     """Responses of turns (n, k), in the order of keys.
 
     Args:
-        vehicle: What drives.
+        vehicle: Vehicle that drives.
         belts: Speeds of the left and the right belts (n, 2) [m/s].
         track_model: `UNIFORM`, or what builds its tracks.
-        engine: That runs the track model; the default one if not given.
+        engine: Name of the engine; one that runs the track model if not given.
         keys: Responses, see `RESPONSES`.
 
     Raises:
@@ -40,7 +43,10 @@ def simulate_turns(
         InvalidValueError: An engine that does not run the track model, or a body without tracks on a side.
         DivergedError: The simulation broke down.
     """
-    turns = _turns(vehicle, belts, track_model, engine)
+    if track_model == UNIFORM:
+        turns = uniform_turns(vehicle, belts)
+    else:
+        turns = drive_turns(vehicle, belts, track_model, engine)
     return responses_of(belts, turns.tracks, turns.yaw_rate, keys)
 
 
@@ -55,7 +61,7 @@ def simulate_table(
     """A table's turns as simulated: the same belts, all responses.
 
     Args:
-        vehicle: What drives.
+        vehicle: Vehicle that drives.
         table: Whose belt speeds it gets.
         track_model: See `simulate_turns`.
         engine: See `simulate_turns`.
@@ -63,34 +69,65 @@ def simulate_table(
         on_part: Called after each of `part_count`.
     """
     parts = np.array_split(table.belts, part_count(table))
-    jobs = [_Job(vehicle, part, track_model, engine) for part in parts]
-    found = np.concatenate(run_parallel(_simulate, jobs, workers=workers, on_done=on_part))
+    simulate = partial(simulate_turns, vehicle, track_model=track_model, engine=engine)
+    found = np.concatenate(run_parallel(simulate, parts, workers=workers, on_done=on_part))
     responses = {key: found[:, i].copy() for i, key in enumerate(RESPONSES)}
     return SteadyTable(f"{table.name}, {track_model}", table.belts, responses)
 
 
 def part_count(table: SteadyTable) -> int:
-    """How many parts `simulate_table` has."""
+    """Return the number of parts of `simulate_table`."""
     return min(PARTS, len(table))
 
 
 @dataclass(frozen=True, eq=False)
-class _Job:
-    """Some turns that one process drives."""
+class SteadyCase:
+    """A table of steady turns, and what simulates it.
 
-    vehicle: VehicleDescription
-    belts: Array
-    track_model: str
-    engine: EngineName | None
+    Attributes:
+        name: Name of the case.
+        table: Logged table.
+        signals: Compared responses: standard deviation of each, None for the table's own.
+        track_model: Name of the track model; `uniform pressure` for planar friction without a simulator.
+        engine: Name of the engine; one that runs the track model if not given.
+        held_out: True if it is scored only.
+        files: Files that it was read from.
+        rows: Measured values, made of the others.
+    """
 
+    name: str
+    table: SteadyTable
+    signals: Mapping[str, float | None]
+    track_model: str = "compliant"
+    engine: EngineName | None = None
+    held_out: bool = False
+    files: LogFiles | None = None
+    rows: Rows = field(init=False)
 
-def _simulate(job: _Job) -> Array:
-    return simulate_turns(job.vehicle, job.belts, job.track_model, job.engine)
+    def __post_init__(self) -> None:
+        """Make the table of what is compared.
 
+        Raises:
+            UnknownNameError: A response that the table lacks.
+            InvalidValueError: No responses, or one without a standard deviation.
+        """
+        if not self.signals:
+            raise InvalidValueError(f"signals of {self.name}", "one or more", Phrase("none"))
+        stds = []
+        for key, given in self.signals.items():
+            if key not in self.table.responses:
+                raise UnknownNameError(f"response of {self.name}", key, self.table.responses)
+            std = given if given is not None else self.table.std.get(key)
+            if std is None or not std > 0:
+                what = f"standard deviation of {key} of {self.name}"
+                raise InvalidValueError(what, "given, above 0", Phrase("none") if std is None else std)
+            stds.append(std)
+        measured = np.stack([self.table.responses[key] for key in self.signals], axis=1)
+        units = tuple(RESPONSES[key] for key in self.signals)
+        each = np.tile(stds, (len(measured), 1))
+        rows = Rows(tuple(self.signals), units, None, measured, each, np.zeros(len(stds)))
+        object.__setattr__(self, "rows", rows)
 
-def _turns(
-    vehicle: VehicleDescription, belts: Array, track_model: str, engine: EngineName | None
-) -> DrivenTurns:
-    if track_model == UNIFORM:
-        return uniform_turns(vehicle, belts)
-    return drive_turns(vehicle, belts, track_model, engine)
+    def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
+        """See `Case.simulated`; turns have no clock."""
+        return simulate_turns(vehicle, self.table.belts, self.track_model, self.engine, tuple(self.signals))

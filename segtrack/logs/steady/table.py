@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,15 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.logs.motion import Motion
+from segtrack.robot.motion import Motion
 
 Array = NDArray[np.float64]
+DATA = Path(str(resources.files("segtrack.logs").joinpath("data")))
+"""Folder of the recorded turns that are bundled, with their mapping and fit file."""
 BELTS = ("belt_speed.left", "belt_speed.right")
 COMMANDS = ("belt_speed_command.left", "belt_speed_command.right")
 RESPONSES: Mapping[str, str] = MappingProxyType(
     {"slip_velocity.left": "m/s", "slip_velocity.right": "m/s", "yaw_rate": "rad/s"}
 )
-"""What a turn at constant belt speeds responds with, and its unit."""
+"""Responses of a turn at constant belt speeds, and their units."""
 STRAIGHT = 1e-9
 """Belts that differ by less do not turn [m/s]."""
 
@@ -29,10 +33,10 @@ class SteadyTable:
     """n turns at constant belt speeds; arrays are read-only.
 
     Attributes:
-        name: Of the log.
+        name: Name of the log.
         belts: Speeds of the left and the right belts, forward positive (n, 2) [m/s].
-        responses: By key, see `RESPONSES` (n,): slip velocities are belt speeds less the speeds of the tracks
-            over the ground, yaw rates are to the left positive.
+        responses: Responses by key, see `RESPONSES` (n,): slip velocities are belt speeds less the speeds of
+            the tracks over the ground, yaw rates are to the left positive.
         std: Standard deviation of each response's noise, in its unit; None where it is not known.
     """
 
@@ -65,7 +69,7 @@ class SteadyTable:
         )
 
     def __post_init__(self) -> None:
-        """Keep the arrays as they are.
+        """Make the arrays read-only.
 
         Raises:
             UnknownNameError: A response of no quantity.
@@ -88,11 +92,11 @@ class SteadyTable:
         object.__setattr__(self, "std", MappingProxyType(dict(self.std)))
 
     def __len__(self) -> int:
-        """How many turns it has."""
+        """Return the number of turns."""
         return len(self.belts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes: a mapping that cannot be changed does not by itself."""
+        """Pickle the mappings as dicts: read-only mappings cannot be pickled."""
         return SteadyTable, (self.name, self.belts, dict(self.responses), dict(self.std))
 
     def chosen(self, rows: ArrayLike, name: str | None = None) -> SteadyTable:
@@ -100,7 +104,7 @@ class SteadyTable:
 
         Args:
             rows: Their indices, or whether each is one of them.
-            name: Of the table; this one's if not given.
+            name: Name of the new table; this one's if not given.
         """
         index = np.asarray(rows)
         kept = {key: values[index] for key, values in self.responses.items()}
@@ -122,7 +126,7 @@ class SteadyTable:
 
     @property
     def turning(self) -> NDArray[np.bool_]:
-        """Whether its belts differ (n,)."""
+        """Mask of the rows in which belts differ (n,)."""
         return abs(self.belts[:, 1] - self.belts[:, 0]) > STRAIGHT
 
     def radius_over_gauge(self) -> Array:

@@ -62,16 +62,16 @@ def _clock_table(fits: Sequence[ClockFit]) -> Table:
     table = Table("clock of", "on that of", "by", "offset [s]", "skew [%]", "sensor: roll, pitch, yaw [deg]")
     for fit in fits:
         mountings = [f"{', '.join(map(_angle, part.rpy))} ({part.by})" for part in fit.mountings]
-        offset, skew = _said(fit.offset, 1.0, 4), _said(fit.skew, 100.0, 3)
+        offset, skew = _format(fit.offset, 1.0, 4), _format(fit.skew, 100.0, 3)
         table.add_row(fit.source, fit.reference, fit.by, offset, skew, "\n".join(mountings))
     return table
 
 
 def _angle(angle: Estimate | None) -> str:
-    return "not seen" if angle is None else _said(angle, 180 / math.pi, 2)
+    return "not seen" if angle is None else _format(angle, 180 / math.pi, 2)
 
 
-def _said(estimate: Estimate, factor: float, digits: int) -> str:
+def _format(estimate: Estimate, factor: float, digits: int) -> str:
     return f"{factor * estimate.value:.{digits}f} +- {factor * estimate.margin:.{digits}f}"
 
 

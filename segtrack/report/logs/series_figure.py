@@ -1,4 +1,4 @@
-"""What was logged and what was simulated over time, one over the other."""
+"""Figure of logged and simulated signals over time, one over the other."""
 
 from __future__ import annotations
 
@@ -30,12 +30,7 @@ _STILL = math.radians(1.0)
 
 
 class _Panel(NamedTuple):
-    """A quantity that both the log and a simulation have.
-
-    Attributes:
-        label: Of its axis.
-        lines: Signal and scale by what it is of: `logged`, `logged command`, and runs.
-    """
+    """A quantity that the log and a simulation have: label of its axis, signals by whose they are, scale."""
 
     label: str
     lines: Mapping[str, Signal]

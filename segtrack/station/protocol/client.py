@@ -1,4 +1,4 @@
-"""What a client sends: JSON text, checked as a whole.
+"""Messages of clients: JSON text, checked as a whole.
 
 Unknown keys, wrong types, numbers out of range and NaN are refused, so that what passes needs no other check
 but whether the names in it are offered, and the client's role allows it.
@@ -18,10 +18,10 @@ BUTTONS = 17
 """Buttons of a W3C standard gamepad."""
 
 Role: TypeAlias = Literal["driver", "instructor", "onlooker"]
-Axis: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0)]
-Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
-Key: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,24}$")]
-Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53)]
+_Axis: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0)]
+_Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_Key: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,24}$")]
+_Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class _Message(BaseModel):
@@ -32,31 +32,31 @@ class Hello(_Message):
     """A client's first message: who it is, and what it would like to be."""
 
     type: Literal["hello"] = "hello"
-    name: Name
+    name: _Name
     role: Role
 
 
 class ControlsMessage(_Message):
-    """What a person holds down, 50 times a second while driving.
+    """Inputs that a person holds, sent 50 times a second while driving.
 
     Attributes:
         seq: Number of the message; a smaller or equal one than the last is dropped.
         time: The client's clock [ms].
         axes: Sticks, left x, y, right x, y; down and right positive, as the Gamepad API has them.
-        buttons: Of the W3C standard gamepad, in its order.
+        buttons: Buttons of the W3C standard gamepad, in its order.
         keys: `KeyboardEvent.code` of each key that is down.
         touch: Touch sticks, left x, y, right x, y, as `axes`.
-        dead_man: Whether the dead-man's button is held.
-        visible: Whether the page is seen and has the focus; if not, belts stop.
+        dead_man: True while a finger is on the touch screen's sticks.
+        visible: True while the page is seen and has the focus; if not, belts stop.
     """
 
     type: Literal["controls"] = "controls"
-    seq: Count
+    seq: _Count
     time: Annotated[float, Field(ge=0.0)]
-    axes: tuple[Axis, Axis, Axis, Axis]
+    axes: tuple[_Axis, _Axis, _Axis, _Axis]
     buttons: Annotated[tuple[bool, ...], Field(min_length=BUTTONS, max_length=BUTTONS)]
-    keys: Annotated[tuple[Key, ...], Field(max_length=16)]
-    touch: tuple[Axis, Axis, Axis, Axis]
+    keys: Annotated[tuple[_Key, ...], Field(max_length=16)]
+    touch: tuple[_Axis, _Axis, _Axis, _Axis]
     dead_man: bool
     visible: bool
 
@@ -66,28 +66,28 @@ class RoleRequest(_Message):
 
     type: Literal["request"] = "request"
     action: Literal["take", "give", "release"]
-    to: Count | None = None
+    to: _Count | None = None
 
 
 class Setup(_Message):
-    """What is driven where; names are those of the welcome's options.
+    """Vehicle, course and simulation of a run; names are those of the welcome's options.
 
     Attributes:
-        setting: Of the course, e.g. a height; None takes the course's own.
-        friction: Of the ground [-]; None takes the course's own.
-        soil: Where the ground yields; None is rigid.
+        setting: Value of the course's setting, e.g. a height; None takes the course's own.
+        friction: Friction coefficient of the ground [-]; None takes the course's own.
+        soil: Name of a soil; None is rigid ground.
         payload: Mass on the vehicle [kg].
-        time_step: Of the simulation, 0.001 or 0.002 [s].
+        time_step: Simulation time step, 0.001 or 0.002 [s].
         seed: Held for what is random in the station; nothing in the simulation is.
     """
 
-    vehicle: Name
-    track_model: Name = "compliant"
-    engine: Name = "native"
-    course: Name
+    vehicle: _Name
+    track_model: _Name = "compliant"
+    engine: _Name = "native"
+    course: _Name
     setting: float | None = None
     friction: Annotated[float, Field(ge=0.0, le=10.0)] | None = None
-    soil: Name | None = None
+    soil: _Name | None = None
     payload: Annotated[float, Field(ge=0.0, le=1e4)] = 0.0
     time_step: Annotated[float, Field(ge=1e-4, le=0.01)] = 0.001
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
@@ -100,7 +100,7 @@ class Configure(_Message):
     setup: Setup
 
 
-class Run(_Message):
+class RunRequest(_Message):
     """Start, pause, reset to the start, or stop (driver or instructor)."""
 
     type: Literal["run"] = "run"
@@ -146,7 +146,7 @@ class LinkRequest(_Message):
     """Degrade a client's link (instructor alone)."""
 
     type: Literal["link"] = "link"
-    client: Count
+    client: _Count
     video: LinkQuality = LinkQuality()
     command: LinkQuality = LinkQuality()
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
@@ -157,7 +157,7 @@ class ReplayRequest(_Message):
 
     type: Literal["replay"] = "replay"
     action: Literal["open", "play", "pause", "seek", "close"]
-    recording: Name | None = None
+    recording: _Name | None = None
     time: Annotated[float, Field(ge=0.0, le=1e6)] | None = None
     speed: Annotated[float, Field(ge=0.1, le=10.0)] = 1.0
 
@@ -166,7 +166,7 @@ class GhostRequest(_Message):
     """Show a recording's vehicle beside the driven one; None ends it."""
 
     type: Literal["ghost"] = "ghost"
-    recording: Name | None = None
+    recording: _Name | None = None
 
 
 class ReportRequest(_Message):
@@ -194,7 +194,7 @@ ClientMessage: TypeAlias = (
     | ControlsMessage
     | RoleRequest
     | Configure
-    | Run
+    | RunRequest
     | EmergencyStop
     | TrialRequest
     | LinkRequest
@@ -210,7 +210,7 @@ _CLIENT_MESSAGE: TypeAdapter[ClientMessage] = TypeAdapter(
 
 
 def read_message(text: str | bytes) -> ClientMessage:
-    """A client's message.
+    """Return a client's message.
 
     Raises:
         MessageError: It is too long, no JSON, or none of the messages there are.

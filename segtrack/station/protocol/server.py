@@ -1,11 +1,17 @@
-"""What the station sends as JSON text."""
+"""Messages of the station: JSON text, and a binary one for each state."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+import struct
+from dataclasses import dataclass, fields
+from enum import IntFlag
+from typing import Any, ClassVar, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from segtrack.errors import MessageError
 from segtrack.station.protocol.client import Role, Setup
 
 RunState: TypeAlias = Literal["compiling", "ready", "running", "paused", "stopped", "failed"]
@@ -22,7 +28,7 @@ class CourseOption(BaseModel):
 
 
 class Options(BaseModel):
-    """What can be chosen on the page."""
+    """Choices that the page offers."""
 
     vehicles: tuple[str, ...]
     track_models: tuple[str, ...]
@@ -40,17 +46,17 @@ class ClientInfo(BaseModel):
 
 
 class TrialStatus(BaseModel):
-    """A trial as it stands.
+    """Progress of a trial.
 
     Attributes:
-        repetitions: To be tried at most.
+        repetitions: Most repetitions.
         done: Completed.
         failures: Repetitions that failed.
         rate: Repetitions a minute, or metres a minute on a terrain.
-        unit: Of the rate.
-        passed: Once it is over.
+        unit: Unit of the rate.
+        passed: Outcome once it is over.
         paused: Fault that paused it.
-        confidence: With which the reliability that is wanted is shown.
+        confidence: Confidence in the reliability that is wanted.
         expert_fraction: Rate over the expert's; None without one.
         next_gate: Index of the gate to pass next.
         events: The last 20, oldest first: clock [s], kind, text.
@@ -71,14 +77,14 @@ class TrialStatus(BaseModel):
     events: tuple[dict[str, Any], ...]
 
 
-class Status(BaseModel):
-    """The station as it stands; sent when it changes, at most five times a second.
+class StatusMessage(BaseModel):
+    """State of the station; sent when it changes, at most five times a second.
 
     Attributes:
-        role: Of the client that gets it: `driver` for an instructor, too, who drives.
+        role: Role of the client that gets it: `driver` for an instructor, too, who drives.
         clients: All; an instructor's role is `instructor`, also while driving.
         driver: Id of the driving client.
-        reason: Why the belts are held, or the run failed, or "".
+        reason: Reason for which the run failed, or "".
         recordings: Names of recordings that can be opened, newest first.
         replay: Recording that is looked at: name, time, duration [s], playing, speed; else None.
         ghost: Name of the recording that is shown beside.
@@ -111,11 +117,11 @@ class Welcome(BaseModel):
     options: Options
 
 
-class Scene(BaseModel):
-    """What there is to see; sent when it changes.
+class SceneMessage(BaseModel):
+    """Vehicle, ground and course to be shown; sent when they change.
 
     Attributes:
-        number: Which states belong to it.
+        number: Number of the scene, which its states have, too.
         look: `VehicleLook.as_json()`.
         ground: Mesh of the ground.
         course: Title, gates, walls and bounds.
@@ -148,7 +154,104 @@ class Pong(BaseModel):
 
 
 class ReportLink(BaseModel):
-    """Where the operator's report can be read."""
+    """Link of the operator's report."""
 
     type: Literal["report"] = "report"
     link: str
+
+
+class Flag(IntFlag):
+    """Bits of a state."""
+
+    E_STOP = 1
+    WATCHDOG = 2
+    REPLAY = 4
+    GHOST = 8
+    CONTACTS = 16
+    TRIAL = 32
+    TRIAL_PAUSED = 64
+
+
+@dataclass(frozen=True)
+class StateMessage:
+    """State of the vehicle as it is sent: a header, then float32 arrays, all little-endian.
+
+    Attributes:
+        scene: Number of the scene that its poses belong to.
+        frame: Number of the state.
+        flags: See `Flag`.
+        time: Simulated [s].
+        server_time: The station's monotonic clock at the state [s].
+        trial_clock: Clock of the trial [s].
+        client_time: The driver's clock as sent with the controls applied last [ms].
+        real_time_factor: Simulated over elapsed time, of the last seconds.
+        late_share: Fraction of ticks that ended more than a tick late.
+        energy: Work of the belt drives [J].
+        command_age: Time since the last controls came [s].
+        pose: `VehiclePose.flat()` (p,).
+        ghost: The ghost's (g,), empty without one.
+        readings: Named by the scene's `readings` (r,).
+        contacts: Points [m] and forces [N] in the world (c, 6).
+    """
+
+    HEADER: ClassVar[struct.Struct] = struct.Struct("<4sIIIddddffffIIII")
+    MAGIC: ClassVar[bytes] = b"SGT1"
+
+    scene: int
+    frame: int
+    flags: Flag
+    time: float
+    server_time: float
+    trial_clock: float
+    client_time: float
+    real_time_factor: float
+    late_share: float
+    energy: float
+    command_age: float
+    pose: NDArray[np.floating[Any]]
+    ghost: NDArray[np.floating[Any]]
+    readings: NDArray[np.floating[Any]]
+    contacts: NDArray[np.floating[Any]]
+
+    def pack(self) -> bytes:
+        """Return the message's bytes."""
+        arrays = (self.pose, self.ghost, self.readings, self.contacts)
+        numbers = (self.time, self.server_time, self.trial_clock, self.client_time)
+        shares = (self.real_time_factor, self.late_share, self.energy, self.command_age)
+        head = self.HEADER.pack(
+            self.MAGIC, self.scene, self.frame, self.flags, *numbers, *shares, *map(len, arrays)
+        )
+        return b"".join((head, *(np.asarray(array, "<f4").tobytes() for array in arrays)))
+
+    @classmethod
+    def unpack(cls, data: bytes) -> StateMessage:
+        """Return the state that a message holds.
+
+        Raises:
+            MessageError: It is none.
+        """
+        if len(data) < cls.HEADER.size:
+            raise MessageError("state", f"must have at least {cls.HEADER.size} bytes, got {len(data)}")
+        magic, scene, frame, flags, *rest = cls.HEADER.unpack_from(data)
+        numbers, (n_pose, n_ghost, n_readings, n_contacts) = rest[:8], rest[8:]
+        counts = (n_pose, n_ghost, n_readings, 6 * n_contacts)
+        expected = cls.HEADER.size + 4 * sum(counts)
+        if magic != cls.MAGIC or len(data) != expected:
+            raise MessageError(
+                "state", f"must be {cls.MAGIC!r} and {expected} bytes, got {magic!r} and {len(data)}"
+            )
+        floats = np.frombuffer(data, "<f4", offset=cls.HEADER.size)
+        pose, ghost, readings, contacts = np.split(floats, np.cumsum(counts)[:-1])
+        names = (field.name for field in fields(cls))
+        values = (scene, frame, Flag(flags), *numbers, pose, ghost, readings, contacts.reshape(-1, 6))
+        return cls(**dict(zip(names, values, strict=True)))
+
+    @classmethod
+    def without_contacts(cls, data: bytes) -> bytes:
+        """Return a packed state without its contact loads, which are its end."""
+        head = list(cls.HEADER.unpack_from(data))
+        if head[-1] == 0 and not head[3] & Flag.CONTACTS:
+            return data
+        loads = 4 * 6 * head[-1]
+        head[3], head[-1] = head[3] & ~Flag.CONTACTS, 0
+        return cls.HEADER.pack(*head) + data[cls.HEADER.size : len(data) - loads]

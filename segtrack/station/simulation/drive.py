@@ -1,8 +1,8 @@
-"""A drive: what happens in a tick, and the state that it leaves."""
+"""Vehicle of a station in the simulation: ticks, trial, recording and states."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,94 @@ from segtrack.errors import NotReadyError
 from segtrack.recording.session import DriveSession
 from segtrack.recording.setup import TICK, Command, DriveSetup
 from segtrack.rendering import look_of
-from segtrack.scoring import Event
+from segtrack.scoring import Result, Trial, TrialEvent, TrialObserver
+from segtrack.scoring.result import shown_confidence
 from segtrack.station.protocol import Flag, StateMessage
-from segtrack.station.scene import course_json, ground_json
-from segtrack.station.simulation.contacts import contact_loads
-from segtrack.station.simulation.exchange import CommandSample
-from segtrack.station.simulation.judge import Judge
-from segtrack.station.simulation.orders import RecordingReport, Report, SetTrial, TrialEnded, TrialReport
-from segtrack.station.simulation.safety import safe_command
+from segtrack.station.scene import contact_loads, course_json, ground_json
+from segtrack.station.simulation.exchange import (
+    RecordingReport,
+    Report,
+    SetTrial,
+    StampedCommand,
+    TrialEnded,
+    TrialReport,
+    stop_flags,
+)
+
+_SHOWN_EVENTS = 20
+
+
+class Judge:
+    """Judge of one trial.
+
+    Attributes:
+        trial: Trial that is judged.
+    """
+
+    def __init__(self, session: DriveSession, order: SetTrial) -> None:
+        """Begin a trial of a session's vehicle, which is at the start."""
+        self.trial = Trial(session.course, order.operator, session.robot.name, order.repetitions)
+        self._session = session
+        self._conditions = order.conditions
+        self._observer = TrialObserver(session.robot, session.course, self.trial.settings)
+        self._begun = datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+    @property
+    def flags(self) -> Flag:
+        """Flags of the trial in a state."""
+        match self.trial.state:
+            case "running":
+                return Flag.TRIAL
+            case "paused":
+                return Flag.TRIAL | Flag.TRIAL_PAUSED
+        return Flag(0)
+
+    @property
+    def over(self) -> bool:
+        """True after the trial has ended."""
+        return self.trial.state not in ("running", "paused")
+
+    def look(self) -> list[TrialEvent]:
+        """Judge the vehicle's present situation; returns what happened."""
+        if self.trial.state != "running":
+            return []
+        return self.trial.update(self._observer.look(self._session.time))
+
+    def restart(self) -> list[TrialEvent]:
+        """Go on from the start; going back there without a fault gives up a repetition."""
+        events = self.trial.ask_help() if self.trial.state == "running" else []
+        return events + self.trial.restart() if self.trial.state == "paused" else events
+
+    def result(self, recording: str | None) -> Result:
+        """Return the result of a trial that has ended."""
+        return self.trial.result(self._begun, self._conditions, recording)
+
+    def status(self) -> dict[str, Any]:
+        """Return the fields of `protocol.TrialStatus`; experts are not known here."""
+        trial, summary = self.trial, self.trial.summary()
+        fault = trial.attempts[-1].fault if trial.attempts else None
+        reliability = trial.settings.reliability
+        return {
+            "operator": trial.operator,
+            "repetitions": trial.repetitions,
+            "done": trial.completed,
+            "failures": trial.failures,
+            "rate": trial.rate if trial.completed else None,
+            "unit": summary["rate_unit"],
+            "over": self.over,
+            "passed": trial.state == "passed" if self.over else None,
+            "paused": fault if trial.state == "paused" else None,
+            "confidence": shown_confidence(trial.completed, trial.failures, reliability),
+            "expert_fraction": None,
+            "next_gate": trial.next_gate,
+            "events": summary["events"][-_SHOWN_EVENTS:],
+        }
+
 
 _NONE = np.empty(0)
 
 
-class Drive:
+class StationDrive:
     """A vehicle on a course, under the command of whoever drives.
 
     Attributes:
@@ -41,10 +116,9 @@ class Drive:
         self.session = DriveSession(setup)
         self.scene = scene
         self._folder = folder
-        self._flippers = tuple(self.session.robot.flippers)
         self._flags = Flag(0)
         self._frame = self._first_tick = 0
-        self._sample: CommandSample | None = None
+        self._latest: StampedCommand | None = None
         self._applied_at = -np.inf
         self._reports: list[Report] = []
         self._judge: Judge | None = None
@@ -64,26 +138,29 @@ class Drive:
         finally:  # What was written is kept, even where no more can be.
             self.end_recording()
 
-    def tick(self, sample: CommandSample | None, now: float) -> None:
+    def tick(self, latest: StampedCommand | None, now: float) -> None:
         """Apply the latest command and simulate a tick.
 
         Raises:
             DivergedError: The vehicle is no longer finite, or absurdly fast.
         """
-        command = self.check(sample, now)
+        command = self.check(latest, now)
         if command != self.session.command:
             self.session.apply(command)
-        if sample is not None and (self._sample is None or sample.came != self._sample.came):
+        if latest is not None and (self._latest is None or latest.came != self._latest.came):
             self._applied_at = now
-            self._sample = sample
+            self._latest = latest
         self.session.advance()
         if self._judge is not None:
             self._note(self._judge.look())
 
-    def check(self, sample: CommandSample | None, now: float) -> Command:
-        """The command that may be applied; the next state says what holds the vehicle."""
-        command, self._flags = safe_command(sample, self.scene, self._flippers, now)
-        return command
+    def check(self, latest: StampedCommand | None, now: float) -> Command:
+        """Return the command that may be applied, at rest where something holds the vehicle.
+
+        The next state says what holds it.
+        """
+        self._flags = stop_flags(latest, self.scene, now)
+        return Command() if self._flags or latest is None else latest.command
 
     def pause(self) -> None:
         """Note the pause in the trial that is under way."""
@@ -134,12 +211,12 @@ class Drive:
             self._note(judge.trial.abandon() if order.action == "abandon" else judge.trial.ask_help())
 
     def reports(self) -> list[Report]:
-        """What happened since the last call, for the web process."""
+        """Return the reports since the last call, for the web process."""
         reports, self._reports = self._reports, []
         return reports
 
     def state(self, now: float, real_time_factor: float, late_share: float, contacts: bool) -> StateMessage:
-        """The state as it is sent."""
+        """Return the state as it is sent."""
         self._frame += 1
         session = self.session
         judge = self._judge
@@ -152,7 +229,7 @@ class Drive:
             time=(session.tick - self._first_tick) * TICK,
             server_time=now,
             trial_clock=clock,
-            client_time=0.0 if self._sample is None else self._sample.client_time,
+            client_time=0.0 if self._latest is None else self._latest.client_time,
             real_time_factor=real_time_factor,
             late_share=late_share,
             energy=session.robot.energy,
@@ -164,7 +241,7 @@ class Drive:
         )
 
     def scene_fields(self) -> dict[str, Any]:
-        """What there is to see: the fields of `protocol.Scene`."""
+        """Return the fields of `protocol.SceneMessage`."""
         course = self.session.course
         return {
             "number": self.scene,
@@ -175,7 +252,7 @@ class Drive:
             "readings": self.session.reading_names,
         }
 
-    def _note(self, events: list[Event]) -> None:
+    def _note(self, events: list[TrialEvent]) -> None:
         """Report what happened in the trial."""
         judge = self._judge
         if judge is None or not events:

@@ -1,30 +1,77 @@
-"""The latest command, as bytes for shared memory."""
+"""Latest command and state in shared memory, and orders and reports in a pipe."""
 
 from __future__ import annotations
 
 import struct
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from multiprocessing.context import SpawnContext
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from segtrack.recording.setup import Command
+from segtrack.recording.setup import Command, DriveSetup
+from segtrack.scoring import Result
+from segtrack.station.protocol import Flag, RunState
+
+_HEADER = struct.Struct("<QII")
+"""Sequence number, length [B] and checksum."""
+_ATTEMPTS = 100
+
+
+class LatestValue:
+    """A block of shared memory with the latest bytes that one process wrote."""
+
+    def __init__(self, context: SpawnContext, capacity: int) -> None:
+        """Allocate a block for at most `capacity` bytes; handed to the other process when that is started."""
+        self.capacity = capacity
+        self._memory: Any = context.RawArray("B", _HEADER.size + capacity)
+        self._sequence = 0
+
+    def write(self, data: bytes) -> None:
+        """Replace the value; one process alone may call it.
+
+        Raises:
+            ValueError: It does not fit.
+        """
+        if len(data) > self.capacity:
+            raise ValueError(f"{len(data)} bytes do not fit into {self.capacity}")
+        memory = memoryview(self._memory).cast("B")
+        struct.pack_into("<Q", memory, 0, self._sequence + 1)
+        struct.pack_into("<II", memory, 8, len(data), zlib.crc32(data))
+        memory[_HEADER.size : _HEADER.size + len(data)] = data
+        self._sequence += 2
+        struct.pack_into("<Q", memory, 0, self._sequence)
+
+    def read(self) -> tuple[int, bytes] | None:
+        """Sequence number and value; None before the first, and where the writer is in the way."""
+        memory = memoryview(self._memory).cast("B")
+        for _ in range(_ATTEMPTS):
+            before, length, checksum = _HEADER.unpack_from(memory)
+            if before == 0:
+                return None
+            if before % 2 or length > self.capacity:
+                continue
+            data = bytes(memory[_HEADER.size : _HEADER.size + length])
+            (after,) = struct.unpack_from("<Q", memory)
+            if after == before and zlib.crc32(data) == checksum:
+                return before // 2, data
+        return None
+
 
 COMMAND_CAPACITY, STATE_CAPACITY = 1024, 1 << 20
-"""Of the two blocks of shared memory [B]."""
+"""Sizes of the two blocks of shared memory [B]."""
 
 
 @dataclass(frozen=True)
-class CommandSample:
-    """The latest command of whoever drives.
+class StampedCommand:
+    """Command of whoever drives, with what decides whether it may be applied.
 
     Attributes:
         scene: Number of the scene that it is meant for.
         came: Monotonic clock when the controls came [s]; -inf where nobody drives.
-        client_time: The client's clock when it sent them [ms].
-        e_stop: Whether the emergency stop is latched.
-        left: Speed of the belts on the left side [m/s].
-        right: Speed of the belts on the right side [m/s].
-        flatten: Whether all flippers move to 0 rad.
-        flipper_speeds: In the vehicle's order [rad/s].
+        client_time: Client's clock when it sent them [ms].
+        e_stop: Emergency stop is latched.
+        command: Speeds of belts and flippers; all flippers are named, in the vehicle's order.
     """
 
     _HEAD: ClassVar[struct.Struct] = struct.Struct("<Qdd??ddI")
@@ -33,34 +80,133 @@ class CommandSample:
     came: float
     client_time: float
     e_stop: bool
-    left: float = 0.0
-    right: float = 0.0
-    flatten: bool = False
-    flipper_speeds: tuple[float, ...] = ()
+    command: Command = Command()
 
     def pack(self) -> bytes:
-        """The sample as bytes."""
-        speeds = self.flipper_speeds
-        head = self._HEAD.pack(
-            self.scene,
-            self.came,
-            self.client_time,
-            self.e_stop,
-            self.flatten,
-            self.left,
-            self.right,
-            len(speeds),
-        )
+        """Return the bytes for shared memory; flippers are known there by their order."""
+        command, speeds = self.command, self.command.flipper_speeds.values()
+        stamp = self.scene, self.came, self.client_time, self.e_stop
+        head = self._HEAD.pack(*stamp, command.flatten, command.left, command.right, len(speeds))
         return head + struct.pack(f"<{len(speeds)}d", *speeds)
 
     @classmethod
-    def unpack(cls, data: bytes) -> CommandSample:
-        """The sample of these bytes."""
+    def unpack(cls, data: bytes, flippers: tuple[str, ...]) -> StampedCommand:
+        """Return the command of these bytes, for a vehicle with these flippers in this order."""
         scene, came, client_time, e_stop, flatten, left, right, count = cls._HEAD.unpack_from(data)
         speeds = struct.unpack_from(f"<{count}d", data, cls._HEAD.size)
-        return cls(scene, came, client_time, e_stop, left, right, flatten, speeds)
+        named = dict(zip(flippers, speeds, strict=False))  # Another scene's may have other flippers.
+        return cls(scene, came, client_time, e_stop, Command(left, right, named, flatten))
 
-    def command(self, flippers: tuple[str, ...]) -> Command:
-        """The command, for a vehicle with these flippers."""
-        speeds = dict(zip(flippers, self.flipper_speeds, strict=False))
-        return Command(self.left, self.right, speeds, self.flatten)
+
+WATCHDOG = 0.3
+"""Age up to which a command counts [s]."""
+
+
+def stop_flags(latest: StampedCommand | None, scene: int, now: float) -> Flag:
+    """Return what holds the vehicle at `now` [s]: belts stop and flippers hold unless it is nothing.
+
+    Args:
+        latest: Command that came last; None before the first.
+        scene: Number of the scene that is simulated; a command for another one counts as none.
+        now: Monotonic clock [s].
+    """
+    flags = Flag(0)
+    if latest is not None and latest.e_stop:
+        flags |= Flag.E_STOP
+    if latest is None or latest.scene != scene or not now - latest.came <= WATCHDOG:
+        flags |= Flag.WATCHDOG
+    return flags
+
+
+TrialAction: TypeAlias = Literal["begin", "abandon", "help"]
+
+
+@dataclass(frozen=True)
+class Build:
+    """Build another drive; its states have this scene number."""
+
+    scene: int
+    setup: DriveSetup
+
+
+@dataclass(frozen=True)
+class SetRun:
+    """Start, pause, reset to the start, or stop."""
+
+    action: Literal["start", "pause", "reset", "stop"]
+
+
+@dataclass(frozen=True)
+class SetTrial:
+    """Begin or abandon a trial, or note that somebody helped."""
+
+    action: TrialAction
+    operator: str
+    repetitions: int
+    conditions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ShowContacts:
+    """Put contact loads into states, or leave them out."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
+class Close:
+    """End the process."""
+
+
+Order: TypeAlias = Build | SetRun | SetTrial | ShowContacts | Close
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An order was carried out, or failed and said so."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """State of the run, and the reason for it."""
+
+    state: RunState
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SceneReport:
+    """Scene of the drive: the fields of `protocol.SceneMessage`."""
+
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TrialReport:
+    """Progress of a trial: the fields of `protocol.TrialStatus`."""
+
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TrialEnded:
+    """End of a trial, with its result."""
+
+    result: Result
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Refusal of an order, with the reason; nothing has changed."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class RecordingReport:
+    """A recording was closed; its file's name."""
+
+    name: str
+
+
+Report: TypeAlias = Taken | Refused | RunReport | SceneReport | TrialReport | TrialEnded | RecordingReport

@@ -1,4 +1,4 @@
-"""When ticks are: the simulation's own process, paced to the clock."""
+"""Loop of the simulation's process: ticks, paced to the clock, and orders."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from pathlib import Path
 
 from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.recording.setup import TICK
-from segtrack.station.blocks import LatestValue
 from segtrack.station.pacing import DeadlineClock
 from segtrack.station.protocol import RunState
-from segtrack.station.simulation.drive import Drive
-from segtrack.station.simulation.exchange import CommandSample
-from segtrack.station.simulation.orders import (
+from segtrack.station.simulation.drive import StationDrive
+from segtrack.station.simulation.exchange import (
     Build,
     Close,
+    LatestValue,
     Order,
     Refused,
     RunReport,
@@ -27,6 +26,7 @@ from segtrack.station.simulation.orders import (
     SetRun,
     SetTrial,
     ShowContacts,
+    StampedCommand,
     Taken,
 )
 
@@ -48,26 +48,26 @@ def simulate(commands: LatestValue, states: LatestValue, orders: Connection, fol
 
 
 class SimulationLoop:
-    """Ticks and orders, in one thread.
+    """Loop of ticks and orders, in one thread.
 
     Attributes:
-        state: Of the run.
+        state: State of the run.
     """
 
     def __init__(self, commands: LatestValue, states: LatestValue, orders: Connection, folder: Path) -> None:
         """Begin without a drive.
 
         Args:
-            commands: Where the latest command is.
-            states: Where the latest state goes.
-            orders: The web process's end of the pipe is the other one.
-            folder: For recordings.
+            commands: Shared memory with the latest command.
+            states: Shared memory for the latest state.
+            orders: Pipe to the web process.
+            folder: Folder for recordings.
         """
         self.state: RunState = "stopped"
         self._commands, self._states, self._orders, self._folder = commands, states, orders, folder
         self._clock = DeadlineClock(TICK, time.monotonic())
-        self._drive: Drive | None = None
-        self._latest: CommandSample | None = None
+        self._drive: StationDrive | None = None
+        self._latest: StampedCommand | None = None
         self._contacts = self._closing = False
 
     def run(self) -> None:
@@ -78,7 +78,7 @@ class SimulationLoop:
             elif self.state == "running":
                 self._tick()
             elif self._drive is not None and self.state != "failed":
-                self._drive.check(self._sample(), time.monotonic())
+                self._drive.check(self._command(self._drive), time.monotonic())
                 self._publish()
 
     def close(self) -> None:
@@ -90,17 +90,17 @@ class SimulationLoop:
     def _tick(self) -> None:
         assert self._drive is not None
         try:
-            self._drive.tick(self._sample(), time.monotonic())
+            self._drive.tick(self._command(self._drive), time.monotonic())
             self._send_reports()
             self._publish()
         except Exception as error:
             self._fail(error)
         time.sleep(self._clock.end(time.monotonic()))
 
-    def _sample(self) -> CommandSample | None:
-        """The latest command; the one before, which ages, where the writer is in the way."""
+    def _command(self, drive: StationDrive) -> StampedCommand | None:
+        """Return the latest command; the one before, which ages, where the writer is in the way."""
         if (read := self._commands.read()) is not None:
-            self._latest = CommandSample.unpack(read[1])
+            self._latest = StampedCommand.unpack(read[1], tuple(drive.session.robot.flippers))
         return self._latest
 
     def _publish(self) -> None:
@@ -142,7 +142,7 @@ class SimulationLoop:
             self._send_reports()
             self._drive = None
         gc.unfreeze()
-        self._drive = Drive(order.setup, order.scene, self._folder)
+        self._drive = StationDrive(order.setup, order.scene, self._folder)
         gc.collect()
         gc.freeze()  # What is built lives as long as the drive: no need to look at it again.
         self._orders.send(SceneReport(self._drive.scene_fields()))

@@ -1,25 +1,36 @@
-"""The web process's hold on the simulation's."""
+"""Handle of the simulation's process in the web process."""
 
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 from segtrack.errors import NotReadyError
-from segtrack.station.blocks import LatestValue
-from segtrack.station.simulation.exchange import COMMAND_CAPACITY, STATE_CAPACITY, CommandSample
+from segtrack.station.simulation.exchange import (
+    COMMAND_CAPACITY,
+    STATE_CAPACITY,
+    Close,
+    LatestValue,
+    Order,
+    Report,
+    RunReport,
+    StampedCommand,
+    Taken,
+)
 from segtrack.station.simulation.loop import simulate
-from segtrack.station.simulation.orders import Close, Order, Report, RunReport, Taken
 
 MAX_OUTSTANDING = 32
-"""Orders that wait in the pipe: it holds more, so that sending never waits."""
+"""Most orders in the pipe: it holds more, so that sending never waits."""
 _CLOSE_WITHIN = 3.0
 """Time that the process has to close its files [s]."""
 
 
 class SimulationProcess:
-    """The simulation, in a process that is started anew if it dies."""
+    """Simulation in a process that is started anew if it dies."""
 
     def __init__(self, folder: Path) -> None:
         """Start the process; it keeps recordings in `folder`."""
@@ -43,16 +54,16 @@ class SimulationProcess:
         except OSError:
             pass  # The next `reports` finds the process dead.
 
-    def command(self, sample: CommandSample) -> None:
+    def command(self, latest: StampedCommand) -> None:
         """Replace the latest command."""
-        self._commands.write(sample.pack())
+        self._commands.write(latest.pack())
 
     def state(self) -> tuple[int, bytes] | None:
-        """Number and bytes of the latest state."""
+        """Return number and bytes of the latest state."""
         return self._states.read()
 
     def reports(self) -> Iterator[Report]:
-        """Reports that have come; a process that has died is started anew, and reported as failed."""
+        """Yield the reports that have come; a process that died is started anew, and reported as failed."""
         try:
             while self._pipe.poll():
                 report = self._pipe.recv()
@@ -77,7 +88,7 @@ class SimulationProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Process id."""
         assert self._process.pid is not None
         return self._process.pid
 
@@ -90,7 +101,8 @@ class SimulationProcess:
             name="segtrack-simulation",
             daemon=True,
         )
-        self._process.start()
+        with _interrupts_blocked():
+            self._process.start()
         theirs.close()
 
     def _end(self) -> None:
@@ -99,3 +111,17 @@ class SimulationProcess:
             self._process.kill()
             self._process.join()
         self._pipe.close()
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # On Windows.
+        yield
+        return
+    resource_tracker.ensure_running()  # It would unblock it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,36 +1,209 @@
-"""The application: the page, the socket, reports, and the task that sends states."""
+"""Application of the station: the page, sockets, reports, and the task that sends states."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from html import escape
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.responses import HTMLResponse
 from nicegui import ui
 from starlette.types import ASGIApp
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from segtrack.errors import MessageError, NotReadyError, SegtrackError
+from segtrack.station import protocol
 from segtrack.station.page import build_page
+from segtrack.station.web.admission import HELLO_WITHIN, MAX_CLIENTS, MessageBudget
+from segtrack.station.web.catalogue import REPORTS, Library
+from segtrack.station.web.client import Client
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
-from segtrack.station.web.reports import report_routes
-from segtrack.station.web.socket import Sockets
 
-STATE_RATE = 30.0
-"""Most states that a client gets [1/s]."""
+_PAGE = "<!doctype html><meta charset=utf-8><title>segtrack reports</title><h1>Reports</h1>{}"
+
+
+def report_routes(library: Library) -> APIRouter:
+    """Create the routes of a list of operators, and of each one's report as HTML and CSV."""
+    router = APIRouter(prefix=REPORTS)
+
+    @router.get("", response_class=HTMLResponse)
+    def operators() -> str:
+        rows = [
+            f'<li>{escape(name)}: <a href="{REPORTS}/{i}">report</a>, <a href="{REPORTS}/{i}/csv">CSV</a>'
+            for i, name in enumerate(library.records.operators())
+        ]
+        return _PAGE.format(f"<ul>{''.join(rows)}</ul>" if rows else "<p>No trial has ended yet.")
+
+    @router.get("/{number}")
+    def report(number: int) -> Response:
+        return _answer(library, lambda: HTMLResponse(library.report(number, "html")))
+
+    @router.get("/{number}/csv")
+    def table(number: int) -> Response:
+        return _answer(library, lambda: Response(library.report(number, "csv"), media_type="text/csv"))
+
+    return router
+
+
+def _answer(library: Library, make: Callable[[], Response]) -> Response:
+    try:
+        return make()
+    except SegtrackError as error:
+        return Response(library.hide_folder(str(error)), status_code=404, media_type="text/plain")
+
+
+_POLICY_VIOLATION, _TRY_LATER = 1008, 1013
+_LOG_PERIOD = 1.0
+"""Shortest time between two logged lines about one client's messages [s]."""
 _LOG = logging.getLogger(__name__)
 
 
+class Sockets:
+    """Open sockets."""
+
+    def __init__(self, hub: Hub) -> None:
+        """Serve the clients of a hub."""
+        self._hub = hub
+        self._open = 0
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a socket until it closes; the hub learns of it in any case."""
+        await socket.accept()
+        if self._open >= MAX_CLIENTS:
+            _LOG.warning("a client too many was refused")
+            await _close(socket, _TRY_LATER, f"there are {MAX_CLIENTS} clients already")
+            return
+        self._open += 1
+        try:
+            await _Conversation(socket, self._hub).hold()
+        except (WebSocketDisconnect, RuntimeError):  # Starlette's own for a socket that is closed.
+            pass
+        finally:
+            self._open -= 1
+
+
+class _Conversation:
+    """Conversation over one socket."""
+
+    def __init__(self, socket: WebSocket, hub: Hub) -> None:
+        self._socket, self._hub = socket, hub
+        self._budget = MessageBudget(time.monotonic())
+        self._logged_at = float("-inf")
+        self._delivery: asyncio.TimerHandle | None = None
+
+    async def hold(self) -> None:
+        """Greet, then listen and send until one of both ends."""
+        try:
+            hello = await asyncio.wait_for(self._greeting(), HELLO_WITHIN)
+        except asyncio.TimeoutError:
+            hello = None
+        if hello is None:
+            self._log("no hello")
+            await _close(self._socket, _POLICY_VIOLATION, "no hello")
+            return
+        try:
+            client = self._hub.join(hello, self._budget)
+        except NotReadyError as error:
+            self._log(str(error))
+            await _close(self._socket, _TRY_LATER, str(error))
+            return
+        sender = asyncio.create_task(self._send(client))
+        try:
+            await self._listen(client)
+        finally:
+            if self._delivery is not None:
+                self._delivery.cancel()
+            self._hub.leave(client)
+            sender.cancel()
+            with suppress(asyncio.CancelledError):
+                await sender
+
+    async def _greeting(self) -> protocol.Hello | None:
+        text = await self._receive()
+        try:
+            message = protocol.read_message(text or "")
+        except MessageError as error:
+            self._log(str(error))
+            return None
+        return message if isinstance(message, protocol.Hello) else None
+
+    async def _listen(self, client: Client) -> None:
+        while (text := await self._receive()) is not None:
+            now = time.monotonic()
+            verdict = self._budget.spend(now)
+            if verdict == "close":
+                self._log(f"client {client.id} floods")
+                await _close(self._socket, _POLICY_VIOLATION, "too many messages")
+                return
+            if verdict == "drop":
+                self._log(f"client {client.id}: messages dropped")
+                continue
+            try:
+                self._hub.take(client, protocol.read_message(text), now)
+            except MessageError as error:
+                self._log(f"client {client.id}: {error}")
+                client.answer(protocol.ErrorAnswer(what=str(error)))
+            if client.commands is not None:
+                self._deliver(client)
+
+    def _deliver(self, client: Client) -> None:
+        """Deliver delayed controls now, and again when the next arrive."""
+        if self._delivery is not None:
+            self._delivery.cancel()
+            self._delivery = None
+        now = time.monotonic()
+        due = self._hub.deliver(client, now)
+        if due is not None:
+            loop = asyncio.get_running_loop()
+            self._delivery = loop.call_later(max(due - now, 0.0), self._deliver, client)
+
+    async def _receive(self) -> str | None:
+        """Return the next message's text; None when the socket closes, an empty one for what is no text."""
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return None
+        return message.get("text") or ""
+
+    async def _send(self, client: Client) -> None:
+        try:
+            while True:
+                message = await client.next()
+                if isinstance(message, bytes):
+                    await self._socket.send_bytes(message)
+                else:
+                    await self._socket.send_text(message)
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # It is closed: listening ends as well.
+
+    def _log(self, what: str) -> None:
+        now = time.monotonic()
+        if now - self._logged_at >= _LOG_PERIOD:
+            self._logged_at = now
+            _LOG.warning("%s", ascii(what)[1:-1][:300])
+
+
+async def _close(socket: WebSocket, code: int, reason: str) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_text(protocol.ErrorAnswer(what=reason).model_dump_json())
+        await socket.close(code, reason)
+
+
+STATE_RATE = 30.0
+"""Largest rate of states to a client [1/s]."""
+
+
 def create_app(hub: Hub, *, origins: frozenset[str], token: str | None) -> ASGIApp:
-    """The station's application, guarded.
+    """Create the station's application, guarded.
 
     Args:
-        hub: What it serves.
-        origins: Allowed, such as `http://127.0.0.1:8080`.
-        token: That a client must show; None needs none.
+        hub: Hub that it serves.
+        origins: Allowed origins, such as `http://127.0.0.1:8080`.
+        token: Secret that a client must show; None for no secret.
     """
 
     @asynccontextmanager
@@ -64,6 +237,6 @@ async def _broadcast(hub: Hub) -> None:
         try:
             hub.broadcast(time.monotonic())
         except Exception:
-            _LOG.exception("states were not sent")
+            logging.getLogger(__name__).exception("states were not sent")
         due = max(due + 1 / STATE_RATE, loop.time())
         await asyncio.sleep(due - loop.time())

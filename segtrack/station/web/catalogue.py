@@ -1,29 +1,123 @@
-"""What can be chosen on the page: names, never paths."""
+"""Names on offer, never paths: vehicles, courses, recordings and operators' records."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal, get_args
 
 from segtrack.courses import Course, bundled_courses, load_course
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.errors import UnknownNameError
+from segtrack.engine.track_models import EngineName, track_model_names
+from segtrack.errors import SegtrackError, UnknownNameError
+from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
+from segtrack.scoring import Records, Result, ScoringSettings, report_csv, report_html
 from segtrack.station.protocol import CourseOption, Options, Setup
 from segtrack.terrain import published_soils
-from segtrack.world import TRACK_MODELS
+
+RECORDINGS, RECORDS = "recordings", "records"
+REPORTS = "/station/report"
+_MAX_LISTED = 100
+_LOG = logging.getLogger(__name__)
+
+
+def default_folder() -> Path:
+    """Return the default folder of a station."""
+    return Path.home() / ".local" / "share" / "segtrack"
+
+
+class Library:
+    """The station's folder.
+
+    Attributes:
+        folder: Path of the folder.
+        records: Records of operators.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder, if there is none.
+
+        Raises:
+            FileAccessError: It cannot be made or written to.
+        """
+        folder = folder.absolute()
+        self.folder, self.records = folder, Records(folder / RECORDS)
+        for part in (RECORDINGS, RECORDS):
+            check_writable(folder / part)
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        self.refresh()
+
+    @property
+    def recordings_folder(self) -> Path:
+        """Folder of the recordings."""
+        return self.folder / RECORDINGS
+
+    def refresh(self) -> None:
+        """Update the list of recordings."""
+        found = sorted(self.recordings_folder.glob("*.mcap"), reverse=True)
+        self._recordings = {path.stem: path for path in found[:_MAX_LISTED]}
+
+    def recordings(self) -> tuple[str, ...]:
+        """Return the names of the recordings, newest first."""
+        return tuple(self._recordings)
+
+    def recording(self, name: str) -> Path:
+        """Return the file of a recording.
+
+        Raises:
+            UnknownNameError: It is not among them.
+        """
+        if name not in self._recordings:
+            raise UnknownNameError("recording", name, self._recordings)
+        return self._recordings[name]
+
+    def keep(self, result: Result) -> str:
+        """Add a result to its operator's record; returns the outcome as a message."""
+        try:
+            self.records.add(result)
+        except SegtrackError as error:
+            _LOG.error("%s", error)
+            return str(error)
+        return f"{result.operator}: {result.outcome}"
+
+    def hide_folder(self, text: str) -> str:
+        """Remove the data folder's path from a message before it is sent to a client."""
+        return text.replace(f"{self.folder}/", "")
+
+    def report_link(self, operator: str | None) -> str:
+        """Return the link of an operator's report, or of a list of all."""
+        known = self.records.operators()
+        return f"{REPORTS}/{known.index(operator)}" if operator in known else REPORTS
+
+    def report(self, number: int, kind: Literal["html", "csv"]) -> str:
+        """Return the report of the operator with this number in the list.
+
+        Raises:
+            SegtrackError: There is no such number, or the record cannot be read.
+        """
+        known = self.records.operators()
+        if not 0 <= number < len(known):
+            raise UnknownNameError("report", number, map(str, range(len(known))))
+        written = datetime.now().isoformat(sep=" ", timespec="minutes")
+        if kind == "csv":
+            return report_csv(self.records, known[number], ScoringSettings())
+        return report_html(self.records, known[number], ScoringSettings(), written)
+
 
 FIRST_COURSE = "okada-step"
-"""What is driven unless something else is said."""
+"""Default course."""
 
 
 class Catalogue:
     """Vehicles and courses on offer: those that come with segtrack, and files given at the start.
 
     Attributes:
-        first: What is driven at first.
-        options: What the page offers.
+        first: First setup.
+        options: Choices that the page offers.
     """
 
     def __init__(self, vehicle: str | None = None, course: str | None = None) -> None:
@@ -41,7 +135,7 @@ class Catalogue:
         self.options = self._options()
 
     def course(self, name: str, setting: float | None = None) -> Course:
-        """A course on offer.
+        """Return a course on offer.
 
         Raises:
             UnknownNameError: It is not on offer.
@@ -49,7 +143,7 @@ class Catalogue:
         return load_course(_named("course", name, self._courses), setting)
 
     def vehicle(self, name: str) -> VehicleDescription:
-        """A vehicle on offer.
+        """Return a vehicle on offer.
 
         Raises:
             UnknownNameError: It is not on offer.
@@ -57,7 +151,7 @@ class Catalogue:
         return load_vehicle(_named("vehicle", name, self._vehicles))
 
     def drive_setup(self, setup: Setup) -> DriveSetup:
-        """What the simulation takes, names replaced by the files that they stand for.
+        """Return the simulation's setup, names replaced by the files that they stand for.
 
         Raises:
             SegtrackError: A name that is not on offer, or values that do not go together.
@@ -70,8 +164,8 @@ class Catalogue:
         return DriveSetup(**values).resolved()
 
     def _options(self) -> Options:
-        engines = [engine for engine in TRACK_MODELS if engine != "pybullet" or find_spec("pybullet")]
-        models = dict.fromkeys(model for engine in engines for model in TRACK_MODELS[engine])
+        engines = [name for name in get_args(EngineName) if name != "pybullet" or find_spec("pybullet")]
+        models = dict.fromkeys(model for engine in engines for model in track_model_names(engine))
         models.pop("wheels:N", None)  # Any number of wheels: nothing to choose from.
         courses = [self.course(name) for name in self._courses]
         return Options(
@@ -90,7 +184,7 @@ def _named(kind: str, name: str, offered: dict[str, str]) -> str:
 
 
 def _offer(given: str, offered: dict[str, str], load: Callable[[str], Course | VehicleDescription]) -> str:
-    """The name that something given is on offer by; a file joins the others."""
+    """Return the name that something given is on offer by; a file joins the others."""
     if given in offered:
         return given
     name = load(given).name

@@ -1,34 +1,88 @@
-"""One client's end: what it gets next, and what of it is let through."""
+"""Client of the station: messages to it, the latest of each kind, and its radio link."""
 
 from __future__ import annotations
 
 import asyncio
+import heapq
+import math
+import random
 from collections import deque
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from segtrack.station.limits import MessageBudget
-from segtrack.station.link import DegradedLink
-from segtrack.station.protocol import ControlsMessage, LinkRequest
+from segtrack.station.protocol import ControlsMessage, LinkQuality, LinkRequest
+from segtrack.station.web.admission import MessageBudget
+
+Item = TypeVar("Item")
+_RATE_TOLERANCE = 0.1
+"""Fraction of a period by which a message may come early: senders' clocks are not exact."""
+
+
+class DegradedLink(Generic[Item]):
+    """One direction of a link.
+
+    Attributes:
+        quality: Delay, jitter, loss and rate.
+    """
+
+    def __init__(self, quality: LinkQuality, seed: int) -> None:
+        """Open a link without messages in transit."""
+        self.quality = quality
+        self._random = random.Random(seed)
+        self._on_the_way: list[tuple[float, int, Item]] = []
+        self._number = 0
+        self._arrived = -1
+        self._free_at = -math.inf
+
+    def send(self, now: float, item: Item) -> None:
+        """Send a message at time `now` [s]."""
+        if now < self._free_at:
+            return
+        self._free_at = now + (1 - _RATE_TOLERANCE) / self.quality.rate
+        lost = self._random.random() < self.quality.loss
+        late = self._random.uniform(0.0, self.quality.jitter)
+        if not lost:
+            heapq.heappush(self._on_the_way, (now + self.quality.delay + late, self._number, item))
+        self._number += 1
+
+    @property
+    def next_arrival(self) -> float | None:
+        """Arrival time of the next message [s]; None without one."""
+        return self._on_the_way[0][0] if self._on_the_way else None
+
+    def discard(self) -> None:
+        """Discard all messages in transit."""
+        self._on_the_way.clear()
+
+    def receive(self, now: float) -> list[Item]:
+        """Return the messages that have arrived until `now` [s], in the order in which they were sent."""
+        arrived = []
+        while self._on_the_way and self._on_the_way[0][0] <= now:
+            _, number, item = heapq.heappop(self._on_the_way)
+            if number > self._arrived:
+                self._arrived = number
+                arrived.append(item)
+        return arrived
+
 
 MAX_LAG = 0.3
 """Time by which controls may come later than the quickest have [s]; later ones are from before a stall."""
 _CLOCK_TOLERANCE = 1e-4
-"""What the quickest way is taken to grow by with each message, since clocks differ [s]."""
+"""Allowance for clocks that differ: growth of the shortest delay with each message [s]."""
 _MAX_ANSWERS = 16
 
 
 class Client:
-    """A connected client.
+    """Connected client.
 
     What it is sent is the latest of each kind: a state that was not sent when the next one came is skipped.
 
     Attributes:
-        id: Of the client.
-        name: For people.
-        budget: What it may still send.
-        contacts: Whether its states hold contact loads.
+        id: Number of the client.
+        name: Name for people.
+        budget: Messages that it may still send.
+        contacts: True if its states hold contact loads.
         link: Degradation of its link; None if it is not degraded.
         video: States on their way to it, where the link is degraded.
         commands: Controls on their way from it, where the link is degraded.
@@ -56,11 +110,11 @@ class Client:
 
     @property
     def degradation(self) -> dict[str, Any] | None:
-        """How its link is degraded, for `protocol.Status`."""
+        """Degradation of its link for `protocol.StatusMessage`."""
         return None if self.link is None else self.link.model_dump(include={"video", "command", "seed"})
 
     def is_news(self, message: ControlsMessage, now: float) -> bool:
-        """Whether controls that come at `now` [s] are newer than all before, and not from before a stall."""
+        """Return True if controls that come at `now` [s] are the newest, and not from before a stall."""
         if message.seq <= self._seq or message.time < self._time:
             return False
         self._seq, self._time = message.seq, message.time

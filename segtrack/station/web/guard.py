@@ -1,4 +1,4 @@
-"""Who may come in, and how many: one check before any page, file or socket."""
+"""Guard of the station: one check before any page, file or socket."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from segtrack.station.limits import PAGE_BURST, PAGE_RATE, Bucket
+from segtrack.station.web.admission import PAGE_BURST, PAGE_RATE, Bucket
 
 COOKIE = "segtrack_station"
-"""Holds the token after the printed link was opened."""
+"""Name of the cookie with the token, set when the printed link is opened."""
 _POLICY_VIOLATION = 1008
 _OTHER_SITES = "cross-site", "same-site"
 _LOG = logging.getLogger(__name__)
@@ -34,9 +34,9 @@ class Guard:
         """Guard an application.
 
         Args:
-            app: What is guarded.
-            origins: Allowed, such as `http://127.0.0.1:8080`; their hosts are the allowed hosts.
-            token: That must be shown, by the link's query or the cookie that it leaves; None needs none.
+            app: Application that is guarded.
+            origins: Allowed origins, such as `http://127.0.0.1:8080`; their hosts are the allowed hosts.
+            token: Secret, shown by the link's query or the cookie that it leaves; None for no secret.
         """
         self._app, self._origins, self._token = app, origins, token
         self._pages = Bucket(PAGE_RATE, PAGE_BURST, time.monotonic())
@@ -86,20 +86,20 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, probl
 
 
 def _is_link(path: str, headers: Headers) -> bool:
-    """Whether a person follows a link to the page."""
+    """Return True if a person follows a link to the page."""
     wanted = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return path == "/" and wanted == ("navigate", "document")
 
 
 def _is_page(scope: Scope) -> bool:
-    """Whether a request makes work: for a page, its session, or what there is not; files do not."""
+    """Return True if a request makes work: for a page, its session, or what there is not; files do not."""
     if scope["path"].startswith("/_nicegui_ws/"):
         return b"sid=" not in scope["query_string"]
     return not scope["path"].startswith(("/_nicegui/", "/station/socket"))
 
 
 def _cookies(header: str) -> list[str]:
-    """Tokens that a cookie header shows."""
+    """Return the tokens that a cookie header shows."""
     with suppress(CookieError):
         cookie = SimpleCookie(header).get(COOKIE)
         return [] if cookie is None else [cookie.value]

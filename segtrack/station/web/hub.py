@@ -1,4 +1,4 @@
-"""What a client's message does, and what clients see: the station's decisions, without a socket."""
+"""Hub of the station: effects of clients' messages, and messages to clients, without a socket."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import logging
 from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
 from segtrack.station import protocol
 from segtrack.station.bindings import Action
-from segtrack.station.limits import MessageBudget
+from segtrack.station.inputs import held_actions
 from segtrack.station.protocol import ClientMessage, ControlsMessage, Flag
-from segtrack.station.roles import Seats
-from segtrack.station.simulation.orders import (
+from segtrack.station.simulation.exchange import (
     RecordingReport,
     Refused,
     Report,
@@ -18,12 +17,10 @@ from segtrack.station.simulation.orders import (
     SceneReport,
     TrialEnded,
 )
-from segtrack.station.web.catalogue import Catalogue
+from segtrack.station.web.admission import MessageBudget, Seats
+from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.client import Client
-from segtrack.station.web.library import Library
-from segtrack.station.web.run import Run, Simulation
-from segtrack.station.web.steering import held
-from segtrack.station.web.trials import Trials
+from segtrack.station.web.run import Simulation, StationRun, Trials
 from segtrack.station.web.viewing import SeenState, Viewing
 
 _STATUS_PERIOD = 0.2
@@ -32,12 +29,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Hub:
-    """Clients, who of them drives, and what they drive.
+    """Clients of a station, their roles and their run.
 
     Attributes:
-        seats: Who drives.
-        run: What is simulated.
-        trials: Of the run.
+        seats: Roles of the clients.
+        run: Run of the simulation.
+        trials: Trials of the run.
         library: Recordings and records.
         viewing: Replay and ghost.
     """
@@ -45,7 +42,7 @@ class Hub:
     def __init__(self, simulation: Simulation, catalogue: Catalogue, library: Library) -> None:
         """Begin without clients; the simulation builds what the catalogue offers first."""
         self.seats = Seats()
-        self.run = Run(simulation, catalogue)
+        self.run = StationRun(simulation, catalogue)
         self.library, self.viewing = library, Viewing(library)
         self.trials = Trials(self.run, library)
         self._options = catalogue.options
@@ -92,7 +89,7 @@ class Hub:
         try:
             self._obey(client, message, now)
         except SegtrackError as error:
-            client.answer(protocol.ErrorAnswer(what=self.library.without_path(str(error))))
+            client.answer(protocol.ErrorAnswer(what=self.library.hide_folder(str(error))))
         self._status_due = True
 
     def deliver(self, client: Client, now: float) -> float | None:
@@ -105,9 +102,9 @@ class Hub:
 
     def broadcast(self, now: float) -> None:
         """Send each client the latest state, and what else has changed."""
-        for report in self.run.hear():
-            self._hear(report)
-        self._look_in(now)
+        for report in self.run.take_reports():
+            self._handle_report(report)
+        self._poll_library(now)
         self.run.show_contacts(any(client.contacts for client in self._clients.values()))
         stopped = Flag.E_STOP if self.run.steering.e_stop else Flag(0)
         latest = self.viewing.replayed(now, stopped) or self._simulated()
@@ -119,17 +116,17 @@ class Hub:
             for client in self._clients.values():
                 client.show("status", self._status(client, now).model_dump_json())
 
-    def _look_in(self, now: float) -> None:
-        """Show recordings that have been read since."""
+    def _poll_library(self, now: float) -> None:
+        """Show recordings that have been read since the last call."""
         try:
-            if self.viewing.look_in(now):
+            if self.viewing.poll_library(now):
                 self._show_scene()
         except SegtrackError as error:
             self._message, self._status_due = str(error), True
         if self.viewing.replay is not None and self.viewing.replay.playing:
             self._status_due = True
 
-    def _hear(self, report: Report) -> None:
+    def _handle_report(self, report: Report) -> None:
         self._status_due = True
         match report:
             case SceneReport():
@@ -153,7 +150,7 @@ class Hub:
     def _controls(self, client: Client, message: ControlsMessage, now: float) -> None:
         if client.id != self.seats.driver:
             return
-        if Action.E_STOP in held(message).actions:
+        if message.visible and Action.E_STOP in held_actions(message):
             self._latch(True)
         if not client.is_news(message, now):
             return
@@ -194,7 +191,7 @@ class Hub:
             case protocol.Configure(setup=setup):
                 self.run.configure(setup)
                 self.viewing.close()
-            case protocol.Run(action=action):
+            case protocol.RunRequest(action=action):
                 self.trials.set_run(action, self.seats.role(client.id))
                 if action in ("start", "reset"):
                     self._show_run()
@@ -250,7 +247,7 @@ class Hub:
         """Latch the emergency stop, or release it; what is still on its way to the vehicle undoes no stop."""
         driver = self._clients.get(self.seats.driver or 0)
         if stopped and driver is not None and driver.commands is not None:
-            driver.commands.drop()
+            driver.commands.discard()
         self._status_due |= stopped != self.run.steering.e_stop
         self.run.steering.stop(stopped)
 
@@ -276,21 +273,21 @@ class Hub:
         fields = self.viewing.scene_fields() or self.run.fields
         if fields is None:
             return
-        self._scene = protocol.Scene(**fields | {"ghost": self.viewing.ghost_look()}).model_dump_json()
+        self._scene = protocol.SceneMessage(**fields | {"ghost": self.viewing.ghost_look()}).model_dump_json()
         for client in self._clients.values():
             client.show("scene", self._scene)
 
-    def _status(self, client: Client, now: float) -> protocol.Status:
+    def _status(self, client: Client, now: float) -> protocol.StatusMessage:
         run = self.run
         role = self.seats.role(client.id)
         replay, ghost = self.viewing.replay, self.viewing.ghost
         links = {other.id: link for other in self._clients.values() if (link := other.degradation)}
-        return protocol.Status(
+        return protocol.StatusMessage(
             role="driver" if client.id == self.seats.driver else role,
             driver=self.seats.driver,
             clients=self.seats.listed(),
             run=run.state,
-            reason=self.library.without_path(run.reason),
+            reason=self.library.hide_folder(run.reason),
             setup=run.setup,
             trial=self.trials.status(),
             recordings=self.library.recordings(),
@@ -298,5 +295,5 @@ class Hub:
             ghost=None if ghost is None else ghost.name,
             link=client.degradation,
             links=links if role == "instructor" else None,
-            message=self.library.without_path(self._message),
+            message=self.library.hide_folder(self._message),
         )

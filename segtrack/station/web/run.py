@@ -1,16 +1,21 @@
-"""What is simulated, as the web process knows it: orders out, reports in."""
+"""Run of the simulation in the web process: steering, orders, reports and trials."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal, Protocol
 
+from segtrack.description import VehicleDescription
 from segtrack.errors import NotReadyError
+from segtrack.recording.setup import Command
+from segtrack.scoring import Result, check_operator
 from segtrack.station import protocol
-from segtrack.station.protocol import RunState, Setup, TrialStatus
-from segtrack.station.simulation.exchange import CommandSample
-from segtrack.station.simulation.orders import (
+from segtrack.station.inputs import NOTHING_HELD, InputMapper
+from segtrack.station.protocol import ControlsMessage, LinkRequest, Role, RunState, Setup, TrialStatus
+from segtrack.station.simulation.exchange import (
     Build,
     Order,
     Report,
@@ -19,40 +24,100 @@ from segtrack.station.simulation.orders import (
     SetRun,
     SetTrial,
     ShowContacts,
+    StampedCommand,
+    TrialAction,
     TrialReport,
 )
-from segtrack.station.web.catalogue import Catalogue
-from segtrack.station.web.steering import Steering
+from segtrack.station.web.catalogue import Catalogue, Library
+
+_LONGEST_STEP = 0.1
+"""Longest time between controls that a key's ramp goes on through [s]."""
+
+
+class TakesCommands(Protocol):
+    """Receiver of commands."""
+
+    def command(self, latest: StampedCommand) -> None:
+        """Replace the latest command."""
+
+
+class Steering:
+    """Mapping of the driver's controls to commands; the emergency stop latches here.
+
+    Attributes:
+        e_stop: True while the emergency stop is latched.
+    """
+
+    def __init__(self, simulation: TakesCommands, vehicle: VehicleDescription, scene: int) -> None:
+        """Steer a vehicle in a scene."""
+        self._simulation = simulation
+        self.e_stop = False
+        self.change_vehicle(vehicle, scene)
+
+    def change_vehicle(self, vehicle: VehicleDescription, scene: int) -> None:
+        """Steer another vehicle from now on, which begins at rest."""
+        self._vehicle, self._scene = vehicle, scene
+        self.rest()
+
+    def rest(self) -> None:
+        """Stop the belts, until controls come: the driver is gone, or another one is there."""
+        self._mapper = InputMapper(self._vehicle)
+        if self.e_stop:
+            self._mapper.stop()
+        self._at: float | None = None
+        self._latest = StampedCommand(self._scene, -math.inf, 0.0, self.e_stop)
+        self._simulation.command(self._latest)
+
+    def stop(self, on: bool) -> None:
+        """Latch the emergency stop, or release it; nothing moves before everything was let go."""
+        if on:
+            self._mapper.stop()
+        else:
+            self._mapper.release()
+        self.e_stop = on
+        self._latest = replace(self._latest, e_stop=on, command=Command())
+        self._simulation.command(self._latest)
+
+    def drive(self, message: ControlsMessage, now: float) -> None:
+        """Take controls that came at `now` [s]; those of a page that is not seen are all let go."""
+        step = 0.0 if self._at is None else min(now - self._at, _LONGEST_STEP)
+        self._at = now
+        command = self._mapper.update(message if message.visible else NOTHING_HELD, step)
+        if not message.visible:
+            self._mapper.wait()
+        self.e_stop = self._mapper.stopped
+        self._latest = StampedCommand(self._scene, now, message.time, self.e_stop, command)
+        self._simulation.command(self._latest)
 
 
 class Simulation(Protocol):
-    """What simulates, in a process of its own or in a test."""
+    """Simulation in a process of its own, or a double in a test."""
 
     def order(self, order: Order) -> None:
         """Send an order."""
 
-    def command(self, sample: CommandSample) -> None:
+    def command(self, latest: StampedCommand) -> None:
         """Replace the latest command."""
 
     def state(self) -> tuple[int, bytes] | None:
-        """Number and bytes of the latest state."""
+        """Return number and bytes of the latest state."""
 
     def reports(self) -> Iterator[Report]:
-        """Reports that have come."""
+        """Yield the reports that have come."""
 
 
-class Run:
-    """The run: its setup, its state and its trial.
+class StationRun:
+    """Run of a station: its setup, its state and its trial.
 
     Attributes:
-        simulation: What simulates it.
-        setup: What is driven where.
+        simulation: Simulation that orders go to.
+        setup: Vehicle, course and simulation.
         scene: Number of its scene.
-        state: Of the run.
-        reason: Why it failed.
-        trial: As it stands; None without one.
-        fields: Of its scene; None before it is built.
-        steering: Of whoever drives.
+        state: State of the run.
+        reason: Reason for which it failed, or "".
+        trial: Progress of the trial; None without one.
+        fields: Fields of its scene; None before it is built.
+        steering: Controls of the driver, as commands.
     """
 
     def __init__(self, simulation: Simulation, catalogue: Catalogue) -> None:
@@ -114,25 +179,25 @@ class Run:
         self.simulation.order(order)
 
     def show_contacts(self, wanted: bool) -> None:
-        """See to it that states hold contact loads, or none."""
+        """Order states with contact loads, or without."""
         if wanted != self._contacts:
             with suppress(NotReadyError):  # The next time, then.
                 self.simulation.order(ShowContacts(wanted))
                 self._contacts = wanted
 
     def event(self) -> tuple[str, float | None, str]:
-        """Course, setting and vehicle: what a rate depends on besides the operator."""
+        """Return course, setting and vehicle, which a rate depends on besides the operator."""
         course = self._catalogue.course(self.setup.course, self.setup.setting)
         setting = None if course.setting is None else course.setting.value
         return course.name, setting, self._catalogue.vehicle(self.setup.vehicle).name
 
     def conditions(self) -> dict[str, str]:
-        """What else a result depends on, in words."""
+        """Return the other conditions of a result, as text by name."""
         values = self.setup.model_dump(exclude={"vehicle", "course", "setting"}, exclude_none=True)
         return {name: str(value) for name, value in values.items()}
 
-    def hear(self) -> Iterator[Report]:
-        """Take in the reports that have come; returns them."""
+    def take_reports(self) -> Iterator[Report]:
+        """Apply the reports that have come, and yield them."""
         for report in self.simulation.reports():
             match report:
                 case RunReport(state, reason):
@@ -144,3 +209,73 @@ class Run:
                 case TrialReport(fields):
                     self.trial = protocol.TrialStatus(**fields)
             yield report
+
+
+class Trials:
+    """Trials of a run."""
+
+    def __init__(self, run: StationRun, library: Library) -> None:
+        """Begin without a trial."""
+        self._run, self._library = run, library
+        self._expert: Result | None = None
+        self._operator: str | None = None
+
+    def order(self, action: TrialAction, operator: str, repetitions: int, link: LinkRequest | None) -> None:
+        """Begin or abandon a trial, or ask for help; conditions name the degradation of the driver's link.
+
+        Raises:
+            SegtrackError: The operator's name is none, or the simulation is not ready.
+        """
+        operator, conditions = check_operator(operator), self._run.conditions()
+        if link is not None:
+            conditions["link"] = link.model_dump_json(include={"video", "command"})
+        expert = self._library.records.expert_result(*self._run.event()) if action == "begin" else None
+        self._run.set_trial(SetTrial(action, operator, repetitions, conditions))
+        if action == "begin":
+            self._expert, self._operator = expert, operator
+
+    def set_run(self, action: Literal["start", "pause", "reset", "stop"], role: Role) -> None:
+        """Start, pause, reset or stop the run; an instructor alone interrupts a trial, and stops it as well.
+
+        Raises:
+            NotReadyError: A trial is on, or the simulation is not ready.
+        """
+        if action in ("pause", "stop") and self.on and role != "instructor":
+            raise NotReadyError(f"{action} the run", "a trial is on; abandon it, or ask an instructor")
+        if action == "stop":
+            self.intervene("abandon")
+        self._run.set_run(action)
+
+    def intervene(self, action: Literal["abandon", "help"]) -> None:
+        """Abandon the present trial, or note help in it, whoever asks; does nothing without one.
+
+        Raises:
+            NotReadyError: The simulation is busy.
+        """
+        trial = self._run.trial if self.on else None
+        if trial is not None and (action == "abandon" or trial.paused is None):
+            self._run.set_trial(SetTrial(action, trial.operator, trial.repetitions, {}))
+
+    @property
+    def on(self) -> bool:
+        """True while a trial is under way."""
+        return self._run.trial is not None and not self._run.trial.over
+
+    def name_expert(self, operator: str) -> None:
+        """Make an operator the expert for the present course, setting and vehicle.
+
+        Raises:
+            SegtrackError: The operator has passed no trial there.
+        """
+        self._library.records.name_expert(operator, *self._run.event())
+
+    def status(self) -> TrialStatus | None:
+        """Return the progress of the trial, compared with the expert's; None without one."""
+        trial, expert = self._run.trial, self._expert
+        if trial is None or trial.rate is None or expert is None:
+            return trial
+        return trial.model_copy(update={"expert_fraction": trial.rate / expert.rate})
+
+    def report_link(self) -> str:
+        """Return the link of the last operator's report."""
+        return self._library.report_link(self._operator)

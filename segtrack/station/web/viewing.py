@@ -1,25 +1,145 @@
-"""What is seen besides the simulation: a recording that is replayed, and one that drives along as a ghost.
-
-Files are read in a thread of their own, so that nobody waits.
-"""
+"""Recordings on the page: one that is replayed, and one that drives along as a ghost."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.courses import load_course
 from segtrack.errors import InvalidValueError, NotReadyError
+from segtrack.recording.recording import Recording
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
-from segtrack.station.web.library import Library
-from segtrack.station.web.replay import Film, Replay
+from segtrack.station.scene import course_json, ground_json
+from segtrack.station.web.catalogue import Library
+
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True)
+class OpenRecording:
+    """Recording that is open on the page, with its scene.
+
+    Attributes:
+        name: Name of the recording.
+        recording: Recorded drive.
+        scene: The fields of `protocol.SceneMessage` but for the number and the ghost.
+    """
+
+    name: str
+    recording: Recording
+    scene: dict[str, Any]
+
+    @classmethod
+    def open(cls, name: str, path: Path) -> OpenRecording:
+        """Read a recording's file.
+
+        Raises:
+            SegtrackError: It cannot be read, or is none.
+        """
+        recording = Recording.open(path)
+        with recording.unpacked() as setup:
+            course = load_course(setup.course, setup.setting).with_ground(setup.friction, setup.soil)
+        scene = {
+            "look": recording.look.as_json(),
+            "ground": ground_json(course),
+            "course": course_json(course),
+            "readings": recording.reading_names,
+        }
+        return cls(name, recording, scene)
+
+    def pose(self, time: float) -> NDArray[np.float64]:
+        """Return the flat pose at a time since the beginning [s]; the ends are held."""
+        return self.recording.poses_at(time)
+
+
+class Playback:
+    """Playback of a recording.
+
+    Attributes:
+        film: Recording that is played.
+        scene: Number of its scene.
+        playing: True while time runs.
+        speed: Speed of playing over that of driving.
+    """
+
+    def __init__(self, film: OpenRecording, scene: int, now: float) -> None:
+        """Begin at the first state, not yet playing."""
+        self.film, self.scene = film, scene
+        self.playing, self.speed = False, 1.0
+        self._first, self._last = (float(time) for time in film.recording.times[[0, -1]])
+        self._time, self._at, self._frame = self._first, now, 0
+
+    def play(self, speed: float, now: float) -> None:
+        """Play, from the beginning if it stands at the end."""
+        self.time(now)
+        self._time = self._first if self._time >= self._last else self._time
+        self.playing, self.speed = True, speed
+
+    def pause(self, now: float) -> None:
+        """Stand still."""
+        self.time(now)
+        self.playing = False
+
+    def seek(self, time: float, now: float) -> None:
+        """Go to a time since the beginning [s]."""
+        self._time, self._at = min(max(time, self._first), self._last), now
+
+    def time(self, now: float) -> float:
+        """Return the present time since the beginning [s]; at the end it stops by itself."""
+        if self.playing:
+            self._time = min(self._time + self.speed * (now - self._at), self._last)
+            self.playing = self._time < self._last
+        self._at = now
+        return self._time
+
+    def state(self, now: float, flags: Flag) -> StateMessage:
+        """Return the state to show at `now` [s], with flags of the simulation, which waits."""
+        time, recording = self.time(now), self.film.recording
+        self._frame += 1
+        row = min(int(np.searchsorted(recording.times, time)), len(recording.ticks) - 1)
+        readings = recording.readings[row]
+        energy = dict(zip(recording.reading_names, readings, strict=True)).get("energy [J]", 0.0)
+        return StateMessage(
+            scene=self.scene,
+            frame=self._frame,
+            flags=flags | Flag.REPLAY,
+            time=time,
+            server_time=now,
+            trial_clock=0.0,
+            client_time=0.0,
+            real_time_factor=self.speed if self.playing else 0.0,
+            late_share=0.0,
+            energy=float(energy),
+            command_age=0.0,
+            pose=self.film.pose(time),
+            ghost=_NONE,
+            readings=readings,
+            contacts=np.empty((0, 6)),
+        )
+
+    def status(self, now: float) -> dict[str, Any]:
+        """Return the progress for `protocol.StatusMessage`."""
+        return {
+            "name": self.film.name,
+            "time": self.time(now),
+            "duration": self._last,
+            "playing": self.playing,
+            "speed": self.speed,
+            "damaged": self.film.recording.damaged,
+        }
+
 
 _FIRST_SCENE = 2**31
 """Numbers of replays' scenes; those of simulations are smaller."""
 
 
 class SeenState:
-    """A state's bytes, with and without contact loads."""
+    """Bytes of a state, with and without contact loads."""
 
     def __init__(self, data: bytes) -> None:
         """Take a packed state."""
@@ -27,7 +147,7 @@ class SeenState:
         self._bare: bytes | None = None
 
     def bytes_for(self, contacts: bool) -> bytes:
-        """The message for a client that wants contact loads, or does not."""
+        """Return the message for a client that wants contact loads, or does not."""
         if contacts:
             return self._data
         if self._bare is None:
@@ -36,24 +156,24 @@ class SeenState:
 
 
 class Viewing:
-    """Replay and ghost.
+    """Replay and ghost of a station.
 
     Attributes:
-        replay: What is played instead of the simulation; None if nothing is.
-        ghost: What is seen beside the vehicle; None if nothing is.
+        replay: Recording shown instead of the simulation; None without one.
+        ghost: Recording shown beside the vehicle; None without one.
     """
 
     def __init__(self, library: Library) -> None:
         """Begin with neither."""
-        self.replay: Replay | None = None
-        self.ghost: Film | None = None
+        self.replay: Playback | None = None
+        self.ghost: OpenRecording | None = None
         self._library = library
         self._reader = ThreadPoolExecutor(1, "segtrack-recording")
-        self._reading: dict[str, Future[Film]] = {}
+        self._reading: dict[str, Future[OpenRecording]] = {}
         self._scenes = _FIRST_SCENE
 
     def obey(self, request: ReplayRequest, now: float) -> bool:
-        """Open, play, pause, seek or close; returns whether the scene has changed.
+        """Open, play, pause, seek or close; returns True if the scene has changed.
 
         Raises:
             SegtrackError: There is no such recording, or nothing is open.
@@ -77,13 +197,13 @@ class Viewing:
         return False
 
     def close(self) -> bool:
-        """Close the replay; returns whether there was one."""
+        """Close the replay; returns True if there was one."""
         was_open, self.replay = self.replay is not None, None
         self._reading.pop("replay", None)
         return was_open
 
     def show_ghost(self, recording: str | None) -> bool:
-        """Show a recording's vehicle, or none any more; returns whether the scene has changed.
+        """Show a recording's vehicle, or none any more; returns True if the scene has changed.
 
         Raises:
             UnknownNameError: There is no such recording.
@@ -95,8 +215,8 @@ class Viewing:
         self._reading.pop("ghost", None)
         return was_shown
 
-    def look_in(self, now: float) -> bool:
-        """Take what has been read; returns whether the scene has changed.
+    def poll_library(self, now: float) -> bool:
+        """Show recordings that have been read; returns True if the scene has changed.
 
         Raises:
             SegtrackError: A recording could not be read.
@@ -108,28 +228,28 @@ class Viewing:
                 self.ghost = film
             else:
                 self._scenes += 1
-                self.replay = Replay(film, self._scenes, now)
+                self.replay = Playback(film, self._scenes, now)
         return bool(done)
 
     def replayed(self, now: float, flags: Flag) -> SeenState | None:
-        """The replay's state with what holds the simulation meanwhile; None without one."""
+        """Return the replay's state with the flags of the simulation; None without one."""
         return None if self.replay is None else self._beside_ghost(self.replay.state(now, flags))
 
     def simulated(self, data: bytes) -> SeenState:
-        """The simulation's state."""
+        """Return the simulation's state."""
         return SeenState(data) if self.ghost is None else self._beside_ghost(StateMessage.unpack(data))
 
     def scene_fields(self) -> dict[str, Any] | None:
-        """The replay's scene; None without one."""
+        """Return the replay's scene; None without one."""
         return None if self.replay is None else {"number": self.replay.scene, **self.replay.film.scene}
 
     def ghost_look(self) -> dict[str, Any] | None:
-        """The ghost's look; None without one."""
+        """Return the ghost's look; None without one."""
         look: dict[str, Any] | None = None if self.ghost is None else self.ghost.scene["look"]
         return look
 
     def _beside_ghost(self, state: StateMessage) -> SeenState:
-        """A state and where the ghost was at the same time: on the trial's clock where there is a trial."""
+        """Return a state with the ghost at the same time: on the trial's clock where there is a trial."""
         if self.ghost is not None:
             time = state.trial_clock if state.flags & Flag.TRIAL else state.time
             state = replace(state, flags=state.flags | Flag.GHOST, ghost=self.ghost.pose(time))
@@ -139,4 +259,4 @@ class Viewing:
         path = self._library.recording(name)
         if what in self._reading:
             raise NotReadyError(f"open the {what}", "another recording is being read")
-        self._reading[what] = self._reader.submit(Film.open, name, path)
+        self._reading[what] = self._reader.submit(OpenRecording.open, name, path)

@@ -3,9 +3,8 @@
 | module | what |
 |---|---|
 | `controls` | pygame's events as `Controls` |
-| `views` | what is shown: pictures of a camera, or PyBullet's window beside a small one that takes the keys |
 | `hud` | how the vehicle is, in words |
-| `loop` | all of it, paced to the clock |
+| `loop` | all of it, paced to the clock: camera pictures, or PyBullet's window and a small one for keys |
 """
 
 import os

@@ -8,7 +8,7 @@ import pygame
 from pygame.event import Event
 
 from segtrack.station.bindings import KEYS
-from segtrack.station.inputs import Controls
+from segtrack.station.inputs import NOTHING_HELD, Controls
 
 _SCANCODES = {
     "Space": pygame.KSCAN_SPACE,
@@ -54,19 +54,19 @@ _BUTTON_COUNT = 17
 
 
 class PygameControls:
-    """What is held, as events tell it. A pad that is unplugged and a window that loses focus let all go.
+    """Inputs held in a window, from pygame's events; an unplugged pad and a lost focus let all go.
 
     Attributes:
-        focused: Whether the window gets keys.
+        focused: True while the window gets keys.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing held."""
+        """Create it with nothing held."""
         self.focused = True
         self._let_go()
 
     def take(self, event: Event) -> None:
-        """Take an event in; those of no concern are ignored."""
+        """Apply an event; those of no concern are ignored."""
         if event.type == pygame.KEYDOWN and event.scancode in _CODES:
             self._keys.add(_CODES[event.scancode])
         elif event.type == pygame.KEYUP and event.scancode in _CODES:
@@ -86,9 +86,9 @@ class PygameControls:
 
     @property
     def held(self) -> Controls:
-        """What is held now; nothing while the window has no focus."""
+        """Inputs held now; none while the window has no focus."""
         if not self.focused:
-            return Controls()
+            return NOTHING_HELD
         return Controls(tuple(self._axes), tuple(self._buttons), frozenset(self._keys))
 
     def _let_go(self) -> None:

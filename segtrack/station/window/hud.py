@@ -1,4 +1,4 @@
-"""How a driven vehicle is, in words."""
+"""Instruments of a driven vehicle, in words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from segtrack.recording.session import DriveSession
 from segtrack.station.inputs import InputMapper
 
 SLOW = 0.98
-"""Below this real-time factor the simulation is said to be slow."""
+"""Real-time factor below which the simulation is said to be slow."""
 
 
 def hud_lines(
     session: DriveSession, mapper: InputMapper, real_time_factor: float, focused: bool
 ) -> list[str]:
-    """Return what to show, the state first, then what keeps the vehicle from moving, if anything does."""
+    """Return the lines to show: the state, then what keeps the vehicle from moving, if anything does."""
     robot = session.robot
     state = robot.state
     lines = [
@@ -36,9 +36,9 @@ def hud_lines(
 
 
 def _belt(session: DriveSession, side: str) -> str:
-    """Speed and slip of a side's belts on the body, or of its first ones if all are on flippers."""
+    """Format speed and slip of a side's first belt, one on the body if there is any."""
     tracks = [track for track in session.robot.tracks.values() if track.side == side]
-    tracks = [track for track in tracks if track.model.mounted.flipper is None] or tracks
+    tracks = [track for track in tracks if track.flipper is None] or tracks
     if not tracks:
         return "-"
     return f"{_unsigned_zero(tracks[0].speed, 2):+.2f} m/s, slip {_unsigned_zero(tracks[0].slip, 2):+.2f}"
@@ -49,5 +49,5 @@ def _degrees(angle: float) -> str:
 
 
 def _unsigned_zero(value: float, digits: int) -> float:
-    """A value as it will be shown, without the sign of what is shown as zero."""
+    """Round a value to what will be shown, without the sign of a zero."""
     return round(value, digits) + 0.0

@@ -1,10 +1,12 @@
-"""A vehicle driven in a window of one's own, paced to the clock."""
+"""Window to drive in: its views, paced to the clock."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Mapping
+from typing import Protocol
 
 import pygame
 from pygame._sdl2 import controller
@@ -12,12 +14,83 @@ from pygame._sdl2 import controller
 from segtrack.errors import SegtrackError
 from segtrack.recording.session import DriveSession
 from segtrack.recording.setup import TICK
+from segtrack.rendering import Camera
+from segtrack.rendering.camera import View
 from segtrack.station.bindings import help_text
 from segtrack.station.inputs import InputMapper
 from segtrack.station.pacing import DeadlineClock
 from segtrack.station.window.controls import PygameControls
 from segtrack.station.window.hud import hud_lines
-from segtrack.station.window.views import BulletView, CameraView, DriveView
+
+_VIEWS: tuple[View, ...] = ("chase", "side", "top", "oblique")
+_BACKGROUND = (24, 28, 32)
+
+
+class DriveView(Protocol):
+    """View of a drive.
+
+    Attributes:
+        size: Width and height of the window that it needs [pixels].
+    """
+
+    size: tuple[int, int]
+
+    def draw(self, screen: pygame.Surface) -> None:
+        """Draw the vehicle where it is now."""
+
+    def turn(self) -> None:
+        """Look from elsewhere."""
+
+
+class CameraView:
+    """Pictures of a camera that follows the vehicle, drawn by segtrack: no GPU, any engine."""
+
+    size = (960, 540)
+
+    def __init__(self, session: DriveSession) -> None:
+        """Follow a session's vehicle."""
+        self._session, self._index = session, 0
+        self._look()
+
+    def draw(self, screen: pygame.Surface) -> None:
+        """Take a picture."""
+        pygame.surfarray.blit_array(screen, self._camera.take().swapaxes(0, 1))
+
+    def turn(self) -> None:
+        """Take the next of the camera's views."""
+        self._index = (self._index + 1) % len(_VIEWS)
+        self._look()
+
+    def _look(self) -> None:
+        world, view = self._session.world, _VIEWS[self._index]
+        self._camera = Camera(self._session.robot, world.terrains, view=view, size=self.size)
+
+
+class BulletView:
+    """PyBullet's window, its camera behind the vehicle; the small window beside it takes the keys."""
+
+    size = (960, 120)
+
+    def __init__(self, session: DriveSession) -> None:
+        """Follow a session's vehicle in PyBullet's window."""
+        self._session, self._client = session, session.world.client
+        self._from = 0.0
+        low, high = session.robot.bounds()
+        self._distance = 2.5 * math.dist(low, high)
+        self._client.configureDebugVisualizer(self._client.COV_ENABLE_KEYBOARD_SHORTCUTS, 0)
+        self._client.configureDebugVisualizer(self._client.COV_ENABLE_GUI, 0)
+
+    def draw(self, screen: pygame.Surface) -> None:
+        """Move PyBullet's camera."""
+        state = self._session.robot.state
+        heading = math.degrees(state.yaw) - 90 + self._from
+        self._client.resetDebugVisualizerCamera(self._distance, heading, -25, state.position)
+        screen.fill(_BACKGROUND)
+
+    def turn(self) -> None:
+        """Look from another side."""
+        self._from = (self._from + 90) % 360
+
 
 WINDOW_KEYS: Mapping[str, str] = {
     "Tab": "look from elsewhere",
@@ -34,20 +107,20 @@ _TEXT, _SHADOW, _MARGIN = (255, 255, 255), (0, 0, 0), 8
 
 
 class DriveWindow:
-    """A session, the inputs that drive it and the window that shows it.
+    """Window that shows a drive, with the inputs that command it.
 
     Attributes:
-        session: What is driven.
-        mapper: What turns inputs into commands.
-        clock: How well the wall clock is kept.
-        closed: Whether the operator has closed the window.
+        session: Drive that is shown.
+        mapper: Mapper of inputs to commands.
+        clock: Schedule of the ticks on the wall clock.
+        closed: True after the operator has closed the window.
     """
 
     def __init__(self, session: DriveSession, *, gui: bool = False) -> None:
         """Open the window.
 
         Args:
-            session: What to drive; in PyBullet's own window for `gui`.
+            session: Drive to show; in PyBullet's own window for `gui`.
             gui: Show PyBullet's window, and a small one that takes the keys.
 
         Raises:
@@ -92,7 +165,7 @@ class DriveWindow:
                 time.sleep(wait)
 
     def tick(self) -> None:
-        """Take what has happened, command the vehicle and simulate one tick.
+        """Handle events, command the vehicle and simulate one tick.
 
         Raises:
             DivergedError: The vehicle is no longer finite, or absurdly fast.
@@ -103,7 +176,7 @@ class DriveWindow:
         self.session.advance()
 
     def draw(self) -> None:
-        """Show the vehicle and how it is."""
+        """Draw the vehicle and its instruments."""
         self._view.draw(self._screen)
         lines = hud_lines(self.session, self.mapper, self.clock.real_time_factor, self._controls.focused)
         for i, line in enumerate(lines):
@@ -129,7 +202,7 @@ class DriveWindow:
 
 
 def window_help(flippers: bool) -> str:
-    """Return what every key, button and stick does in the window, a line each."""
+    """Return the bindings of the window as text, a line each."""
     width = max(map(len, WINDOW_KEYS))
     return "\n".join(
         [help_text(flippers), *(f"window    {key:{width}}  {does}" for key, does in WINDOW_KEYS.items())]

@@ -1,0 +1,159 @@
+"""Sensors: the parts of an observation put together, with noise and limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.envs.observation import PARTS, ObservationInput, ObservationPart, ObservationSetup, Scan
+from segtrack.envs.task import TaskState
+from segtrack.errors import UnknownNameError
+from segtrack.geometry.rotation import rotation_of
+
+ObservationKind = Literal["flat", "dict"]
+_KINDS = ("flat", "dict")
+
+
+class Entries(NamedTuple):
+    """A part of the observations of an environment.
+
+    Attributes:
+        name: Key in a dict observation.
+        labels: Label of each entry.
+        unit: SI unit.
+        low: Smallest value of each entry (n,).
+        high: Largest value of each entry (n,).
+        frame: Frame in which the entries are given.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    unit: str
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    frame: str
+
+
+class Sensors:
+    """Sensors that turn the state of an episode into an observation.
+
+    Attributes:
+        parts: Parts of the observation, in their order.
+        space: Space of the observations.
+    """
+
+    def __init__(
+        self, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan, kind: ObservationKind
+    ) -> None:
+        """Lay the entries out.
+
+        Args:
+            vehicle: Vehicle that is observed.
+            actions: Names of the action's entries.
+            scan: Grid of the height scan.
+            kind: `flat` for one box, `dict` for named parts.
+
+        Raises:
+            UnknownNameError: No such kind.
+        """
+        if kind not in _KINDS:
+            raise UnknownNameError("kind of observation", kind, _KINDS)
+        self._flat, self._setup = kind == "flat", ObservationSetup.of(vehicle, actions, scan)
+        entries = (_entries(name, row, self._setup) for name, row in PARTS.items())
+        self.parts = tuple(part for part in entries if part.labels)
+        self._low = np.concatenate([part.low for part in self.parts]).astype(np.float32)
+        self._high = np.concatenate([part.high for part in self.parts]).astype(np.float32)
+        measured = np.repeat(
+            [PARTS[p.name].measured for p in self.parts], [len(p.labels) for p in self.parts]
+        )
+        self._half = np.where(measured, (self._high - self._low) / 2, 0.0)
+        self._ends = np.cumsum([len(part.labels) for part in self.parts]).tolist()
+        box = spaces.Box(self._low, self._high, dtype=np.float32)
+        low, high = np.split(self._low, self._ends[:-1]), np.split(self._high, self._ends[:-1])
+        named: dict[str, spaces.Space[Any]] = {
+            part.name: spaces.Box(*limits, dtype=np.float32)
+            for part, *limits in zip(self.parts, low, high, strict=True)
+        }
+        self.space: spaces.Space[Any] = box if self._flat else spaces.Dict(named)
+
+    @property
+    def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Smallest and largest value of each entry (n,)."""
+        return self._low, self._high
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Name of each entry."""
+        return tuple(f"{part.name}.{label}" for part in self.parts for label in part.labels)
+
+    def read(
+        self, now: TaskState, noise: float = 0.0, rng: np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
+        """Return all entries (n,), not clipped.
+
+        Args:
+            now: State of the episode.
+            noise: Standard deviation of the normal noise of what is measured, over half an entry's range.
+            rng: Source of the noise.
+        """
+        state = now.state
+        cosine, sine = math.cos(state.yaw), math.sin(state.yaw)
+        situation = ObservationInput(
+            self._setup,
+            now,
+            rotation_of((state.roll, -state.pitch, state.yaw)),
+            np.array([[cosine, sine], [-sine, cosine]]),
+        )
+        entries: list[ArrayLike] = []
+        for part in self.parts:
+            entries.append(PARTS[part.name].read(situation))
+        joined = np.concatenate(entries)
+        if noise == 0 or rng is None:
+            return joined
+        return joined + noise * self._half * rng.standard_normal(len(joined))
+
+    def form(self, entries: NDArray[np.float64]) -> Any:
+        """Return an observation of the space, clipped to it, from all entries (n,)."""
+        flat = entries.astype(np.float32).clip(self._low, self._high)
+        if self._flat:
+            return flat
+        split = np.split(flat, self._ends[:-1])
+        return {part.name: values for part, values in zip(self.parts, split, strict=True)}
+
+    def flat(self, observation: Any) -> NDArray[np.float32]:
+        """Return all entries (n,) of an observation, flat or dict."""
+        if self._flat:
+            return np.asarray(observation)
+        return np.concatenate([observation[part.name] for part in self.parts])
+
+    def part(self, observation: Any, name: str) -> NDArray[np.float32]:
+        """Return a named part of an observation, flat or dict."""
+        if not self._flat:
+            return np.asarray(observation[name])
+        i = [part.name for part in self.parts].index(name)
+        return np.asarray(observation[self._ends[i] - len(self.parts[i].labels) : self._ends[i]])
+
+    def table(self) -> str:
+        """Return the entries as a Markdown table."""
+        lines = ["| part | entries | unit | range | frame |", "|---|---|---|---|---|"]
+        for part in self.parts:
+            ranges = dict.fromkeys(
+                f"{low:.4g} to {high:.4g}" for low, high in zip(part.low, part.high, strict=True)
+            )
+            labels = ", ".join(part.labels) if len(part.labels) <= 8 else f"{len(part.labels)} cells"
+            lines.append(f"| {part.name} | {labels} | {part.unit} | {'; '.join(ranges)} | {part.frame} |")
+        return "\n".join(lines)
+
+
+def _entries(name: str, row: ObservationPart, setup: ObservationSetup) -> Entries:
+    labels, limits = tuple(row.labels(setup)), row.limits(setup)
+    if isinstance(limits, int | float):
+        limits = [(-limits, limits)] * len(labels)
+    low, high = np.array(limits, dtype=float).reshape(-1, 2).T
+    return Entries(name, labels, row.unit, low, high, row.frame)

@@ -1,0 +1,139 @@
+"""Constants of a track's running gear: wheels, a sprocket, and the shoes' rails (Omar 2014, 4.2, 4.3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels, allocate_running_gear, no_teeth
+from segtrack.chain.shoes import Shoe
+from segtrack.chain.sprocket import Sprocket
+from segtrack.chain.wheels import Tensioner, Wheel, WheelContactParameters
+from segtrack.errors import InvalidValueError, Phrase, finite_vector
+from segtrack.ground.parameters import read_number
+
+
+@dataclass(frozen=True)
+class Rail:
+    """Inner surface of a shoe, which rolls on wheels: straight lines from its rear to its front end.
+
+    Attributes:
+        inset: From the line between the shoe's two joints inwards, along the shoe's -z [m].
+        stations: Lateral positions of the lines in the shoe frame [m].
+
+    Raises:
+        InvalidValueError: A number is not finite, or there is no station.
+    """
+
+    inset: float
+    stations: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        read_number(self, "inset")
+        if len(self.stations) == 0:
+            raise InvalidValueError("stations of a rail", "at least one", self.stations)
+        read = finite_vector("stations of a rail", self.stations, len(self.stations))
+        object.__setattr__(self, "stations", read)
+
+
+@dataclass(frozen=True)
+class RunningGear:
+    """The wheels of one track.
+
+    Attributes:
+        wheels: Wheels in any order.
+        driven: Index of the wheel that the drive turns.
+        rail: Inner surface of every shoe.
+        contact: Law of a rail on a wheel.
+        sprocket: Teeth of the driven wheel, which then touches the chain through them only.
+
+    Raises:
+        InvalidValueError: There is no such driven wheel, or two wheels overlap.
+    """
+
+    wheels: tuple[Wheel, ...]
+    driven: int
+    rail: Rail
+    contact: WheelContactParameters
+    sprocket: Sprocket | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the wheels have room."""
+        object.__setattr__(self, "wheels", tuple(self.wheels))
+        if not 0 <= self.driven < len(self.wheels):
+            expected = f"one of 0 to {len(self.wheels) - 1}"
+            raise InvalidValueError("driven wheel of a running gear", expected, self.driven)
+        for a, b in combinations(range(len(self.wheels)), 2):
+            first, second = self.wheels[a], self.wheels[b]
+            common = np.array(sorted({offset for wheel in (first, second) for offset, _ in wheel.profile}))
+            apart = math.hypot(first.x - second.x, first.z - second.z)
+            depth = float(np.max(self._radii(a, common) + self._radii(b, common))) - apart
+            if depth > 0:
+                what = f"wheels {a} and {b} of a running gear"
+                raise InvalidValueError(what, "apart", Phrase(f"an overlap of {depth:.3g} m"))
+
+    def pack(self, shoe: Shoe, count: int) -> RunningGearArrays:
+        """Arrays for kernels, at rest, on a chain of `count` such shoes."""
+        teeth = no_teeth(self.driven) if self.sprocket is None else self.sprocket.pack(self.driven)
+        return allocate_running_gear(self._pack_wheels(shoe), teeth, count)
+
+    def _pack_wheels(self, shoe: Shoe) -> Wheels:
+        wheels, rail, sprocket = self.wheels, self.rail, self.sprocket
+        tensioners = [wheel.tensioner or Tensioner((1.0, 0.0), 1.0, 0.0, 0.0, 0.0) for wheel in wheels]
+        slides = np.array([wheel.tensioner is not None for wheel in wheels])
+        rolls = np.array([sprocket is None or w != self.driven for w in range(len(wheels))])
+        radii = np.array([self._radius(w) for w in range(len(wheels))])
+        rear, front = np.array(shoe.bushing_position), np.array(shoe.pin_position)
+        inset = np.array([0.0, 0.0, rail.inset])
+        start, end = rear - inset, front - inset
+        touched = (start, end, rear)
+        rows = () if sprocket is None else sprocket.rows
+        bushing = 0.0 if sprocket is None else sprocket.bushing_radius
+        shapes = [wheel.pieces() for wheel in wheels]
+        pieces = np.full((len(wheels), max(map(len, shapes)), 5), -math.inf)
+        for padded, shape in zip(pieces, shapes, strict=True):
+            padded[: len(shape)] = shape
+        return Wheels(
+            parents=np.array([wheel.parent for wheel in wheels], dtype=np.intp),
+            positions=np.array([(wheel.x, wheel.z) for wheel in wheels]),
+            slide_directions=np.array([own.direction for own in tensioners]),
+            slide_masses=np.where(slides, [own.mass for own in tensioners], 0.0),
+            preloads=np.array([own.preload for own in tensioners]),
+            slide_stiffness=np.array([own.stiffness for own in tensioners]),
+            slide_damping=np.array([own.damping for own in tensioners]),
+            inertias=np.array([wheel.inertia for wheel in wheels]),
+            rolls=rolls,
+            radii=radii,
+            reaches=radii + np.where(rolls, 0.0, bushing) + max(math.hypot(x, z) for x, _, z in touched),
+            max_lateral_offset=max(
+                float(abs(y) + abs(point[1])) for y in (*rail.stations, *rows) for point in touched
+            ),
+            margin=shoe.pitch / 2,
+            profile_pieces=pieces,
+            rail_start=_vector(start),
+            rail_span=_vector(end - start),
+            stations=np.array(rail.stations),
+            contact=self.contact,
+        )
+
+    def _radius(self, w: int) -> float:
+        if self.sprocket is not None and w == self.driven:
+            return self.sprocket.tip_radius
+        return self.wheels[w].max_radius
+
+    def _radii(self, w: int, offsets: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Radii of a wheel at axial offsets; minus infinity beside it [m]."""
+        ends, radii = np.array(self.wheels[w].profile).T
+        if self.sprocket is not None and w == self.driven:
+            radii = np.full_like(radii, self.sprocket.tip_radius)
+        return np.interp(offsets, ends, radii, left=-math.inf, right=-math.inf)
+
+
+def _vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
+    x, y, z = array.tolist()
+    return x, y, z

@@ -1,1 +1,0 @@
-"""Contact of a chain's shoes with the terrain; the laws are those of `segtrack.ground`."""

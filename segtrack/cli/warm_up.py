@@ -1,0 +1,100 @@
+"""`segtrack warm-up`: all kernels are compiled ahead, for images and CI."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.table import Table
+
+from segtrack.cli.output import JsonFlag, command, show
+
+
+@dataclass(frozen=True)
+class CompiledKernels:
+    """Result of warming up one engine and track model.
+
+    Attributes:
+        engine: Name of the engine, or `pictures` for the kernels that draw.
+        track_model: Track model, empty for pictures.
+        compiled: Number of kernels compiled now.
+        seconds: Time taken [s].
+        folder: Folder for compiled kernels, None where they are not kept.
+    """
+
+    engine: str
+    track_model: str
+    compiled: int
+    seconds: float
+    folder: str | None
+
+
+@command
+def warm_up(as_json: JsonFlag = False) -> None:
+    """Compile all kernels, so that later runs begin at once; a second call finds them compiled."""
+    results = list(compile_kernels())
+    table = Table("engine", "track model", "compiled", "time [s]")
+    for one in results:
+        table.add_row(one.engine, one.track_model, str(one.compiled), f"{one.seconds:.1f}")
+    table.caption = (
+        f"kept in {results[0].folder}" if results[0].folder else "not kept: nothing can be written"
+    )
+    seconds = sum(one.seconds for one in results)
+    show(table, {"kernels": [asdict(one) for one in results], "seconds": seconds}, as_json)
+
+
+def compile_kernels() -> Iterator[CompiledKernels]:
+    """Compile the kernels of each engine and track model that has its own, and those that draw."""
+    from segtrack.ground.kernel_cache import writable_folder
+    from segtrack.world.engines import DEFAULT_ENGINE
+
+    work: list[tuple[str, str, Callable[[], None]]] = [
+        (engine, model, lambda engine=engine, model=model: _simulate(engine, model))  # type: ignore[misc]
+        for engine in dict.fromkeys(("native", DEFAULT_ENGINE))
+        for model in ("compliant", "chain")
+    ]
+    for engine, model, run in [*work, ("pictures", "", _draw)]:
+        start = time.perf_counter()
+        with _counted() as compiled:
+            run()
+        seconds = time.perf_counter() - start
+        folder = writable_folder()
+        yield CompiledKernels(engine, model, compiled(), seconds, None if folder is None else str(folder))
+
+
+def _simulate(engine: Any, track_model: Any) -> None:
+    """Use everything of a vehicle that is compiled."""
+    import segtrack
+
+    with segtrack.World(engine=engine) as world:
+        world.add_terrain(segtrack.terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model=track_model)
+        world.settle(max_time=0.01)
+        for track in robot.tracks.values():
+            track.read_chain() if track_model == "chain" else track.read_grousers()
+
+
+def _draw() -> None:
+    """Take a picture without a display."""
+    import segtrack
+    from segtrack.rendering import Camera
+
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(segtrack.terrain.Plane())
+        Camera(world.add_vehicle("packbot", track_model="compliant"), world.terrains).take()
+
+
+@contextmanager
+def _counted() -> Iterator[Callable[[], int]]:
+    """Count the kernels that are compiled within the block."""
+    from numba.core import event
+
+    from segtrack.ground.kernels import Kernel
+
+    with event.install_recorder("numba:compile") as recorder:
+        yield lambda: sum(
+            one.is_start and isinstance(one.data["dispatcher"], Kernel) for _, one in recorder.buffer
+        )

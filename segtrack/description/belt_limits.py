@@ -1,0 +1,139 @@
+"""Limits of a vehicle's belts: those that segments can form, and time steps at which contacts are stable."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.stability import max_stable_sub_step
+from segtrack.compliant.belt import BeltDesign
+from segtrack.description.placement import Links
+from segtrack.description.track import TrackSpec
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import Problem
+from segtrack.geometry.mass import MassProperties
+from segtrack.geometry.path import Line
+from segtrack.geometry.seam import ground_dip
+from segtrack.ground.parameters import ContactParameters
+
+_MAX_DIP = 1e-4
+"""Largest dip below the ground that counts as none [m]: that of a grouser's crown."""
+
+
+def segments_dip(track: TrackSpec) -> float:
+    """Return the depth to which straight segments of a track would run into flat ground [m], or 0."""
+    if track.grousers is None:
+        return 0.0
+    dip = ground_dip(track.belt_path, track.segment_links(), track.period, track.grousers.height)
+    return dip if dip > _MAX_DIP else 0.0
+
+
+def segments_problems(vehicle: VehicleDescription) -> list[Problem]:
+    """Yield the reasons against the track model `segments` for a vehicle's belts; others drive them."""
+    tracks = [(f"tracks.{name}", track) for name, track in vehicle.tracks.items()]
+    for name, flipper in vehicle.flippers.items():
+        tracks += [(f"flippers.{name}.tracks.{own}", track) for own, track in flipper.tracks.items()]
+    problems = []
+    for where, track in tracks:
+        dip = segments_dip(track)
+        if dip > 0:
+            got = f"{dip * 1e3:.2g} mm with a belt that repeats every {track.period * 1e3:.3g} mm"
+            problems.append(
+                Problem(
+                    f"{where}.grousers",
+                    f"must not let straight segments run into the ground, got {got}: take more grousers, "
+                    "fewer shapes in pattern or larger pulleys, or another track model",
+                )
+            )
+    return problems
+
+
+MARGIN = 0.5
+"""Allowed fraction of the bound: around pulleys and at edges more may touch than on a line."""
+
+
+class LongestSteps(NamedTuple):
+    """Longest steps that are allowed [s]; infinite where nothing bounds them.
+
+    Attributes:
+        vehicle: Bound with the vehicle as one rigid body on its ground lines.
+        joint: Bound of a flipper that its servo no longer holds.
+    """
+
+    vehicle: float
+    joint: float
+
+
+def longest_steps(links: Links, belts: tuple[BeltDesign, ...], fixed: bool) -> LongestSteps:
+    """Return the longest steps that the belts of a vehicle allow.
+
+    Args:
+        links: The vehicle's.
+        belts: The vehicle's.
+        fixed: True if its body is bolted to the world.
+    """
+    pivots = [np.zeros(3), *(pivot.origin for pivot in links.pivots)]
+    rotations = [np.eye(3), *(pivot.rotation for pivot in links.pivots)]
+    whole = links.whole
+    stiffness, damping = np.zeros((2, 6, 6))
+    joint_stiffness, joint_damping = np.zeros((2, len(pivots)))
+    for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
+        places, length = _ground_line(belt)
+        on_link = frame.plane_points(places)
+        # Across the track friction is stiffer by the square of its ratio.
+        share = length / len(places) * max(1.0, belt.law.lateral_ratio**2)
+        k, c = share * belt.law.stiffness, share * belt.law.damping
+        motion = _motions(on_link @ rotations[link].T + pivots[link] - whole.center)
+        stiffness += k * motion
+        damping += c * motion
+        square = np.sum(on_link[:, [0, 2]] ** 2)
+        joint_stiffness[link] += k * square
+        joint_damping[link] += c * square
+    joints = []
+    for j, mass in enumerate(links.masses[1:], start=1):
+        about = float(mass.second_moment[0, 0] + mass.second_moment[2, 2])
+        joints.append(_longest([about], joint_stiffness[j], joint_damping[j]))
+    vehicle = math.inf if fixed else _longest(_mass_matrix(whole), stiffness, damping)
+    return LongestSteps(vehicle, min(joints, default=math.inf))
+
+
+def longest_step_on(links: Links, points: NDArray[np.float64], law: ContactParameters) -> float:
+    """Return the longest step for a vehicle as one rigid body on points of its body frame (n, 3) [m]."""
+    whole = links.whole
+    motion = _motions(points - whole.center)
+    return _longest(_mass_matrix(whole), law.stiffness * motion, law.damping * motion)
+
+
+def _mass_matrix(whole: MassProperties) -> NDArray[np.float64]:
+    nothing = np.zeros((3, 3))
+    return np.block([[whole.mass * np.eye(3), nothing], [nothing, whole.inertia]])
+
+
+def _ground_line(belt: BeltDesign) -> tuple[NDArray[np.float64], float]:
+    """Points (n, 2) of what lies on flat ground, in the track's plane [m], and its length [m]."""
+    segment, piece = belt.path.segments[belt.path.ground], float(belt.lengths.max())
+    if isinstance(segment, Line):
+        return segment.point_at(np.linspace(0.0, segment.length, 9)), max(segment.length, piece)
+    outline = belt.path.outline()
+    return outline[[int(np.argmin(outline[:, 1]))]], piece
+
+
+def _motions(levers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum (6, 6) of the squares of what points (n, 3) move by for a body's velocity and turning."""
+    total = np.zeros((6, 6))
+    for x, y, z in levers:
+        motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])
+        total += motion.T @ motion
+    return total
+
+
+def _longest(masses: object, stiffness: object, damping: object) -> float:
+    """Allowed part of `max_stable_sub_step` for a mass matrix, whose axes are turned to its own first."""
+    k, c = (np.atleast_2d(np.asarray(part, dtype=float)) for part in (stiffness, damping))
+    if not k.any():
+        return math.inf
+    values, axes = np.linalg.eigh(np.atleast_2d(np.asarray(masses, dtype=float)))
+    return MARGIN * max_stable_sub_step(values, axes.T @ k @ axes, axes.T @ c @ axes)

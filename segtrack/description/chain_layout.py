@@ -1,0 +1,281 @@
+"""Design of a track as a link chain: wheels, contacts and the loop, so that it stands for the same belt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.design import TrackDesign
+from segtrack.chain.running_gear import Rail, RunningGear
+from segtrack.chain.shoes import Bushing, Chain, Shoe
+from segtrack.chain.sprocket import Sprocket
+from segtrack.chain.wheels import Tensioner, Wheel, WheelContactParameters, wheel_contact_parameters
+from segtrack.description.chain import EvenRollersSpec, RoadWheelSpec, SprocketSpec
+from segtrack.description.chain_loop import (
+    LATERAL_CLEARANCE,
+    RAIL_POSITION,
+    ChainLayout,
+    damping_of,
+    design_bushing,
+    design_shoe,
+    design_treads,
+    fit_loop,
+)
+from segtrack.description.track import TrackSpec
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.path import Arc, Line, Segment, normal_of
+from segtrack.geometry.plate_loop import PlateLoop
+from segtrack.ground.parameters import ContactParameters, contact_parameters
+from segtrack.ground.tread import Tread
+
+_WHEEL_FRICTION = 0.3
+"""Coulomb coefficient between rails and wheels without a drum."""
+_STIFFNESS_RATIO = 0.2
+"""Stiffness of a shoe's contacts with wheels, per stiffness of a bushing."""
+_GROUND_STIFFNESS_RATIO = 0.1
+"""Stiffness of a contact point on the ground, per stiffness of a bushing."""
+_DAMPING_RATIO = 0.15
+"""Damping of a shoe on one contact, over critical [-]. Tuned: from 0.1 on PackBot pulls friction times weight
+within 5 % at 0.1 to 0.3 m/s; with 0.05 it rocks from side to side at 51 Hz and pulls 7 % less."""
+_TOOTH_FRICTION = 0.05
+"""Coulomb coefficient between teeth and bushings."""
+_TOOTH_SLIP_SPEED = 1.0
+"""Slip velocity at which friction on teeth is fully developed [m/s]."""
+
+
+def design_wheel_contact(layout: ChainLayout, shoe: Shoe, bushing: Bushing) -> WheelContactParameters:
+    """Law of a rail on a wheel: as stiff as a fraction of a bushing, under the drive's stall force."""
+    stall, stiffness = layout.spec.drive.stall_force, _STIFFNESS_RATIO * bushing.stiffness
+    return wheel_contact_parameters(
+        stiffness=(stiffness / (1.5 * stall ** (1 / 3))) ** 1.5,
+        damping=damping_of(_DAMPING_RATIO, stiffness, shoe.mass),
+        friction=layout.chain.drum.friction if layout.chain.drum is not None else _WHEEL_FRICTION,
+        tangential_stiffness=stiffness,
+    )
+
+
+def design_sprocket(layout: ChainLayout, loop: PlateLoop, shoe: Shoe, bushing: Bushing) -> Sprocket | None:
+    """Teeth of the driven wheel; none on a drum."""
+    if layout.chain.drum is not None:
+        return None
+    stiffness = _STIFFNESS_RATIO * bushing.stiffness
+    return Sprocket.for_pitch(
+        shoe.pitch,
+        loop.teeth,
+        layout.bushing_radius(shoe.pitch),
+        stiffness,
+        (layout.chain.sprocket or SprocketSpec()).pressure_angle,
+        damping=damping_of(_DAMPING_RATIO, stiffness, shoe.mass),
+        friction=_TOOTH_FRICTION,
+        slip_speed=_TOOTH_SLIP_SPEED,
+        side_clearance=LATERAL_CLEARANCE * layout.spec.width,
+        side_stiffness=stiffness,
+    )
+
+
+def design_shoe_contact(
+    layout: ChainLayout, shoe: Shoe, bushing: Bushing, treads: Sequence[Tread]
+) -> ContactParameters:
+    """Law of a shoe's contact points on rigid ground; their damping together is that of the shoe."""
+    given = layout.chain.shoe_contact
+    stiffness = given.stiffness or _GROUND_STIFFNESS_RATIO * bushing.stiffness
+    points = max(len(tread.contact_points) for tread in treads)
+    damping = damping_of(given.damping_ratio, points * stiffness, shoe.mass) / points
+    return contact_parameters(
+        friction=layout.spec.contact.friction,
+        stiffness=stiffness,
+        damping=damping,
+        tangential_stiffness=stiffness,
+        tangential_damping=damping,
+    )
+
+
+_PULLEY_MASS = 0.05
+"""Mass of a wheel that bends the chain, per mass of the belt."""
+_ROLLER_MASS = 0.02
+"""Mass of a road wheel or support roller, per mass of the belt."""
+_SPACING = 1.05
+"""Spacing of even rollers, per pitch: no shoe rests on three of them."""
+_FLANGE = 0.08
+"""Height of a wheel's flanges, per pitch."""
+
+
+def design_wheels(layout: ChainLayout, loop: PlateLoop) -> tuple[Wheel, ...]:
+    """The driven wheel, the idler, what else bends the chain, and road wheels or even rollers.
+
+    Even rollers that would touch a wheel are left out.
+
+    Raises:
+        InvalidValueError: A given road wheel touches another wheel, or reaches out of the belt.
+    """
+    wheels = _pulleys(layout, loop)
+    names = ["the driven wheel", "the idler", *["a pulley"] * (len(wheels) - 2)]
+    if layout.chain.road_wheels is None:
+        for roller in _even_rollers(layout, loop):
+            if max(_overlap(roller, wheel) for wheel in wheels) < 0:
+                wheels.append(roller)
+        return tuple(wheels)
+    for i, spec in enumerate(layout.chain.road_wheels):
+        key = f"chain.road_wheels[{i}]"
+        wheel = _road_wheel(layout, loop, spec, f"{key} of {layout.name}")
+        depths = [_overlap(wheel, other) for other in wheels]
+        if max(depths) >= 0:
+            other = int(np.argmax(depths))
+            overlap = Phrase(f"an overlap of {depths[other]:.3g} m")
+            raise InvalidValueError(f"{key} of {layout.name}", f"apart from {names[other]}", overlap)
+        wheels.append(wheel)
+        names.append(key)
+    return tuple(wheels)
+
+
+def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
+    """Wheels that bend the chain: the driven one, the idler, and others."""
+    sprocket, idler = loop.sprocket, loop.idler
+    others = [s for s in loop.path.segments if isinstance(s, Arc) and s is not sprocket and s is not idler]
+    wheels = []
+    mass = _PULLEY_MASS * layout.spec.belt.mass
+    for arc in (sprocket, idler, *others):
+        radius = loop.apothem(arc, layout.thickness)
+        inertia = mass * radius**2 / 2
+        if arc is sprocket:
+            inertia += layout.spec.drive.reflected_mass * (arc.radius - loop.depth) ** 2
+        tensioner = _tensioner(layout, loop, mass) if arc is idler else None
+        wheels.append(_wheel(layout, loop, arc.center, radius, inertia, tensioner))
+    return wheels
+
+
+def _wheel(
+    layout: ChainLayout,
+    loop: PlateLoop,
+    center: NDArray[np.float64],
+    radius: float,
+    inertia: float,
+    tensioner: Tensioner | None = None,
+) -> Wheel:
+    """A flanged wheel whose cylinder is as wide as the shoes' rails are apart, and some play."""
+    half_width = (RAIL_POSITION + LATERAL_CLEARANCE) * layout.spec.width
+    x, z = center.tolist()
+    return Wheel.flanged(x, z, radius, inertia, half_width, _FLANGE * loop.pitch, tensioner)
+
+
+def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
+    """Spring that pushes the idler away from the driven wheel: two runs of the chain pull it back."""
+    given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
+    away = loop.idler.center - loop.sprocket.center
+    x, z = (away / np.linalg.norm(away)).tolist()
+    stiffness = given.stiffness or 4 * stall / (loop.pitch / 2)
+    return Tensioner(
+        direction=(x, z),
+        mass=mass,
+        preload=2 * layout.pretension,
+        stiffness=stiffness,
+        damping=damping_of(given.damping_ratio, stiffness, mass),
+    )
+
+
+def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelSpec, what: str) -> Wheel:
+    center = np.array([spec.x, spec.z])
+    _check_inside(layout, what, center, spec.radius)
+    wheel = _wheel(layout, loop, center, spec.radius, _roller_inertia(layout, spec.radius))
+    return replace(wheel, parent=0 if spec.link is None else 1 + layout.parent_link_names.index(spec.link))
+
+
+def _even_rollers(layout: ChainLayout, loop: PlateLoop) -> Iterator[Wheel]:
+    """Rollers along the straight pieces that are not omitted."""
+    given = layout.chain.even_rollers or EvenRollersSpec()
+    spacing = given.spacing or _SPACING * loop.pitch
+    radius = given.radius or 0.4 * spacing
+    if spacing < loop.pitch / 4:
+        expected = f"at least {loop.pitch / 4:.3g} m, a quarter of the pitch"
+        raise InvalidValueError(f"chain.even_rollers.spacing of {layout.name}", expected, spacing)
+    segments, names = loop.path.segments, loop.path.names
+    for i, line in enumerate(segments):
+        if not isinstance(line, Line) or names[i] in layout.spec.omit_segments:
+            continue
+        neighbours = (segments[j % len(segments)] for j in (i - 1, i + 1))
+        before, after = (_clearance(layout, loop, neighbour, radius) for neighbour in neighbours)
+        length = line.length - before - after
+        if length < 0:
+            continue
+        count = math.floor(length / spacing) + 1
+        inwards = (layout.thickness + radius) * normal_of(line.heading)
+        for along in before + np.linspace(0, length, count):
+            center = line.point_at(np.array([along]))[0] - inwards
+            yield _wheel(layout, loop, center, radius, _roller_inertia(layout, radius))
+
+
+def _check_inside(layout: ChainLayout, what: str, center: NDArray[np.float64], radius: float) -> None:
+    """Refuse a wheel that reaches out of the belt, which bends outwards everywhere."""
+    path = layout.spec.belt_path
+    along = np.arange(0.0, path.perimeter, 1e-3)
+    heights = np.sum((center - path.point(along)) * normal_of(path.heading(along)), axis=1)
+    beyond = heights.max() + radius
+    if beyond > 0:
+        raise InvalidValueError(what, "within the belt", Phrase(f"one that reaches {beyond:.3g} m out"))
+
+
+def _clearance(layout: ChainLayout, loop: PlateLoop, segment: Segment, radius: float) -> float:
+    """Distance from a line's end at which a roller clears the wheel there [m]."""
+    if not isinstance(segment, Arc):
+        return radius
+    wheel = segment.radius - loop.depth + layout.bushing_radius(loop.pitch)
+    roller = radius + _FLANGE * loop.pitch
+    height = segment.radius - layout.thickness - radius
+    return math.sqrt(max((wheel + roller) ** 2 - height**2, 0.0)) + 0.05 * loop.pitch
+
+
+def _roller_inertia(layout: ChainLayout, radius: float) -> float:
+    return _ROLLER_MASS * layout.spec.belt.mass * radius**2 / 2
+
+
+def _overlap(one: Wheel, other: Wheel) -> float:
+    """Depth by which two wheels reach into each other; negative for wheels that are apart [m]."""
+    return one.max_radius + other.max_radius - math.dist((one.x, one.z), (other.x, other.z))
+
+
+MIN_SUB_STEP = 1e-6
+"""Sub-step of a chain that is worth waiting for [s]."""
+
+
+def track_design(name: str, spec: TrackSpec) -> TrackDesign:
+    """The link chain that a track's description asks for.
+
+    Args:
+        name: Name of the track, for messages.
+        spec: The track, with its chain filled in.
+
+    Raises:
+        InvalidValueError: It cannot be closed, or does not fit around its wheels.
+    """
+    assert spec.chain is not None
+    layout = ChainLayout(name, spec, spec.chain)
+    loop = fit_loop(layout)
+    shoe = design_shoe(layout, loop)
+    bushing = design_bushing(layout, shoe)
+    treads = design_treads(layout, shoe)
+    design = TrackDesign(
+        name=name,
+        chain=Chain(len(loop.headings), shoe, bushing),
+        running_gear=RunningGear(
+            wheels=design_wheels(layout, loop),
+            driven=0,
+            rail=Rail(layout.thickness - loop.depth, layout.rail_stations),
+            contact=design_wheel_contact(layout, shoe, bushing),
+            sprocket=design_sprocket(layout, loop, shoe, bushing),
+        ),
+        treads=treads,
+        shoe_contact=design_shoe_contact(layout, shoe, bushing, treads),
+        hinges=loop.hinges,
+        initial_sprocket_angle=loop.sprocket_phase,
+        max_contact_force=max(spec.drive.stall_force, 2 * layout.pretension),
+        parent_link_names=layout.parent_link_names,
+    )
+    if design.max_sub_step < MIN_SUB_STEP:
+        expected = f"soft and heavy enough for sub-steps of at least {MIN_SUB_STEP:g} s"
+        got = Phrase(f"one that needs {design.max_sub_step:.3g} s")
+        raise InvalidValueError(f"chain of {name}", expected, got)
+    return design

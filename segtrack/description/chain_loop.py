@@ -1,0 +1,232 @@
+"""Loop of a link chain: its pins' path and its shoes, from the file or derived from the belt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy.optimize import brentq
+
+from segtrack.chain.shoes import Bushing, Shoe
+from segtrack.description.chain import ChainSpec
+from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
+from segtrack.description.track import TrackSpec
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.path import Arc, BeltPath
+from segtrack.geometry.plate_loop import MIN_TEETH, PlateLoop, plate_loop
+from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.ground.tread import Grouser, Tread
+
+LATERAL_CLEARANCE = 0.02
+"""Lateral play between rails and flanges, and between shoes and teeth, per width."""
+_PITCH = 0.04
+"""Pitch of the shoes of a belt without grousers, about, and at most half its smallest radius [m]."""
+_PRETENSION_RATIO = 0.2
+"""Pretension per stall force of the drive."""
+RAIL_POSITION = 0.4
+"""Lateral position of a shoe's two rails, per width."""
+_BUSHING_RADIUS = 0.15
+"""Radius of a bushing, per pitch."""
+
+
+@dataclass(frozen=True)
+class ChainLayout:
+    """A track on its way to a chain; lengths [m], in the track frame.
+
+    Attributes:
+        name: Name of the track, for messages.
+        spec: The track.
+        chain: Its chain as described.
+    """
+
+    name: str
+    spec: TrackSpec
+    chain: ChainSpec
+
+    @property
+    def count(self) -> int:
+        """Number of shoes."""
+        if self.chain.shoes.count is not None:
+            return self.chain.shoes.count
+        grousers = self.spec.grousers
+        if grousers is not None:
+            return grousers.count
+        arcs = [s.radius for s in self.spec.belt_path.segments if isinstance(s, Arc)]
+        return round(self.spec.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
+
+    @property
+    def thickness(self) -> float:
+        """Thickness of the shoes' plates [m]."""
+        return self.chain.shoes.thickness or self.spec.belt.thickness
+
+    @property
+    def rail_stations(self) -> tuple[float, float]:
+        """Lateral positions of the shoes' rails [m]."""
+        return -RAIL_POSITION * self.spec.width, RAIL_POSITION * self.spec.width
+
+    @property
+    def pretension(self) -> float:
+        """Tension that the tensioner would give the chain with the idler where it is drawn [N]."""
+        return self.chain.tensioner.pretension or _PRETENSION_RATIO * self.spec.drive.stall_force
+
+    @property
+    def parent_link_names(self) -> tuple[str, ...]:
+        """Names of the wheels' parent links besides the track's own."""
+        links = (wheel.link for wheel in self.chain.road_wheels or ())
+        return tuple(dict.fromkeys(link for link in links if link is not None))
+
+    def bushing_radius(self, pitch: float) -> float:
+        """Radius of the cylinder that teeth touch [m]."""
+        return self.chain.bushing.radius or _BUSHING_RADIUS * pitch
+
+
+def damping_of(ratio: float, stiffness: float, mass: float) -> float:
+    """Damping of a mass on a spring, given its ratio to the critical one [N s/m]."""
+    return 2 * ratio * math.sqrt(stiffness * mass)
+
+
+def fit_loop(layout: ChainLayout) -> PlateLoop:
+    """Fit a loop of pins around the belt's pulleys.
+
+    Raises:
+        InvalidValueError: No such loop closes, or its pins would not run within the shoes.
+    """
+    path = _path(layout)
+    loop = _loop_along(layout, path)
+    if not _holds_pins(layout, loop):
+        best = _best_loop(layout, path)
+        choice = str(best.teeth) if _holds_pins(layout, best) else "of another chain"
+        what = f"chain.sprocket.teeth of {layout.name}"
+        expected = f"{choice}, for a pitch of {best.pitch:.4g} m on a pulley of {best.sprocket.radius:.4g} m"
+        raise InvalidValueError(what, expected, loop.teeth)
+    return loop
+
+
+def _holds_pins(layout: ChainLayout, loop: PlateLoop) -> bool:
+    """Return True if the pins run within the shoes' plates, or not far outside of them, in lugs."""
+    return -loop.pitch / 4 <= loop.depth <= 0.95 * layout.thickness
+
+
+def _loop_along(layout: ChainLayout, path: BeltPath) -> PlateLoop:
+    if layout.chain.sprocket is not None and layout.chain.sprocket.teeth is not None:
+        return plate_loop(path, layout.count, layout.chain.sprocket.teeth)
+    return _best_loop(layout, path)
+
+
+def _best_loop(layout: ChainLayout, path: BeltPath) -> PlateLoop:
+    """The loop with the teeth that bring the pins nearest to the middle of the shoes' thickness."""
+    outer = plate_loop(path, layout.count)
+    loops = [plate_loop(path, layout.count, outer.teeth - n) for n in (0, 1, 2)]
+    return min(
+        loops, key=lambda loop: (not _holds_pins(layout, loop), abs(loop.depth - layout.thickness / 2))
+    )
+
+
+def _path(layout: ChainLayout) -> BeltPath:
+    """The belt's outer face, with the idler where shoes of a given pitch close around it."""
+    path, count, pitch = layout.spec.belt_path, layout.count, layout.chain.shoes.pitch
+    arcs = [segment for segment in path.segments if isinstance(segment, Arc)]
+    if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
+        expected = "around two or more pulleys, bending outwards"
+        raise InvalidValueError(f"path of {layout.name}, a chain", expected, Phrase(", ".join(path.names)))
+    max_pitch = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / MIN_TEETH)
+    reason = f"for {MIN_TEETH} to fit around its smallest pulley"
+    if pitch is not None and pitch > max_pitch:
+        expected = f"at most {max_pitch:.4g} m, {reason}"
+        raise InvalidValueError(f"chain.shoes.pitch of {layout.name}", expected, pitch)
+    # Moved by half a pitch, an idler takes up to a pitch more.
+    min_count = math.ceil((path.perimeter + (pitch or 0.0)) / max_pitch)
+    if count < min_count:
+        expected = f"at least {min_count}, {reason}"
+        raise InvalidValueError(f"chain.shoes.count of {layout.name}", expected, count)
+    max_thickness = 0.9 * min(arc.radius for arc in arcs)
+    if layout.thickness > max_thickness:
+        expected = f"at most {max_thickness:.3g} m, for a wheel to fit inside its tightest bend"
+        raise InvalidValueError(f"chain.shoes.thickness of {layout.name}", expected, layout.thickness)
+    if pitch is None:
+        return path
+    excess = partial(_excess_pitch, layout, pitch)
+    if excess(-pitch / 2) * excess(pitch / 2) > 0:
+        ends = [excess(slide) * count + count * pitch for slide in (-pitch / 2, pitch / 2)]
+        counts = range(math.ceil(min(ends) / pitch), math.floor(max(ends) / pitch) + 1)
+        choice = " or ".join(map(str, counts)) if counts else "another, with another pitch"
+        expected = f"{choice}, which close around its wheels with a pitch of {pitch:.4g} m"
+        raise InvalidValueError(f"chain.shoes.count of {layout.name}", expected, count)
+    return _path_with_idler_at(layout, brentq(excess, -pitch / 2, pitch / 2, xtol=1e-7))
+
+
+def _excess_pitch(layout: ChainLayout, pitch: float, slide: float) -> float:
+    """Return the length by which a shoe must exceed its pitch with the idler at a slide [m]."""
+    return _loop_along(layout, _path_with_idler_at(layout, slide)).pitch - pitch
+
+
+def _path_with_idler_at(layout: ChainLayout, slide: float) -> BeltPath:
+    """The belt's outer face with the idler moved away from the driven wheel [m]."""
+    pulleys = layout.spec.path.pulleys
+    if pulleys is None:
+        expected = "left out where the path is given as segments"
+        raise InvalidValueError(f"chain.shoes.pitch of {layout.name}", expected, layout.chain.shoes.pitch)
+    loop = _loop_along(layout, layout.spec.belt_path)
+    away = loop.idler.center - loop.sprocket.center
+    away *= slide / np.linalg.norm(away)
+    idler = min(range(len(pulleys)), key=lambda i: math.dist((pulleys[i].x, pulleys[i].z), loop.idler.center))
+    return wrap_belt(
+        [
+            Pulley(p.x + (i == idler) * away[0], p.z + (i == idler) * away[1], p.radius)
+            for i, p in enumerate(pulleys)
+        ]
+    )
+
+
+def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
+    """A plate, whose inertia is that of a box with the grouser's mass spread over it."""
+    mass = layout.chain.shoes.mass or layout.spec.belt.mass / layout.count
+    box = Shoe.of_box(mass, (loop.pitch, layout.spec.width, layout.thickness))
+    pins = layout.thickness / 2 - loop.depth  # Over the plate's middle.
+    return Shoe(
+        mass=mass,
+        inertia=box.inertia,
+        bushing_position=(-loop.pitch / 2, 0.0, pins),
+        pin_position=(loop.pitch / 2, 0.0, pins),
+    )
+
+
+def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
+    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track."""
+    given, width = layout.chain.bushing, layout.spec.width
+    conical_stiffness = given.conical_stiffness or given.stiffness * width**2 / 12
+    inertia = min(shoe.inertia[0], shoe.inertia[2])
+    stop_stiffness = given.stiffness * layout.thickness**2
+    return Bushing(
+        stiffness=given.stiffness,
+        damping=damping_of(given.damping_ratio, given.stiffness, shoe.mass / 2),
+        conical_stiffness=conical_stiffness,
+        conical_damping=damping_of(given.damping_ratio, conical_stiffness, inertia / 2),
+        back_bend=given.back_bend,
+        stop_stiffness=stop_stiffness,
+        stop_damping=damping_of(given.damping_ratio, stop_stiffness, shoe.inertia[1] / 2),
+    )
+
+
+def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
+    """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
+    spec = layout.spec
+    plate = Tread(shoe.pitch, spec.width, layout.thickness / 2, layout.thickness)
+    if spec.grousers is None:
+        return (plate,)
+    return tuple(replace(plate, grouser=_grouser(shape.kind)) for shape in spec.grousers.shapes)
+
+
+def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Grouser:
+    """A trapezoid as long as any shape at its foot, and at its tip as its kind says."""
+    rear, front = shape.extent
+    base = front - rear
+    match shape:
+        case BoxShape():
+            return Grouser(shape.height, base, base)
+        case TrapezoidShape():
+            return Grouser(shape.height, base, min(shape.top, base))
+        case _:
+            return Grouser(shape.height, base, base / 2, (rear + front) / 2)

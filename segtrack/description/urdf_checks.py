@@ -1,0 +1,266 @@
+"""Mistakes in a user's URDF, by itself and as the body that a vehicle file mounts tracks on."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from segtrack.description.frames import link_masses, weighing_links
+from segtrack.errors import Problem
+
+_JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "spherical")
+"""Types of joints that PyBullet knows; it makes a floating joint a fixed one."""
+_NUMBERS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "mass": {"value": 1},
+    "inertia": {"ixx": 1, "ixy": 1, "ixz": 1, "iyy": 1, "iyz": 1, "izz": 1},
+    "limit": {"lower": 1, "upper": 1, "effort": 1, "velocity": 1},
+    "dynamics": {"damping": 1, "friction": 1},
+    "box": {"size": 3},
+    "sphere": {"radius": 1},
+    "cylinder": {"radius": 1, "length": 1},
+    "capsule": {"radius": 1, "length": 1},
+    "mesh": {"scale": 3},
+}
+"""Count of numbers in an attribute of a tag; it may be left out."""
+
+
+def urdf_mistakes(robot: Element, folder: Path) -> list[str]:
+    """The mistakes of a URDF, each to follow the words `body.urdf`.
+
+    Args:
+        robot: Its root element.
+        folder: Folder that the paths of its meshes start from.
+    """
+    if robot.tag != "robot":
+        return [f"must have the root element <robot>, got <{robot.tag}>"]
+    mistakes = [*_names(robot), *_joints(robot)]
+    return (mistakes or _tree(robot)) + [*_numbers(robot), *_missing_meshes(robot, folder)]
+
+
+def root_links(robot: Element) -> list[str]:
+    """Names of the links that are no joint's child."""
+    children = {child.get("link") for child in robot.iterfind("joint/child")}
+    return [str(link.get("name")) for link in robot.iterfind("link") if link.get("name") not in children]
+
+
+def _names(robot: Element) -> Iterator[str]:
+    for tag in ("link", "joint"):
+        names = [element.get("name") for element in robot.iterfind(tag)]
+        for i, name in enumerate(names):
+            if not name:
+                yield f"must name each {tag}, got {tag} {i} without a name"
+            elif name in names[:i]:
+                yield f"must name each {tag} differently, got two named {name!r}"
+
+
+def _joints(robot: Element) -> Iterator[str]:
+    links = [link.get("name") for link in robot.iterfind("link")]
+    carried = set()
+    for joint in robot.iterfind("joint"):
+        where = f"joint {joint.get('name')!r}"
+        if joint.get("type") not in _JOINT_TYPES:
+            types = ", ".join(_JOINT_TYPES)
+            yield f"must give {where} a type of {types}, got {joint.get('type', 'none')}"
+        elif joint.get("type") in ("revolute", "prismatic") and joint.find("limit") is None:
+            yield f"must give {where} a <limit>, got none"
+        for tag in ("parent", "child"):
+            named = [element.get("link") for element in joint.findall(tag) if element.get("link")]
+            link = named[0] if named else None
+            if len(named) != 1:
+                yield f"must give {where} one {tag} link, got {', '.join(map(repr, named)) or 'none'}"
+            elif link not in links:
+                yield f"has no link {link!r}, which is the {tag} of {where}"
+            elif tag == "child" and link in carried:
+                yield f"must carry each link by one joint, got two for {link!r}"
+            elif tag == "child":
+                carried.add(link)
+
+
+def _tree(robot: Element) -> list[str]:
+    """Yield the reasons for which links and joints, each right by itself, are not one tree."""
+    roots = root_links(robot)
+    if len(roots) != 1:
+        return [f"must have one root link, got {', '.join(roots) or 'none'}"]
+    children: dict[str, list[str]] = {}
+    for joint in robot.iterfind("joint"):
+        parent, child = (joint.find(tag).get("link") for tag in ("parent", "child"))  # type: ignore[union-attr]
+        children.setdefault(str(parent), []).append(str(child))
+    reached = list(roots)
+    for link in reached:
+        reached += children.get(link, [])
+    cut_off = [str(link.get("name")) for link in robot.iterfind("link") if link.get("name") not in reached]
+    return [f"must be one tree, got a cycle of joints through {', '.join(cut_off)}"] if cut_off else []
+
+
+def _numbers(robot: Element) -> Iterator[str]:
+    for tag in ("link", "joint"):
+        for owner in robot.iterfind(tag):
+            for element in owner.iter():
+                for key, count in _NUMBERS.get(element.tag, {}).items():
+                    text = element.get(key)
+                    if key == "scale" and text is not None and len(text.split()) == 1:
+                        count = 1  # PyBullet takes one scale for all three.
+                    if text is not None and not _are_numbers(text.split(), count):
+                        what = "a finite number" if count == 1 else f"{count} finite numbers"
+                        where = f"{element.tag} {key} in {tag} {owner.get('name')!r}"
+                        yield f"must have {what} as {where}, got {text!r}"
+            mass = owner.find("inertial/mass")
+            text = mass.get("value", "0") if mass is not None else "0"
+            if _are_numbers([text], 1) and float(text) < 0:
+                yield f"must have a mass of at least 0 in {tag} {owner.get('name')!r}, got {text!r}"
+
+
+def _are_numbers(words: Iterable[str], count: int) -> bool:
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        return False
+    return len(values) == count and all(map(math.isfinite, values))
+
+
+def _missing_meshes(robot: Element, folder: Path) -> Iterator[str]:
+    for file in dict.fromkeys(str(mesh.get("filename")) for mesh in robot.iterfind(".//mesh")):
+        if not (folder / file.removeprefix("package://")).is_file():
+            yield f"names a mesh that does not exist: {file} (looked in {folder})"
+
+
+_TRACK_LINKS = "(?:line|arc|wheel)_[0-9]+|sprocket|supports"
+"""Names of a track's links, of whichever track model."""
+
+
+class Mounting(NamedTuple):
+    """Part that a vehicle file mounts on its body.
+
+    Attributes:
+        parent: Link that it names.
+        reflected_mass: Reflected mass of a track's drive, which that link's mass includes [kg].
+        tracks: Names of the tracks on it, if it is a flipper.
+    """
+
+    parent: str
+    reflected_mass: float = 0.0
+    tracks: tuple[str, ...] = ()
+
+
+def parent_link(robot: ElementTree.Element, parent: str) -> str:
+    """The link that a mount's `parent` means: `body` is the root link unless a link has that name."""
+    return root_links(robot)[0] if parent == "body" and "body" not in link_masses(robot) else parent
+
+
+def link_problems(
+    urdf: str | None, mass: float | None, fixed: bool, mountings: Mapping[str, Mounting]
+) -> list[Problem]:
+    """The mistakes of a vehicle file that only its body's links show.
+
+    Args:
+        urdf: The body's URDF file; a body without one has one link, `body`.
+        mass: Mass of a body without URDF [kg]; None if it is not known.
+        fixed: True if the body is bolted to the world.
+        mountings: Parts mounted on the body, by their path in the vehicle file, `tracks.name` or
+            `flippers.name`.
+    """
+    if urdf is None:
+        own = {"body": "body"}
+        return _mount_problems(own, "body", mountings) + _overdrawn_links(
+            {"body": mass}, own, "body", mountings
+        )
+    try:
+        robot = ElementTree.parse(urdf).getroot()
+    except ElementTree.ParseError as error:
+        return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
+    mistakes = urdf_mistakes(robot, Path(urdf).parent)
+    taken = _taken_names(robot, mountings)
+    if mistakes:
+        return [Problem("body.urdf", mistake) for mistake in mistakes] + taken
+    weighing, root = weighing_links(robot), root_links(robot)[0]
+    problems = _mount_problems(weighing, root, mountings)
+    if not problems and weighing[root] is None and not fixed:
+        message = (
+            f"must have a mass on its root link {root!r}, or on a link that a fixed joint holds to it: give "
+            "one an <inertial>, or set body.fixed if it is bolted to the world"
+        )
+        problems.append(Problem("body.urdf", message))
+    return problems + taken + _overdrawn_links(link_masses(robot), weighing, root, mountings)
+
+
+def reflected_mass_problems(parent: str, mass: float, reflected: Mapping[str, float]) -> list[Problem]:
+    """Drives whose reflected mass, together with those before them, is all that their parent link weighs.
+
+    Args:
+        parent: The link that carries the tracks, in words.
+        mass: Mass of the parent link [kg].
+        reflected: Reflected mass of each of its tracks [kg], by the track's path.
+    """
+    problems = []
+    for where, own_mass in reflected.items():
+        if own_mass >= mass:
+            message = f"must be less than the {mass:g} kg that are left of {parent}, got {own_mass:g}"
+            problems.append(Problem(f"{where}.drive.reflected_mass", message))
+        else:
+            mass -= own_mass
+    return problems
+
+
+def _overdrawn_links(
+    masses: Mapping[str, float | None],
+    weighing: Mapping[str, str | None],
+    root: str,
+    mountings: Mapping[str, Mounting],
+) -> list[Problem]:
+    problems = []
+    for link, mass in masses.items():
+        reflected = {
+            where: mounting.reflected_mass
+            for where, mounting in mountings.items()
+            if where.startswith("tracks.") and weighing.get(_means(mounting.parent, root, masses)) == link
+        }
+        problems += reflected_mass_problems(link, mass, reflected) if mass else []
+    return problems
+
+
+def _means(parent: str, root: str, links: Collection[str]) -> str:
+    return root if parent == "body" and "body" not in links else parent
+
+
+def _mount_problems(
+    weighing: Mapping[str, str | None], root: str, mountings: Mapping[str, Mounting]
+) -> list[Problem]:
+    problems = []
+    for where, mounting in mountings.items():
+        link = _means(mounting.parent, root, weighing)
+        if link not in weighing:
+            message = f"has no link {mounting.parent!r}; there are: {', '.join(weighing)}"
+        elif where.startswith("tracks.") and weighing[link] is None:
+            message = f"must be a link with a mass, or fixed to one, got {link!r} without one"
+        else:
+            continue
+        problems.append(Problem(f"{where}.mount.parent", message))
+    return problems + [
+        Problem(where, "must not be named like a link of the body")
+        for where in mountings
+        if where.startswith("flippers.") and where.removeprefix("flippers.") in weighing
+    ]
+
+
+def _taken_names(robot: ElementTree.Element, mountings: Mapping[str, Mounting]) -> list[Problem]:
+    """The names of the user's links and joints that those of tracks and flippers will have."""
+    flippers = {
+        where.removeprefix("flippers."): m for where, m in mountings.items() if where.startswith("flippers.")
+    }
+    tracks = [where.removeprefix("tracks.") for where in mountings if where.startswith("tracks.")]
+    tracks += [f"{name}_{track}" for name, flipper in flippers.items() for track in flipper.tracks]
+    links = f"(?:{'|'.join(map(re.escape, tracks))})_(?:{_TRACK_LINKS})"
+    joints = "|".join([f"{links}_joint", *(f"{re.escape(name)}_joint" for name in flippers)])
+    return [
+        Problem("body.urdf", f"must not have a {tag} named {name!r}, which tracks and flippers use")
+        for tag, pattern in (("link", links), ("joint", joints))
+        for name in (element.get("name", "") for element in robot.iterfind(tag))
+        if re.fullmatch(pattern, name)
+    ]

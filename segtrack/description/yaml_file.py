@@ -1,0 +1,205 @@
+"""Reading YAML without its traps, and with the line of everything in it.
+
+A key given twice is a mistake, 1e-4 is a number, and `{mass: 15,0}` is not a mass of 15 and a key 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from segtrack.errors import DescriptionFileError, FileAccessError, Problem
+
+_INTEGER, _DECIMALS = re.compile(r"[-+]?\d+"), re.compile(r"\d+(?:[eE][-+]?\d+)?")
+_TIGHT = re.compile(r"\d,\d")
+_FLOAT = "tag:yaml.org,2002:float"
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's, which would read 1e-4 as text."""
+
+
+_Loader.add_implicit_resolver(
+    _FLOAT, re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
+)
+
+
+@dataclass(frozen=True)
+class YamlFile:
+    """The content of a file.
+
+    Attributes:
+        data: Content.
+        problems: Keys given twice, and numbers with a decimal comma that YAML takes for two.
+        tight_lists: Paths of lists in which a comma stands between two digits.
+        root: Places of all keys; None if it was no file.
+        merged: The mapping that a mapping takes its keys from by `<<`, by the id of its node.
+    """
+
+    data: Any
+    problems: tuple[Problem, ...] = ()
+    tight_lists: frozenset[str] = frozenset()
+    root: yaml.Node | None = None
+    merged: dict[int, yaml.Node] = field(default_factory=dict)
+
+    def locate(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Problems with their lines, in the order of these; those of an anchor once."""
+        found: dict[Any, Problem] = {}
+        for problem in problems:
+            line, origin, missing = self._place(problem.where)
+            mistake = origin, missing, problem.message, problem.line
+            found.setdefault(mistake, replace(problem, line=problem.line or line))
+        return sorted(found.values(), key=lambda problem: problem.line or 0)
+
+    def _place(self, where: str) -> tuple[int | None, int, str]:
+        """Line of a path, id of the node where it was defined, and what of the path is not in the file."""
+        node, line, rest = self.root, None, where
+        while node is not None and (step := _step(node, rest)) is not None:
+            key, node, rest = step
+            # Of an alias the place where it was defined, which is before its key.
+            start = node.start_mark if key is None or node.start_mark.index < key.index else key
+            line = start.line + 1
+        while id(node) in self.merged:
+            node = self.merged[id(node)]
+        return line, id(node), rest
+
+
+def _step(node: yaml.Node, path: str) -> tuple[yaml.Mark | None, yaml.Node, str] | None:
+    """The key's mark, the value and the rest of a path, one step down; None if that is not in the file."""
+    if isinstance(node, yaml.SequenceNode):
+        index = re.match(r"\[(\d+)\]\.?", path)
+        if index is None or int(index[1]) >= len(node.value):
+            return None
+        return None, node.value[int(index[1])], path[index.end() :]
+    steps = []
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        name = str(key.value)
+        if path == name or path.startswith((f"{name}.", f"{name}[")):
+            steps.append((len(name), key.start_mark, value))
+    if not steps:
+        return None
+    longest = max(length for length, _, _ in steps)
+    _, mark, value = next(step for step in reversed(steps) if step[0] == longest)
+    return mark, value, path[longest:].removeprefix(".")
+
+
+def read_text(path: Path) -> str:
+    """Read a file of text.
+
+    Raises:
+        FileAccessError: The file cannot be read, or is no text.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        yaml.reader.Reader(text)
+    except OSError as error:
+        raise FileAccessError("read", path, error.strerror or str(error)) from None
+    except UnicodeDecodeError:
+        raise FileAccessError("read", path, "not UTF-8 text") from None
+    except yaml.reader.ReaderError as error:
+        raise FileAccessError(
+            "read", path, f"not text: it has the character #x{error.character:02x}"
+        ) from None
+    return text
+
+
+def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> YamlFile:
+    """Parse the text of a YAML file.
+
+    Args:
+        text: Text of the file.
+        file: Its name, for messages.
+        refusal: Error that is raised if it is not YAML.
+    """
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return YamlFile(None)
+        survey = _Survey(text)
+        survey.look(root, "")
+        data = loader.construct_document(root)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        column = f"column {mark.column + 1}: " if mark is not None else ""
+        line = mark.line + 1 if mark is not None else None
+        raise refusal(file, [Problem("", f"is not YAML: {column}{error.problem}", line)]) from None
+    except ValueError as error:  # A date that is none, for example.
+        raise refusal(file, [Problem("", f"is not YAML: {error}")]) from None
+    except RecursionError:
+        raise refusal(file, [Problem("", "is not YAML: nested too deeply")]) from None
+    return YamlFile(data, tuple(survey.problems), frozenset(survey.tight_lists), root, survey.merged)
+
+
+class _Survey:
+    """A look at each node of a file, before data are made of it; it mends numbers with a decimal comma."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.problems: list[Problem] = []
+        self.tight_lists: list[str] = []
+        self.merged: dict[int, yaml.Node] = {}
+        self._seen: set[int] = set()
+
+    def look(self, node: yaml.Node, path: str) -> None:
+        """Look at a node and what is in it, where it is first used."""
+        if id(node) in self._seen:
+            return
+        self._seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            self._mend_decimal_commas(node, path)
+            self._find_repeated_keys(node, path)
+            for key, value in node.value:
+                if key.tag == _MERGE:
+                    sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                    self.merged[id(node)] = sources[0]
+                else:
+                    self.look(value, f"{path}.{key.value}".lstrip("."))
+        elif isinstance(node, yaml.SequenceNode):
+            if _TIGHT.search(self.text[node.start_mark.index : node.end_mark.index]):
+                self.tight_lists.append(path)
+            for i, value in enumerate(node.value):
+                self.look(value, f"{path}[{i}]")
+
+    def _find_repeated_keys(self, node: yaml.MappingNode, path: str) -> None:
+        first: dict[str, int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 1
+                if key.value in first:
+                    message = f"is given twice, first in line {first[key.value]}"
+                    self.problems.append(Problem(f"{path}.{key.value}".lstrip("."), message, line))
+                first.setdefault(key.value, line)
+
+    def _mend_decimal_commas(self, node: yaml.MappingNode, path: str) -> None:
+        """Put together the numbers of a mapping in braces that YAML has cut at their commas."""
+        pairs: list[tuple[yaml.Node, yaml.Node]] = []
+        for key, value in node.value:
+            if pairs and _is_cut_off(pairs[-1][1], key, value):
+                name, number = pairs[-1]
+                got = f"{number.value},{key.value}"
+                number.value, number.tag = f"{number.value}.{key.value}", _FLOAT
+                message = f"has a decimal comma, got {got}: write {number.value}"
+                where = f"{path}.{name.value}".lstrip(".")
+                self.problems.append(Problem(where, message, key.start_mark.line + 1))
+            else:
+                pairs.append((key, value))
+        node.value = pairs
+
+
+def _is_cut_off(number: yaml.Node, key: yaml.Node, value: yaml.Node) -> bool:
+    """Return True if a key without a value is the decimals of the number before it."""
+    return (
+        value.value == ""
+        and isinstance(number.value, str)
+        and isinstance(key.value, str)
+        and _INTEGER.fullmatch(number.value) is not None
+        and _DECIMALS.fullmatch(key.value) is not None
+        and key.start_mark.index == number.end_mark.index + 1
+    )

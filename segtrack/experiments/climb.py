@@ -1,0 +1,209 @@
+"""A climb of a step: one attempt, from the start to success, stall or time-out."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from segtrack.description import VehicleDescription
+from segtrack.description.placement import bounding_box
+from segtrack.errors import DivergedError, InvalidValueError, finite
+from segtrack.experiments.climb_result import (
+    ClimbDivergedError,
+    ClimbInterrupted,
+    ClimbResult,
+    ClimbSetup,
+    Outcome,
+)
+from segtrack.experiments.histories import ChainRecorder, has_chains
+from segtrack.experiments.trajectory import TrajectoryRecorder, up_of
+from segtrack.robot import Robot, RobotState
+from segtrack.robot.motion import Motion
+from segtrack.terrain import Step
+from segtrack.world import World
+
+GAP = 0.2
+"""Free distance between the vehicle's foremost point and the step at the start [m]."""
+SETTLE = 0.3
+"""Time that the robot stands before it drives [s]."""
+PAST_EDGE = 0.15
+"""The body frame's origin must get this far past the edge [m] ..."""
+LEVEL_PITCH = math.radians(20.0)
+"""... and the pitch come down below this [rad] for the step to be climbed."""
+TIME_MARGIN = 1.65
+"""Time limit over the time that the way (gap, vehicle, step and goal) takes at the commanded speed."""
+SAMPLE_TIME = 0.02
+"""Time between two samples of the trajectory [s]; every preset's time step divides it."""
+WINDOW = 0.5
+"""The real-time factor is taken over windows of this simulated length [s]."""
+_CLEARANCE = 0.001
+_RUNWAY = 3.0
+
+
+@dataclass(frozen=True)
+class ClimbProgress:
+    """A running climb, as its observers see it after each sample.
+
+    Attributes:
+        world: The world.
+        robot: The robot.
+        time: Simulated time [s].
+        time_limit: Time at which the attempt is given up [s].
+    """
+
+    world: World
+    robot: Robot
+    time: float
+    time_limit: float
+
+
+Observer = Callable[[ClimbProgress], object]
+
+
+def run_climb(setup: ClimbSetup, *, gui: bool = False, observer: Observer | None = None) -> ClimbResult:
+    """Drive at a step.
+
+    Args:
+        setup: Vehicle, step and simulation.
+        gui: Show PyBullet's window, at the pace of the wall clock.
+        observer: Called after each sample; its time does not count in the real-time factor.
+
+    Returns:
+        Result of the climb. Not climbing is a result, not an error.
+
+    Raises:
+        SegtrackError: The setup cannot be: no such vehicle or preset, no flippers where an angle is given,
+            a number that is not finite or out of range, a window for an engine that has none.
+        ClimbDivergedError: The simulation broke down, or a link chain came off.
+        ClimbInterrupted: Ctrl-C.
+    """
+    vehicle = setup.load_vehicle()
+    if finite("speed [m/s]", setup.speed) <= 0:
+        raise InvalidValueError("speed [m/s]", "greater than 0", setup.speed)
+    with World(setup.preset, engine=setup.resolved[0], time_step=setup.time_step, gui=gui) as world:
+        attempt = _Attempt(setup, vehicle, world, gui)
+        try:
+            return attempt.result(attempt.drive(observer))
+        except KeyboardInterrupt:
+            raise ClimbInterrupted(attempt.result("interrupted")) from None
+        except DivergedError as error:
+            raise ClimbDivergedError(error, attempt.result("diverged")) from None
+
+
+class _Attempt:
+    """One attempt: the robot at its step, and what has been written down so far."""
+
+    def __init__(self, setup: ClimbSetup, vehicle: VehicleDescription, world: World, gui: bool) -> None:
+        self.setup, self.vehicle, self.world, self._gui = setup, vehicle, world, gui
+        self.step = Step(height=setup.step, distance=0.0)
+        angles = setup.flipper_angles(vehicle)
+        world.add_terrain(self.step)
+        self.robot = world.add_vehicle(
+            vehicle, track_model=setup.resolved[1], position=(-_RUNWAY, 0.0), flippers=angles
+        )
+        front = _put_before_step(self.robot, angles)
+        self.speed = min(setup.speed, *(track.spec.drive.top_speed for track in self.robot.tracks.values()))
+        self.time_limit = SETTLE + TIME_MARGIN * (GAP + front + setup.step + PAST_EDGE) / self.speed
+        self.recorder = TrajectoryRecorder(self.robot)
+        self.chains = (
+            ChainRecorder(self.robot, SAMPLE_TIME, self.time_limit) if has_chains(self.robot) else None
+        )
+        self.energy = 0.0
+        self.elapsed: list[float] = []
+        """Wall time of each sample while driving [s]."""
+
+    def drive(self, observer: Observer | None) -> Outcome:
+        """Settle, then drive until it is decided."""
+        self._sample()
+        for _ in range(round(SETTLE / SAMPLE_TIME)):
+            self._advance(observer)
+        self.robot.set_belt_speed(left=self.speed, right=self.speed)
+        outcome: Outcome | None = None
+        while outcome is None:
+            outcome = self._outcome(self._advance(observer))
+            self.elapsed.append(SAMPLE_TIME / self.world.real_time_factor)
+        return outcome
+
+    def _advance(self, observer: Observer | None) -> RobotState:
+        self.world.run(SAMPLE_TIME, real_time=self._gui)
+        state = self._sample()
+        if observer is not None:
+            observer(ClimbProgress(self.world, self.robot, self.world.time, self.time_limit))
+        return state
+
+    def _sample(self) -> RobotState:
+        state = self.recorder.sample(self.world.time)
+        self.energy = self.recorder.energy
+        if self.chains is not None:
+            self.chains.sample(self.world.time)
+        return state
+
+    def _outcome(self, state: RobotState) -> Outcome | None:
+        if up_of(state) < 0.0:
+            return "tipped over"
+        past, high = state.position[0] >= PAST_EDGE, state.position[2] >= self.step.height
+        if past and high and abs(state.pitch) < LEVEL_PITCH:
+            return "climbed"
+        return "stuck" if self.world.time >= self.time_limit else None
+
+    def result(self, outcome: Outcome) -> ClimbResult:
+        """Return the result up to now."""
+        trajectory = self.recorder.motion()
+        factors = _real_time_factors(self.elapsed)
+        x, y, z = trajectory["position"][-1].tolist()
+        return ClimbResult(
+            setup=self.setup,
+            engine=self.world.engine_name,
+            track_model=self.robot.track_model,
+            preset=self.world.preset,
+            vehicle=self.vehicle,
+            terrain=self.step,
+            speed=self.speed,
+            outcome=outcome,
+            duration=float(trajectory.times[-1]),
+            real_time_factor=statistics.median(factors),
+            real_time_factor_min=min(factors),
+            max_pitch=float(trajectory["pitch"].max()),
+            final_position=(x, y, z),
+            slip=_slip(trajectory),
+            energy=self.energy,
+            trajectory=trajectory,
+            chains=None if self.chains is None else self.chains.history(),
+        )
+
+
+def _real_time_factors(elapsed: list[float]) -> list[float]:
+    """Real-time factor of each whole window, or of what there is; 0 for nothing.
+
+    Args:
+        elapsed: Wall time that each sample took [s].
+    """
+    samples = round(WINDOW / SAMPLE_TIME)
+    windows = [elapsed[i : i + samples] for i in range(0, len(elapsed) - samples + 1, samples)] or [elapsed]
+    return [len(window) * SAMPLE_TIME / sum(window) if window else 0.0 for window in windows]
+
+
+def _slip(trajectory: Motion) -> float:
+    """1 - way / belt travel since the robot began to drive; 0 if the belts did not move."""
+    begin = min(round(SETTLE / SAMPLE_TIME), len(trajectory.times) - 1)
+    travel = float(
+        np.mean([travel[-1] - travel[begin] for travel in trajectory.by_name("track_travel").values()])
+    )
+    forward = trajectory.forward_axis[begin:]
+    steps = np.diff(trajectory["position"][begin:], axis=0)
+    way = float(np.sum(steps * (forward[1:] + forward[:-1]) / 2))
+    return 1.0 - way / travel if abs(travel) > 1e-6 else 0.0
+
+
+def _put_before_step(robot: Robot, angles: dict[str, float]) -> float:
+    """Put the robot on the ground, `GAP` before x = 0; returns its reach before its body frame [m]."""
+    low, high = bounding_box(robot.description, angles)
+    if robot.description.body.urdf is not None:
+        box, origin = np.array(robot.bounds()), np.array(robot.state.position)
+        low, high = np.minimum(low, box[0] - origin), np.maximum(high, box[1] - origin)
+    robot.reset_base_pose((-GAP - float(high[0]), 0.0, _CLEARANCE - float(low[2])))
+    return float(high[0])

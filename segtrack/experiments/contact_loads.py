@@ -1,0 +1,201 @@
+"""Contact loads of a vehicle that drives steadily, and the ride in which they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from segtrack.engine import FrameMotion
+from segtrack.engine.track_models import find_track_model
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.experiments.planar_friction import PlanarContacts
+from segtrack.geometry.rotation import rotation_of
+from segtrack.robot import Robot
+from segtrack.robot.track import Track
+from segtrack.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class ContactLoads:
+    """Contact points of a vehicle's tracks, in its body frame.
+
+    Attributes:
+        points: (n, 3) [m].
+        normal_forces: (n,) [N].
+        directions: Forward direction of each point's track, in the plane of the ground (n, 3).
+        belt_speeds: Belt speeds of each point's face backwards along that direction, relative to the vehicle
+            (n,) [m/s]. The tip of a grouser on an arc is faster than the belt.
+        friction: Coefficients along and across the track (n, 2) [-].
+    """
+
+    points: NDArray[np.float64]
+    normal_forces: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    belt_speeds: NDArray[np.float64]
+    friction: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[ContactLoads], share: float = 1.0) -> ContactLoads:
+        """Several together, each with a share of its load: the mean of m instants for a share of 1 / m."""
+        columns = (np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls))
+        joined = cls(*columns)
+        return replace(joined, normal_forces=joined.normal_forces * share)
+
+    def planar(self, reference: ArrayLike) -> PlanarContacts:
+        """Return the contacts in the plane of the body's x and y axes, about a reference point (2,) [m]."""
+        directions = self.directions[:, :2]
+        return PlanarContacts(
+            points=self.points[:, :2] - np.asarray(reference),
+            loads=self.normal_forces,
+            friction=self.friction,
+            directions=directions / np.linalg.norm(directions, axis=1, keepdims=True),
+            belt_speeds=self.belt_speeds,
+        )
+
+
+def contact_loads(robot: Robot) -> ContactLoads:
+    """Read how a robot stands on flat ground, after the latest step.
+
+    Raises:
+        InvalidValueError: Nothing touches the ground, or something else than a track does.
+        DisconnectedError: The PyBullet client is gone.
+    """
+    match find_track_model(robot.track_model).contacts:
+        case "shoes":
+            touches = [_of_shoes(track) for track in robot.tracks.values()]
+        case "grousers":
+            readings = [(track, track.read_grousers()) for track in robot.tracks.values()]
+            touches = [_Touch(t, r.points, r.normal_force, r.slip_velocity) for t, r in readings]
+        case "links":
+            touches = [
+                _Touch(robot.tracks[belt.track], belt.points, belt.normal_forces, belt.velocities)
+                for belt in robot.read_belt_contacts()
+            ]
+    if not any(len(touch.points) for touch in touches):
+        raise InvalidValueError(f"contacts of {robot.name}", "at least one", Phrase("none"))
+    body = robot.body_motion()
+    return ContactLoads.joined([_in_body(body, touch) for touch in touches])
+
+
+@dataclass(frozen=True, eq=False)
+class _Touch:
+    """Contacts of a track: points (n, 3) [m], normal forces (n,) [N], velocities of its face (n, 3) [m/s]."""
+
+    track: Track
+    points: NDArray[np.float64]
+    normal_forces: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+
+
+def _of_shoes(track: Track) -> _Touch:
+    """Where a link chain touches: a shoe's load is that of its face's left and right edge, half each."""
+    design, reading = track.chain_design, track.read_chain()
+    down = reading.ground_force > 0
+    axes = Rotation.from_quat(reading.orientations).as_matrix()[down]
+    half = np.array([tread.width / 2 for tread in design.treads])[design.kinds][down]
+    aside, middles = half[:, None] * axes[:, :, 1], reading.positions[down]
+    velocities = np.einsum("nij,nj->ni", axes[:, :, :2], reading.slip_velocity[down])
+    return _Touch(
+        track,
+        np.concatenate([middles + aside, middles - aside]),
+        np.tile(reading.ground_force[down] / 2, 2),
+        np.tile(velocities, (2, 1)),
+    )
+
+
+def _in_body(body: FrameMotion, touch: _Touch) -> ContactLoads:
+    """Contacts in the body frame, and the belt's own motion, which is relative to what carries it."""
+    spec, parent, n = touch.track.spec, touch.track.parent_motion(), len(touch.points)
+    axle = parent.rotation @ rotation_of(spec.mount.rpy)[:, 1]
+    forward = np.cross(axle, body.rotation[:, 2])
+    forward /= np.linalg.norm(forward)
+    along = spec.contact.friction
+    return ContactLoads(
+        points=(touch.points - body.position) @ body.rotation,
+        normal_forces=touch.normal_forces,
+        directions=np.tile(forward @ body.rotation, (n, 1)),
+        belt_speeds=(parent.velocities_at(touch.points) - touch.velocities) @ forward,
+        friction=np.tile([along, along * spec.contact.lateral_ratio], (n, 1)),
+    )
+
+
+SAMPLE = 0.02
+"""Time between two readings, about [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ride:
+    """A robot over n intervals of time.
+
+    Attributes:
+        time: When intervals begin and the last one ends (n + 1,) [s].
+        positions: Positions of the body frame in the world, then (n + 1, 3) [m].
+        rotations: The body frame's axes in the world, as columns, then (n + 1, 3, 3).
+        loads: How it stood at the end of each interval (n,).
+        real_time_factor: Simulated over elapsed time, without what reading took.
+    """
+
+    time: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    rotations: NDArray[np.float64]
+    loads: tuple[ContactLoads, ...]
+    real_time_factor: float
+
+    def twists(self, point: ArrayLike) -> NDArray[np.float64]:
+        """Velocity of a point of the body along the body's x and y, and yaw rate about its z.
+
+        Args:
+            point: Point, in the body frame (3,) [m].
+
+        Returns:
+            For each interval (n, 3) [m/s, m/s, rad/s].
+        """
+        times = np.diff(self.time)
+        paths = np.diff(self.positions + self.rotations @ np.asarray(point), axis=0)
+        axes = (self.rotations[1:] + self.rotations[:-1]) / 2
+        velocities = np.einsum("nij,ni->nj", axes, paths) / times[:, None]
+        turned = np.swapaxes(self.rotations[:-1], 1, 2) @ self.rotations[1:]
+        rates = Rotation.from_matrix(turned).as_rotvec()[:, 2] / times
+        return np.column_stack([velocities[:, :2], rates])
+
+    def windows(self, size: int) -> list[tuple[NDArray[np.float64], ContactLoads]]:
+        """Mean loads of so many intervals at a time, and the body's axes (3, 3) in their middle."""
+        found = []
+        for begin in range(0, len(self.loads), size):
+            loads = self.loads[begin : begin + size]
+            middle = self.rotations[begin + 1 + len(loads) // 2 - (len(loads) > 1)]
+            found.append((middle, ContactLoads.joined(loads, 1 / len(loads))))
+        return found
+
+
+def watch(world: World, robot: Robot, seconds: float) -> Ride:
+    """Let a world run on, and read a robot on flat ground at its end and every `SAMPLE` before.
+
+    Args:
+        world: Whose clock goes on.
+        robot: One of its robots.
+        seconds: How long [s].
+
+    Raises:
+        InvalidValueError: Nothing touches the ground at a reading, or something else than tracks does.
+    """
+    count = max(1, round(seconds / SAMPLE))
+    steps = np.round(np.linspace(0, seconds, count + 1) / world.time_step)
+    times, states, loads, elapsed = [world.time], [robot.state], list[ContactLoads](), 0.0
+    for interval in np.diff(steps) * world.time_step:
+        world.run(interval)
+        elapsed += interval / world.real_time_factor
+        times.append(world.time)
+        states.append(robot.state)
+        loads.append(contact_loads(robot))
+    return Ride(
+        time=np.array(times),
+        positions=np.array([state.position for state in states]),
+        rotations=Rotation.from_quat([state.orientation for state in states]).as_matrix(),
+        loads=tuple(loads),
+        real_time_factor=float((times[-1] - times[0]) / elapsed),
+    )

@@ -1,0 +1,111 @@
+"""Drawbar pull: a vehicle pulls a hitch at given slips."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.engine import EngineName
+from segtrack.experiments.histories import has_chains
+from segtrack.experiments.traction import (
+    RAMP,
+    SAMPLE,
+    SPEED,
+    SPIN_UP,
+    Pull,
+    ShoeSlip,
+    mean_travel,
+    standing,
+    total_force,
+)
+from segtrack.robot import Robot
+from segtrack.world import World
+
+SLIPS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
+"""Slip ratios at which a hitch is pulled [-]."""
+_HITCH_STIFFNESS, _HITCH_DAMPING = 2000.0, 400.0
+
+
+def pull_hitch(
+    vehicle: str,
+    track_model: str | None = None,
+    *,
+    engine: EngineName | None = None,
+    slips: tuple[float, ...] = SLIPS,
+    seconds: float = 0.5,
+) -> tuple[Pull, ...]:
+    """Let the belts run at `SPEED` and hold the body back by a spring to a hitch that is slower.
+
+    The spring is drawn at a hitch that stands; then the hitch moves at `1 - slip` of the belts'
+    speed, for one slip after the other. Falling slips find the pull drawn already.
+
+    Args:
+        vehicle: Bundled name or path of a vehicle file.
+        track_model: How tracks are built; the engine's default if not given.
+        engine: What simulates it; what runs the track model if not given.
+        slips: Wanted, falling [-].
+        seconds: Measured at each [s].
+    """
+    with standing(vehicle, track_model, engine) as (world, robot):
+        hitch = _Hitch(world, robot)
+        robot.set_belt_speed(SPEED, SPEED)
+        world.run(SPIN_UP, on_step=hitch.hold)
+        return tuple(hitch.measure(SPEED * (1.0 - slip), seconds) for slip in slips)
+
+
+class _Hitch:
+    """A spring and damper from the body to a hitch that moves along x."""
+
+    def __init__(self, world: World, robot: Robot) -> None:
+        self._world, self._robot = world, robot
+        self._place, self._speed = robot.state.position[0], 0.0
+        self._pulls: list[float] = []
+        self._drives: list[float] = []
+
+    def hold(self) -> None:
+        """Pull the body back in the next step."""
+        state = self._robot.state
+        self._place += self._speed * self._world.time_step
+        stretch, rate = state.position[0] - self._place, state.velocity[0] - self._speed
+        pull = _HITCH_STIFFNESS * stretch + _HITCH_DAMPING * rate
+        self._robot.apply_force((-pull, 0.0, 0.0), state.position)
+        self._pulls.append(pull)
+        self._drives.append(total_force(self._robot))
+
+    def measure(self, speed: float, seconds: float) -> Pull:
+        """Move at a speed [m/s] and take means over some time [s] once that is steady."""
+        robot, self._speed = self._robot, speed
+        self._world.run(RAMP, on_step=self.hold)
+        begin, travel = robot.state.position[0], mean_travel(robot)
+        shoes: list[NDArray[np.float64]] = []
+        self._pulls, self._drives = [], []
+        for _ in range(round(seconds / (10 * SAMPLE))):
+            self._world.run(10 * SAMPLE, on_step=self.hold)
+            if has_chains(robot):
+                shoes.append(_loads_and_slips(robot))
+        slip = 1.0 - (robot.state.position[0] - begin) / (mean_travel(robot) - travel)
+        return Pull(
+            slip,
+            float(np.mean(self._pulls)),
+            float(np.mean(self._drives)),
+            _shoe_slip(np.concatenate(shoes)) if shoes else None,
+        )
+
+
+def _loads_and_slips(robot: Robot) -> NDArray[np.float64]:
+    """Of the shoes on the ground, now: force [N] and slip velocity, backwards positive [m/s], (n, 2)."""
+    chains = [track.read_chain() for track in robot.tracks.values()]
+    # A shoe's x axis points backwards on the ground.
+    table = np.concatenate(
+        [np.column_stack([chain.ground_force, chain.slip_velocity[:, 0]]) for chain in chains]
+    )
+    return table[table[:, 0] > 0]
+
+
+def _shoe_slip(shoes: NDArray[np.float64]) -> ShoeSlip:
+    load, slip = shoes.T
+    fraction = load / load.sum()
+    mean = float(fraction @ slip)
+    return ShoeSlip(mean, math.sqrt(fraction @ (slip - mean) ** 2), float(fraction[slip <= 0].sum()))

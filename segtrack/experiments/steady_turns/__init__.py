@@ -1,1 +1,0 @@
-"""Turns at steady rates: oracle, cases, and the recorded turns of a real vehicle."""

@@ -1,0 +1,244 @@
+"""Steering of vehicles on the spot, on a slope and through arcs, beside planar friction under their loads.
+
+A scene drives with constant belt speeds until the motion is steady, then over a whole number of
+grouser pitches. A slope is flat ground under gravity that leans back from the world's x axis. The loads
+that are read meanwhile, pooled, are those for which `planar_friction` says how the vehicle should move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.description.placement import place_tracks
+from segtrack.engine import EngineName
+from segtrack.errors import InvalidValueError, finite
+from segtrack.experiments.contact_loads import watch
+from segtrack.experiments.planar_friction import balance_friction
+from segtrack.experiments.traction import GRAVITY
+from segtrack.robot import Robot
+from segtrack.terrain import Plane
+from segtrack.world import World, resolve
+
+SPEED = 0.2
+"""Speed of the belts on the spot, and of an arc's middle [m/s]."""
+SLOPE = math.radians(15.0)
+"""[rad]"""
+_SPIN_UP, _MEASURED = 0.6, 2.0
+_PITCHES = 4
+"""Smallest number of pitches that a belt travels while it is measured."""
+_HARDLY = 0.02
+"""Fraction of the yaw rate without slip below which ratios say nothing."""
+_LEVEL = 1e-6
+"""Within this height a belt's path is on the ground [m]."""
+_ON_SLOPE = 10.0
+"""Duration of a turn on a slope [s]."""
+_HEADING = 5
+"""Readings during which it keeps its heading, nearly."""
+
+
+@dataclass(frozen=True)
+class Rig:
+    """A vehicle and what simulates it.
+
+    Attributes:
+        vehicle: Its description.
+        flippers: Their angles by name [rad]; 0 if not given.
+        track_model: Name of a track model.
+        engine: native or pybullet; the one that runs the track model if not given.
+    """
+
+    vehicle: VehicleDescription
+    flippers: Mapping[str, float] = field(default_factory=dict)
+    track_model: str = "segments"
+    engine: EngineName | None = None
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Lateral positions y of the middles of the left and of the right tracks on the body [m].
+
+        Raises:
+            InvalidValueError: The body lacks tracks on a side.
+        """
+        return self.vehicle.side_offsets()
+
+    @property
+    def gauge(self) -> float:
+        """Distance between the middles of left and right tracks on the body [m]."""
+        left, right = self.sides
+        return left - right
+
+    @property
+    def ground_length(self) -> float:
+        """Length of what its belts have on flat ground together, from rear to front [m]."""
+        outlines = [
+            track.frame.plane_points(track.mounted.spec.belt_path.outline())
+            for track in place_tracks(self.vehicle, self.flippers)
+        ]
+        points = np.concatenate(outlines)
+        down = points[:, 2] < points[:, 2].min() + _LEVEL
+        return float(np.ptp(points[down, 0]))
+
+
+@dataclass(frozen=True)
+class SteadyMotion:
+    """A vehicle's mean motion over the ground.
+
+    Attributes:
+        yaw_rate: Yaw rate, to the left positive [rad/s].
+        slip: Slip of the left and of the right tracks, 1 - v_ground / v_belt as published, without the
+            bounds of `Track.slip` (2,) [-].
+        creep: Velocity of the centre of mass down the slope [m/s]; 0 on flat ground.
+    """
+
+    yaw_rate: float
+    slip: tuple[float, float]
+    creep: float
+
+
+@dataclass(frozen=True)
+class Steered:
+    """A vehicle that steered steadily.
+
+    Attributes:
+        belts: Speeds of the left and of the right belts (2,) [m/s].
+        gauge: Distance between the tracks' middles [m].
+        measured: How it moved.
+        expected: How planar friction under the same loads would move it.
+        real_time_factor: Simulated over elapsed time while it was measured.
+    """
+
+    belts: tuple[float, float]
+    gauge: float
+    measured: SteadyMotion
+    expected: SteadyMotion
+    real_time_factor: float
+
+    @property
+    def no_slip_rate(self) -> float:
+        """Yaw rate of belts that do not slip [rad/s]."""
+        return (self.belts[1] - self.belts[0]) / self.gauge
+
+    @property
+    def over_no_slip(self) -> float:
+        """Measured yaw rate over that without slip [-]."""
+        return self.measured.yaw_rate / self.no_slip_rate
+
+    @property
+    def over_expected(self) -> float | None:
+        """Measured yaw rate over that of planar friction [-]; None where that hardly turns the vehicle."""
+        if abs(self.expected.yaw_rate) < _HARDLY * abs(self.no_slip_rate):
+            return None
+        return self.measured.yaw_rate / self.expected.yaw_rate
+
+
+def turn_on_the_spot(rig: Rig, speed: float = SPEED) -> Steered:
+    """Turn on flat ground, the left belts at -speed and the right ones at speed [m/s]."""
+    return steer(rig, -speed, speed)
+
+
+def turn_on_a_slope(rig: Rig, speed: float = SPEED, slope: float = SLOPE) -> Steered:
+    """Turn on a slope [rad], from nose up, the left belts at -speed and the right ones at speed [m/s]."""
+    return steer(rig, -speed, speed, slope)
+
+
+def drive_an_arc(rig: Rig, radius: float, speed: float = SPEED) -> Steered:
+    """Drive to the left on flat ground, with belts that would follow an arc if they did not slip.
+
+    Args:
+        rig: What drives.
+        radius: Radius of the arc of the middle between the tracks [m], > 0 and not half the gauge.
+        speed: The middle's [m/s].
+    """
+    if finite("radius [m]", radius) <= 0:
+        raise InvalidValueError("radius [m]", "greater than 0", radius)
+    bend = rig.gauge / (2 * radius)
+    left, right = speed * (1 - bend), speed * (1 + bend)
+    # Faces that stick, as on a wide arc, are as they were set down: all have to be set down anew.
+    renewed = rig.ground_length / min(abs(left), abs(right)) if left * right else _SPIN_UP
+    return steer(rig, left, right, spin_up=max(_SPIN_UP, renewed))
+
+
+def steer(rig: Rig, left: float, right: float, slope: float = 0.0, spin_up: float = _SPIN_UP) -> Steered:
+    """Drive with constant belt speeds.
+
+    Args:
+        rig: What drives.
+        left: Belt speed [m/s], not 0.
+        right: Belt speed [m/s], another one and not 0.
+        slope: Slope of the ground, nose up at the start [rad].
+        spin_up: How long to drive before it is measured [s].
+
+    Raises:
+        InvalidValueError: Belt speeds that are not so, an engine that does not run the track model, a
+            slope that friction cannot hold, or contacts with something else than tracks.
+    """
+    belts = (finite("left belt speed [m/s]", left), finite("right belt speed [m/s]", right))
+    if left == right or 0.0 in belts:
+        raise InvalidValueError("belt speeds [m/s]", "different and not 0", belts)
+    engine, track_model = resolve(rig.engine, rig.track_model)
+    downhill = np.array([-math.sin(slope), 0.0, -math.cos(slope)])
+    with World(engine=engine) as world:
+        world.add_terrain(Plane())
+        world.set_gravity((GRAVITY * downhill).tolist())
+        robot = world.add_vehicle(rig.vehicle, track_model=track_model, flippers=rig.flippers)
+        robot.set_belt_speed(left, right)
+        world.run(spin_up)
+        ride = watch(world, robot, _ON_SLOPE if slope else _whole_pitches(rig, max(map(abs, belts))))
+        weight, center = robot.mass * GRAVITY, _center_of_mass(robot)
+    twists, axes = [], []
+    for turn, loads in ride.windows(_HEADING if slope else len(ride.loads)):
+        pull = weight * downhill[0] * turn[0, :2]
+        motion = balance_friction(loads.planar(center[:2]), pull.tolist())
+        twists.append([*motion.velocity, motion.yaw_rate])
+        axes.append(turn)
+    sides = np.array(rig.sides) - center[1]
+    return Steered(
+        belts=belts,
+        gauge=rig.gauge,
+        measured=_mean(ride.twists(center), ride.rotations[1:], belts, sides, slope),
+        expected=_mean(np.array(twists), np.array(axes), belts, sides, slope),
+        real_time_factor=ride.real_time_factor,
+    )
+
+
+def _center_of_mass(robot: Robot) -> NDArray[np.float64]:
+    """Centre of mass of a whole robot, in its body frame (3,) [m]."""
+    bodies, body = robot.bodies(), robot.body_motion()
+    middle = bodies.masses @ bodies.positions / bodies.masses.sum()
+    return (middle - body.position) @ body.rotation
+
+
+def _whole_pitches(rig: Rig, speed: float) -> float:
+    """How long a belt at a speed takes for a whole number of grouser pitches [s]."""
+    track = next(rig.vehicle.mounted_tracks()).spec
+    if track.grousers is None:
+        return _MEASURED
+    return max(_PITCHES, round(_MEASURED * speed / track.pitch)) * track.pitch / speed
+
+
+def _mean(
+    twists: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    belts: tuple[float, float],
+    sides: NDArray[np.float64],
+    slope: float,
+) -> SteadyMotion:
+    """The mean of motions of the centre of mass.
+
+    Args:
+        twists: Forward, to the left, and about the body's z axis (n, 3) [m/s, m/s, rad/s].
+        axes: The body's as columns, in the world (n, 3, 3).
+        belts: Speeds of left and right belts [m/s].
+        sides: Where they are to the left of the centre of mass (2,) [m].
+        slope: Slope of the ground, which rises along the world's x [rad].
+    """
+    forward, _, rate = twists.mean(axis=0)
+    left, right = 1 - (forward - rate * sides) / belts
+    creep = -np.einsum("nj,nj->n", axes[:, 0, :2], twists[:, :2]).mean() if slope else 0.0
+    return SteadyMotion(float(rate), (float(left), float(right)), float(creep))

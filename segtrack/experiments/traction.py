@@ -1,0 +1,270 @@
+"""Scenes on flat ground and a slope that measure traction: setup, samples and steady drives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.design import TrackDesign
+from segtrack.engine import EngineName
+from segtrack.experiments.histories import has_chains
+from segtrack.robot import Robot
+from segtrack.terrain import Plane
+from segtrack.world import World, resolve
+
+GRAVITY = 9.81
+"""[m/s^2]"""
+SLIDING = 0.005
+"""A braked vehicle that is faster than this down the slope slides [m/s]."""
+
+
+@dataclass(frozen=True)
+class SteadyDrive:
+    """A vehicle whose belts run at constant speed.
+
+    Attributes:
+        time: Since the first sample (n,) [s].
+        speed: Speed of the body along its way (n,) [m/s].
+        force: Force of all drives together (n,) [N].
+        slip: 1 - way / belt travel over all samples [-].
+        slope: Slope that is driven up [rad].
+        weight: Weight of the vehicle [N].
+        real_time_factor: Simulated over elapsed time.
+        design: Design of its first track, if that is a link chain.
+    """
+
+    time: NDArray[np.float64]
+    speed: NDArray[np.float64]
+    force: NDArray[np.float64]
+    slip: float
+    slope: float
+    weight: float
+    real_time_factor: float
+    design: TrackDesign | None
+
+    @property
+    def mean_speed(self) -> float:
+        """Mean speed of the body [m/s]."""
+        return float(self.speed.mean())
+
+    @property
+    def speed_deviation(self) -> float:
+        """Standard deviation of the speed [m/s]."""
+        return float(self.speed.std())
+
+    @property
+    def mean_force(self) -> float:
+        """Mean force of all drives [N]."""
+        return float(self.force.mean())
+
+    @property
+    def traction(self) -> NDArray[np.float64]:
+        """Traction of the ground, if all of the vehicle moves as its body does (n - 4,) [N]."""
+        smooth = np.convolve(self.speed, np.full(5, 0.2), "valid")
+        acceleration = np.gradient(smooth, self.time[1] - self.time[0])
+        return self.weight * (acceleration / GRAVITY + math.sin(self.slope))
+
+    @property
+    def shoe_rate(self) -> float:
+        """Number of shoes of a link chain that pass in a second [1/s]; 0 without one."""
+        return self.mean_speed / self.design.chain.shoe.pitch if self.design is not None else 0.0
+
+    @property
+    def ripple_of_shoes(self) -> float:
+        """Fraction of the speed's variance at multiples of the shoes' rate [-]; 0 without a link chain."""
+        power = np.abs(np.fft.rfft(self.speed - self.mean_speed)) ** 2
+        if self.design is None or not power.any():
+            return 0.0
+        width = 1.0 / (len(self.speed) * (self.time[1] - self.time[0]))
+        order = np.arange(len(power)) * width / self.shoe_rate
+        near = (np.abs(order - np.round(order)) * self.shoe_rate <= width) & (np.round(order) > 0)
+        return float(power[near].sum() / power.sum())
+
+
+@dataclass(frozen=True)
+class Slide:
+    """A braked vehicle on ground that grows steeper until it slides.
+
+    Attributes:
+        slope: (n,) [rad]
+        speed: Down the slope (n,) [m/s].
+        moved: Down the slope (n,) [m].
+    """
+
+    slope: NDArray[np.float64]
+    speed: NDArray[np.float64]
+    moved: NDArray[np.float64]
+
+    @property
+    def onset(self) -> int:
+        """Number of the sample at which it begins to slide; the last one if it holds."""
+        still = np.flatnonzero(self.speed < SLIDING)
+        return min(int(still[-1]) + 1, len(self.slope) - 1) if len(still) else 0
+
+    @property
+    def angle(self) -> float:
+        """Slope at which it begins to slide [rad]; the last one if it holds."""
+        return float(self.slope[self.onset])
+
+    @property
+    def crept(self) -> float:
+        """Distance that it moved until then [m]."""
+        return float(self.moved[max(self.onset - 1, 0)])
+
+
+@dataclass(frozen=True)
+class ShoeSlip:
+    """Slip of link chains' shoes over the ground that they stand on: means over weight and time.
+
+    Attributes:
+        mean: Slip velocity, backwards positive [m/s].
+        deviation: Its standard deviation [m/s].
+        lagging: Fraction of the weight on shoes that do not slip backwards [-].
+    """
+
+    mean: float
+    deviation: float
+    lagging: float
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A vehicle that drags a hitch along at constant speed.
+
+    Attributes:
+        slip: 1 - way / belt travel [-].
+        pull: Mean force on the hitch [N].
+        drive: Mean force of all drives together [N].
+        shoes: How those of link chains slip; None for other tracks.
+    """
+
+    slip: float
+    pull: float
+    drive: float
+    shoes: ShoeSlip | None
+
+
+SLOPE = math.radians(20.0)
+"""Slope that is driven up [rad]."""
+SPEED = 0.3
+"""Commanded belt speed [m/s]."""
+SAMPLE = 0.002
+"""Time between two samples [s]."""
+REST = 0.4
+"""Time that the vehicle stands before it drives [s]."""
+SPIN_UP = 0.8
+"""Time that it drives before it is measured [s]."""
+RAMP = 0.5
+"""Time in which a slope or a hitch's speed comes to its value [s]."""
+
+
+@contextmanager
+def standing(
+    vehicle: str, track_model: str | None, engine: EngineName | None
+) -> Iterator[tuple[World, Robot]]:
+    """A vehicle that has come to rest on flat ground."""
+    engine, track_model = resolve(engine, track_model)
+    with World(engine=engine) as world:
+        world.add_terrain(Plane())
+        robot = world.add_vehicle(vehicle, track_model=track_model)
+        world.run(REST)
+        yield world, robot
+
+
+def lean(world: World, slope: float) -> None:
+    """Let gravity lean backwards, as on a slope [rad]."""
+    world.set_gravity((-GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope)))
+
+
+def mean_travel(robot: Robot) -> float:
+    """Belt travel, mean over the tracks [m]."""
+    return float(np.mean([track.travel for track in robot.tracks.values()]))
+
+
+def total_force(robot: Robot) -> float:
+    """Force of all drives together [N]."""
+    return sum(track.force for track in robot.tracks.values())
+
+
+TILT_RATE = math.radians(1.0)
+"""Rate at which a slope grows steeper [rad/s]."""
+
+
+def drive_steadily(
+    vehicle: str,
+    track_model: str | None = None,
+    *,
+    engine: EngineName | None = None,
+    slope: float = 0.0,
+    seconds: float = 1.5,
+) -> SteadyDrive:
+    """Drive straight at `SPEED` and write it down.
+
+    Args:
+        vehicle: Bundled name or path of a vehicle file.
+        track_model: How tracks are built; the engine's default if not given.
+        engine: What simulates it; what runs the track model if not given.
+        slope: Slope that is driven up [rad].
+        seconds: Written down [s].
+    """
+    with standing(vehicle, track_model, engine) as (world, robot):
+        lean(world, slope)
+        robot.set_belt_speed(SPEED, SPEED)
+        world.run(SPIN_UP)
+        begin, travel = robot.state.position[0], mean_travel(robot)
+        speeds, forces, elapsed = [], [], 0.0
+        for _ in range(round(seconds / SAMPLE)):
+            world.run(SAMPLE)
+            elapsed += SAMPLE / world.real_time_factor
+            speeds.append(robot.state.velocity[0])
+            forces.append(total_force(robot))
+        way = robot.state.position[0] - begin
+        return SteadyDrive(
+            time=SAMPLE * np.arange(1.0, len(speeds) + 1.0),
+            speed=np.array(speeds),
+            force=np.array(forces),
+            slip=1.0 - way / (mean_travel(robot) - travel),
+            slope=slope,
+            weight=robot.mass * GRAVITY,
+            real_time_factor=len(speeds) * SAMPLE / elapsed,
+            design=next(iter(robot.tracks.values())).chain_design if has_chains(robot) else None,
+        )
+
+
+def slide_down(
+    vehicle: str,
+    track_model: str | None = None,
+    *,
+    engine: EngineName | None = None,
+    begin: float,
+    end: float,
+    rate: float = TILT_RATE,
+) -> Slide:
+    """Brake the belts and let the slope grow until the vehicle slides away.
+
+    Args:
+        vehicle: Bundled name or path of a vehicle file.
+        track_model: How tracks are built; the engine's default if not given.
+        engine: What simulates it; what runs the track model if not given.
+        begin: Slope at the beginning [rad].
+        end: Largest slope [rad].
+        rate: Rate at which it grows [rad/s].
+    """
+    with standing(vehicle, track_model, engine) as (world, robot):
+        for slope in np.linspace(0.0, begin, 50):
+            lean(world, slope)
+            world.run(RAMP / 50)
+        world.run(REST)
+        start, rows = robot.state.position[0], []
+        for slope in np.arange(begin, end, rate * SAMPLE):
+            lean(world, slope)
+            world.run(SAMPLE)
+            rows.append((slope, -robot.state.velocity[0], start - robot.state.position[0]))
+            if rows[-1][1] > 10 * SLIDING:
+                break
+        return Slide(*np.array(rows).T)

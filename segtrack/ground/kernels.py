@@ -1,0 +1,158 @@
+"""Kernels: functions that numba compiles at their first call and keeps for the next process."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import Any
+
+from numba import config
+from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+from numba.core.types import BaseFunction
+from numba.core.typing import Context
+
+from segtrack.ground.compile_progress import watch
+from segtrack.ground.kernel_cache import KernelCache
+
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
+# Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:
+# handing a tuple of many of them to another kernel costs more than a contact otherwise. None is called
+# from C, for which code would be compiled, too.
+
+
+class _TypingContext(Context):
+    """Numba's types of expressions, looked up once for each operator or function and types of arguments.
+
+    Numba looks for a product of two numbers among those of lists, strings and arrays at each product
+    of each kernel: that takes a third of the time of compilation.
+    """
+
+    def __init__(self, shared: Context) -> None:
+        # What is registered with numba is seen here, too.
+        self.__dict__ = {**vars(shared)}
+        self._signatures: dict[Any, Any] = {}
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call."""
+        if not isinstance(func, BaseFunction) or kws:
+            return super().resolve_function_type(func, args, kws)
+        key = func, tuple(args)
+        signature = self._signatures.get(key)
+        if signature is None:
+            signature = super().resolve_function_type(func, args, kws)
+            self._signatures[key] = signature
+        return signature
+
+
+class _Target(CPUTarget):
+    """The processor, as numba sees it, with types looked up once."""
+
+    @cached_property
+    def typing_context(self) -> Context:
+        """Types of expressions."""
+        return _TypingContext(cpu_target.typing_context)
+
+    @property
+    def target_context(self) -> Any:
+        """Code generation, which is numba's own."""
+        return cpu_target.target_context
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function that Python calls, or other kernels do."""
+
+    targetdescr = _Target("cpu")
+
+    def compile(self, sig: Any) -> Any:
+        """Return compiled code for a signature: from memory, from disk, or compiled now."""
+        if not isinstance(self._cache, KernelCache):  # type: ignore[has-type]
+            base = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
+            kind = "inner" if isinstance(self, InnerKernel) else "entry"
+            self._cache = KernelCache(f"{base}.{kind}", content_hash(self))
+        watch()
+        return super().compile(sig)
+
+    def callees(self) -> list[Kernel]:
+        """Return all kernels that the compiled code contains, callees first and this one last."""
+        found: dict[Kernel, None] = {}
+        for value in _globals(self.py_func).values():
+            if isinstance(value, Kernel):
+                found.update(dict.fromkeys(value.callees()))
+        return [*found, self]
+
+
+class InnerKernel(Kernel):
+    """A compiled function that kernels call.
+
+    It has no code that takes Python's objects apart, which for tuples of many arrays takes longer to
+    compile than the function. Called from Python, as in tests, it is compiled once more, with that code.
+    """
+
+    _from_python: Any = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function from Python."""
+        if self._from_python is None:
+            options = {**self.targetoptions, "no_cpython_wrapper": False}
+            self._from_python = Kernel(self.py_func, {}, options)
+        return self._from_python(*args, **kwargs)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Make a function a kernel for other kernels to call."""
+    return _make_kernel(InnerKernel, function, no_cpython_wrapper=True)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Make a function a kernel whose code becomes part of the kernels that call it."""
+    return _make_kernel(InnerKernel, function, no_cpython_wrapper=True, forceinline=True)
+
+
+def entry(function: Callable[..., Any], **options: bool) -> Any:
+    """Make a function a kernel for Python to call; kernels may, too."""
+    return _make_kernel(Kernel, function, **options)
+
+
+def _make_kernel(kind: type[Kernel], function: Callable[..., Any], **options: bool) -> Any:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    return kind(function, {}, {**_OPTIONS, **options})
+
+
+def content_hash(kernel: Kernel) -> str:
+    """Return a hash of all that a kernel's code is made from: its bytecode, its constants, its callees.
+
+    Numba compares the module in which a kernel stands, but a kernel contains those of other modules.
+    """
+    parts = [part for one in kernel.callees() for part in _contents(one)]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _contents(kernel: Kernel) -> Iterator[object]:
+    function = kernel.py_func
+    code = function.__code__
+    yield function.__module__, function.__qualname__, sorted(map(repr, kernel.targetoptions.items()))
+    yield code.co_code, code.co_names, code.co_varnames, function.__defaults__
+    yield [constant for constant in code.co_consts if constant != function.__doc__]
+    for name, value in sorted(_globals(function).items()):
+        if isinstance(value, ModuleType):
+            yield name, value.__name__
+        elif isinstance(value, Kernel | FunctionType | type) or callable(value):
+            yield name, getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
+            yield getattr(value, "_fields", ())
+        else:
+            yield name, repr(value)
+
+
+def _globals(function: Any) -> dict[str, Any]:
+    """Return the names of its module, and their values, that a function uses."""
+    known = function.__globals__
+    return {name: known[name] for name in function.__code__.co_names if name in known}

@@ -1,1 +1,0 @@
-"""Logs as tables of residuals, and their simulations: many at a time, none of them twice."""

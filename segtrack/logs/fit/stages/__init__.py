@@ -1,1 +1,0 @@
-"""Stages of a fit, each of which knows the simulations only by their residuals."""

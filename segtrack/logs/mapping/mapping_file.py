@@ -1,0 +1,236 @@
+"""Content of a mapping file: quantities, mountings of sensors, and clocks of sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
+
+from segtrack.courses import bundled_courses
+from segtrack.description import bundled_vehicles
+from segtrack.description.base import (
+    Angle,
+    Checks,
+    ExistingFile,
+    NonNegative,
+    Number,
+    Positive,
+    Spec,
+    UnknownPartError,
+    Vector,
+    check,
+    known,
+)
+from segtrack.errors import Problem
+from segtrack.logs.clocks import Seen
+from segtrack.logs.mapping.quantities import Quantities
+from segtrack.logs.mapping.references import Text
+
+FIRST_TOUCH = "first touch"
+STEADY = ("belt_speed", "belt_speed_command", "slip_velocity", "yaw_rate", "current")
+"""Quantities that a table of steady turns can have."""
+
+
+def _found(given: str, bundled: Collection[str], info: ValidationInfo) -> str:
+    """A bundled name as it is; the path of a file made absolute."""
+    if given in bundled:
+        return given
+    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
+    if not path.is_file():
+        message = f"must be a bundled name or an existing file, got {given!r} (looked for {path})"
+        raise ValueError(f"{message}; there are: {', '.join(bundled)}")
+    return str(path)
+
+
+def _found_vehicle(given: str, info: ValidationInfo) -> str:
+    return _found(given, bundled_vehicles(), info)
+
+
+def _found_terrain(given: str, info: ValidationInfo) -> str:
+    return _found(given, bundled_courses(), info)
+
+
+def _event(given: Any) -> str | float:
+    if given == FIRST_TOUCH:
+        return FIRST_TOUCH
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise ValueError(f"must be {FIRST_TOUCH}, or a time [s], got {given!r}")
+    return float(given)
+
+
+_EVENT = WithJsonSchema({"anyOf": [{"const": FIRST_TOUCH}, {"type": "number"}]})
+
+
+class Sensor(Spec):
+    """Position and orientation of a sensor."""
+
+    xyz: Vector = (0.0, 0.0, 0.0)
+    """Its place in the body frame [m]."""
+    rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+    """Its frame in the body frame: roll, pitch (nose down positive, as in vehicle files) and yaw [rad]."""
+    world_rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+    """The frame that its positions and orientations are in, in one whose z is up, likewise: [3.1416, 0, 0]
+    for one whose z is down, [1.5708, 0, 0] for one whose y is up."""
+
+
+class SourceClock(Spec):
+    """Times of a source, and their alignment with the log's clock."""
+
+    clock: Literal["header", "receive"] | None = None
+    """Stamps in messages' headers, put on the clock of receiving, or times of receiving; stamps if there."""
+    time: Text | None = None
+    """A channel of the source with its times, instead of both."""
+    unit: Literal["s", "ms", "us", "ns"] = "s"
+    """Unit of that channel."""
+    align: Text | None = None
+    """Source on whose clock it is put, by what both see."""
+    by: Seen | None = None
+    """Motion that both measure; the most informative one if not given."""
+    sees: Quantities | None = None
+    """Further quantities that the source measures, used for its clock alone."""
+    offset: Number | None = None
+    """Offset added to its times [s], instead of align."""
+    skew: Number = 0.0
+    """Rate by which its clock runs slow, as a ratio; added, times the time since its start."""
+
+    @check
+    def _one_way(self) -> Checks:
+        if self.align is not None and (self.offset is not None or self.skew != 0):
+            yield Problem("align", "must not be given beside offset or skew")
+        if self.align is None and self.by is not None:
+            yield Problem("by", "must be left out without align")
+        if self.time is not None and self.clock is not None:
+            yield Problem("time", "must not be given beside clock")
+
+
+def _align_of(sources: Mapping[str, SourceClock], name: str) -> str | None:
+    onto: str | None = known(sources.get(name, SourceClock()), "align", None)
+    return onto
+
+
+class MappingFile(Spec):
+    """A mapping file."""
+
+    vehicle: Annotated[str, Field(strict=True), AfterValidator(_found_vehicle)] | None = None
+    """Bundled vehicle, or path of a vehicle file."""
+    terrain: Annotated[str, Field(strict=True), AfterValidator(_found_terrain)] | None = None
+    """Bundled course, or path of a file with a terrain."""
+    setting: Number | None = None
+    """Value of the course's setting, in its unit; the course's own if not given."""
+    event: Annotated[Any, AfterValidator(_event), _EVENT] = FIRST_TOUCH
+    """Event that aligns log and simulation: `first touch`, or a time [s]."""
+    recorded: Literal["physical robot", "simulation"] | None = None
+    """Origin of the log; if not given, a report claims no maturity level."""
+    code: Text | None = None
+    """Code that simulated it, with its version."""
+    start: NonNegative | None = None
+    """Begin of the used piece, from the beginning of the log [s]."""
+    end: Positive | None = None
+    """End of the used piece, from the beginning of the log [s]."""
+    max_gap: Positive = 0.5
+    """Time without a value that may be bridged [s]."""
+    rows: Literal["times", "steady"] = "times"
+    """Meaning of rows: moments, or steady turns, each by itself."""
+    files: tuple[ExistingFile, ...] = ()
+    """Further files of the same drive; their channels are called `FILE: CHANNEL`."""
+    sources: dict[Text, SourceClock] = {}
+    """Clocks by topic, or by file for logs without topics."""
+    sensors: dict[Text, Sensor] = {}
+    """Sensors, by names of your own."""
+    quantities: Quantities
+
+    def all_quantities(self) -> Iterator[tuple[str, Quantities]]:
+        """Yield the quantities, and those that sources see besides, each with its path."""
+        if (quantities := known(self, "quantities", None)) is not None:
+            yield "quantities", quantities
+        for name, clock in known(self, "sources", {}).items():
+            if (sees := known(clock, "sees", None)) is not None:
+                yield f"sources.{name}.sees", sees
+
+    @check
+    def _any_quantity(self) -> Checks:
+        quantities = self.quantities
+        if not any(getattr(quantities, name) for name in type(quantities).model_fields):
+            yield Problem("quantities", "must have at least one")
+
+    @check
+    def _code_of_a_simulation(self) -> Checks:
+        if self.code is not None and self.recorded != "simulation":
+            yield Problem("code", "must be left out unless recorded is simulation")
+
+    @check
+    def _setting_of_a_terrain(self) -> Checks:
+        if self.setting is not None and self.terrain is None:
+            yield Problem("setting", "must be left out without terrain")
+
+    @check
+    def _ends_after_start(self) -> Checks:
+        if self.start is not None and self.end is not None and self.end <= self.start:
+            yield Problem("end", f"must be greater than start {self.start:g}, got {self.end:g}")
+
+    @check
+    def _no_circle_of_clocks(self) -> Checks:
+        sources = known(self, "sources", {})
+        for name in sources:
+            path = [name]
+            while (onto := _align_of(sources, path[-1])) is not None and onto not in path:
+                path.append(onto)
+            if onto == name and len(path) == 1:
+                yield Problem(f"sources.{name}.align", "must be another source")
+            elif onto == name:
+                message = f"must not lead back to its source, got {' to '.join([*path, name])}"
+                yield Problem(f"sources.{name}.align", message)
+
+    @check
+    def _sensors_exist(self) -> Checks:
+        sensors = known(self, "sensors", {})
+        for at, quantities in self.all_quantities():
+            for path, reference in quantities.references():
+                name = known(reference, "sensor", None) if "sensor" in type(reference).model_fields else None
+                if name is not None and name not in sensors:
+                    there = ", ".join(sensors) or "none"
+                    message = f"is none of sensors, got {name!r}; there are: {there}"
+                    yield Problem(f"{at}.{path}.sensor", message)
+
+    @check
+    def _turned_whole(self) -> Checks:
+        """Angles of a sensor that is turned can be turned back together alone."""
+        for at, quantities in self.all_quantities():
+            with suppress(UnknownPartError):
+                yield from self._turned_in_parts(at, quantities)
+
+    def _turned_in_parts(self, at: str, quantities: Quantities) -> Checks:
+        angles = {name: getattr(quantities, name) for name in ("roll", "pitch", "yaw")}
+        for name, angle in angles.items():
+            sensor = None if angle is None else self.sensors.get(angle.sensor or "")
+            if sensor is None or not any((*sensor.rpy, *sensor.world_rpy)):
+                continue
+            if any(other is None or other.sensor != angle.sensor for other in angles.values()):
+                message = "must be a sensor that is not turned, unless roll, pitch and yaw are all its"
+                yield Problem(f"{at}.{name}.sensor", f"{message}, got {angle.sensor!r}")
+
+    @check
+    def _files_have_names_of_their_own(self) -> Checks:
+        names = [Path(file).name for file in self.files]
+        if len(set(names)) < len(names):
+            yield Problem("files", f"must have names of their own, got {', '.join(names)}")
+
+    @check
+    def _steady_rows_have_no_time(self) -> Checks:
+        if self.rows != "steady":
+            return
+        for path, _ in self.quantities.references():
+            if path.split(".")[0] not in STEADY:
+                yield Problem(
+                    f"quantities.{path}", f"must be one of {', '.join(STEADY)} where rows are steady"
+                )
+        for key in ("start", "end"):
+            if getattr(self, key) is not None:
+                yield Problem(key, "must be left out where rows are steady")
+        for key in ("sources", "files"):
+            if getattr(self, key):
+                yield Problem(key, "must be left out where rows are steady")

@@ -1,0 +1,205 @@
+"""Proposed mapping files, from the message types of topics or the names of columns."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from segtrack.logs.log import Log
+from segtrack.logs.mapping.propose_by_header import RADIUS, Keys, ProposedQuantity, propose_by_header
+from segtrack.logs.reading.headers import is_time
+from segtrack.robot.motion import QUANTITIES
+
+_LEFT, _RIGHT = re.compile(r"left|(?:^|_)l(?:_|$)", re.I), re.compile(r"right|(?:^|_)r(?:_|$)", re.I)
+_BODY = re.compile(r"base|body|robot|footprint|chassis", re.I)
+_TURNS = re.compile(r"track|belt|wheel|sprocket|drive|motor", re.I)
+_FLIPPER = re.compile(r"flipper|arm|^(?:front|rear)_(?:left|right)$", re.I)
+_PLACES = {
+    "nav_msgs/msg/Odometry": (".pose.pose.position", ".pose.pose.orientation"),
+    "geometry_msgs/msg/PoseStamped": (".pose.position", ".pose.orientation"),
+    "geometry_msgs/msg/PoseWithCovarianceStamped": (".pose.pose.position", ".pose.pose.orientation"),
+    "geometry_msgs/msg/TransformStamped": (".transform.translation", ".transform.rotation"),
+}
+_TRANSFORMS = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
+_VALUES = (".data", ".vector", ".point", ".quaternion")
+"""Fields of the messages that hold one signal."""
+_TWISTS = {"geometry_msgs/msg/Twist": "", "geometry_msgs/msg/TwistStamped": ".twist"}
+
+
+def propose_by_type(log: Log) -> Iterator[ProposedQuantity]:
+    """Yield proposals from topics of known types; the first one for a quantity is the best."""
+    by_type: dict[str, list[str]] = {}
+    for topic, kind in log.types.items():
+        by_type.setdefault(kind.replace("/msg/", "/").replace("/", "/msg/"), []).append(topic)
+    yield from _own(log)
+    yield from _poses(log, by_type)
+    for topic in by_type.get("sensor_msgs/msg/Imu", []):
+        yield from _several(log, "angular_velocity", f"{topic}.angular_velocity")
+        yield from _several(log, "orientation", f"{topic}.orientation")
+    for topic in by_type.get("nav_msgs/msg/Odometry", []):
+        yield from _several(log, "velocity", f"{topic}.twist.twist.linear")
+        yield from _several(log, "angular_velocity", f"{topic}.twist.twist.angular")
+    for topic in by_type.get("sensor_msgs/msg/NavSatFix", []):
+        names = {"latitude": "latitude", "longitude": "longitude", "height": "altitude"}
+        keys: Keys = {key: f"{topic}.{name}" for key, name in names.items()}
+        if f"{topic}.latitude" in log.channels:
+            yield ProposedQuantity("position", keys, {}, tuple(map(str, keys.values())))
+    for topic in by_type.get("sensor_msgs/msg/JointState", []):
+        yield from _joints(log, topic)
+    for kind, part in _TWISTS.items():
+        for topic in by_type.get(kind, []):
+            linear, angular = f"{topic}{part}.linear", f"{topic}{part}.angular"
+            if linear in log.channels and angular in log.channels:
+                keys = {"linear": f"{linear}.x", "angular": f"{angular}.z"}
+                todo = {"gauge": "distance of the tracks' middles [m]"}
+                yield ProposedQuantity("belt_speed_command", keys, todo, (linear, angular))
+
+
+def _own(log: Log) -> Iterator[ProposedQuantity]:
+    """Topics of a bag that segtrack writes, which has belts: a signal each, named by its quantity."""
+    efforts = {side: f"/belts.effort[{side} belts]" for side in ("left", "right")}
+    if not any(f".velocity[{side} belts]" in name for side in efforts for name in log.channels):
+        return
+    sides: dict[str, Keys] = {}
+    if all(name in log.channels for name in efforts.values()):
+        sides["belt_force"] = dict(efforts)
+    for topic in log.types:
+        quantity, _, which = topic.strip("/").partition("/")
+        name = next((f"{topic}{part}" for part in _VALUES if f"{topic}{part}" in log.channels), None)
+        if quantity not in QUANTITIES or name is None:
+            continue
+        unit: Keys = {} if quantity == "orientation" else {"unit": QUANTITIES[quantity].unit}
+        if QUANTITIES[quantity].each == "side":
+            sides.setdefault(quantity, {})[which] = name
+        elif QUANTITIES[quantity].width > 1:
+            yield ProposedQuantity(quantity, {"channels": name, **unit}, {}, (name,))
+        elif QUANTITIES[quantity].each is None:
+            sign: Keys = {"positive": "nose up"} if quantity == "pitch" else {}
+            yield ProposedQuantity(quantity, {"channel": name, **unit, **sign}, {}, (name,))
+    for quantity, keys in sides.items():
+        names = tuple(map(str, keys.values()))
+        more = {"positive": "belt faster"} if quantity == "slip_velocity" else {}
+        yield ProposedQuantity(quantity, {**keys, "unit": QUANTITIES[quantity].unit, **more}, {}, names)
+
+
+def _poses(log: Log, by_type: Mapping[str, list[str]]) -> Iterator[ProposedQuantity]:
+    for kind, names in _PLACES.items():
+        for topic in by_type.get(kind, []):
+            for quantity, name in zip(("position", "orientation"), names, strict=True):
+                yield from _several(log, quantity, topic + name)
+    topics = [topic for kind in _TRANSFORMS for topic in by_type.get(kind, [])]
+    frames = [source for source in log.sources if any(source.startswith(f"{topic}[") for topic in topics)]
+    for source in sorted(frames, key=lambda name: not _BODY.search(name.rpartition("->")[2])):
+        yield from _several(log, "position", f"{source}.translation")
+        yield from _several(log, "orientation", f"{source}.rotation")
+
+
+def _several(log: Log, quantity: str, name: str) -> Iterator[ProposedQuantity]:
+    if name in log.channels:
+        yield ProposedQuantity(quantity, {"channels": name}, {}, (name,))
+
+
+def _joints(log: Log, topic: str) -> Iterator[ProposedQuantity]:
+    """Belts and flippers of joint states, by their names; those of segtrack's recordings are known."""
+    speeds, places = (
+        {name[len(start) : -1]: name for name in log.channels if name.startswith(start := f"{topic}.{kind}[")}
+        for kind in ("velocity", "position")
+    )
+    if "left belts" in speeds and "right belts" in speeds:
+        left, right = speeds["left belts"], speeds["right belts"]
+        path = "belt_speed_command" if "command" in topic else "belt_speed"
+        yield ProposedQuantity(path, {"left": left, "right": right, "unit": "m/s"}, {}, (left, right))
+        return
+    own = "left" in places and "right" in places
+    joints = places if own else speeds or places
+    pair = [next((name for name in joints if _is_belt(name, side)), None) for side in (_LEFT, _RIGHT)]
+    if pair[0] is not None and pair[1] is not None:
+        left, right = joints[pair[0]], joints[pair[1]]
+        unit = "m" if own else "rad/s" if joints is speeds else "rad"
+        todo = {} if own else {"radius": RADIUS}
+        yield ProposedQuantity(
+            "belt_speed", {"left": left, "right": right, "unit": unit}, todo, (left, right)
+        )
+    for joint, name in places.items():
+        if _FLIPPER.search(joint) and not joint.endswith("_belt") and joint not in pair:
+            flipper = re.sub(r"\W", "_", joint.removesuffix("_joint"))
+            path = "flipper_angle_command" if "command" in topic else "flipper_angle"
+            yield ProposedQuantity(f"{path}.{flipper}", {"channel": name, "unit": "rad"}, {}, (name,))
+
+
+def _is_belt(joint: str, side: re.Pattern[str]) -> bool:
+    if joint in ("left", "right"):
+        return side.search(joint) is not None
+    return _TURNS.search(joint) is not None and side.search(joint) is not None and not _FLIPPER.search(joint)
+
+
+_PLAIN = re.compile(r"[A-Za-z_/][\w./ ()>-]*")
+_MOST = 30
+_HEAD = """\
+# Proposed for {name}. Fill in what is marked TODO; check the rest, above all signs and
+# frames (REP 103: x forward, y left, z up), and of what speeds are. Every key: segtrack log map --schema
+# vehicle: quince           # a bundled vehicle, or a vehicle file
+# terrain: step.yaml        # a bundled course, or a file with a terrain
+# event: first touch        # at which log and simulation are put on each other, or a time [s]
+# start: 0.0                # the piece that is used [s]
+# end: 10.0
+"""
+
+
+def propose(log: Log) -> str:
+    """Return the text of a mapping file for a log, from its message types or its headers.
+
+    Unknown values are keys marked TODO; the file is refused until they are filled in.
+    """
+    entries: dict[str, ProposedQuantity] = {}
+    for entry in (*propose_by_type(log), *(() if log.types else propose_by_header(log))):
+        entries.setdefault(entry.path, entry)
+    if "orientation" in entries:  # It has the angles already.
+        entries = {path: entry for path, entry in entries.items() if path not in ("roll", "pitch", "yaw")}
+    lines = [_HEAD.format(name=log.path.name), *_clocks(log, entries.values()), "quantities:"]
+    order = list(QUANTITIES)
+    flippers = ""
+    for entry in sorted(entries.values(), key=lambda entry: order.index(entry.path.partition(".")[0])):
+        name, _, flipper = entry.path.partition(".")
+        indent = "  "
+        if flipper and flippers != name:
+            flippers = name
+            lines.append(f"  {name}:  # by the flippers' names in the vehicle file")
+        if flipper:
+            name, indent = flipper, "    "
+        lines.append(f"{indent}{name}:")
+        lines += [f"{indent}  {key}: {_format_value(value)}" for key, value in entry.keys.items()]
+        lines += [f"{indent}  {key}:  # TODO: {what}" for key, what in entry.todo.items()]
+    if not entries:
+        lines.append(
+            "  # TODO: nothing in this log is known by its name or type; see the README for examples"
+        )
+    used = {name for entry in entries.values() for name in entry.channels}
+    rest = [name for name in log.channels if name not in used and not is_time(name)]
+    if rest:
+        more = f", and {len(rest) - _MOST} more" if len(rest) > _MOST else ""
+        lines.append(f"# not used: {', '.join(rest[:_MOST])}{more}")
+    return "\n".join(lines) + "\n"
+
+
+def _clocks(log: Log, entries: Iterable[ProposedQuantity]) -> list[str]:
+    """Lines with the clock of each source that has stamps."""
+    used = [log.channels[name].source for entry in entries for name in entry.channels if name in log.channels]
+    stamped = [
+        source
+        for source in dict.fromkeys(used)
+        if any(channel.stamps is not None for channel in log.sources[source])
+    ]
+    if not stamped:
+        return []
+    return [
+        "sources:",
+        *(f"  {_format_value(source)}: {{clock: header}}  # or receive" for source in stamped),
+    ]
+
+
+def _format_value(value: str | list[str]) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_format_value, value))}]"
+    return value if _PLAIN.fullmatch(value) and not value.endswith(" ") else json.dumps(value)

@@ -1,0 +1,145 @@
+"""Base classes of a mapping file's quantities: channels, units and noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from segtrack.description.base import Checks, Positive, Spec, check, known
+from segtrack.errors import Problem
+
+_TURN = 2 * math.pi
+
+LENGTH = MappingProxyType({"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0})
+SPEED = MappingProxyType({"m/s": 1.0, "cm/s": 0.01, "mm/s": 0.001, "km/h": 1 / 3.6})
+ANGLE = MappingProxyType({"rad": 1.0, "mrad": 0.001, "deg": math.radians(1.0), "turns": _TURN})
+TURNING = MappingProxyType({"rad/s": 1.0, "deg/s": math.radians(1.0), "rpm": _TURN / 60, "turns/s": _TURN})
+COUNTS = MappingProxyType({"counts": 1.0})
+COUNTING = MappingProxyType({"counts/s": 1.0})
+CURRENT = MappingProxyType({"A": 1.0, "mA": 0.001})
+FORCE = MappingProxyType({"N": 1.0, "kN": 1000.0})
+ENERGY = MappingProxyType({"J": 1.0, "kJ": 1000.0, "Wh": 3600.0})
+TIME = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9})
+
+Units = Mapping[str, float]
+"""Factors to segtrack's unit, by name."""
+
+_OTHER_NAMES = {
+    "deg": ("°", "degree", "degrees"),
+    "rad": ("radian", "radians"),
+    "deg/s": ("°/s", "deg/sec", "dps", "deg s-1"),
+    "rad/s": ("rad/sec", "radps", "rad s-1"),
+    "rpm": ("1/min", "rev/min", "r/min", "RPM"),
+    "turns/s": ("rev/s", "rps", "Hz"),
+    "turns": ("rev", "revolutions"),
+    "m": ("meter", "meters", "metre", "metres"),
+    "m/s": ("mps", "m/sec", "m s-1"),
+    "km/h": ("kph", "kmh", "km/hr"),
+    "counts": ("ticks", "count", "tick"),
+    "counts/s": ("ticks/s", "cps", "count/s"),
+    "us": ("µs", "μs"),
+}
+_PLAIN = {other: unit for unit, others in _OTHER_NAMES.items() for other in others}
+
+
+def standard_unit(unit: str) -> str:
+    """Return the name that a unit has here, if it is known by another one."""
+    bare = unit.strip().strip("[]()").strip()
+    return _PLAIN.get(bare, bare)
+
+
+def unit_problem(unit: str, units: Units) -> str | None:
+    """Describe the problem of a unit; None if it is one of these."""
+    if standard_unit(unit) in units:
+        return None
+    close = get_close_matches(standard_unit(unit), units, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return f"must be {_listed(units)}, got {unit!r}{hint}"
+
+
+def _listed(units: Units) -> str:
+    *others, last = units
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def unit_among(units: Units) -> Any:
+    """Return a validator that accepts these units, and converts other spellings."""
+
+    def plain_one(unit: str) -> str:
+        if (problem := unit_problem(unit, units)) is not None:
+            raise ValueError(problem)
+        return standard_unit(unit)
+
+    return AfterValidator(plain_one)
+
+
+def _as_list(given: Any) -> Any:
+    return [given] if isinstance(given, str) else given
+
+
+Text = Annotated[str, Field(strict=True, min_length=1)]
+_NAMES = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_as_list), _NAMES]
+"""One or several channels; a channel that has several numbers at a time is enough."""
+
+
+class Reference(Spec):
+    """A quantity's place in a log."""
+
+    units: ClassVar[Units] = {}
+    """Units that its channels may have; empty for quantities without one."""
+    std: Positive | None = None
+    """Standard deviation of the noise, in segtrack's unit of the quantity (m/s, rad, m, rad/s, A)."""
+
+    def channel_names(self) -> Iterator[tuple[str, str]]:
+        """Yield the key and name of each channel; invalid ones are skipped."""
+        raise NotImplementedError
+
+
+class OneChannel(Reference):
+    """A quantity that one channel has."""
+
+    channel: Text
+
+    def channel_names(self) -> Iterator[tuple[str, str]]:
+        """Yield the key and name of the channel."""
+        if (name := known(self, "channel", None)) is not None:
+            yield "channel", name
+
+
+class SeveralChannels(Reference):
+    """A quantity of several numbers at a time."""
+
+    channels: Texts
+    sensor: Text | None = None
+    """Name of its sensor among `sensors`; in the body frame if not given."""
+
+    def channel_names(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys and names of all channels, in order."""
+        for i, name in enumerate(known(self, "channels", ())):
+            yield f"channels[{i}]", name
+
+
+class SideChannels(Reference):
+    """A quantity that there is for the left and the right belts."""
+
+    left: Text | None = None
+    right: Text | None = None
+    reversed: tuple[Literal["left", "right"], ...] = ()
+    """Sides whose numbers have the other sign, as those of motors that are mounted mirror-wise."""
+
+    def channel_names(self) -> Iterator[tuple[str, str]]:
+        """Names of the channels that this reference uses."""
+        for side in ("left", "right"):
+            if (name := known(self, side, None)) is not None:
+                yield side, name
+
+    @check
+    def _has_a_side(self) -> Checks:
+        if self.left is None and self.right is None:
+            yield Problem("", "must have left, right or both")

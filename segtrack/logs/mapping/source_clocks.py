@@ -1,0 +1,294 @@
+"""Times of a log's sources, and their synchronisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description.base import known
+from segtrack.errors import ClockError, Problem
+from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
+from segtrack.logs.log import Channel, Log
+from segtrack.logs.mapping.channels import describe_missing_channel, find_column
+from segtrack.logs.mapping.frames import rotation_from_rpy
+from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
+from segtrack.logs.mapping.quantities import AngularVelocity
+from segtrack.logs.mapping.references import TIME
+from segtrack.robot.motion import Motion, Signal
+
+_UNEVEN = 0.02
+"""A header's clock that leaves an even one by more is noted [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTimes:
+    """Measurement times of a source's values.
+
+    Attributes:
+        times: Times on the receiver's clock, or the only one that the source has (n,) [s].
+        kept: Mask of the rows that have a time of their own (n,).
+        clock: `header`, `receive`, or the channel that has the times.
+        fit: Fit of the header's clock to receive times, if it is used.
+    """
+
+    times: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    clock: str
+    fit: ClockFit | None = None
+
+
+def find_source_times(
+    log: Log, file: MappingFile, used: Mapping[str, Channel], notes: list[str]
+) -> tuple[dict[str, SourceTimes], list[Problem]]:
+    """Return the times of all used sources, and problems with them.
+
+    Args:
+        log: Log, with the channels of further files.
+        file: Mapping file.
+        used: One channel of each used source, by the source's name.
+        notes: List to which assumptions are added.
+    """
+    problems = [
+        problem
+        for name, clock in file.sources.items()
+        for problem in _source_problems(log, name, clock, used)
+    ]
+    found: dict[str, SourceTimes] = {}
+    for name, channel in used.items():
+        clock = file.sources.get(name, SourceClock())
+        times, kind, problem = _find_times(log, name, clock, channel)
+        if problem is not None:
+            problems.append(problem)
+            continue
+        is_known = np.isfinite(times)
+        complaint = _order_problem(times[is_known])
+        if complaint is not None and kind == "header" and clock.clock is None:
+            notes.append(f"{name}: times of receiving are used, since those of its headers {complaint}")
+            times, kind = channel.times, "receive"
+            is_known, complaint = np.isfinite(times), _order_problem(times[np.isfinite(times)])
+        if complaint is not None:
+            hint = "; the clock of receiving may not" if kind == "header" else ""
+            problems.append(Problem(f"sources.{name}", f"has times that {complaint}{hint}"))
+            continue
+        kept = is_known.copy()
+        kept[is_known] = np.concatenate([[True], np.diff(times[is_known]) > 0])
+        if not kept.all():
+            notes.append(
+                f"{name}: {int((~kept).sum())} rows have the time of the row before, or none: left out"
+            )
+        source = SourceTimes(times, kept, kind)
+        if kind == "header":
+            source, problem = _on_receive_times(name, source, channel, clock, notes)
+            problems += [] if problem is None else [problem]
+        found[name] = source
+    return found, problems
+
+
+def unknown_source_problems(log: Log, name: str, clock: SourceClock) -> Iterator[Problem]:
+    """Yield a problem for each source, and channel with its times, that the log does not have."""
+    there = log.sources
+    for key, source in (("", name), (".align", known(clock, "align", None))):
+        if source is not None and source not in there:
+            message = (
+                f"is no source of {log.path.name}, got {source!r}; there are: {', '.join(there) or 'none'}"
+            )
+            yield Problem(f"sources.{name}{key}", message)
+    time = known(clock, "time", None)
+    if time is not None and find_column(log, time) is None:
+        yield Problem(f"sources.{name}.time", describe_missing_channel(log, time))
+
+
+def _source_problems(log: Log, name: str, clock: SourceClock, used: Iterable[str]) -> Iterator[Problem]:
+    """Yield the problems of a source's entry in the mapping."""
+    yield from unknown_source_problems(log, name, clock)
+    if clock.align is not None and clock.align in log.sources and clock.align not in used:
+        yield Problem(
+            f"sources.{name}.align", f"must be a source of which a quantity is used, got {clock.align!r}"
+        )
+
+
+def _find_times(
+    log: Log, name: str, clock: SourceClock, channel: Channel
+) -> tuple[NDArray[np.float64], str, Problem | None]:
+    """Times, the name of their clock, and the problem of the mapping's choice."""
+    if clock.time is not None and (column := find_column(log, clock.time)) is not None:
+        if column.channel.source != name or column.width > 1:
+            message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"
+            return channel.times, "", Problem(f"sources.{name}.time", message)
+        return column.values * TIME[clock.unit], clock.time, None
+    if clock.clock == "header" and channel.stamps is None:
+        return (
+            channel.times,
+            "",
+            Problem(f"sources.{name}.clock", "must be receive: its messages have no stamps"),
+        )
+    if channel.stamps is not None and clock.clock != "receive":
+        return channel.stamps, "header", None
+    return channel.times, "receive", None
+
+
+def _order_problem(times: NDArray[np.float64]) -> str | None:
+    """Describe how times run backwards; None if they ascend."""
+    if not len(times):
+        return "are none"
+    steps = np.diff(times)
+    back = np.flatnonzero(steps < 0)
+    if not len(back):
+        return None
+    first = int(back[0])
+    more = "" if len(back) == 1 else f", and {len(back) - 1} more times, at most by {-steps.min():.4g} s"
+    return f"run backwards: by {-steps[first]:.4g} s at row {first + 1}, from {times[first]:.10g} s{more}"
+
+
+def _on_receive_times(
+    name: str, source: SourceTimes, channel: Channel, clock: SourceClock, notes: list[str]
+) -> tuple[SourceTimes, Problem | None]:
+    """The times of headers put on the clock of receiving."""
+    try:
+        fit = fit_to_receive_times(name, source.times[source.kept], channel.times[source.kept])
+    except ClockError as error:
+        if clock.clock is None:
+            notes.append(f"{name}: times of receiving are used, since {error}")
+            return SourceTimes(channel.times, np.isfinite(channel.times) & source.kept, "receive"), None
+        return source, Problem(f"sources.{name}.clock", f"must be receive: {error}")
+    if fit.unevenness > _UNEVEN:
+        notes.append(
+            f"{name}: its header's clock is not even: it leaves a straight line by {fit.unevenness:.3g} s"
+        )
+    return SourceTimes(fit.times(source.times), source.kept, "header", fit), None
+
+
+ClockSignals = Mapping[str, Mapping[str, Signal]]
+"""Signals by key that are used for a source's clock alone, by the source's name."""
+
+
+class Clocks(NamedTuple):
+    """Signals on one clock.
+
+    Attributes:
+        signals: Signals by key; those without a standard deviation get that of the fit.
+        fits: Fits of headers' clocks to receive times, and of sources to others.
+        problems: Problems of clocks that cannot be fitted.
+    """
+
+    signals: dict[str, Signal]
+    fits: tuple[ClockFit, ...]
+    problems: list[Problem]
+
+
+def put_on_one_clock(
+    signals: Mapping[str, Signal],
+    seen_besides: ClockSignals,
+    sources: Mapping[str, SourceTimes],
+    file: MappingFile,
+    notes: list[str],
+) -> Clocks:
+    """Put signals in the body frame, by the clocks of their sources, on that of the log.
+
+    A source is fitted to another one when that has been put on the log's clock.
+    """
+    found = dict(signals)
+    seen = {name: dict(seen_besides.get(name, {})) for name in file.sources}
+    fits = [source.fit for source in sources.values() if source.fit is not None]
+    problems: list[Problem] = []
+    for name in _sort_sources(file):
+        clock = file.sources[name]
+        own = {key: signal for key, signal in found.items() if signal.source == name}
+        motion = Motion(name, {**seen[name], **own})
+        if not motion.signals:
+            continue
+        if clock.align is None:
+            start = min(float(signal.times[0]) for signal in motion.signals.values())
+            found |= _shift(own, clock, start)
+            seen[name] = _shift(seen[name], clock, start)
+            continue
+        reference = {key: signal for key, signal in found.items() if signal.source == clock.align}
+        pair = Motion(clock.align, {**seen.get(clock.align, {}), **reference}), motion
+        ours, theirs = (_find_sensor(each.name, found, file) for each in pair)
+        try:
+            fit = fit_clock(*pair, clock.by, rotation_from_rpy(theirs.rpy), rotation_from_rpy(ours.rpy))
+        except ClockError as error:
+            problems.append(Problem(f"sources.{name}.align", f"cannot be done: {error}"))
+            continue
+        fits.append(fit)
+        _note_sensor(fit, theirs, _find_reference(fit.biased, "angular_velocity", found, file), notes)
+        found |= _apply_fit(own, fit)
+        seen[name] = _apply_fit(seen[name], fit)
+        for motion, noise in zip(pair, fit.noises, strict=True):
+            found |= _add_noise(found, motion, fit, noise, notes)
+    return Clocks(found, tuple(fits), problems)
+
+
+def _sort_sources(file: MappingFile) -> list[str]:
+    """Names of the file's sources, each after the one that it is aligned to."""
+    order = TopologicalSorter(
+        {name: () if clock.align is None else (clock.align,) for name, clock in file.sources.items()}
+    )
+    return [name for name in order.static_order() if name in file.sources]
+
+
+def _shift(signals: Mapping[str, Signal], clock: SourceClock, start: float) -> dict[str, Signal]:
+    """Signals with the offset and skew that the mapping says; the skew counts from a start [s]."""
+    offset = clock.offset or 0.0
+    return {
+        key: replace(signal, times=signal.times + offset + clock.skew * (signal.times - start))
+        for key, signal in signals.items()
+    }
+
+
+def _apply_fit(signals: Mapping[str, Signal], fit: ClockFit) -> dict[str, Signal]:
+    """Signals by the clock that a fit puts them on."""
+    return {key: replace(signal, times=fit.times(signal.times)) for key, signal in signals.items()}
+
+
+def _find_reference(source: str, key: str, signals: Mapping[str, Signal], file: MappingFile) -> Any:
+    """Entry of the mapping for a quantity that a source sees; None if there is none."""
+    if key in signals and signals[key].source == source:
+        return getattr(file.quantities, key)
+    return getattr(file.sources.get(source, SourceClock()).sees, key, None)
+
+
+def _find_sensor(source: str, signals: Mapping[str, Signal], file: MappingFile) -> Sensor:
+    """The sensor that measures a source's turning."""
+    for key in ("angular_velocity", "orientation", "yaw"):
+        if (reference := _find_reference(source, key, signals, file)) is not None:
+            return file.sensors.get(reference.sensor or "", Sensor())
+    return Sensor()
+
+
+def _note_sensor(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, notes: list[str]) -> None:
+    """Say what is otherwise than the mapping has it: of the source's sensor, and of rates that are biased."""
+    for mounting in fit.mountings:
+        angles = mounting.rpy
+        pairs = list(zip(angles, sensor.rpy, strict=True))
+        if any(angle is not None and not angle.holds(value) for angle, value in pairs):
+            better = [value if angle is None else angle.value for angle, value in pairs]
+            numbers = ", ".join(f"{value:.4f}" for value in better)
+            notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
+    if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
+        offset = (0.0, 0.0, 0.0) if rates is None else rates.bias
+        numbers = ", ".join(f"{part.value + known:.5f}" for part, known in zip(fit.bias, offset, strict=True))
+        notes.append(f"{fit.biased}: its rates have a bias: bias: [{numbers}]")
+
+
+def _add_noise(
+    signals: Mapping[str, Signal], motion: Motion, fit: ClockFit, noise: Estimate, notes: list[str]
+) -> dict[str, Signal]:
+    """The signal that a fit found the noise of, with it, if the mapping says none."""
+    is_source = motion.name == fit.source
+    order = ("angular_velocity", "orientation") if is_source else ("orientation", "angular_velocity")
+    keys = {"turning": order, "pitch": ("pitch",), "yaw": ("yaw",)}.get(fit.by, ())
+    key = next((key for key in keys if key in motion.signals), None)
+    if key is None or key not in signals or signals[key].source != motion.name:
+        return {}
+    if signals[key].std is not None or not np.isfinite(noise.value) or noise.low <= 0:
+        return {}
+    notes.append(
+        f"{key}: std {noise.value:.3g} ({noise.low:.3g} to {noise.high:.3g}), as the clocks' fit has it"
+    )
+    return {key: replace(signals[key], std=noise.value)}

@@ -1,0 +1,298 @@
+"""Layouts of messages: places and units of their numbers, found once for all alike."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.logs.reading.message_types import (
+    ARRAY,
+    BASE,
+    DURATION,
+    HEADER,
+    NAME,
+    TIME,
+    Cursor,
+    Fields,
+    MisfitError,
+    Types,
+)
+
+_GEOMETRY = {
+    "Pose": {"position": "m", "orientation": "-"},
+    "PointStamped": {"point": "m"},
+    "Twist": {"linear": "m/s", "angular": "rad/s"},
+    "Accel": {"linear": "m/s^2", "angular": "rad/s^2"},
+    "Wrench": {"force": "N", "torque": "N m"},
+    "Transform": {"translation": "m", "rotation": "-"},
+    "QuaternionStamped": {"quaternion": "-"},
+    "Pose2D": {"x": "m", "y": "m", "theta": "rad"},
+}
+_SENSORS = {
+    "Imu": {"orientation": "-", "angular_velocity": "rad/s", "linear_acceleration": "m/s^2"},
+    "NavSatFix": {"latitude": "deg", "longitude": "deg", "altitude": "m"},
+    "BatteryState": {"voltage": "V", "current": "A", "temperature": "degC"},
+    "Temperature": {"temperature": "degC"},
+    "FluidPressure": {"fluid_pressure": "Pa"},
+    "MagneticField": {"magnetic_field": "T"},
+    "Range": {"range": "m", "min_range": "m", "max_range": "m", "field_of_view": "rad"},
+}
+_UNITS = {f"geometry_msgs/msg/{kind}": units for kind, units in _GEOMETRY.items()} | {
+    f"sensor_msgs/msg/{kind}": units for kind, units in _SENSORS.items()
+}
+
+
+def unit_of_field(kind: str, field: str) -> str:
+    """Unit of a field of a message type, empty where none is prescribed.
+
+    A joint's position and velocity have none: they are those of an angle or of a length.
+    """
+    return _UNITS.get(kind, {}).get(field, "")
+
+
+_TRANSFORMS = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
+_NAMES = ("name", "names", "joint_names")
+_AXES = (("x", "y"), ("x", "y", "z"), ("x", "y", "z", "w"))
+_CODES = {
+    "bool": "u1",
+    "byte": "u1",
+    "octet": "u1",
+    "char": "u1",
+    "int8": "i1",
+    "uint8": "u1",
+    "int16": "i2",
+    "uint16": "u2",
+    "int32": "i4",
+    "uint32": "u4",
+    "int64": "i8",
+    "uint64": "u8",
+    "float32": "f4",
+    "float64": "f8",
+}
+_MOST_NUMBERS = 4096
+"""Largest sequence of numbers that is kept."""
+_MOST_PARTS = 64
+"""Messages within a message that are walked through."""
+
+
+class Field(NamedTuple):
+    """Numbers of a message.
+
+    Attributes:
+        name: Name behind the topic's.
+        offset: First byte.
+        code: Numpy's type code of each number, or of a time's seconds, followed by as many bytes of
+            nanoseconds.
+        width: Numbers at a time, 0 for a single one.
+        unit: Unit that the message type prescribes.
+        is_time: True for a time or duration.
+    """
+
+    name: str
+    offset: int
+    code: str
+    width: int = 0
+    unit: str = ""
+    is_time: bool = False
+
+
+class Block(NamedTuple):
+    """Numbers of a message with one stamp.
+
+    Attributes:
+        source: Suffix of the topic: the frames of a transform; empty for all others.
+        stamp: Time in the header.
+        fields: Numbers of the block.
+    """
+
+    source: str
+    stamp: Field | None
+    fields: tuple[Field, ...]
+
+
+class MessageLayout(NamedTuple):
+    """Places of numbers in all messages of a size that agree in some bytes.
+
+    Attributes:
+        blocks: A single block, or one for each transform.
+        guards: Places of the bytes in which they agree.
+        expected: Values of these bytes.
+        skipped: Content other than numbers: its kind, by name.
+    """
+
+    blocks: tuple[Block, ...]
+    guards: NDArray[np.intp]
+    expected: NDArray[np.uint8]
+    skipped: dict[str, str]
+
+
+def find_layout(data: bytes, kind: str, types: Types, encoding: str) -> MessageLayout:
+    """Walk through a message.
+
+    Raises:
+        MisfitError: The message is not of this type.
+    """
+    walk = _Walk(data, types, encoding)
+    try:
+        walk.message(kind)
+    except (struct.error, IndexError, ValueError) as error:
+        raise MisfitError(str(error)) from None
+    except (KeyError, RecursionError) as error:  # In a definition that is damaged.
+        raise MisfitError(f"{error} is not defined") from None
+    spans = [np.arange(*span, dtype=np.intp) for span in walk.cursor.guards]
+    guards = np.concatenate([np.empty(0, np.intp), *spans])
+    return MessageLayout(tuple(walk.blocks), guards, np.frombuffer(data, np.uint8)[guards], walk.skipped)
+
+
+class _Walk:
+    """A walk through a message.
+
+    Attributes:
+        blocks: Numbers met so far.
+        skipped: Other content met so far: its kind, by name.
+        cursor: Place in the message.
+    """
+
+    def __init__(self, data: bytes, types: Types, encoding: str) -> None:
+        self.cursor = Cursor(data, encoding)
+        self.types = types
+        self.blocks: list[Block] = []
+        self.skipped: dict[str, str] = {}
+        self._fields: list[Field] = []
+        self._frame = (0, 0)
+        self._ended = False
+
+    def message(self, kind: str) -> None:
+        """Walk through a whole message."""
+        if kind in _TRANSFORMS:
+            for _ in range(self.cursor.length()):
+                self._transform()
+        else:
+            stamp = self._struct(kind, "", (), is_top=True)
+            self.blocks.append(Block("", stamp, tuple(self._fields)))
+        if not self._ended:
+            self.cursor.check_end()
+
+    def _transform(self) -> None:
+        """A transform, named by its frames."""
+        stamp = self._header()
+        parent, child = self.cursor.key(self._frame), self.cursor.key(self.cursor.text())
+        self._fields = []
+        self._struct("geometry_msgs/msg/Transform", "", ())
+        self.blocks.append(Block(f"[{parent}->{child}]", stamp, tuple(self._fields)))
+
+    def _struct(self, kind: str, path: str, names: Sequence[str], *, is_top: bool = False) -> Field | None:
+        """Walk through a message or part of one; returns its stamp if it is a whole one."""
+        stamp = None
+        for name, (node, detail) in self.types.fields(kind):
+            if self._ended:
+                break
+            if is_top and node == NAME and detail == HEADER:
+                stamp = self._header()
+            elif is_top and name == "stamp" and node == NAME and detail == TIME:
+                stamp = self._time("", TIME)
+            else:
+                texts = self._member(f"{path}.{name}", node, detail, names, unit_of_field(kind, name))
+                names = texts if texts is not None and name in _NAMES else names
+        return stamp
+
+    def _member(
+        self, path: str, node: int, detail: Any, names: Sequence[str], unit: str
+    ) -> Sequence[str] | None:
+        """Walk through a field; returns its texts if they name what is in the fields after it."""
+        if node == BASE:
+            self._single(path, detail[0], unit)
+        elif node == NAME:
+            self._part(path, detail, names, unit)
+        else:
+            (inner, kind), fixed = detail
+            count = fixed if node == ARRAY else self.cursor.length()
+            if inner == BASE:
+                return self._several(path, kind[0], count, names, unit)
+            if count > _MOST_PARTS:
+                self.cursor.unguard_length()  # It changes nothing in what comes before.
+                self._end(path, f"{count} parts")
+                return None
+            for i in range(count):
+                self._part(f"{path}[{names[i] if len(names) == count else i}]", kind, names, unit)
+        return None
+
+    def _part(self, path: str, kind: str, names: Sequence[str], unit: str) -> None:
+        """A message within the message."""
+        if kind in (TIME, DURATION):
+            self._fields.append(self._time(path, kind))
+        elif kind == HEADER:
+            self._fields.append(self._header()._replace(name=f"{path}.stamp"))
+        elif (code := _vector(fields := self.types.fields(kind))) is not None:
+            self._numbers(path, code, len(fields), unit)
+        else:
+            self._struct(kind, path, names)
+
+    def _single(self, path: str, kind: str, unit: str) -> None:
+        if kind == "string":
+            self.cursor.text()
+            self.skipped[path] = "text"
+        elif kind in _CODES:
+            self._numbers(path, _CODES[kind], 0, unit)
+        else:
+            self._end(path, kind)
+
+    def _several(
+        self, path: str, kind: str, count: int, names: Sequence[str], unit: str
+    ) -> Sequence[str] | None:
+        """Numbers or texts; returns the texts if they are names, none of them twice."""
+        if kind == "string":
+            texts = [self.cursor.text() for _ in range(count)]
+            if path.rpartition(".")[2] in _NAMES:
+                found = [self.cursor.key(span) for span in texts]
+                return found if len(set(found)) == len(found) else ()
+            self.skipped[path] = "texts"
+        elif kind not in _CODES:
+            self._end(path, kind)
+        elif count and len(names) == count:
+            for name in names:
+                self._numbers(f"{path}[{name}]", _CODES[kind], 0, unit)
+        elif count:
+            self._numbers(path, _CODES[kind], count, unit)
+        return None
+
+    def _numbers(self, path: str, code: str, width: int, unit: str) -> None:
+        offset = self.cursor.numbers(int(code[1]), max(width, 1))
+        if width > _MOST_NUMBERS:
+            self.skipped[path] = f"{width} numbers at a time"
+        else:
+            self._fields.append(Field(path, offset, self.cursor.order + code, width, unit))
+
+    def _header(self) -> Field:
+        """The stamp of a header; its frame is kept."""
+        stamp = Field("", 0, "")
+        for name, _ in self.types.fields(HEADER):
+            if name == "stamp":
+                stamp = self._time("", TIME)
+            elif name == "frame_id":
+                self._frame = self.cursor.text()
+            else:  # ROS 1 counts messages.
+                self.cursor.numbers(4, 1)
+        return stamp
+
+    def _time(self, path: str, kind: str) -> Field:
+        offset = self.cursor.numbers(4, 2)
+        seconds = "i4" if kind == DURATION or self.cursor.is_cdr else "u4"
+        return Field(path, offset, self.cursor.order + seconds, 0, "s", is_time=True)
+
+    def _end(self, path: str, what: str) -> None:
+        self.skipped[path] = f"{what}, and what comes after"
+        self._ended = True
+
+
+def _vector(fields: Fields) -> str | None:
+    """Code of the numbers of a vector or quaternion; None for other types."""
+    kinds = {detail[0] if node == BASE else "" for _, (node, detail) in fields}
+    if tuple(name for name, _ in fields) not in _AXES or len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    return _CODES[kind] if kind in ("float32", "float64") else None

@@ -1,0 +1,231 @@
+"""Fit of a vehicle's parameters, as tables, figures and an outcome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.markup import escape
+from rich.table import Table
+
+from segtrack.logs.fit import Fit, ParameterEstimate
+from segtrack.logs.fit.estimates import Combination
+from segtrack.logs.fit.profiles import Profile
+from segtrack.logs.fit.result import FittedCase
+from segtrack.report.outcome import Outcome
+from segtrack.report.style import SEGMENT_COLOURS, label_axes, new_figure
+
+
+def fit_tables(found: Fit, truth: Mapping[str, float] | None = None) -> list[Table]:
+    """Parameters with their uncertainty, logs with their scores, and combinations of what is not identified.
+
+    Args:
+        found: The fit; of one that was interrupted values and scores alone are known.
+        truth: Truth of the parameters, where it is known.
+    """
+    tables = [_parameters(found, truth or {}), _logs(found)]
+    if found.undetermined:
+        tables.append(_combinations(found))
+    return tables
+
+
+def _parameters(found: Fit, truth: Mapping[str, float]) -> Table:
+    title = f"{found.start.name}: parameters fitted to logs"
+    if not found.finished:
+        table = Table("parameter", "best so far", title=f"{title}, interrupted")
+        for name, value in found.values.items():
+            table.add_row(name, f"{value:.4g}")
+        return table
+    headers = ["parameter", "start", *(["truth"] if truth else []), "fitted", "std", "95 % interval", ""]
+    table = Table(*headers, title=title)
+    for estimate in found.estimates:
+        known = [_number(truth[estimate.name])] if truth else []
+        table.add_row(estimate.name, _number(estimate.unknown.start), *known, *_cells(estimate))
+    return table
+
+
+def _cells(estimate: ParameterEstimate) -> list[str]:
+    low, high = estimate.interval
+    unit = estimate.unknown.unit.replace("-", "")
+    told = estimate.status if not estimate.why else f"{estimate.status}: {estimate.why}"
+    return [
+        f"{_number(estimate.value)} {unit}".rstrip(),
+        "-" if estimate.std is None else _number(estimate.std),
+        f"{_number(low)} to {_number(high)}",
+        told,
+    ]
+
+
+def _logs(found: Fit) -> Table:
+    title = "Simulated less logged, root mean square over standard deviation (1 is noise alone)"
+    table = Table("log", "", "before", "fitted", "by signal, fitted", title=title)
+    for case in found.cases:
+        rmse = [
+            f"{label} {escape(f'{value:.3g} {unit}')}"
+            for (label, value), unit in zip(case.score.rmse.items(), case.case.rows.units, strict=True)
+            if value is not None
+        ]
+        table.add_row(
+            case.case.name,
+            "held out" if case.case.held_out else "fitted",
+            str(case.score_before),
+            str(case.score),
+            ", ".join(rmse),
+        )
+    return table
+
+
+def _combinations(found: Fit) -> Table:
+    table = Table(
+        "combination, of values scaled from bound to bound", "std [-]", title="What logs say together"
+    )
+    for combination in found.undetermined:
+        table.add_row(f"not determined: {_sum(combination)}", f"{combination.std:.3g}")
+    for combination in found.determined:
+        table.add_row(f"determined: {_sum(combination)}", f"{combination.std:.3g}")
+    return table
+
+
+def _sum(combination: Combination) -> str:
+    text = " ".join(f"{part:+.2f} {name}" for name, part in combination.parts.items())
+    return text.removeprefix("+")
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+Array = NDArray[np.float64]
+_MEASURED, _BEFORE, _AFTER, _TRUTH = "black", SEGMENT_COLOURS[1], SEGMENT_COLOURS[0], SEGMENT_COLOURS[2]
+_COLUMNS = 3
+"""Number of profiles beside each other."""
+
+
+def draw_profiles(found: Fit, truth: Mapping[str, float] | None = None) -> Figure:
+    """The profile of each unknown with its interval, and the correlations of all of them.
+
+    Args:
+        found: A fit that went through all stages.
+        truth: Truth of the parameters, where it is known.
+    """
+    assert found.uncertainty is not None
+    count = len(found.estimates) + 1
+    rows = math.ceil(count / _COLUMNS)
+    figure = new_figure(4.2 * min(count, _COLUMNS), 3.4 * rows)
+    grid = figure.subplots(rows, min(count, _COLUMNS), squeeze=False).ravel()
+    quantile = found.uncertainty.quantile
+    for axes, estimate, profile in zip(grid, found.estimates, found.profiles, strict=False):
+        _draw_profile(axes, estimate, profile, quantile, (truth or {}).get(estimate.name))
+    _draw_correlations(grid[count - 1], found)
+    for axes in grid[count:]:
+        axes.set_axis_off()
+    return figure
+
+
+def draw_fit(found: Fit) -> Figure:
+    """Each log's signals, measured and simulated before and after, a row a log."""
+    widest = max(len(case.case.rows.labels) for case in found.cases)
+    figure = new_figure(3.4 * widest, 2.4 * len(found.cases))
+    grid = figure.subplots(len(found.cases), widest, squeeze=False)
+    for row, case in zip(grid, found.cases, strict=True):
+        for k, axes in enumerate(row):
+            if k >= len(case.case.rows.labels):
+                axes.set_axis_off()
+            elif case.case.rows.times is None:
+                _draw_rows(axes, case, k)
+            else:
+                _draw_series(axes, case, k)
+        held = ", held out" if case.case.held_out else ""
+        row[0].set_title(
+            f"{case.case.name}{held}: {case.score_before} before, {case.score} fitted",
+            loc="left",
+            fontsize=9,
+        )
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
+    return figure
+
+
+def _draw_profile(
+    axes: Axes, estimate: ParameterEstimate, profile: Profile, quantile: float, truth: float | None
+) -> None:
+    unknown, unit = estimate.unknown, estimate.unknown.unit
+    values = [unknown.value(x) for x in profile.scaled.tolist()]
+    low, high = estimate.interval
+    axes.axvspan(low, high, color=_AFTER, alpha=0.18 if estimate.is_bounded else 0.07, linewidth=0)
+    axes.plot(values, profile.distances, "o-", color=_AFTER, markersize=4)
+    axes.axhline(quantile, color="grey", linewidth=0.8, linestyle=":")
+    axes.axvline(estimate.value, color=_AFTER, linewidth=0.8)
+    axes.axvline(unknown.start, color=_BEFORE, linewidth=0.8, linestyle="--")
+    if truth is not None:
+        axes.axvline(truth, color=_TRUTH, linewidth=1.4)
+    axes.set_ylim(0, max(2.2 * quantile, 1.1 * min(float(profile.distances.max()), 3 * quantile)))
+    label_axes(axes, f"{estimate.name} [{unit}]", "distance [std]", estimate.status, size=10)
+
+
+def _draw_correlations(axes: Axes, found: Fit) -> None:
+    assert found.uncertainty is not None
+    names = [estimate.name for estimate in found.estimates]
+    axes.imshow(found.uncertainty.correlations, cmap="coolwarm", vmin=-1, vmax=1)
+    for i, j in np.ndindex(len(names), len(names)):
+        axes.text(j, i, f"{found.uncertainty.correlations[i, j]:.2f}", ha="center", va="center", fontsize=8)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_title("correlations", loc="left", fontsize=10)
+
+
+def _simulated(case: FittedCase) -> Iterator[tuple[Array, str, str]]:
+    """Residuals with their colour and label, of simulations that did not diverge."""
+    if not case.score_before.diverged:
+        yield case.before, _BEFORE, "before"
+    if not case.score.diverged:
+        yield case.after, _AFTER, "fitted"
+
+
+def _draw_series(axes: Axes, case: FittedCase, k: int) -> None:
+    rows = case.case.rows
+    assert rows.times is not None
+    there = rows.there[:, k]
+    times, measured = rows.times[there, k], rows.measured[there, k]
+    axes.plot(times, measured, color=_MEASURED, linewidth=1.6, alpha=0.5, label="logged")
+    for residuals, colour, label in _simulated(case):
+        simulated = measured + residuals[there, k] * rows.std[there, k]
+        axes.plot(times, simulated, color=colour, linewidth=0.9, label=label)
+    axes.set_ylabel(f"{rows.labels[k]} [{rows.units[k]}]", fontsize=8)
+    axes.set_xlabel("time [s]", fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.25)
+
+
+def _draw_rows(axes: Axes, case: FittedCase, k: int) -> None:
+    """Simulated over measured, of what has no time."""
+    rows = case.case.rows
+    measured = rows.measured[:, k]
+    ends = [float(measured.min()), float(measured.max())]
+    axes.plot(ends, ends, color=_MEASURED, linewidth=1.0, label="logged")
+    for residuals, colour, label in _simulated(case):
+        simulated = measured + residuals[:, k] * rows.std[:, k]
+        axes.plot(measured, simulated, "o", color=colour, markersize=3, alpha=0.6, label=label)
+    axes.set_xlabel(f"logged {rows.labels[k]} [{rows.units[k]}]", fontsize=8)
+    axes.set_ylabel("simulated", fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.25)
+
+
+def fit_outcome(found: Fit, truth: Mapping[str, float] | None = None) -> Outcome:
+    """Describe a fit.
+
+    Args:
+        found: The fit, finished or interrupted.
+        truth: True values of the parameters, where they are known.
+    """
+    summary = found.summary()
+    files = {"fit.json": summary, "fit.png": draw_fit(found)}
+    if found.finished:
+        files["profiles.png"] = draw_profiles(found, truth)
+    interrupted = "" if found.finished else "interrupted: the best so far is kept; --resume goes on"
+    return Outcome(fit_tables(found, truth), summary, files, interrupted=interrupted)

@@ -1,0 +1,272 @@
+"""`segtrack reproduce log-round-trip`: a simulated climb, spoilt as logs are and recovered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.markup import escape
+from rich.table import Table
+from scipy.spatial.transform import Rotation, Slerp
+
+from segtrack.experiments.parallel import run_parallel
+from segtrack.logs.clocks import ClockFit, Estimate
+from segtrack.logs.log import Channel, Log
+from segtrack.logs.mapping import map_log, parse_mapping
+from segtrack.report.outcome import Outcome
+from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.reproduce.registry import Session
+from segtrack.terrain import Step
+from segtrack.world import World
+
+SEEDS = 100
+OFFSET, SKEW, LOST = 0.37, 0.02, 0.05
+"""Offset [s] and skew [-] of the gyroscope's clock at its first time; fraction of all rows that are lost."""
+MOUNTED = Rotation.from_rotvec(math.radians(3.0) * np.array([0.48, -0.64, 0.6]))
+"""The gyroscope's frame in the body frame."""
+BIAS = (0.01, -0.02, 0.015)
+"""Bias of the gyroscope, in its frame [rad/s]."""
+RATE_NOISE, TURN_NOISE, PLACE_NOISE = 0.01, 0.002, 0.002
+"""Standard deviations of samples: rates [rad/s], orientations [rad], positions [m]."""
+RATES, POSES, UNEVEN = 200.0, 50.0, 0.3
+"""Samples of both a second [Hz], and by how much of the time between two each may be off."""
+MAPPING = """\
+sources:
+  gyroscope: {align: odometry}
+quantities:
+  position: {channels: position, unit: m}
+  orientation: {channels: orientation}
+  angular_velocity: {channels: rates, unit: rad/s}
+"""
+_VEHICLE, _HEIGHT, _SPEED, _ASKEW, _STEERING = "quince", 0.12, 0.15, 12.0, 0.25
+_BEGIN, _DRIVE, _END, _SAMPLE, _PERIOD = 0.5, 0.8, 14.0, 0.002, 3.1
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedClimb:
+    """A body over time.
+
+    Attributes:
+        times: Ascending (n,) [s].
+        positions: Positions in the world (n, 3) [m].
+        orientations: Orientations in the world, quaternions (x, y, z, w), (n, 4).
+    """
+
+    times: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    orientations: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundTrip:
+    """Estimates of known clocks, biases and mountings.
+
+    Attributes:
+        truth: True value of each quantity, by its name.
+        estimates: Its estimates, one a seed, likewise; None where it was not seen.
+    """
+
+    truth: dict[str, float]
+    estimates: dict[str, tuple[Estimate | None, ...]]
+
+    def seen(self, name: str) -> list[Estimate]:
+        """Estimates of a quantity, of those seeds for which it was seen."""
+        return [estimate for estimate in self.estimates[name] if estimate is not None]
+
+    def not_seen(self, name: str) -> int:
+        """For how many seeds a quantity was not seen."""
+        return len(self.estimates[name]) - len(self.seen(name))
+
+    def held(self, name: str) -> int:
+        """For how many seeds a quantity was seen, and its interval holds it."""
+        return sum(estimate.holds(self.truth[name]) for estimate in self.seen(name))
+
+    def errors(self, name: str) -> NDArray[np.float64]:
+        """Estimates of a quantity less what it is, one a seed for which it was seen."""
+        return np.array([estimate.value for estimate in self.seen(name)]) - self.truth[name]
+
+    def margin(self, name: str) -> float | None:
+        """Median half length of a quantity's intervals; None if it was never seen."""
+        return float(np.median([each.margin for each in self.seen(name)])) if self.seen(name) else None
+
+    def error_sizes(self, name: str) -> tuple[float, float, float] | None:
+        """Mean, root mean square and largest of a quantity's errors; None if it was never seen."""
+        if not self.seen(name):
+            return None
+        errors = self.errors(name)
+        return float(errors.mean()), float(np.sqrt(np.mean(errors**2))), float(np.abs(errors).max())
+
+    def summary(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        found = {}
+        for name, truth in self.truth.items():
+            mean, rms, largest = self.error_sizes(name) or (None, None, None)
+            found[name] = {
+                "truth": truth,
+                "held": self.held(name),
+                "not_seen": self.not_seen(name),
+                "seeds": len(self.estimates[name]),
+                "mean_error": mean,
+                "rms_error": rms,
+                "largest_error": largest,
+                "median_margin": self.margin(name),
+                "estimates": [None if each is None else each.record() for each in self.estimates[name]],
+            }
+        return found
+
+
+def run_round_trip(
+    seeds: int = SEEDS, workers: int | None = None, on_done: Callable[[], object] | None = None
+) -> RoundTrip:
+    """Spoil a climb and recover it, as often as there are seeds.
+
+    Args:
+        seeds: Number of repetitions.
+        workers: Processes; as many as there are cores if not given.
+        on_done: Called after each.
+    """
+    recover = partial(recovered, simulated_climb())
+    fits = run_parallel(recover, range(seeds), workers=workers, on_done=on_done)
+    found = [estimates_of(fit) for fit in fits]
+    return RoundTrip(truth(), {name: tuple(each[name] for each in found) for name in truth()})
+
+
+def simulated_climb() -> LoggedClimb:
+    """Quince on a step of 120 mm, askew and steering, in the native engine."""
+    rows = []
+    with World(engine="native") as world:
+        world.add_terrain(Step(height=_HEIGHT, distance=0.0))
+        robot = world.add_vehicle(
+            _VEHICLE, track_model="compliant", position=(-0.9, 0.0), yaw=math.radians(_ASKEW)
+        )
+        robot.set_flippers(front_left=math.radians(45.0), front_right=math.radians(45.0))
+        world.run(_BEGIN)
+        while world.time < _END:
+            if world.time > _DRIVE:
+                turn = _STEERING * math.sin(2 * math.pi * world.time / _PERIOD)
+                robot.set_belt_speed(_SPEED * (1 - turn), _SPEED * (1 + turn))
+            world.run(_SAMPLE)
+            state = robot.state
+            rows.append((world.time, *state.position, *state.orientation))
+    table = np.array(rows)
+    return LoggedClimb(table[:, 0], table[:, 1:4], table[:, 4:])
+
+
+def spoilt(climb: LoggedClimb, seed: int) -> Log:
+    """Return the logs of an odometry and a gyroscope of a climb, each by its own clock."""
+    rng = np.random.default_rng(seed)
+    between = Slerp(climb.times, Rotation.from_quat(climb.orientations))
+    poses = _uneven(climb, POSES, rng)
+    turned = between(poses) * Rotation.from_rotvec(rng.normal(0, TURN_NOISE, (len(poses), 3)))
+    places = np.stack([np.interp(poses, climb.times, column) for column in climb.positions.T], axis=1)
+    places += rng.normal(0, PLACE_NOISE, places.shape)
+    kept = rng.random(len(poses)) > LOST
+    seen = _uneven(climb, RATES, rng)
+    # A gyroscope gives the mean since its last sample, or filters what is faster: here it is the mean around.
+    edges = np.concatenate([climb.times[:1], (seen[1:] + seen[:-1]) / 2, climb.times[-1:]])
+    turns = between(edges)
+    rates = (turns[:-1].inv() * turns[1:]).as_rotvec() / np.diff(edges)[:, None]
+    rates = MOUNTED.inv().apply(rates) + BIAS + rng.normal(0, RATE_NOISE, rates.shape)
+    left = rng.random(len(seen)) > LOST
+    seen, rates = seen[left], rates[left]
+    own = seen[0] - OFFSET + (seen - seen[0]) / (1 + SKEW)
+    channels = (
+        Channel("position", poses[kept], places[kept], "m", "odometry"),
+        Channel("orientation", poses[kept], turned.as_quat()[kept], "-", "odometry"),
+        Channel("rates", own, rates, "rad/s", "gyroscope"),
+    )
+    return Log(Path(f"climb_{seed}"), "csv", {channel.name: channel for channel in channels})
+
+
+def recovered(climb: LoggedClimb, seed: int) -> ClockFit:
+    """The gyroscope's clock on the odometry's, and what comes with it, from what was logged of a climb."""
+    return map_log(spoilt(climb, seed), parse_mapping(MAPPING, "round trip")).clocks[0]
+
+
+def truth() -> dict[str, float]:
+    """Return the true values, by names with units."""
+    yaw, pitch, roll = MOUNTED.as_euler("ZYX")
+    values = (OFFSET, SKEW, roll, pitch, yaw, *BIAS, RATE_NOISE, TURN_NOISE)
+    return dict(zip(_NAMES, map(float, values), strict=True))
+
+
+_NAMES = (
+    "offset [s]",
+    "skew [-]",
+    "sensor's roll [rad]",
+    "sensor's pitch [rad]",
+    "sensor's yaw [rad]",
+    "bias x [rad/s]",
+    "bias y [rad/s]",
+    "bias z [rad/s]",
+    "noise of rates [rad/s]",
+    "noise of orientation [rad]",
+)
+
+
+def estimates_of(fit: ClockFit) -> dict[str, Estimate | None]:
+    """Return a fit's estimates, by names with units; None for an angle of the sensor that is not seen."""
+    orientation, rates = fit.noises
+    found = (fit.offset, fit.skew, *fit.mountings[0].rpy, *fit.bias, rates, orientation)
+    return dict(zip(_NAMES, found, strict=True))
+
+
+def _uneven(climb: LoggedClimb, rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Ascending times, about so many a second [Hz]."""
+    count = int((climb.times[-1] - climb.times[0]) * rate)
+    return climb.times[0] + (np.arange(count) + 0.5 + rng.uniform(-UNEVEN, UNEVEN, count)) / rate
+
+
+def round_trip_table(result: RoundTrip) -> Table:
+    """Truth, errors and margins of each quantity, and how many intervals of 95 % hold the truth."""
+    table = Table(title="A simulated climb, spoilt and recovered")
+    for header in ("", "truth", "mean\nerror", "rms\nerror", "largest\nerror", "margin", "held", "not\nseen"):
+        table.add_column(header, no_wrap=True)
+    for name, truth in result.truth.items():
+        numbers = (*(result.error_sizes(name) or (None, None, None)), result.margin(name))
+        shown = ("-" if number is None else f"{number:.2g}" for number in numbers)
+        held = f"{result.held(name)} of {len(result.estimates[name])}"
+        table.add_row(escape(name), f"{truth:.4g}", *shown, held, str(result.not_seen(name)))
+    return table
+
+
+def draw_round_trip(result: RoundTrip) -> Figure:
+    """Draw each quantity's estimates with their intervals, those that miss the truth in another colour."""
+    figure = new_figure(13.0, 8.0)
+    names = list(result.truth)
+    for axes, name in zip(figure.subplots(2, -(-len(names) // 2)).flat, names, strict=False):
+        truth, estimates = result.truth[name], sorted(result.seen(name), key=lambda each: each.value)
+        for is_held, colour in ((True, SEGMENT_COLOURS[0]), (False, SEGMENT_COLOURS[1])):
+            rows = [i for i, estimate in enumerate(estimates) if estimate.holds(truth) == is_held]
+            chosen = [estimates[i] for i in rows]
+            axes.hlines(rows, [e.low for e in chosen], [e.high for e in chosen], color=colour, linewidth=1.0)
+            axes.plot([e.value for e in chosen], rows, ".", color=colour, markersize=3)
+        axes.axvline(truth, color="black", linewidth=1.0)
+        title = f"{result.held(name)} of {len(result.estimates[name])} hold"
+        if not_seen := result.not_seen(name):
+            title += f", {not_seen} not seen"
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.set_xlabel(name)
+        axes.locator_params(axis="x", nbins=4)
+        axes.set_yticks([])
+    return figure
+
+
+def run(
+    session: Session,
+    seeds: Annotated[int, typer.Option(help="How often the climb is spoilt and recovered.", min=1)] = SEEDS,
+) -> Outcome:
+    """Spoil and recover the climb, once a seed."""
+    with session.counting("recovering", seeds) as done:
+        result = run_round_trip(seeds, on_done=done)
+    summary = {"quantities": result.summary()}
+    files = {"round_trip.json": summary, "round_trip.png": draw_round_trip(result)}
+    return Outcome(round_trip_table(result), summary, files)

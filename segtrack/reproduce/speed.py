@@ -1,0 +1,223 @@
+"""`segtrack reproduce speed`: compliant belts over segments, Quince."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.table import Table
+
+from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
+from segtrack.experiments.climb_result import REAR_FLIPPERS_DEG
+from segtrack.experiments.timing import take_turns
+from segtrack.report.outcome import Outcome
+from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.reproduce.options import Rounds
+from segtrack.reproduce.registry import Session, runnable
+from segtrack.robot import Robot
+from segtrack.terrain import Plane, Step
+from segtrack.world import World
+
+VEHICLE = "quince"
+RACERS: dict[str, tuple[EngineName, str, float]] = {
+    "segments": ("pybullet", "segments", 0.001),
+    "compliant": ("native", "compliant", 0.001),
+    "surface": ("native", "surface", 0.001),
+    "compliant in PyBullet, 1 ms": ("pybullet", "compliant", 0.001),
+    "compliant in PyBullet, 5 ms": ("pybullet", "compliant", 0.005),
+}
+"""Engine, track model and time step [s]; in PyBullet grousers take steps of 1 ms whatever the time step."""
+SCENES = ("climb", "turn")
+CONTROL_STEP = 0.02
+"""Simulated time of one call [s]."""
+ROUNDS = 3
+SECONDS = {"climb": 6.0, "turn": 1.5}
+"""Simulated time of a round by scene [s]: until the robot is on the step; of steady turning."""
+
+
+@dataclass(frozen=True)
+class SpeedTable:
+    """Real-time factors of each round by scene and racer.
+
+    Attributes:
+        factors: Factors, by scene, then by racer (rounds,).
+        python_fraction: Fraction of a control step of 20 ms of the native engine, turning Quince, that
+            is Python and not its kernel; median over the rounds. None if it was not run.
+    """
+
+    factors: dict[str, dict[str, tuple[float, ...]]]
+    python_fraction: float | None
+
+    def median(self, scene: str, racer: str) -> float:
+        """Return the median real-time factor over the rounds."""
+        return statistics.median(self.factors[scene][racer])
+
+    def ratio(self, scene: str, racer: str) -> float | None:
+        """Return the speed over that of segments in the same run; None if they did not run."""
+        if "segments" not in self.factors[scene]:
+            return None
+        return self.median(scene, racer) / self.median(scene, "segments")
+
+    def summary(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict."""
+        return {
+            "vehicle": VEHICLE,
+            "scenes": {
+                scene: {
+                    racer: {
+                        "time_step": RACERS[racer][2],
+                        "real_time_factor": self.median(scene, racer),
+                        "over_segments": self.ratio(scene, racer),
+                        "rounds": list(rounds),
+                    }
+                    for racer, rounds in racers.items()
+                }
+                for scene, racers in self.factors.items()
+            },
+            "native_python_fraction": self.python_fraction,
+        }
+
+
+def measure_speed(
+    rounds: int = ROUNDS,
+    on_done: Callable[[], object] = lambda: None,
+    seconds: Mapping[str, float] = SECONDS,
+    racers: Sequence[str] = tuple(RACERS),
+) -> SpeedTable:
+    """Measure all racers in turn.
+
+    Args:
+        rounds: Number of rounds, at least 1.
+        on_done: Called after each scene of each racer in each round.
+        seconds: Simulated time of a round by scene [s].
+        racers: Names of those that run.
+
+    Raises:
+        InvalidValueError: No rounds.
+    """
+    contenders = {
+        (scene, racer): partial(_race, scene, racer, seconds[scene]) for scene in SCENES for racer in racers
+    }
+    for racer in racers if rounds > 0 else ():  # Kernels are compiled at their first call.
+        _race("turn", racer, CONTROL_STEP)
+    times = take_turns(contenders, rounds, on_done)
+    fractions = [1 - kernel / elapsed for elapsed, kernel in times.get(("turn", "compliant"), ())]
+    return SpeedTable(
+        {
+            scene: {
+                racer: tuple(seconds[scene] / elapsed for elapsed, _ in times[scene, racer])
+                for racer in racers
+            }
+            for scene in SCENES
+        },
+        statistics.median(fractions) if fractions else None,
+    )
+
+
+def _race(scene: str, racer: str, seconds: float) -> tuple[float, float]:
+    """Return the wall time of a simulated duration, and the native kernel's part of it [s]."""
+    engine, track_model, time_step = RACERS[racer]
+    with World("exact", engine=engine, time_step=time_step) as world:
+        robot = _set_out(world, scene, track_model)
+        world.run(0.3)
+        speed = 0.1 if scene == "climb" else 0.2
+        robot.set_belt_speed(left=speed if scene == "climb" else -speed, right=speed)
+        world.run(1.0 if scene == "climb" else 0.3)
+        with _kernel_time() as spent:
+            began = time.perf_counter()
+            for _ in range(round(seconds / CONTROL_STEP)):
+                world.run(CONTROL_STEP)
+            return time.perf_counter() - began, spent[0]
+
+
+def _set_out(world: World, scene: str, track_model: str) -> Robot:
+    vehicle = load_vehicle(VEHICLE)
+    front, rear = (45.0, REAR_FLIPPERS_DEG) if scene == "climb" else (57.0, 57.0)
+    angles = {
+        name: math.radians(front if flipper.tip_direction == "front" else rear)
+        for name, flipper in vehicle.flippers.items()
+    }
+    world.add_terrain(Step(height=0.24, distance=0.6) if scene == "climb" else Plane())
+    return world.add_vehicle(vehicle, track_model=track_model, flippers=angles)
+
+
+@contextmanager
+def _kernel_time() -> Iterator[list[float]]:
+    """Yield a list of one: the time that the native engine's kernel takes within the block [s]."""
+    from segtrack.native import belt_vehicle as vehicle
+
+    spent, kernel = [0.0], vehicle.advance
+
+    def timed(*arguments: Any) -> None:
+        began = time.perf_counter()
+        kernel(*arguments)
+        spent[0] += time.perf_counter() - began
+
+    vehicle.advance = timed
+    try:
+        yield spent
+    finally:
+        vehicle.advance = kernel
+
+
+def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
+    """Measure all racers that run here."""
+    names, notes = runnable({name: (engine, model) for name, (engine, model, _) in RACERS.items()})
+    with session.counting("driving", rounds * len(SCENES) * len(names)) as done:
+        result = measure_speed(rounds, done, racers=names)
+    summary = result.summary()
+    files = {"speed.json": summary, "speed.png": draw_speed(result)}
+    return Outcome(speed_table(result), summary, files, notes)
+
+
+def speed_table(result: SpeedTable) -> Table:
+    """Return real-time factors on the step and turning, and their ratios over segments."""
+    title = "Quince, grousers at 1 ms, one core: real-time factor"
+    headers = ("scene", "track model", "step [ms]", "median", "slowest round", "over segments")
+    table = Table(*headers, title=title)
+    for scene, racers in result.factors.items():
+        for racer, rounds in racers.items():
+            ratio = result.ratio(scene, racer)
+            table.add_row(
+                {"climb": "onto a 240 mm step", "turn": "turning on the spot"}[scene],
+                racer,
+                f"{1e3 * RACERS[racer][2]:g}",
+                f"{result.median(scene, racer):.2f}",
+                f"{min(rounds):.2f}",
+                "" if ratio is None else f"{ratio:.1f}",
+            )
+        table.add_section()
+    if result.python_fraction is not None:
+        python = f"{result.python_fraction:.1%} Python"
+        table.add_row("20 ms of the native engine", "compliant", "1", python, "", "")
+    return table
+
+
+def draw_speed(table: SpeedTable) -> Figure:
+    """Draw real-time factors as bars, a group for each scene, on a logarithmic scale."""
+    figure = new_figure(9.0, 4.5)
+    axes = figure.add_subplot()
+    racers = list(next(iter(table.factors.values())))
+    width = 0.8 / len(racers)
+    places = np.arange(len(table.factors))
+    for i, racer in enumerate(racers):
+        medians = [table.median(scene, racer) for scene in table.factors]
+        left = places + (i - (len(racers) - 1) / 2) * width
+        bars = axes.bar(left, medians, width, color=SEGMENT_COLOURS[i], label=racer)
+        axes.bar_label(bars, fmt="%.1f", fontsize=9)
+    axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.set_yscale("log")
+    axes.set_ylabel("real-time factor (above 1: faster than real time)")
+    axes.set_xticks(places, ["onto a 240 mm step", "turning on the spot"])
+    axes.set_title("Quince, one core, steps of 1 ms but where another is named; grousers at 1 ms", loc="left")
+    axes.legend()
+    return figure

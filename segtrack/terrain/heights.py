@@ -1,0 +1,239 @@
+"""Heights of convex solids: all of a terrain's, at many places at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.terrain.columns import ON_FACE, UPRIGHT_PART, HalfSpaces, RoundColumn, column_of
+from segtrack.terrain.solids import Box, ConvexSolid, Hull, Prism
+
+Array = NDArray[np.float64]
+
+_BESIDE = 1e-9
+"""Distance from a solid from which on a place is beside it for certain [m]."""
+_FEW = 8
+"""Boxes up to this number are all looked at: less work than to choose those that are near."""
+_AT_ONCE = 2**20
+"""Pairs of a box or a face and a place that are looked at together."""
+
+
+class Heights:
+    """Upper surface of convex solids, laid out in arrays so that all places are looked at together."""
+
+    def __init__(self, solids: Iterable[ConvexSolid]) -> None:
+        """Prepare the solids."""
+        straight: list[Box] = []
+        turned: list[Box] = []
+        faces: list[tuple[ConvexSolid, HalfSpaces]] = []
+        self._round: list[RoundColumn] = []
+        for solid in solids:
+            if isinstance(solid, Box) and solid.quaternion[:2] == (0.0, 0.0):
+                (turned if solid.quaternion[2] else straight).append(solid)
+            elif isinstance(column := column_of(solid), RoundColumn):
+                self._round.append(column)
+            else:
+                faces.append((solid, column))
+        self._groups: list[_UprightBoxes | _Polyhedra] = []
+        if straight:
+            self._groups.append(_UprightBoxes(straight))
+        if turned:
+            self._groups.append(_TurnedBoxes(turned))
+        if faces:
+            self._groups.append(_Polyhedra(faces))
+        self._rows = max([group.rows for group in self._groups], default=1)
+
+    def highest(self, x: Array, y: Array) -> Array:
+        """Height of the highest solid at places (n,) [m], even with room beneath; -inf without any."""
+        size = max(1, _AT_ONCE // self._rows)
+        if x.size <= size:
+            return self._highest(x, y)
+        parts = [slice(first, first + size) for first in range(0, x.size, size)]
+        return np.concatenate([self._highest(x[part], y[part]) for part in parts])
+
+    def _highest(self, x: Array, y: Array) -> Array:
+        """Height of the highest solid at some places."""
+        height: Array | None = None
+        for group in self._groups if x.size else ():
+            found = group.highest(x, y)
+            if found is not None:
+                height = found if height is None else np.maximum(height, found)
+        if height is None:
+            height = np.full(x.shape, -math.inf)
+        for column in self._round:
+            low, high = column.span(x, y)
+            height = np.maximum(height, np.where(low <= high, high, -math.inf))
+        return height
+
+
+class _Plan:
+    """Rectangles around solids in the world's x and y.
+
+    Attributes:
+        low: Smallest x and y of each solid (n, 2) [m].
+        high: Largest x and y of each solid (n, 2) [m].
+    """
+
+    def __init__(self, low: Array, high: Array) -> None:
+        self.low, self.high = low - _BESIDE, high + _BESIDE
+
+    def near(self, x: Array, y: Array) -> NDArray[np.bool_]:
+        """Which solids may be above or below some of the places (n,)."""
+        least, most = np.fmin.reduce, np.fmax.reduce
+        reached = (self.low <= (most(x), most(y))) & (self.high >= (least(x), least(y)))
+        return np.asarray(reached[:, 0] & reached[:, 1])
+
+
+class _UprightBoxes:
+    """Upright boxes along the world's axes, of which fields have hundreds.
+
+    Attributes:
+        rows: Number of boxes.
+    """
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        self.rows = len(boxes)
+        centers = np.array([box.center for box in boxes])
+        halves = np.array([box.size for box in boxes]) / 2
+        self._layout = self._lay_out(boxes, centers, halves)
+        extent = np.hypot(halves[:, :1], halves[:, 1:2])  # At any yaw.
+        self._plan = _Plan(centers[:, :2] - extent, centers[:, :2] + extent)
+
+    def _lay_out(self, boxes: Sequence[Box], centers: Array, halves: Array) -> tuple[Array, ...]:
+        """Columns (n, 1): centres' x and y, reach along both, tops [m]."""
+        reach = halves + ON_FACE
+        return tuple(
+            np.ascontiguousarray(column)[:, None]
+            for column in (*centers.T[:2], *reach.T[:2], centers[:, 2] + halves[:, 2])
+        )
+
+    def highest(self, x: Array, y: Array) -> Array | None:
+        """Height of the highest box at places (n,) [m], -inf beside them; None far from all."""
+        layout = self._layout
+        if self.rows > _FEW:
+            near = self._plan.near(x, y)
+            if not near.any():
+                return None
+            layout = tuple(column[near] for column in layout)
+        return np.asarray(np.maximum.reduce(self._tops(x, y, *layout), axis=0))
+
+    @staticmethod
+    def _tops(x: Array, y: Array, *layout: Array) -> Array:
+        """Top of each box at places, -inf beside it (boxes, n) [m]."""
+        center_x, center_y, reach_x, reach_y, top = layout
+        inside = (np.abs(x - center_x) <= reach_x) & (np.abs(y - center_y) <= reach_y)
+        return np.where(inside, top, -math.inf)
+
+
+class _TurnedBoxes(_UprightBoxes):
+    """Upright boxes at any yaw."""
+
+    def _lay_out(self, boxes: Sequence[Box], centers: Array, halves: Array) -> tuple[Array, ...]:
+        """Columns (n, 1): cosine and sine of the yaw, then those of straight boxes."""
+        yaws = np.array([2 * math.atan2(*box.quaternion[2:]) for box in boxes])[:, None]
+        return np.cos(yaws), np.sin(yaws), *super()._lay_out(boxes, centers, halves)
+
+    @staticmethod
+    def _tops(x: Array, y: Array, *layout: Array) -> Array:
+        cosine, sine, center_x, center_y, reach_x, reach_y, top = layout
+        x, y = x - center_x, y - center_y
+        inside = (np.abs(cosine * x + sine * y) <= reach_x) & (np.abs(cosine * y - sine * x) <= reach_y)
+        return np.where(inside, top, -math.inf)
+
+
+class _Polyhedra:
+    """Polyhedra, grouped by their numbers of faces that look up, look down and stand upright.
+
+    Attributes:
+        rows: Number of faces.
+    """
+
+    def __init__(self, solids: Sequence[tuple[ConvexSolid, HalfSpaces]]) -> None:
+        self.rows = sum(len(column.offsets) for _, column in solids)
+        sorted_faces = [_Faces.of(column) for _, column in solids]
+        shapes = [tuple(map(len, faces)) for faces in sorted_faces]
+        order = sorted(range(len(solids)), key=shapes.__getitem__)
+        ranges = np.array([_plan_of(solids[i][0]) for i in order])
+        self._plan = _Plan(ranges[:, 0], ranges[:, 1])
+        self._groups: list[_Faces] = []
+        first: list[int] = []
+        for k, i in enumerate(order):
+            if k == 0 or shapes[i] != shapes[order[k - 1]]:
+                first.append(k)
+        for start, end in zip(first, [*first[1:], len(order)], strict=True):
+            members = [sorted_faces[i] for i in order[start:end]]
+            self._groups.append(_Faces(*(np.stack(faces) for faces in zip(*members, strict=True))))
+        self._first = np.array(first)
+
+    def highest(self, x: Array, y: Array) -> Array | None:
+        """Height of the highest polyhedron at places (n,) [m], -inf beside them; None far from all."""
+        if len(self._plan.low) == 1:
+            return self._groups[0].highest(x, y)
+        near = np.flatnonzero(self._plan.near(x, y))
+        groups = np.searchsorted(self._first, near, side="right") - 1
+        height: Array | None = None
+        for i in np.unique(groups).tolist():
+            members = near[groups == i] - self._first[i]
+            found = _Faces(*(faces[members] for faces in self._groups[i])).highest(x, y)
+            height = found if height is None else np.maximum(height, found)
+        return height
+
+
+class _Faces(NamedTuple):
+    """Faces of polyhedra with equally many; each a plane of normal (3,) and distance from the origin.
+
+    Attributes:
+        up: Faces that look up (polyhedra, faces, 4).
+        down: Faces that look down.
+        sides: Upright faces.
+    """
+
+    up: Array
+    down: Array
+    sides: Array
+
+    @classmethod
+    def of(cls, column: HalfSpaces) -> _Faces:
+        """Sort the faces of one polyhedron, without the axis of polyhedra."""
+        planes, z = np.column_stack([column.normals, column.offsets]), column.normals[:, 2]
+        up, down = z > UPRIGHT_PART, z < -UPRIGHT_PART
+        return cls(planes[up], planes[down], planes[~(up | down)])
+
+    def highest(self, x: Array, y: Array) -> Array:
+        """Height of the highest of the polyhedra at places (n,) [m], -inf beside them."""
+        high = np.minimum.reduce(_heights(self.up, x, y), axis=1, initial=math.inf)
+        low = np.maximum.reduce(_heights(self.down, x, y), axis=1, initial=-math.inf)
+        inside = low <= high
+        if self.sides.shape[1]:
+            # A line misses a solid where it is outside an upright face.
+            inside &= np.minimum.reduce(_room(self.sides, x, y), axis=1) >= -ON_FACE
+        return np.asarray(np.maximum.reduce(np.where(inside, high, -math.inf), axis=0))
+
+
+def _room(planes: Array, x: Array, y: Array) -> Array:
+    """Distance of places (n,) before planes (..., 4), at z = 0, along their normals [m]."""
+    slopes_y = planes[..., 1:2]
+    # Not a matrix product, whose last bit depends on how many places and planes there are.
+    beyond = planes[..., 0:1] * x
+    if slopes_y.any():  # Not of prisms across the path.
+        beyond += slopes_y * y
+    return np.subtract(planes[..., 3:4], beyond, out=beyond)
+
+
+def _heights(planes: Array, x: Array, y: Array) -> Array:
+    """Heights of planes that are not upright (..., 4) at places (n,) [m]."""
+    room = _room(planes, x, y)
+    return np.divide(room, planes[..., 2:3], out=room)
+
+
+def _plan_of(solid: ConvexSolid) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Smallest and largest x and y between which a solid lies, at least [m]."""
+    match solid:
+        case Hull() | Prism():
+            points = np.array((solid.hull if isinstance(solid, Prism) else solid).points)
+            return tuple(points[:, :2].min(axis=0)), tuple(points[:, :2].max(axis=0))
+    return (-math.inf, -math.inf), (math.inf, math.inf)

@@ -1,0 +1,199 @@
+"""Ground of a user's own: heightfields, meshes, and convex solids at any pose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.terrain.base import Terrain
+from segtrack.terrain.checks import Length, Limits, settle_vector
+from segtrack.terrain.columns import section_breaks
+from segtrack.terrain.soil import Soil
+from segtrack.terrain.solids import (
+    UPRIGHT,
+    Box,
+    Cylinder,
+    HalfSpace,
+    HeightGrid,
+    Hull,
+    Quaternion,
+    Solid,
+    TriangleMesh,
+    Vector,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Heightfield(Terrain):
+    """A surface of triangles over a square grid, two a cell; no floor around it.
+
+    Attributes:
+        heights: Heights of the grid points [m], shape (points along x, points
+            along y), at least 2 x 2; copied, read-only.
+        spacing: Distance between neighbouring points [m].
+        center: World x and y of the grid's centre [m].
+        soils: `Soil` at each grid point, in the shape of the heights and all of one
+            shear law, between which tracks interpolate (equation 47 of Omar 2014);
+            copied, read-only. It takes the place of `soil`.
+    """
+
+    heights: NDArray[np.float64]
+    spacing: Length
+    center: tuple[float, float] = (0.0, 0.0)
+    soils: NDArray[np.object_] | None = None
+
+    def __post_init__(self) -> None:
+        """Take a read-only copy of the heights, and refuse what is no grid."""
+        super().__post_init__()
+        try:
+            heights = np.array(self.heights, dtype=float)
+        except (TypeError, ValueError):
+            raise InvalidValueError("Heightfield.heights", "an array of numbers [m]", self.heights) from None
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise InvalidValueError("Heightfield.heights", "of at least 2 x 2 points", heights.shape)
+        if not np.isfinite(heights).all():
+            where = tuple(int(i) for i in np.argwhere(~np.isfinite(heights))[0])
+            raise InvalidValueError(
+                f"Heightfield.heights{list(where)}", "a finite number [m]", float(heights[where])
+            )
+        heights.flags.writeable = False
+        object.__setattr__(self, "heights", heights)
+        settle_vector(self, "center", 2, "m")
+        if self.soils is not None:
+            self._settle_soils()
+
+    def _settle_soils(self) -> None:
+        """Take a read-only copy of the soils, and refuse what is none for this grid."""
+        if self.soil is not None:
+            raise InvalidValueError("Heightfield.soil", "left out where there are soils", self.soil)
+        soils = np.array(self.soils, dtype=object)
+        if soils.shape != self.heights.shape:
+            expected = f"of the heights' shape {self.heights.shape}"
+            raise InvalidValueError("Heightfield.soils", expected, soils.shape)
+        for where, soil in np.ndenumerate(soils):
+            if not isinstance(soil, Soil):
+                raise InvalidValueError(f"Heightfield.soils{list(where)}", "a Soil", soil)
+        laws = sorted({soil.shear_law for soil in soils.flat})
+        if len(laws) > 1:
+            raise InvalidValueError("Heightfield.soils", "of one shear law", laws)
+        soils.flags.writeable = False
+        object.__setattr__(self, "soils", soils)
+
+    def _edges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the world x and the world y of the grid lines [m]."""
+        nx, ny = self.heights.shape
+        return (
+            self.center[0] + self.spacing * (np.arange(nx) - (nx - 1) / 2),
+            self.center[1] + self.spacing * (np.arange(ny) - (ny - 1) / 2),
+        )
+
+    def solids(self) -> tuple[Solid, ...]:
+        """Return the surface."""
+        return (HeightGrid(self.heights, self.spacing, self.center),)
+
+    def x_breaks(self) -> tuple[float, ...]:
+        """Return the grid lines [m]."""
+        return tuple(self._edges()[0].tolist())
+
+    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        x_edges, y_edges = self._edges()
+        i = np.clip(np.searchsorted(x_edges, x, side="right") - 1, 0, len(x_edges) - 2)
+        j = np.clip(np.searchsorted(y_edges, y, side="right") - 1, 0, len(y_edges) - 2)
+        u, v = (x - x_edges[i]) / self.spacing, (y - y_edges[j]) / self.spacing
+        near, along_x = self.heights[i, j], self.heights[i + 1, j]
+        along_y, far = self.heights[i, j + 1], self.heights[i + 1, j + 1]
+        height = np.where(
+            u + v <= 1,
+            near + u * (along_x - near) + v * (along_y - near),
+            far + (1 - u) * (along_y - far) + (1 - v) * (along_x - far),
+        )
+        inside = (x >= x_edges[0]) & (x <= x_edges[-1]) & (y >= y_edges[0]) & (y <= y_edges[-1])
+        return np.where(inside, height, -np.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mesh(Terrain):
+    """A concave triangle mesh from a file; no floor around it, and no height sampler.
+
+    Attributes:
+        file: OBJ or STL file; kept as an absolute path.
+        scale: Factor from the file's unit to metres.
+        position: World position of the file's origin [m].
+        orientation: Rotation from the file's axes to the world's, quaternion (x, y, z, w).
+    """
+
+    file: str | Path
+    scale: Annotated[float, Limits(least=0.0, inclusive=False)] = 1.0
+    position: Vector = (0.0, 0.0, 0.0)
+    orientation: Quaternion = UPRIGHT
+
+    def __post_init__(self) -> None:
+        """Refuse a file that is missing or of another kind."""
+        super().__post_init__()
+        file = Path(self.file)
+        if file.suffix.lower() not in {".obj", ".stl"}:
+            raise InvalidValueError("Mesh.file", "an .obj or .stl file", str(file))
+        if not file.is_file():
+            raise FileAccessError("read mesh", file, "no such file")
+        object.__setattr__(self, "file", file.resolve())
+        settle_vector(self, "position", 3, "m")
+        settle_vector(self, "orientation", 4)
+        if abs(np.linalg.norm(self.orientation) - 1) > 1e-6:
+            raise InvalidValueError("Mesh.orientation", "a unit quaternion (x, y, z, w)", self.orientation)
+
+    def solids(self) -> tuple[Solid, ...]:
+        """Return the mesh."""
+        return (TriangleMesh(Path(self.file), self.scale, self.position, self.orientation),)
+
+    def x_breaks(self) -> NoReturn:
+        """Refuse: there is no outline to sample.
+
+        Raises:
+            InvalidValueError: Always.
+        """
+        self._refuse()
+
+    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        expected = "analytic or a heightfield (a mesh has no height sampler)"
+        raise InvalidValueError("sampled terrain", expected, str(self.file))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticBody(Terrain):
+    """Convex solids at any pose; no floor around them.
+
+    Attributes:
+        parts: `Box`, `Cylinder`, `HalfSpace` or `Hull` of `segtrack.terrain.solids`, at least one.
+        name: Name for messages.
+    """
+
+    parts: tuple[Box | Cylinder | HalfSpace | Hull, ...]
+    name: str = "static body"
+
+    _level_ground: ClassVar[float] = -math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse what are no convex solids."""
+        super().__post_init__()
+        parts = tuple(self.parts) if isinstance(self.parts, Iterable) else ()
+        if not parts or not all(isinstance(part, Box | Cylinder | HalfSpace | Hull) for part in parts):
+            raise InvalidValueError("StaticBody.parts", "at least one convex solid", self.parts)
+        object.__setattr__(self, "parts", parts)
+
+    def solids(self) -> tuple[Box | Cylinder | HalfSpace | Hull, ...]:
+        """Return the solids."""
+        return self.parts
+
+    def x_breaks(self) -> tuple[float, ...]:
+        """Return the corners of each solid in y = 0 [m]; where two solids meet is none."""
+        return section_breaks(self.parts)

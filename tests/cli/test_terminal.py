@@ -1,0 +1,136 @@
+"""Tables in terminals of any width: no word of any cell is lost."""
+
+import io
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from segtrack.cli.output import fit_table
+from segtrack.description import bundled_vehicles, load_vehicle
+from segtrack.report import tables
+from segtrack.report.learning import benchmark_table, evaluation_table
+from segtrack.reproduce import okada_table_4
+from segtrack.reproduce.okada_cases import TABLE_4
+from segtrack.reproduce.speed import speed_table
+from segtrack.reproduce.turning import turning_table
+
+
+def table_4():
+    climb = SimpleNamespace(outcome="tipped over", duration=23.4, max_pitch=0.7)
+    cases = [SimpleNamespace(published=line, climb=climb, match=True) for line in TABLE_4]
+    result = SimpleNamespace(cases=cases, matches=6, track_model="segments", preset="exact")
+    return okada_table_4.table_4(result)
+
+
+def turning():
+    motion = SimpleNamespace(yaw_rate=1.0, slip=(0.691, -0.695))
+    cases = [
+        SimpleNamespace(
+            vehicle="packbot, its own gauge of 0.445 m",
+            scene="arc of 0.5 m",
+            uniform=0.78,
+            rig=SimpleNamespace(track_model=model),
+            steered=SimpleNamespace(
+                over_no_slip=0.7, no_slip_rate=1.2, over_expected=0.9, real_time_factor=91.2,
+                belts=(0.2 * i, -0.2), measured=motion, expected=motion,
+            ),
+        )
+        for i, model in enumerate(("segments", "compliant", "chain"))
+    ]  # fmt: skip
+    return turning_table(tuple(cases))
+
+
+def speed():
+    factors = {
+        scene: dict.fromkeys(("segments", "compliant", "surface"), (209.2,)) for scene in ("climb", "turn")
+    }
+    result = SimpleNamespace(
+        factors=factors, median=lambda *_: 209.2, ratio=lambda *_: 83.1, python_fraction=0.05
+    )
+    return speed_table(result)
+
+
+def evaluation():
+    policies = tuple(f"runs/long-name-{i}/policy.npz" for i in range(5))
+    setup = SimpleNamespace(
+        task="StepClimb", vehicle="quince", episodes=200, policies=policies, chosen_levels=(0.12, 0.24)
+    )
+    episodes = range(setup.episodes)
+    results = [
+        SimpleNamespace(policy=policy, level=level, rate=1.0, interval=(0.981, 1.0), episodes=episodes)
+        for policy in policies
+        for level in setup.chosen_levels
+    ]
+    result = SimpleNamespace(setup=setup, difficulty="height of the step [m]", results=results)
+    return evaluation_table(result)
+
+
+def benchmark():
+    names = ("workers", "one", "real_time_factor", "all_cores", "gain", "reset", "slowest_reset")
+    row = SimpleNamespace(task="RoughTerrain", **dict.fromkeys(names, 1234.5))
+    return benchmark_table([row])
+
+
+TABLES = {
+    "vehicles": lambda: tables.vehicles_table({name: load_vehicle(name) for name in bundled_vehicles()}),
+    "table 4": table_4,
+    "turning": turning,
+    "speed": speed,
+    "evaluation": evaluation,
+    "benchmark": benchmark,
+}
+
+
+def words(text):
+    return Counter(word for word in text.split() if any(map(str.isalnum, word)))
+
+
+def said(table):
+    """All words of a table's cells and headers."""
+    cells = [cell for column in table.columns for cell in [column.header, *column.cells]]
+    return words(" ".join(Text.from_markup(str(cell)).plain.replace("-\n", "") for cell in cells))
+
+
+def printed(table, width):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table if width > 500 else fit_table(table, console))
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 60, 200])
+@pytest.mark.parametrize("name", TABLES)
+def test_no_cell_is_lost(name, width):
+    table = TABLES[name]()
+    for column in table.columns:
+        column.header = str(column.header).replace("[", r"\[").replace("-\n", "")
+    expected, text = said(table), printed(table, width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert not expected - words(text)
+    assert "…" not in text
+
+
+def test_a_table_that_fits_is_left_alone():
+    assert printed(table_4(), 200) == printed(table_4(), 501)
+
+
+def test_columns_that_need_not_wrap_keep_their_width():
+    table = Table("a", "b")
+    table.add_row("x" * 20, " ".join(["word"] * 40))
+    lines = printed(table, 60).splitlines()
+    assert any("x" * 20 in line for line in lines)
+    assert {len(line) for line in lines} <= {59, 60}
+
+
+def test_what_fits_nowhere_is_broken_and_not_cut():
+    table = Table("name", "file", "third")
+    table.add_row("quince", "/very" * 30, "end")
+    text = printed(table, 40)
+    joined = "".join(line.split("│")[2].strip() for line in text.splitlines() if "│" in line)
+    assert joined == "quince" + "/very" * 30 + "end"
+    assert max(map(len, text.splitlines())) <= 40
+    assert math.prod(text.count(word) for word in ("name", "file", "third")) == 1

@@ -1,0 +1,110 @@
+"""Every code block and command of the documentation works."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from docs.blocks import ROOT, SHELL, blocks_of, pages, script_of
+from docs.given import NEEDED
+
+from segtrack.cli.app import app
+
+PAGES = pages()
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+INLINE = re.compile(r"`(segtrack [^`]+)`")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(block.runs for block in blocks_of(page))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    """In order, in one folder and one session, as a reader's would be."""
+    programs = Path(sys.executable).parent
+    environment = os.environ | {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "tests"),
+        "MPLBACKEND": "Agg",
+    }
+    code = f"exec(compile({script_of(page)!r}, {str(page)!r}, 'exec'), {{'__name__': '__main__'}})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    if done.returncode == NEEDED:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_yaml_blocks_can_be_read(page: Path) -> None:
+    for block in blocks_of(page):
+        if block.language == "yaml":
+            yaml.safe_load(block.text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_python_blocks_compile(page: Path) -> None:
+    for block in blocks_of(page):
+        if block.language == "python":
+            compile(block.text, f"{page}:{block.line}", "exec")
+
+
+def commands_in(page: Path) -> list[str]:
+    found = [
+        command for block in blocks_of(page) for command in block.commands if command.startswith("segtrack")
+    ]
+    return found + INLINE.findall(page.read_text(encoding="utf-8"))
+
+
+def unknown_word(command: str) -> str | None:
+    """The first word of a command line that the program does not know: a command or an option."""
+    node: Any = typer.main.get_command(app)
+    for word in re.sub(r"[\[\]]", " ", command).split()[1:]:
+        commands = getattr(node, "commands", None)
+        if commands is not None:
+            if word.startswith("-"):
+                continue
+            if word in commands:
+                node = commands[word]
+            elif word.islower():
+                return word
+        elif word.startswith("--"):
+            options = {
+                option for parameter in node.params for option in (*parameter.opts, *parameter.secondary_opts)
+            }
+            if word.split("=")[0].rstrip(",.") not in options | {"--help"}:
+                return word
+    return None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_commands_and_options_exist(page: Path) -> None:
+    wrong = {command: word for command in commands_in(page) if (word := unknown_word(command)) is not None}
+    assert not wrong
+
+
+def test_a_command_that_does_not_exist_is_noticed() -> None:
+    assert unknown_word("segtrack climb quince --stpe 0.2") == "--stpe"
+    assert unknown_word("segtrack clim quince") == "clim"
+    assert unknown_word("segtrack climb quince --step 0.2") is None
+
+
+def test_what_is_not_run_is_little() -> None:
+    """Shell blocks that CI leaves out install something or build the site."""
+    skipped = [
+        (page.name, block.skip)
+        for page in PAGES
+        for block in blocks_of(page)
+        if block.skip and block.language in SHELL
+    ]
+    assert len(skipped) <= 5, skipped

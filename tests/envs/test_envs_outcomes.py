@@ -1,0 +1,151 @@
+"""Endings of episodes: each bound from both sides, and the order of the checks where it matters."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scenes import environment
+
+from segtrack import terrain
+from segtrack.engine import ActuatorState
+from segtrack.envs import Task, TaskState
+from segtrack.envs.observation import PARTS, ObservationPart
+from segtrack.envs.task import EpisodeCourse, straight
+from segtrack.envs.tasks import StepClimb
+from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.robot import RobotState
+
+WAY = straight(0.0, 2.0)
+STILL = np.zeros(4, np.float32)
+
+
+def standing(x=0.5, y=0.0, z=0.1, roll_deg=0.0, pitch_deg=0.0):
+    """A robot at rest somewhere on a straight way of 2 m."""
+    roll, pitch = math.radians(roll_deg), math.radians(pitch_deg)
+    zero = (0.0, 0.0, 0.0)
+    state = RobotState((x, y, z), (0.0, 0.0, 0.0, 1.0), zero, zero, roll, pitch, 0.0)
+    course, nothing = EpisodeCourse(terrain.Plane(), WAY), ActuatorState(*np.zeros((7, 0)))
+    return TaskState(state, WAY.locate(x, y), STILL, STILL, 0.0, course, nothing)
+
+
+@pytest.mark.parametrize(
+    "place, outcome",
+    [
+        ({"x": 1.9999}, "running"),
+        ({"x": 2.0}, "success"),
+        ({"x": 2.5}, "success"),
+        ({"z": -0.0499}, "running"),
+        ({"z": -0.0501}, "fallen"),
+        ({"y": 0.499}, "running"),
+        ({"y": 0.501}, "off_course"),
+        ({"y": -0.499}, "running"),
+        ({"y": -0.501}, "off_course"),
+        ({"roll_deg": 79.9}, "running"),
+        ({"roll_deg": 80.1}, "tip_over"),
+        ({"pitch_deg": -79.9}, "running"),
+        ({"pitch_deg": -80.1}, "tip_over"),
+        # At the end of the way only who stands upright has arrived; the others may still fall over.
+        ({"x": 2.0, "roll_deg": 34.9}, "success"),
+        ({"x": 2.0, "roll_deg": 35.1}, "running"),
+        ({"x": 2.0, "pitch_deg": 34.9}, "success"),
+        ({"x": 2.0, "pitch_deg": -35.1}, "running"),
+        ({"x": 2.0, "roll_deg": 30.0, "pitch_deg": 30.0}, "running"),
+    ],
+)
+def test_each_bound_counts_on_both_of_its_sides(place, outcome):
+    assert StepClimb().outcome(standing(**place)) == outcome
+
+
+@pytest.mark.parametrize(
+    "place, outcome",
+    [
+        ({"x": 2.0, "roll_deg": 90.0}, "tip_over"),
+        ({"z": -0.1, "roll_deg": 90.0}, "tip_over"),
+        ({"y": 0.6, "roll_deg": 90.0}, "tip_over"),
+        ({"x": 2.0, "z": -0.1}, "fallen"),
+        ({"y": 0.6, "z": -0.1}, "fallen"),
+        ({"x": 2.0, "y": 0.6}, "off_course"),
+    ],
+)
+def test_of_two_endings_at_once_the_failure_counts(place, outcome):
+    assert StepClimb().outcome(standing(**place)) == outcome
+
+
+class Ends(StepClimb):
+    """An episode that ends after its second step, however the test says."""
+
+    end = "success"
+
+    def outcome(self, task_state):
+        return self.end if float(task_state.action[0]) == 1.0 else "running"
+
+
+@pytest.mark.parametrize("end", ["success", "tip_over", "fallen", "off_course"])
+def test_a_robots_own_ending_counts_at_the_end_of_the_time(end):
+    last = np.array([1.0, 0.0, 0.0, 0.0], np.float32)
+    task = Ends()
+    task.end = end
+    with environment(task, engine="native", time_limit=0.1) as env:
+        env.reset(seed=0)
+        *_, terminated, truncated, info = env.step(STILL)
+        assert (terminated, truncated, info["outcome"]) == (False, False, "running")
+        *_, terminated, truncated, info = env.step(last)
+        assert (terminated, truncated, info["outcome"]) == (True, True, end)
+        assert info["success"] == (end == "success")
+        env.reset(seed=0)
+        env.step(STILL)
+        *_, terminated, truncated, info = env.step(STILL)
+        assert (terminated, truncated, info["outcome"]) == (False, True, "timeout")
+        assert not info["success"]
+
+
+def test_the_time_step_is_cut_to_whole_ones_in_a_control_step():
+    with environment(engine="native") as env:
+        assert env.time_step == 0.001
+    with environment(engine="native", time_step=0.0008) as env:
+        assert env.time_step == pytest.approx(0.05 / 63)
+        env.reset(seed=0)
+        env.step(STILL)
+        assert env._episode_world.world.time == pytest.approx(0.05)
+    for step in (0.0, -0.001, math.nan):
+        with pytest.raises(InvalidValueError, match="^time_step "):
+            with environment(engine="native", time_step=step):
+                pass
+
+
+class Nameless(Task):
+    """A task that lacks what every task has."""
+
+    def course(self, values, reach, rng):
+        return EpisodeCourse(terrain.Plane(), WAY)
+
+
+def test_a_task_without_parameters_or_name_is_refused():
+    with pytest.raises(InvalidValueError) as error, environment(Nameless(), engine="native"):
+        pass
+    expected = "one with the class attributes name and parameters, got no name and no parameters"
+    assert str(error.value) == f"task Nameless must be {expected}"
+
+
+def test_a_row_more_is_a_part_of_an_observation_more(monkeypatch):
+    row = ObservationPart(
+        "m",
+        "world",
+        lambda own: ("z",),
+        lambda own: [(-1.0, 0.5)],
+        lambda s: (s.now.state.position[2],),
+        measured=False,
+    )
+    monkeypatch.setitem(PARTS, "height", row)
+    with environment(engine="native", sensor_noise=0.1) as env:
+        observation, _ = env.reset(seed=0)
+        assert env.observation_space.shape == (84,)
+        height = env.task_state.state.position[2]
+        assert env.sensors.part(observation, "height") == pytest.approx([height], abs=1e-6)
+        assert "| height | z | m | -1 to 0.5 | world |" in env.sensors.table()
+        assert env.observation_space.high[-1] == 0.5
+        raised = replace(env.task_state, state=replace(env.task_state.state, position=(0.0, 0.0, 0.7)))
+        assert env.sensors.form(env.sensors.read(raised))[-1] == 0.5
+    with pytest.raises(UnknownNameError), environment(engine="native", observation="boxes"):
+        pass

@@ -1,0 +1,88 @@
+"""Ctrl-C in evaluations, and folders in which a training lives."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from segtrack.cli.app import app
+from segtrack.envs import evaluation, training
+from segtrack.envs.evaluation import EvaluationInterrupted, EvaluationSetup, evaluate
+from segtrack.errors import FileAccessError
+
+WORDS = ["evaluate", "GapCross", "--engine", "native", "--episodes", "12", "--levels", "0.2,0.3"]
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Evaluations in this process, which Ctrl-C ends in their third row of episodes."""
+    rows = []
+
+    def run(piece):
+        if len(rows) == 2:
+            raise KeyboardInterrupt
+        rows.append(piece)
+        return [evaluation.EpisodeOutcome("success", 1.0, 2.0, 3.0) for _ in piece.seeds]
+
+    monkeypatch.setattr(evaluation, "_run_piece", run)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    return rows
+
+
+def test_an_interrupted_evaluation_keeps_its_episodes(interrupted):
+    with pytest.raises(EvaluationInterrupted) as stopped:
+        evaluate(EvaluationSetup("GapCross", episodes=12, levels=(0.2, 0.3), engine="native"))
+    result = stopped.value.result
+    assert (result.done, result.finished) == (10, False)
+    assert [(at.level, len(at.episodes), at.rate) for at in result.results] == [(0.2, 10, 1.0)]
+    assert [seed for piece in interrupted for seed in piece.seeds] == list(range(10))
+
+
+def test_the_command_writes_what_was_done_and_says_so(interrupted, tmp_path):
+    done = CliRunner().invoke(app, [*WORDS, "--out", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "interrupted: results are of 10 of 24 episodes" in done.stderr
+    summary = json.loads((tmp_path / "evaluation.json").read_text())
+    assert (summary["finished"], summary["results"][0]["episodes"]) == (False, 10)
+    assert (tmp_path / "evaluation.png").is_file()
+    assert len((tmp_path / "evaluation.csv").read_text().splitlines()) == 2
+
+
+def test_an_evaluation_without_an_episode_writes_nothing(interrupted, tmp_path):
+    interrupted.extend([None, None])
+    done = CliRunner().invoke(app, [*WORDS, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 130
+    assert not (tmp_path / "out").exists()
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from segtrack.envs.training import _locked
+with _locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are locked otherwise there")
+def test_a_folder_belongs_to_the_training_that_lives_there(tmp_path: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "locked\n"
+        with pytest.raises(FileAccessError) as error, training._locked(tmp_path):
+            pass
+        assert str(error.value) == f"cannot train in {tmp_path}: process {other.pid} trains there"
+    finally:
+        other.send_signal(signal.SIGKILL)
+        other.communicate()
+    # It left its lock behind, and is dead.
+    assert (tmp_path / training.LOCK).read_text() == str(other.pid)
+    with training._locked(tmp_path):
+        assert (tmp_path / training.LOCK).read_text() == str(os.getpid())
+    assert (tmp_path / training.LOCK).read_text() == ""

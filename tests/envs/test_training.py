@@ -1,0 +1,210 @@
+"""Training by PPO, which needs the extra `train`: short runs."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scenes import heed_interrupts
+from typer.testing import CliRunner
+
+from segtrack.cli.app import app
+from segtrack.envs.environment import Environment
+from segtrack.envs.network import Network
+from segtrack.envs.policies import make_policy
+from segtrack.envs.training import TrainingResult, TrainingSettings, resume, train
+from segtrack.errors import FileAccessError
+
+pytest.importorskip("stable_baselines3", reason="needs the extra train")
+
+SHORT: dict[str, Any] = {"steps": 700, "workers": 2, "seed": 3}
+"""Long enough for each worker to finish an episode of GapCross, which has 300 steps."""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
+    return train(TrainingSettings("GapCross", **SHORT), tmp_path_factory.mktemp("run"))
+
+
+def rows_of(curve: Path) -> list[dict[str, Any]]:
+    with curve.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_training_leaves_checkpoint_policy_curve_and_logs(trained: TrainingResult) -> None:
+    assert trained.finished
+    assert trained.steps >= 700
+    assert 0.0 <= trained.success_rate <= 1.0
+    names = {path.name for path in trained.folder.iterdir()}
+    assert names == {
+        "settings.json",
+        "checkpoint.zip",
+        "policy.npz",
+        "curve.csv",
+        "tensorboard",
+        "training.lock",
+    }
+    assert int(rows_of(trained.curve)[-1]["steps"]) == trained.steps
+
+
+def test_stored_policy_acts_as_the_trained_one(trained: TrainingResult) -> None:
+    """Against PyTorch's own forward pass."""
+    from stable_baselines3 import PPO
+
+    model = PPO.load(trained.folder / "checkpoint.zip", device="cpu")
+    network = Network.load(trained.policy)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        scaled = rng.uniform(-1, 1, len(network.low)).astype(np.float32)
+        observation = network.low + (scaled + 1) / 2 * (network.high - network.low)
+        expected, _ = model.predict(scaled, deterministic=True)
+        assert network(observation) == pytest.approx(expected, abs=1e-4)
+
+
+def test_stored_policy_drives_its_task_and_refuses_others(trained: TrainingResult) -> None:
+    env = Environment("GapCross")
+    observation, _ = env.reset(seed=0)
+    assert env.action_space.contains(make_policy(str(trained.policy), env).act(observation))
+    env.close()
+    other = Environment("GapCross", vehicle="packbot")
+    with pytest.raises(ValueError) as error:
+        make_policy(str(trained.policy), other)
+    other.close()
+    expected = "one for 73 observation entries as here"
+    assert str(error.value) == f"policy for quince at GapCross must be {expected}, got 83 others"
+
+
+def test_training_goes_on_where_it_stopped(trained: TrainingResult, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(trained.folder, folder)
+    again = resume(folder, steps=trained.steps + 64)
+    assert again.finished
+    assert again.steps >= trained.steps + 64
+    assert again.minutes > trained.minutes
+    assert again.settings == replace(trained.settings, steps=trained.steps + 64)
+    rows = rows_of(again.curve)
+    assert [int(row["steps"]) for row in rows[: len(rows_of(trained.curve))]] == [
+        int(row["steps"]) for row in rows_of(trained.curve)
+    ]
+    assert int(rows[-1]["steps"]) == again.steps
+    assert int(rows[-1]["episodes"]) > int(rows_of(trained.curve)[-1]["episodes"])
+
+
+def test_what_is_finished_is_left_as_it_is(trained: TrainingResult) -> None:
+    before = {path: path.read_bytes() for path in trained.folder.iterdir() if path.is_file()}
+    again = resume(trained.folder)
+    assert (again.steps, again.success_rate, again.finished) == (trained.steps, trained.success_rate, True)
+    assert {path: path.read_bytes() for path in trained.folder.iterdir() if path.is_file()} == before
+
+
+def test_a_curriculum_goes_on_at_its_level(trained: TrainingResult, tmp_path: Path) -> None:
+    """GapCross's easy levels are crossed by whoever drives, and random actions hardly do."""
+    folder = tmp_path / "copy"
+    shutil.copytree(trained.folder, folder)
+    rows = rows_of(folder / "curve.csv")
+    rows[-1]["level"] = "0.62"
+    with (folder / "curve.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    resume(folder, steps=trained.steps + 64)
+    assert float(rows_of(folder / "curve.csv")[-1]["level"]) == pytest.approx(0.62)
+
+
+def test_command_refuses_what_the_training_did_not_begin_with(trained: TrainingResult) -> None:
+    words = ["train", "GapCross", "--resume", "--seed", "9", "--out", str(trained.folder)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert done.stderr == "segtrack: seed must be 3, with which this training began, got 9\n"
+    done = CliRunner().invoke(app, ["train", "Drive", "--resume", "--out", str(trained.folder)])
+    assert done.stderr == "segtrack: task must be 'GapCross', with which this training began, got 'Drive'\n"
+
+
+def test_training_is_seeded(tmp_path: Path) -> None:
+    again = train(TrainingSettings("GapCross", **{**SHORT, "steps": 64}), tmp_path / "a")
+    trained = train(TrainingSettings("GapCross", **{**SHORT, "steps": 64}), tmp_path / "b")
+    one, other = Network.load(trained.policy), Network.load(again.policy)
+    for a, b in zip(one.weights, other.weights, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_training_is_not_overwritten_and_nothing_is_not_resumed(
+    trained: TrainingResult, tmp_path: Path
+) -> None:
+    with pytest.raises(FileAccessError) as error:
+        train(TrainingSettings("GapCross", **SHORT), trained.folder)
+    reason = "there is a checkpoint.zip already; resume it, or name another folder"
+    assert str(error.value) == f"cannot train in {trained.folder}: {reason}"
+    with pytest.raises(FileAccessError) as error:
+        resume(tmp_path)
+    assert str(error.value) == f"cannot resume training in {tmp_path}: there is no checkpoint.zip"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("checkpoint.zip", b"PK\x03\x04 and no more", "cannot resume training from {}: it is damaged ("),
+        ("settings.json", b'{"task": "Gap', "cannot read training settings {}: it is damaged"),
+        ("settings.json", b'{"job": "GapCross"}', "cannot read training settings {}: it is damaged"),
+        ("curve.csv", b"steps,minutes\n1,x\n", "cannot read learning curve {}: it is damaged"),
+    ],
+)
+def test_damaged_files_are_said_to_be(
+    trained: TrainingResult, tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(trained.folder, folder)
+    (folder / name).write_bytes(content)
+    with pytest.raises(FileAccessError) as error:
+        resume(folder, steps=10_000)
+    assert str(error.value).startswith(message.format(folder / name))
+
+
+def test_interrupted_training_keeps_what_it_has(tmp_path: Path) -> None:
+    """Ctrl-C reaches the whole process group, workers included."""
+    program = [str(Path(sys.executable).with_name("segtrack")), "train", "GapCross", "--workers", "2"]
+    process = subprocess.Popen(
+        [*program, "--steps", "100000", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
+    try:
+        deadline = time.monotonic() + 240
+        while not (tmp_path / "curve.csv").is_file():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        subprocess.run(["kill", "-INT", "--", f"-{process.pid}"], check=True)
+        _, errors = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + signal.SIGINT
+    assert "Traceback" not in errors, errors
+    assert rows_of(tmp_path / "curve.csv")
+    assert Network.load(tmp_path / "policy.npz").origin.task == "GapCross"
+    assert (tmp_path / "curve.png").is_file()
+
+
+def test_interrupt_between_two_workers_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def step_wait(venv: Any) -> None:
+        venv.remotes[0].recv()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stable_baselines3.common.vec_env.SubprocVecEnv.step_wait", step_wait)
+    result = train(TrainingSettings("GapCross", steps=1000, workers=2), tmp_path)
+    assert not result.finished
+    assert result.policy.is_file()
+    assert not multiprocessing.active_children()

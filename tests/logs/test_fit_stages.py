@@ -1,0 +1,135 @@
+"""Stages of a fit against what is known exactly: noise of rows, coloured noise, contradicting logs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from segtrack.description import load_vehicle
+from segtrack.logs.fit.estimates import estimates_of
+from segtrack.logs.fit.profiles import Profile
+from segtrack.logs.fit.search import noise_of_row
+from segtrack.logs.fit.store import describe
+from segtrack.logs.fit.uncertainty import effective_number, uncertainty_of
+from segtrack.logs.fit.unknowns import Choice, unknowns_of
+from segtrack.recording.setup import version_of
+
+NO_PRIOR = np.zeros((1, 1))
+
+
+def test_the_noise_of_a_smooth_function_is_what_was_added_to_it() -> None:
+    x = np.linspace(-0.003, 0.003, 7)[:, None] + np.linspace(0, 1, 2000)
+    noise = np.random.default_rng(1).normal(0, 1e-3, x.shape)
+    assert noise_of_row(np.sin(3 * x) + noise) == pytest.approx(1e-3, rel=0.05)
+    assert noise_of_row(np.sin(3 * x)) < 1e-12
+
+
+def test_jumps_are_noise_where_many_are_between_the_points() -> None:
+    """Rounding to multiples of d leaves an error evenly spread over d, whose deviation is d / sqrt(12)."""
+    # Distances that are not alike, so that the errors of neighbours do not depend on each other.
+    draw = np.random.default_rng(1)
+    x = np.arange(7)[:, None] * draw.uniform(0.04, 0.06, 3000) + draw.uniform(0, 1, 3000)
+    assert noise_of_row(np.round(x, 2)) == pytest.approx(0.01 / 12**0.5, rel=0.02)
+
+
+def autoregressive(generator: np.random.Generator, n: int, correlation: float) -> np.ndarray:
+    """Noise of standard deviation 1 (n, 1) whose neighbours have a correlation."""
+    steps = generator.normal(0, (1 - correlation**2) ** 0.5, n)
+    steps[0] = generator.normal()
+    values = np.zeros(n)
+    values[0] = steps[0]
+    for i in range(1, n):
+        values[i] = correlation * values[i - 1] + steps[i]
+    return values[:, None]
+
+
+def test_white_noise_has_the_variance_of_least_squares() -> None:
+    generator = np.random.default_rng(1)
+    slopes = generator.normal(0, 1, (400, 1, 2))
+    found = [
+        uncertainty_of([generator.normal(0, 1, (400, 1))], [slopes], np.zeros((2, 2))) for _ in range(50)
+    ]
+    exact = np.sqrt(np.diag(np.linalg.inv(slopes[:, 0].T @ slopes[:, 0])))
+    assert np.mean([each.std for each in found], axis=0) == pytest.approx(exact, rel=0.15)
+    assert np.mean([each.freedom for each in found]) == pytest.approx(398, rel=0.15)
+
+
+def test_intervals_hold_under_coloured_noise_where_those_of_white_noise_do_not() -> None:
+    """A mean and a slope of two series with a correlation time of a fifteenth of them."""
+    generator, inside, naively, seeds = np.random.default_rng(2), 0, 0, 150
+    line = np.linspace(-1, 1, 300)
+    slopes = np.stack([np.ones(300), line], axis=1)[:, None]
+    for _ in range(seeds):
+        noises = [autoregressive(generator, 300, 0.9) for _ in range(2)]
+        estimate = np.linalg.lstsq(np.tile(slopes[:, 0], (2, 1)), np.concatenate(noises)[:, 0], rcond=None)[0]
+        left = [noise - slopes[:, 0] @ estimate[:, None] for noise in noises]
+        uncertainty = uncertainty_of(left, [slopes, slopes], np.zeros((2, 2)))
+        inside += int((abs(estimate) < uncertainty.quantile * uncertainty.std).sum())
+        naively += int((abs(estimate) < 1.96 * np.sqrt(np.diag(np.linalg.inv(uncertainty.curvature)))).sum())
+    assert naively < 0.5 * 2 * seeds
+    assert 0.9 * 2 * seeds <= inside
+
+
+def test_series_that_are_alike_count_for_few() -> None:
+    generator = np.random.default_rng(3)
+    long = autoregressive(generator, 20000, 0.8)
+    assert effective_number(long) == pytest.approx(20000 * (1 - 0.8) / (1 + 0.8), rel=0.15)
+    assert effective_number(generator.normal(0, 1, (500, 2))) == pytest.approx(500, rel=0.15)
+
+
+def test_logs_that_contradict_each_other_widen_the_interval_by_their_ratio() -> None:
+    """Two means that differ: each residual is a constant, whose coloured variance is 2 / 3 of its square."""
+    generator, n, apart = np.random.default_rng(4), 2000, 2.0
+    residuals = [generator.normal(0, 1, (n, 1)) for _ in range(2)]
+    residuals = [each - each.mean() + sign * apart for each, sign in zip(residuals, (-1, 1), strict=True)]
+    slopes = [np.ones((n, 1, 1))] * 2
+    together = uncertainty_of(residuals, slopes, NO_PRIOR)
+    assert together.disagreement == pytest.approx(3**0.5, rel=0.05)
+    assert together.std[0] == pytest.approx(3**0.5 * apart * (2 / 3) ** 0.5, rel=0.05)
+    alone = uncertainty_of(residuals[:1], slopes[:1], NO_PRIOR)
+    assert alone.disagreement is None
+
+
+def test_directions_without_any_sensitivity_are_loose_and_others_are_not() -> None:
+    slopes = np.ones((100, 1, 2))
+    residuals = np.random.default_rng(5).normal(0, 1, (100, 1))
+    found = uncertainty_of([residuals], [slopes], np.zeros((2, 2)))
+    order = np.argsort(found.axis_std)
+    firm, loose = found.axes.T[order]
+    assert abs(firm @ [1, 1]) == pytest.approx(2**0.5) and abs(loose @ [1, -1]) == pytest.approx(2**0.5)
+    # A hundred rows whose derivative along the firm axis is sqrt(2).
+    std = np.sqrt((residuals**2).sum() / 99 / (2 * 100))
+    assert found.axis_std[order] == pytest.approx([std, 1000], rel=0.01)
+    assert found.correlations[0, 1] == pytest.approx(-1.0)
+
+
+def test_a_prior_adds_its_curvature() -> None:
+    noise = np.random.default_rng(6).normal(0, 1, (100, 1))
+    found = uncertainty_of([noise], [np.zeros((100, 1, 1))], np.array([[10.0]]))
+    assert found.std == pytest.approx([0.1])
+
+
+@pytest.mark.parametrize(
+    ("distances", "pinned", "reason"),
+    [
+        ([3.0, 0.0, 3.0], [True, False, False], "another unknown runs into a bound"),
+        ([0.1, 0.0, 3.0], [True, False, False], "less than noise and what the model gets wrong"),
+    ],
+    ids=["the bound ends the profile", "the profile is flat up to it"],
+)
+def test_a_bound_of_another_unknown_is_the_reason_only_where_the_profile_ends_at_it(
+    distances: list[float], pinned: list[bool], reason: str
+) -> None:
+    whole = unknowns_of({"friction": Choice()}, load_vehicle("quince"), ["log"])
+    noise = np.random.default_rng(1).normal(0, 1, (400, 1))
+    seen = uncertainty_of([noise], [np.ones((400, 1, 1))], NO_PRIOR)
+    found = Profile(np.array([0.2, 0.5, 0.8]), np.array(distances), np.array(pinned), None, 0.8)
+    (estimate,) = estimates_of(whole, np.array([0.5]), seen, [found], (), 1.0)
+    assert estimate.status == "bounded above"
+    assert reason in estimate.why
+
+
+def test_a_fit_is_resumed_for_the_packages_that_simulated_it_alone() -> None:
+    told = describe([], [])
+    for package in ("numpy", "numba", "cmaes"):
+        assert told[f"version of {package}"] == version_of(package)

@@ -1,0 +1,290 @@
+"""Tables of text against Python's own csv and float, damaged ones against their beginning."""
+
+import csv
+import io
+from datetime import datetime, timezone
+
+import numpy as np
+import pytest
+
+from segtrack.errors import LogFileError
+from segtrack.logs.reading import read_log
+from segtrack.logs.reading.headers import is_time, seconds_of, unit_of
+
+RANDOM = np.random.default_rng(3)
+TABLE = np.column_stack(
+    [np.arange(60) / 50, RANDOM.normal(size=(60, 3)) * 10.0 ** RANDOM.integers(-8, 8, (60, 3))]
+)
+NAMES = ["time [s]", "v [m/s]", "w (rad/s)", "pitch_deg"]
+
+
+def text_of(table=TABLE, delimiter=",", header=NAMES, newline="\n"):
+    lines = [delimiter.join(header)] if header else []
+    lines += [delimiter.join(map(repr, row)) for row in table.tolist()]
+    return newline.join(lines) + newline
+
+
+def read(tmp_path, text, name="log.csv"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_log(path)
+
+
+def values(log):
+    return np.column_stack([channel.values for channel in log.channels.values()])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_table_has_the_numbers_that_python_reads(delimiter, newline, tmp_path):
+    text = text_of(delimiter=delimiter, newline=newline)
+    log = read(tmp_path, text)
+    rows = list(csv.reader(io.StringIO(text_of()), quoting=csv.QUOTE_NONE))
+    np.testing.assert_array_equal(values(log), np.array(rows[1:], dtype=float))
+    assert list(log.channels) == NAMES
+    assert [channel.unit for channel in log.channels.values()] == ["s", "m/s", "rad/s", "deg"]
+    for channel in log.channels.values():
+        np.testing.assert_array_equal(channel.times, TABLE[:, 0])
+    assert (log.kind, log.damage, log.notes, dict(log.skipped)) == ("csv", (), (), {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# written by a logger\n# t v\n1 2\n3 4\n",
+        "\ufefft,v\n1,2\n\n# half time\n3,4\n",
+        "t;v\ns;m/s\n1;2\n3;4\n",
+        't,"v"\n"1","2"\n3, 4\n',
+        "%t,v\n1,2\n3,4 # the end\n",
+        "a logger's table\nfrom May\nt,v\n1,2\n3,4\n",
+    ],
+)
+def test_comments_quotes_units_and_titles_are_no_rows(text, tmp_path):
+    log = read(tmp_path, text)
+    np.testing.assert_array_equal(values(log), [[1.0, 2.0], [3.0, 4.0]])
+    assert not log.damage
+    np.testing.assert_array_equal(log.channels["v"].times, [1.0, 3.0])
+
+
+def test_a_table_without_names_or_times_says_so(tmp_path):
+    log = read(tmp_path, "5,6\n7,8\n")
+    assert list(log.channels) == ["column 1", "column 2"]
+    np.testing.assert_array_equal(log.channels["column 1"].times, [0.0, 1.0])
+    assert log.notes == ("no column is called a time: times are the numbers of the rows, from 0",)
+
+
+def test_empty_cells_and_words_for_nothing_are_no_damage(tmp_path):
+    log = read(tmp_path, "t,a,b\n0,,1\n1,NA,\n,3,4\n2,nan,5\n3,6,\n")
+    np.testing.assert_array_equal(
+        values(log), [[0, np.nan, 1], [1, np.nan, np.nan], [2, np.nan, 5], [3, 6, np.nan]]
+    )
+    assert log.damage == ("1 row is left out: without a time",)
+
+
+def test_columns_of_words_are_named_and_left_out(tmp_path):
+    log = read(tmp_path, "t,mode,v\n0,AUTO,1\n1,MANUAL,2\n")
+    assert dict(log.skipped) == {"mode": "text"}
+    assert list(log.channels) == ["t", "v"]
+
+
+def test_dates_are_seconds_since_1970(tmp_path):
+    log = read(tmp_path, "stamp,v\n2024-05-01T12:00:00.25Z,1\n2024-05-01 14:00:01+02:00,2\n")
+    noon = datetime(2024, 5, 1, 12, tzinfo=timezone.utc).timestamp()
+    np.testing.assert_array_equal(log.channels["v"].times, [noon + 0.25, noon + 1])
+
+
+@pytest.mark.parametrize(
+    ("header", "unit"),
+    [
+        ("v [m/s]", "m/s"),
+        ("v (m/s)", "m/s"),
+        ("v(km/h)", "km/h"),
+        ("v_m_s", "m/s"),
+        ("pitch_deg", "deg"),
+        ("motor_rpm", "rpm"),
+        ("time_ms", "ms"),
+        ("stamp [ns]", "ns"),
+        ("torque_Nm", "N m"),
+        ("x_m", ""),  # Measured?
+        ("v_ms", ""),  # Metres a second, or milliseconds?
+        ("speed (left)", ""),
+        ("q[0]", ""),
+        ("speed[left]", ""),
+        ("deg", ""),
+    ],
+)
+def test_a_header_has_a_unit_where_nothing_else_can_be_meant(header, unit):
+    assert unit_of(header) == unit
+
+
+@pytest.mark.parametrize(
+    ("header", "answer"),
+    [
+        ("t", True),
+        ("Time [ms]", True),
+        ("timestamp_ns", True),
+        ("%time", True),
+        ("seconds", True),
+        ("theta", False),
+        ("dt", False),
+    ],
+)
+def test_times_are_known_by_their_names(header, answer):
+    assert is_time(header) == answer
+
+
+@pytest.mark.parametrize(("scale", "unit"), [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+def test_times_since_1970_show_their_unit(scale, unit):
+    times = 1.7e9 + np.arange(3) / 4
+    found, taken = seconds_of(np.rint(times * scale) if scale > 1 else times, "", "timestamp")
+    assert taken == unit
+    assert found == pytest.approx(times, abs=1e-6)
+
+
+def test_an_uptime_in_nanoseconds_is_not_taken_for_a_time_since_1970():
+    uptime = np.linspace(1.0e12, 3.6e12, 5)
+    assert seconds_of(uptime, "", "time")[1] == "s"
+
+
+@pytest.mark.parametrize("delimiter", [",", " "])
+def test_of_a_table_that_is_cut_all_rows_are_read_that_are_left(delimiter, tmp_path):
+    text = text_of(delimiter=delimiter).encode()
+    for tenth in range(2, 10):
+        cut = text[: len(text) * tenth // 10]
+        whole = cut.count(b"\n") - 1
+        log = read(tmp_path, cut)
+        found = values(log)
+        assert len(found) in (whole, whole + 1)
+        np.testing.assert_array_equal(found[:whole], TABLE[:whole])
+        if len(found) > whole:  # All cells of the last line are there, and only its last one may be cut.
+            np.testing.assert_array_equal(found[whole, :-1], TABLE[whole, :-1])
+            assert np.isnan(found[whole, -1])
+        assert log.damage
+
+
+def test_a_last_line_with_as_many_decimals_as_those_before_is_whole(tmp_path):
+    log = read(tmp_path, "t,v\n0.0,1.25\n0.5,1.50\n1.0,1.75")
+    np.testing.assert_array_equal(values(log)[-1], [1.0, 1.75])
+    assert not log.damage
+
+
+def test_of_a_table_with_bytes_overwritten_all_other_rows_are_read(tmp_path):
+    text = text_of().encode()
+    ends = np.array([i for i, byte in enumerate(text) if byte == ord("\n")])
+    for tenth in range(10):
+        for noise in (b"\0" * 30, b"\xff" * 30, b"x" * 30, RANDOM.bytes(30)):
+            at = len(text) * tenth // 10
+            log = read(tmp_path, text[:at] + noise + text[at + len(noise) :])
+            hit = set(range(np.searchsorted(ends, at) - 1, np.searchsorted(ends, at + len(noise)) + 1))
+            left = [row for row in range(len(TABLE)) if row not in hit]
+            there = {float(row[0]): row for row in values(log)}
+            np.testing.assert_array_equal([there[time] for time in TABLE[left, 0]], TABLE[left])
+            assert log.damage or (log.notes and not tenth)
+
+
+def test_what_is_damaged_is_said_with_its_lines(tmp_path):
+    log = read(tmp_path, "t,v,w\n0,1,2\n1,2\n2,x,4\n3,4,5\n4,y,6\n5,6,7\n6,7")
+    assert log.damage == (
+        "2 lines are left out: not 3 cells in lines 3 and 8",
+        "column 'v': no number, but such as 'x', in lines 4 and 6",
+    )
+    np.testing.assert_array_equal(log.channels["t"].values, [0, 2, 3, 4, 5])
+    np.testing.assert_array_equal(log.channels["v"].values, [1, np.nan, 4, np.nan, 6])
+
+
+POSES = np.column_stack(
+    [np.arange(20) / 10, RANDOM.normal(size=(20, 3)), np.tile([0.0, 0.6, 0.0, 0.8], (20, 1))]
+)
+
+
+@pytest.mark.parametrize("header", [[], ["#", "timestamp", "tx", "ty", "tz", "qx", "qy", "qz", "qw"]])
+def test_a_trajectory_is_positions_and_orientations(header, tmp_path):
+    log = read(tmp_path, text_of(POSES, " ", header), "poses.txt")
+    assert (log.kind, log.damage) == ("tum", ())
+    np.testing.assert_array_equal(log.channels["position"].values, POSES[:, 1:4])
+    np.testing.assert_array_equal(log.channels["orientation"].values, POSES[:, 4:])
+    np.testing.assert_array_equal(log.channels["position"].times, POSES[:, 0])
+    assert log.channels["position"].unit == "m"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (
+            "t;v\n0,5;1\n",
+            "log.csv",
+            "log.csv:2: numbers must have decimal points, got '0,5': export it with points, or replace all "
+            "commas if they stand for nothing else",
+        ),
+        (
+            "t;v\n0,1;0,2\n0,3;0,4\n",
+            "log.csv",
+            "log.csv:2: numbers must have decimal points, got '0,1': export it with points, or replace all "
+            "commas if they stand for nothing else",
+        ),
+        ("# nothing\n\n", "log.csv", "log.csv: has no rows"),
+        ("t,v\n", "log.csv", "log.csv: has no rows of numbers"),
+        ("name,mode\na,b\nc,d\n", "log.csv", "log.csv: has no rows of numbers"),
+        (
+            "t [m],v\n0,1\n",
+            "log.csv",
+            "log.csv: unit of the times 't [m]' must be s, ms, us or ns, got 'm'",
+        ),
+        (
+            "1 2 3\n4 5 6\n",
+            "log.tum",
+            "log.tum: a TUM trajectory must have 8 columns (t x y z qx qy qz qw), got 3",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_why(text, name, message, tmp_path):
+    with pytest.raises(LogFileError) as error:
+        read(tmp_path, text, name)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("length", "kind"), [(0.989, "csv"), (0.991, "tum"), (1.009, "tum"), (1.011, "csv")])
+def test_a_trajectory_is_known_by_the_length_of_its_quaternions(length, kind, tmp_path):
+    (tmp_path / "log.txt").write_text("".join(f"{t} 1 2 3 0 0 0 {length}\n" for t in range(4)))
+    assert read_log(tmp_path / "log.txt").kind == kind
+
+
+@pytest.mark.parametrize(("share", "is_read"), [(0.07, True), (0.09, False)])
+def test_a_text_has_few_control_characters(share, is_read, tmp_path):
+    rows = "t,v\n" + "".join(f"{t},{t}\n" for t in range(400))
+    count = round(share * len(rows) / (1 - share))
+    (tmp_path / "log.csv").write_bytes(rows.encode() + b"\x01" * count)
+    if is_read:
+        assert len(read_log(tmp_path / "log.csv").channels["v"]) == 400
+        return
+    with pytest.raises(LogFileError, match="must be CSV, TSV, TUM"):
+        read_log(tmp_path / "log.csv")
+
+
+@pytest.mark.parametrize(("first", "unit"), [(0.99e9, "s"), (1.01e9, "ms"), (4.0e9, "ms"), (4.2e9, "s")])
+def test_times_since_1970_are_from_2001_to_2099(first, unit):
+    values = 1e3 * (first + np.arange(5.0))
+    assert seconds_of(values, "", "t")[1] == unit
+
+
+@pytest.mark.parametrize(("years", "unit"), [(0.8, "ms"), (1.3, "s")])
+def test_times_since_1970_are_of_less_than_a_fiftieth_of_that(years, unit):
+    values = 1e3 * (1.76e9 + np.array([0.0, years * 365.25 * 86400]))
+    assert seconds_of(values, "", "t")[1] == unit
+
+
+@pytest.mark.parametrize(("last", "rows"), [(0.9e20, 3), (1.1e20, 2)])
+def test_a_number_beyond_all_times_is_none(last, rows, tmp_path):
+    (tmp_path / "log.csv").write_text(f"t,v\n0,1\n1,2\n{last},3\n")
+    log = read_log(tmp_path / "log.csv")
+    assert len(log.channels["v"]) == rows
+    assert log.damage == (() if rows == 3 else ("1 row is left out: without a time",))
+
+
+@pytest.mark.parametrize(("cells", "is_number"), [("1 x 2 y", True), ("1 x z y", False)])
+def test_a_column_with_numbers_in_half_of_its_cells_is_one_of_numbers(cells, is_number, tmp_path):
+    rows = "".join(f"{t},{cell}\n" for t, cell in enumerate(cells.split()))
+    (tmp_path / "log.csv").write_text(f"t,v\n{rows}")
+    log = read_log(tmp_path / "log.csv")
+    assert ("v" in log.channels, dict(log.skipped)) == (is_number, {} if is_number else {"v": "text"})
+    assert bool(log.damage) == is_number

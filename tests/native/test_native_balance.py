@@ -1,0 +1,218 @@
+"""Forces and moments of native vehicles and compliant belts, against balances that leave none of them out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import segtrack
+from segtrack import terrain
+from segtrack.compliant.belt import pack_belts
+from segtrack.compliant.belt_contact import REPORT, add_belt_contacts
+from segtrack.compliant.candidates import Candidates, allocate_candidates, find_section_candidates
+from segtrack.description import load_vehicle
+from segtrack.description.compliant_layout import belt_designs
+from segtrack.description.placement import vehicle_links
+from segtrack.ground.broadphase import allocate_contact_history
+from segtrack.ground.kernels import Kernel
+from segtrack.ground.pack import pack_ground
+from segtrack.robot import Robot
+
+STEP = 0.001
+
+
+@pytest.fixture
+def interpreted() -> Iterator[None]:
+    """Kernels that only kernels call run as plain Python."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (Kernel, *Kernel.__subclasses__()):
+            patch.setattr(
+                kind, "__call__", lambda one, *args, **more: one.py_func(*args, **more), raising=False
+            )
+        yield
+
+
+class BeltOnGround:
+    """The first belt of a Quince, pitched and sunk into the ground, on a link with a centre elsewhere."""
+
+    def __init__(self, ground: terrain.Terrain, pitch: float, sinkage: float) -> None:
+        vehicle = load_vehicle("quince")
+        self.design = belt_designs(vehicle, sum(m.mass for m in vehicle_links(vehicle).masses), False)[0]
+        self.belts, self.ground = pack_belts([self.design]), pack_ground([ground])
+        self.rotation = Rotation.from_euler("y", pitch).as_matrix()
+        lowest = (self.design.points(0.0) @ self.rotation.T)[:, 2].min()
+        self.origin = np.array([0.0, 0.0, -lowest - sinkage])
+        self.center = self.origin + (0.05, 0.1, 0.2)
+
+    def push(self, velocity, turning, speed, steps=1):
+        """Force, moment about the centre, pull along the belt and length that sticks; and all contacts."""
+        sections, points = len(self.belts.kinds), self.belts.points.shape[1]
+        history = allocate_contact_history(sections * points, sections)
+        room = len(self.ground.bounds), max(len(self.ground.edges), 1)
+        near = Candidates(*(array[0] for array in allocate_candidates(1, sections, 1, *room)))
+        find_section_candidates(
+            self.ground, self.belts, 0, self.origin, self.rotation, 0.0, 0.01, near, history, np.zeros((3, 3))
+        )
+        report = np.zeros((sections * points + 2 * len(history.edge_ids), REPORT))
+        for _ in range(steps):
+            report[:] = 0.0
+            found = add_belt_contacts(
+                self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
+                tuple(self.center), velocity, turning, 0.0, speed, near, history, report, STEP,
+            )  # fmt: skip
+        return *found, report[report[:, 3] > 0.0]
+
+
+# Belts
+
+
+@pytest.mark.parametrize("pitch", [0.0, 0.5, -0.6])
+@pytest.mark.parametrize(
+    ("velocity", "turning", "speed"),
+    [
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.3),
+        ((0.1, -0.05, 0.02), (0.0, 0.0, 0.0), 0.0),
+        ((0.1, -0.05, 0.02), (0.3, -0.2, 0.4), 0.3),
+    ],
+)
+def test_a_belt_takes_the_power_that_its_contacts_have(interpreted, pitch, velocity, turning, speed):
+    """Around arcs, too, where a section turns with the belt: its moment pulls the belt along."""
+    belt = BeltOnGround(terrain.Plane(), pitch, sinkage=0.004)
+    force, torque, pull, _, contacts = belt.push(velocity, turning, speed)
+    assert len(contacts) > 3
+    taken = np.dot(force, velocity) + np.dot(torque, turning) + pull * speed
+    given = np.sum(contacts[:, 3] * contacts[:, 9] + np.sum(contacts[:, 4:7] * contacts[:, 7:10], axis=1))
+    assert taken == pytest.approx(given, rel=1e-9)
+
+
+def test_the_moment_of_contacts_is_about_the_centre_of_the_link(interpreted):
+    belt = BeltOnGround(terrain.Plane(), 0.3, sinkage=0.004)
+    force, torque, _, _, contacts = belt.push((0.1, -0.05, 0.0), (0.0, 0.0, 0.0), 0.2)
+    forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
+    np.testing.assert_allclose(force, forces.sum(axis=0), rtol=1e-9)
+    moments = np.cross(contacts[:, :3] - belt.center, forces)
+    np.testing.assert_allclose(torque, moments.sum(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("friction", [1.0, 0.3])
+def test_points_and_edges_slide_with_the_friction_of_belt_and_ground(interpreted, friction):
+    """A ridge so thin that only its edges meet the belt's face, and a plate that only points meet."""
+    ridge = terrain.GroundBox(x=0.0, y=0.0, length=0.004, width=1.0, height=0.2)
+    for height in (ridge.height, 0.0):
+        ground = (
+            terrain.Boxes(boxes=(ridge,), friction=friction) if height else terrain.Plane(friction=friction)
+        )
+        belt = BeltOnGround(ground, 0.0, sinkage=0.002)
+        belt.origin[2] += height
+        belt.center[2] += height
+        *_, contacts = belt.push((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, steps=30)
+        edges = contacts[:, 11] == 0.0  # Points have a pressure.
+        assert edges.any() == bool(height)
+        along = np.linalg.norm(contacts[:, 4:7], axis=1)
+        assert along == pytest.approx(0.8 * friction * contacts[:, 3], rel=1e-6)
+
+
+def test_a_stalled_belt_has_the_stiffness_of_the_length_that_sticks():
+    """The drive's force moves the belt, which turns with its link, and the contacts' springs and dampers."""
+    with segtrack.World(engine="native", time_step=STEP) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="compliant")
+        world.settle()
+        model, track = robot.model, robot.tracks["left"]
+        track.scale_drive(0.01)
+        track.set_speed(0.3)
+        before, turning = track.speed, np.array(robot.state.angular_velocity)
+        world.step()
+        turned = float((np.array(robot.state.angular_velocity) - turning)[1])
+        force, pull = track.force, model._work.pulls[0]
+        assert force == pytest.approx(0.01 * track.spec.drive.stall_force)
+        contacts = model.read_contacts()
+        own = contacts[contacts[:, 12] == 0]
+        belts, sections = model.arrays.belts, own[:, 13].astype(int)
+        parts = np.unique(sections)
+        length = sum(
+            float(belts.lengths[part] * belts.weights[belts.kinds[part]][: np.sum(sections == part)].sum())
+            for part in parts
+        )
+        _, _, _, stiffness, damping, _ = belts.laws[0]
+        mass = model.tree.belt_masses[0] + STEP * (damping + STEP * stiffness) * length
+        impulse = STEP * (force + pull) - model.tree.spin_momenta[0] * turned
+        assert track.speed - before == pytest.approx(impulse / mass, rel=1e-6)
+
+
+# Body and flippers
+
+
+@pytest.fixture
+def floating() -> Iterator[tuple[segtrack.World, Robot]]:
+    """A Quince without gravity and ground."""
+    with segtrack.World(engine="native", gravity=0.0, time_step=STEP) as world:
+        yield world, world.add_vehicle("quince")
+
+
+def test_damping_takes_as_much_of_each_velocity(floating):
+    """Of the body's and of each joint's; servos too weak to hold; slow enough for no gyroscopic force."""
+    _, robot = floating
+    model, state = robot.model, robot.model.state
+    model.tree.max_torques[:] = 1e-12
+    state.velocity[0], state.angular_velocity[0] = (2e-4, -1e-4, 3e-4), (1e-4, 2e-4, -3e-4)
+    state.joint_speeds[0] = (1e-4, -2e-4, 3e-4, -4e-4)
+    names = ("velocity", "angular_velocity", "joint_speeds")
+    before = {name: getattr(state, name)[0].copy() for name in names}
+    model.begin()
+    model.advance((0.0, 0.0, 0.0), STEP, 1, 0.5, 0.0)
+    for name in names:
+        np.testing.assert_allclose(getattr(state, name)[0], 0.5 * before[name], rtol=1e-3, err_msg=name)
+
+
+@pytest.mark.parametrize("strong", [True, False])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_flipper_meets_its_stop_and_never_passes_it(floating, strong, side):
+    """Sent there by its servo, or thrown against it faster than its servo can brake."""
+    world, robot = floating
+    model, state = robot.model, robot.model.state
+    limit = float(model.tree.joint_limits[0, side])
+    sign = 1.0 if side else -1.0
+    state.joint_angles[0, 0] = limit - sign * 0.01
+    if strong:
+        robot.set_flipper_speeds(front_left=sign)
+    else:
+        model.tree.max_torques[:] = 1e-9
+        state.joint_speeds[0, 0] = sign * 2.0
+    angles = []
+    for _ in range(30):
+        world.step()
+        angles.append(sign * float(state.joint_angles[0, 0]))
+    assert max(angles) == pytest.approx(sign * limit, abs=1e-9)
+
+
+def box_urdf(folder, lift):
+    """A body of one box, whose root lies a height below it (base_footprint) or in its middle."""
+    solid = f'<origin xyz="0 0 {lift}"/><geometry><box size="0.5 0.2 0.1"/></geometry>'
+    text = (
+        '<robot name="body"><link name="base_footprint"><inertial>'
+        f'<origin xyz="0 0 {lift}"/><mass value="20"/>'
+        '<inertia ixx="0.2" iyy="0.4" izz="0.5" ixy="0" ixz="0" iyz="0"/></inertial>'
+        f"<visual>{solid}</visual><collision>{solid}</collision></link></robot>"
+    )
+    path = folder / f"body_{lift}.urdf"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("lift", [0.0, 0.03, 0.3, -0.3])
+def test_a_belly_is_as_stiff_wherever_the_root_of_its_urdf_lies(tmp_path, lift):
+    from segtrack.native.layout import hull_arrays
+
+    packbot = load_vehicle("packbot")
+
+    def law(path):
+        body = packbot.body.model_copy(update={"urdf": path, "size": None})
+        return hull_arrays(packbot.model_copy(update={"body": body}), 20.0).law
+
+    assert law(box_urdf(tmp_path, lift)) == pytest.approx(law(box_urdf(tmp_path, -0.05)))
+    assert math.isfinite(law(box_urdf(tmp_path, lift)).stiffness)

@@ -1,0 +1,380 @@
+"""Link chains in the native engine: conservation laws, closed forms, and the same chains beside PyBullet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from chain_solver import angular_momentum, linear_momentum
+from scenes import GRAVITY, tilt
+
+import segtrack
+from segtrack import terrain
+from segtrack.description.chain import ChainSpec, SuspensionSpec
+from segtrack.engine import EngineName
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError
+from segtrack.robot import Robot
+from segtrack.terrain import Soil
+
+pytestmark = pytest.mark.slow
+"""Their kernels take half a minute to compile, once; `test_chain*.py` run those that they share."""
+FRICTION = 0.6
+SPRUNG = ChainSpec(suspension={"arm": SuspensionSpec(stiffness=1e3)})
+
+
+def native(vehicle="packbot", ground: terrain.Terrain | None = None, **given):
+    """A native world with a vehicle on chains."""
+    world = segtrack.World(engine="native", time_step=given.pop("time_step", None))
+    world.add_terrain(terrain.Plane() if ground is None else ground)
+    return world, world.add_vehicle(vehicle, track_model="chain", **given)
+
+
+@pytest.fixture(scope="module")
+def settled() -> Iterator[tuple[segtrack.World, Robot, object]]:
+    """A robot at rest on flat ground, and the state to go back to."""
+    world, robot = native()
+    world.settle()
+    yield world, robot, world.save()
+
+
+@pytest.fixture
+def standing(settled) -> tuple[segtrack.World, Robot]:
+    """The same world and robot, at rest again."""
+    world, robot, snapshot = settled
+    tilt(world, 0.0)
+    world.restore(snapshot)
+    return world, robot
+
+
+# Conservation
+
+
+def momenta(robot: Robot) -> tuple[np.ndarray, np.ndarray, float]:
+    """Momentum of links, shoes and sliding idlers, that about their centre, and the belts' share of it.
+
+    Wheels are part of the links' masses; they have a spin of their own.
+    """
+    model = robot.model
+    model.place_links()
+    tree, work = model.tree, model._work
+    masses, points, momenta, spin, belts = [], [], [], np.zeros(3), 0.0
+    for link, mass in enumerate(tree.masses):
+        r = work.rotations[link]
+        masses.append(mass)
+        points.append(work.centers[link].copy())
+        momenta.append(mass * work.velocities[link])
+        spin += r @ tree.inertias[link] @ r.T @ work.angular_velocities[link]
+    for t, chain in enumerate(model.chains):
+        shoes, state, wheels = chain.design.chain, chain.state, chain.arrays.running_gear.wheels
+        center, momentum = state.positions.mean(axis=0), linear_momentum(shoes, state)
+        own = angular_momentum(shoes, state) - np.cross(center, momentum)
+        turning = np.sum(wheels.inertias * chain.wheels.speeds)
+        rotation = work.belt_rotations[t]
+        masses.append(shoes.mass)
+        points.append(center)
+        momenta.append(momentum)
+        spin += own + rotation[:, 1] * turning
+        belts += np.linalg.norm(own) + abs(turning)
+        for w in np.flatnonzero(wheels.slide_masses):
+            plane = rotation[:, [0, 2]]
+            place = wheels.positions[w] + wheels.slide_directions[w] * chain.wheels.slide_positions[w]
+            masses.append(0.0)
+            points.append(work.belt_origins[t] + plane @ place)
+            sliding = wheels.slide_masses[w] * chain.wheels.slide_speeds[w]
+            momenta.append(sliding * (plane @ wheels.slide_directions[w]))
+    m, x, p = np.array(masses), np.array(points), np.array(momenta)
+    return p.sum(axis=0), spin + np.cross(x - m @ x / m.sum(), p).sum(axis=0), belts
+
+
+@pytest.mark.parametrize("gravity", [GRAVITY, 0.0])
+def test_a_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(gravity: float) -> None:
+    """It tumbles, its belts speed up in the air, and are reversed.
+
+    Momentum is kept but for what sliding idlers keep to themselves, see `wheel_dynamics`.
+    """
+    world = segtrack.World(engine="native", gravity=gravity)
+    robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 20))
+    robot.model.state.angular_velocity[0] = (0.3, -0.2, 0.4)
+    world.run(0.02)
+    momentum, spin, _ = momenta(robot)
+    began, most = world.time, 0.0
+    for speed in (0.5, -0.5):
+        robot.set_belt_speed(speed, speed)
+        world.run(0.2)
+        assert robot.tracks["left"].speed == pytest.approx(speed, rel=0.01)
+        now, spin_now, belts = momenta(robot)
+        most = max(most, belts)
+        impulse = np.array([0, 0, -robot.mass * gravity * (world.time - began)])
+        np.testing.assert_allclose(now - momentum, impulse, atol=1e-6 * robot.mass * GRAVITY)
+        np.testing.assert_allclose(spin_now, spin, atol=5e-3 * most)
+    assert most > 0.4
+
+
+def test_braking_gives_back_what_spinning_up_took_but_for_losses() -> None:
+    """Work of the drives beside the energy of what moves, and the same however steps are cut."""
+    works = []
+    for step in (0.004, 0.001, 0.00025):
+        world = segtrack.World(engine="native", gravity=0.0, time_step=step)
+        robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 5))
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.1)
+        wheels = [(c.arrays.running_gear.wheels.inertias, c.wheels.speeds) for c in robot.model.chains]
+        spin = sum(float(inertias @ speeds**2) / 2 for inertias, speeds in wheels)
+        stored, spent = robot.model.bodies().kinetic_energy + spin, robot.energy
+        robot.set_belt_speed(0.0, 0.0)
+        world.run(0.1)
+        assert 0.7 * spent < spent - robot.energy < stored < spent
+        works.append((spent, robot.energy))
+    np.testing.assert_allclose(works, [works[0]] * 3, atol=2e-3 * works[0][0])
+
+
+# Closed forms on flat ground
+
+
+def test_a_settled_vehicle_is_carried_by_the_ground(standing) -> None:
+    world, robot = standing
+    carried = []
+    for _ in range(50):
+        world.step()
+        carried.append(sum(track.read_chain().ground_force.sum() for track in robot.tracks.values()))
+    assert np.mean(carried) == pytest.approx(robot.mass * GRAVITY, rel=1e-2)
+
+
+def test_a_vehicle_drives_as_fast_as_its_belts(standing) -> None:
+    world, robot = standing
+    robot.set_belt_speed(0.3, 0.3)
+    world.run(0.5)
+    start, travel = robot.state.position[0], robot.tracks["left"].travel
+    world.run(0.5)
+    driven = robot.state.position[0] - start
+    assert driven / (robot.tracks["left"].travel - travel) == pytest.approx(1.0, abs=0.01)
+    assert robot.tracks["left"].speed == pytest.approx(0.3, rel=0.01)
+
+
+@pytest.mark.parametrize(("offset_deg", "slides"), [(-1.0, False), (1.0, True)])
+def test_held_chains_slide_at_the_friction_angle(standing, offset_deg: float, slides: bool) -> None:
+    world, robot = standing
+    tilt(world, math.degrees(math.atan(FRICTION)) + offset_deg)
+    world.run(1.0)
+    start = robot.state.position[0]
+    world.run(0.25)
+    moved = start - robot.state.position[0]
+    assert (moved > 0.03) == slides
+    assert slides or abs(moved) < 2e-5
+
+
+def test_work_of_the_drives_lifts_the_vehicle_up_a_slope(standing) -> None:
+    """But for a few percent that bushings, wheels and teeth take."""
+    world, robot = standing
+    tilt(world, 15.0)
+    world.run(0.5)
+    robot.set_belt_speed(0.2, 0.2)
+    world.run(0.5)
+    start, work = robot.state.position[0], robot.energy
+    world.run(1.0)
+    lifted = robot.mass * GRAVITY * math.sin(math.radians(15)) * (robot.state.position[0] - start)
+    assert 1.0 < (robot.energy - work) / lifted < 1.05
+
+
+# Beside PyBullet
+
+
+def both(what: Callable[[EngineName], np.ndarray]) -> np.ndarray:
+    """Difference of what one function measures in either engine."""
+    return what("native") - what("pybullet")
+
+
+def test_both_engines_drive_and_turn_alike() -> None:
+    """Within 1 mm and 0.1 deg on the way, and 1 % of the turning rate."""
+
+    def ride(engine: EngineName) -> np.ndarray:
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Plane())
+            robot = world.add_vehicle("packbot", track_model="chain")
+            world.run(0.2)
+            robot.set_belt_speed(0.3, 0.3)
+            world.run(0.4)
+            driven = (*robot.state.position, robot.state.pitch)
+            robot.set_belt_speed(-0.3, 0.3)
+            world.run(0.2)
+            yaw = robot.state.yaw
+            world.run(0.4)
+            return np.array([*driven, (robot.state.yaw - yaw) / 0.4])
+
+    difference = both(ride)
+    assert np.abs(difference[:3]).max() < 1e-3
+    assert abs(difference[3]) < math.radians(0.1)
+    assert abs(difference[4]) < 0.01 * ride("native")[4]
+
+
+def test_both_engines_sink_alike_into_soil() -> None:
+    soil = Soil(
+        sinkage_exponent=1.0,
+        cohesive_modulus=0.0,
+        frictional_modulus=2e6,
+        cohesion=0.0,
+        friction_angle=0.5,
+        shear_deformation_modulus=0.01,
+    )
+
+    def stand(engine: EngineName) -> np.ndarray:
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Plane(soil=soil))
+            robot = world.add_vehicle("packbot", track_model="chain")
+            world.run(0.2)
+            reading = robot.tracks["left"].read_chain()
+            return np.array([reading.sinkage.max(), reading.ground_force.sum() / 1e4])
+
+    assert np.abs(both(stand)).max() < 1e-4
+    assert stand("native")[0] > 5e-3
+
+
+def test_both_engines_climb_the_240_mm_step_alike() -> None:
+    """Quince's pitch at each place until its body is above the edge, within 0.2 deg rms (0.07 measured).
+
+    Up to there the climb is quasi-static: how the robot leans follows from where it stands. Then it tips over
+    the edge, away from an unstable equilibrium: a start 0.01 mm off moves the pitch in one and the same
+    engine by 2 deg rms, more than the engines differ (1.06), and rounding differs between CPUs. So
+    what is compared ends at the edge; beyond it both have to arrive on top.
+    """
+    places = np.linspace(0.0, 0.6, 100)
+
+    def climb(engine: EngineName) -> np.ndarray:
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Step(height=0.24, distance=0.6))
+            angles = {"front_left": 0.785, "front_right": 0.785, "rear_left": -0.175, "rear_right": -0.175}
+            robot = world.add_vehicle("quince", track_model="chain", flippers=angles)
+            world.run(0.3)
+            robot.set_belt_speed(0.2, 0.2)
+            way = []
+            for _ in range(250):
+                world.run(0.02)
+                way.append((robot.state.position[0], math.degrees(robot.state.pitch)))
+            assert robot.state.position[2] > 0.2
+            assert robot.state.position[0] > 0.75
+        x, pitch = np.array(way).T
+        return np.interp(places, np.maximum.accumulate(x), pitch)
+
+    assert np.sqrt(np.mean(both(climb) ** 2)) < 0.2
+
+
+@pytest.mark.parametrize("name", ["packbot", "quince", "maxxii", "example_rover", "trapezoidal"])
+def test_a_vehicle_turns_climbs_askew_and_holds_on_a_slope(name: str) -> None:
+    world, robot = native(name, terrain.Step(height=0.04, distance=0.4), yaw=0.2)
+    world.run(0.3)
+    speed = min(0.2, *(track.spec.drive.top_speed for track in robot.tracks.values()))
+    yaw = robot.state.yaw
+    robot.set_belt_speed(-speed, speed)
+    world.run(0.5)
+    assert robot.state.yaw > yaw + 0.02
+    robot.set_belt_speed(speed, speed)
+    world.run(3.0)
+    assert robot.state.position[0] > 0.2
+    robot.set_belt_speed(0.0, 0.0)
+    tilt(world, 15.0)
+    world.run(0.5)
+    held = robot.state.position
+    world.run(0.5)
+    np.testing.assert_allclose(robot.state.position, held, atol=1e-3)
+
+
+# The world's promises
+
+
+def scripted(world: segtrack.World, robot: Robot, chunk: float = 0.05) -> tuple:
+    """Drive a curve; returns all that one can read afterwards."""
+    robot.set_belt_speed(0.3, 0.1)
+    for _ in range(round(0.1 / chunk)):
+        world.run(chunk)
+    reading = robot.tracks["left"].read_chain()
+    return robot.state, *(track.state for track in (t.model for t in robot.tracks.values())), reading
+
+
+def assert_equal(one: tuple, other: tuple) -> None:
+    """To the bit."""
+    assert one[:-1] == other[:-1]
+    for field, value in vars(one[-1]).items():
+        np.testing.assert_array_equal(value, getattr(other[-1], field))
+
+
+def test_save_act_restore_act_is_equal_to_the_bit(standing) -> None:
+    world, robot = standing
+    robot.set_belt_speed(-0.1, 0.2)
+    world.run(0.05)
+    saved = world.save()
+    reading = robot.tracks["left"].read_chain()
+    first = scripted(world, robot)
+    world.restore(saved)
+    np.testing.assert_array_equal(robot.tracks["left"].read_chain().tension, reading.tension)
+    assert_equal(scripted(world, robot), first)
+
+
+def test_long_and_short_calls_and_two_worlds_are_equal_to_the_bit() -> None:
+    first, *others = (scripted(*native(), chunk=chunk) for chunk in (0.1, 0.1, 0.001))
+    for other in others:
+        assert_equal(other, first)
+
+
+def test_an_overloaded_joint_stops_the_run(standing) -> None:
+    world, robot = standing
+    robot.model.chains[0].state.positions[3] += 0.02
+    with pytest.raises(DivergedError) as error:
+        world.step()
+    assert "of left" in str(error.value)
+
+
+def test_a_state_that_is_not_finite_stops_the_run(standing) -> None:
+    world, robot = standing
+    robot.model.state.velocity[0, 0] = math.nan
+    with pytest.raises(DivergedError):
+        world.step()
+
+
+def test_friction_that_a_program_sets_counts(standing) -> None:
+    world, robot = standing
+    for track in robot.tracks.values():
+        track.set_friction(0.1)
+    tilt(world, 15.0)
+    start = robot.state.position[0]
+    world.run(0.5)
+    slid = start - robot.state.position[0]
+    expected = GRAVITY * (math.sin(math.radians(15)) - 0.1 * math.cos(math.radians(15))) * 0.5**2 / 2
+    assert slid == pytest.approx(expected, rel=0.03)
+    for track in robot.tracks.values():
+        track.set_friction(FRICTION)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda: native(segtrack.load_vehicle("packbot").model_copy(update={"chain": SPRUNG})),
+            InvalidValueError,
+            "chain.suspension of left of packbot must be left out in the native engine, which holds the "
+            "joints of a body's URDF, got arm",
+        ),
+        (
+            lambda: segtrack.World(engine="native", time_step=0.02).add_vehicle(
+                "packbot", track_model="chain"
+            ),
+            InvalidValueError,
+            "time_step [s] must be at most 0.01 with link chains, got 0.02",
+        ),
+        (
+            lambda: native("lugged_wheel"),
+            InvalidValueError,
+            "path of front_left, a chain must be around two or more pulleys, bending outwards, got arc_0",
+        ),
+        (
+            lambda: native()[1].tracks["left"].read_grousers(),
+            NotReadyError,
+            "cannot read the grousers of left: only the track model 'compliant' has readings of them",
+        ),
+    ],
+)
+def test_bad_input_gets_one_clear_error(make, error, message) -> None:
+    with pytest.raises(error) as raised:
+        make()
+    assert str(raised.value) == message

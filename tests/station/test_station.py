@@ -1,0 +1,183 @@
+"""The whole station: its two processes, driven over the page's own protocol."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("nicegui", reason="of an extra")
+
+import httpx
+from websockets.sync.client import connect
+
+from segtrack.station import protocol
+from segtrack.station.protocol import Flag, StateMessage
+from segtrack.station.serve import Station, StationOptions, listen
+
+
+@pytest.fixture(scope="module")
+def station(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("station")
+    with listen("127.0.0.1", 0) as listening:
+        station = Station(StationOptions("127.0.0.1", 0, (), "quince", "okada-step", folder), listening)
+        thread = threading.Thread(target=station.serve)
+        thread.start()
+        yield station
+        station.server.should_exit = True
+        thread.join(10.0)
+        assert not thread.is_alive()
+
+
+class Client:
+    """A client that remembers the latest status and state."""
+
+    def __init__(self, station, role):
+        address = station.link.replace("http", "ws") + "/station/socket"
+        self.socket = connect(address, max_size=None).__enter__()
+        self.status = self.state = self.scene = self.report = None
+        self.seq = 0
+        self.send(protocol.Hello(name=role, role=role))
+        self.welcome = json.loads(self.socket.recv())
+
+    def send(self, message):
+        self.socket.send(message.model_dump_json())
+
+    def until(self, condition, limit=10.0, keys=None):
+        """Read, and hold keys if given, until a condition holds."""
+        end = time.monotonic() + limit
+        while not condition(self):
+            assert time.monotonic() < end, (self.status, self.state)
+            if keys is not None:
+                self.hold(keys)
+            try:
+                message = self.socket.recv(timeout=0.02)
+            except TimeoutError:
+                continue
+            if isinstance(message, bytes):
+                self.state = StateMessage.unpack(message)
+                continue
+            message = json.loads(message)
+            if message["type"] in ("scene", "status", "report"):
+                setattr(self, message["type"], message)
+
+    def hold(self, keys):
+        self.seq += 1
+        at_rest = dict(axes=(0.0,) * 4, buttons=(False,) * 17, touch=(0.0,) * 4, dead_man=False, visible=True)
+        now = 1000 * time.monotonic()
+        self.send(protocol.ControlsMessage(seq=self.seq, time=now, keys=keys, **at_rest))
+
+
+def commanded(client):
+    """Belt speeds that the simulation is commanded [m/s]."""
+    names = client.scene["readings"]
+    return [value for name, value in zip(names, client.state.readings, strict=True) if "command" in name]
+
+
+def moves(client):
+    return client.state is not None and min(commanded(client)) > 0.0
+
+
+def rests(client):
+    return not any(commanded(client))
+
+
+def test_who_drives_moves_the_vehicle_and_everything_else_stops_it(station):
+    driver, second = Client(station, "driver"), Client(station, "instructor")
+    assert [client.welcome["role"] for client in (driver, second)] == ["driver", "instructor"]
+    driver.until(lambda c: c.status is not None and c.status["run"] == "ready", limit=120.0)
+    driver.until(lambda c: c.scene is not None)
+    assert driver.status["driver"] == driver.welcome["client"]
+    driver.send(protocol.RunRequest(action="start"))
+
+    driver.hold(())
+    driver.until(moves, keys=("KeyW",))
+    driver.until(lambda c: c.state.time > 0.5, keys=("KeyW",))
+    start = driver.scene["course"]["start"]["x"]
+    assert driver.state.pose[0] - start > 0.02
+    assert driver.state.flags == Flag(0)
+    assert 0 <= driver.state.server_time - driver.state.client_time / 1000 < 0.5
+    driver.until(rests, limit=0.5, keys=())
+
+    driver.until(moves, keys=("KeyW",))
+    released = driver.state.time
+    driver.until(lambda c: c.state.flags & Flag.WATCHDOG)
+    assert 0.2 < driver.state.time - released < 0.6
+    assert rests(driver)
+
+    second.send(protocol.RoleRequest(action="take"))
+    second.until(lambda c: c.status is not None and c.status["driver"] == c.welcome["client"])
+    for _ in range(10):
+        driver.hold(("KeyW",))
+    second.until(lambda c: c.state is not None and rests(c), keys=())
+    second.hold(())
+    second.until(moves, keys=("KeyW",))
+    second.send(protocol.RoleRequest(action="give"))
+    driver.until(lambda c: c.status["driver"] == c.welcome["client"])
+
+    driver.hold(())
+    driver.until(moves, keys=("KeyW",))
+    driver.send(protocol.EmergencyStop(on=True))
+    driver.until(lambda c: c.state.flags & Flag.E_STOP, keys=("KeyW",))
+    driver.until(rests, limit=0.5, keys=("KeyW",))
+    driver.send(protocol.EmergencyStop(on=False))
+    driver.until(lambda c: not c.state.flags & Flag.E_STOP, keys=())
+
+    driver.until(moves, keys=("KeyW",))
+    driver.socket.close()
+    second.until(lambda c: c.status["driver"] is None)
+    second.until(rests, limit=0.5)
+    second.socket.close()
+
+
+def test_a_trial_is_scored_recorded_replayed_and_reported(station):
+    driver = Client(station, "driver")
+    driver.until(lambda c: c.status is not None and c.scene is not None)
+    driver.send(protocol.TrialRequest(action="begin", operator="Ann", repetitions=30))
+    driver.until(lambda c: c.status["trial"] is not None and c.status["run"] == "running")
+    driver.until(lambda c: c.state is not None and c.state.flags & Flag.TRIAL)
+    driver.until(lambda c: c.state.time > 0.3, keys=("KeyW",))
+    driver.send(protocol.TrialRequest(action="help"))
+    driver.until(lambda c: c.state.flags & Flag.TRIAL_PAUSED)
+    assert driver.status["trial"]["paused"] in (None, "asked for help")
+    driver.send(protocol.TrialRequest(action="abandon"))
+    driver.until(lambda c: c.status["trial"]["over"])
+    driver.until(lambda c: c.status["message"] == "Ann: abandoned")
+    driver.send(protocol.RunRequest(action="stop"))
+    driver.until(lambda c: c.status["run"] == "stopped" and c.status["recordings"])
+
+    newest = driver.status["recordings"][0]
+    driver.send(protocol.ReplayRequest(action="open", recording=newest))
+    driver.until(lambda c: c.status["replay"] is not None)
+    driver.send(protocol.ReplayRequest(action="seek", time=0.3))
+    driver.until(lambda c: c.state.flags & Flag.REPLAY and c.state.time == pytest.approx(0.3))
+    assert driver.scene["number"] == driver.state.scene
+    driver.send(protocol.ReplayRequest(action="close"))
+    driver.until(lambda c: c.status["replay"] is None)
+
+    driver.send(protocol.ReportRequest())
+    driver.until(lambda c: c.report is not None)
+    report = httpx.get(station.link + driver.report["link"])
+    assert (report.status_code, "Ann" in report.text) == (200, True)
+    assert httpx.get(station.link + driver.report["link"] + "/csv").text.count("\n") == 2
+    assert "Ann" in httpx.get(station.link + "/station/report").text
+    assert httpx.get(station.link + "/station/report/7").status_code == 404
+    driver.socket.close()
+
+
+def test_a_simulation_that_dies_is_reported_and_started_anew(station):
+    driver = Client(station, "driver")
+    driver.until(lambda c: c.status is not None)
+    os.kill(station.simulation.pid, signal.SIGKILL)
+    driver.until(lambda c: c.status["run"] == "failed")
+    assert driver.status["reason"] == "the simulation's process ended with code -9"
+    setup = protocol.Setup(vehicle="quince", course="okada-step", payload=5.0)
+    driver.send(protocol.Configure(setup=setup))
+    driver.until(lambda c: c.status["run"] == "ready", limit=60.0)
+    assert driver.status["setup"]["payload"] == 5.0
+    driver.send(protocol.RunRequest(action="start"))
+    driver.hold(())
+    driver.until(moves, keys=("KeyW",))
+    driver.socket.close()

@@ -1,0 +1,488 @@
+"""Who drives, and what a message does: the hub, with a simulation that only notes what it is told."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mcap", reason="of an extra")
+from station_doubles import NotedSimulation
+
+from segtrack.errors import NotReadyError
+from segtrack.recording.setup import Command
+from segtrack.station import protocol
+from segtrack.station.simulation.exchange import (
+    Build,
+    RunReport,
+    SceneReport,
+    SetRun,
+    SetTrial,
+    ShowContacts,
+    TrialReport,
+)
+from segtrack.station.web.admission import MessageBudget, Seats
+from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web.client import MAX_LAG
+from segtrack.station.web.hub import Hub
+
+
+@pytest.fixture
+def simulation():
+    return NotedSimulation()
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    return Catalogue("quince")
+
+
+@pytest.fixture
+def hub(simulation, tmp_path, catalogue):
+    hub = Hub(simulation, catalogue, Library(tmp_path))
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(0.0)
+    return hub
+
+
+def join(hub, role, name="Ann"):
+    return hub.join(protocol.Hello(name=name, role=role), MessageBudget(0.0))
+
+
+def at_wheel(hub):
+    """A driver that has let everything go once."""
+    driver = join(hub, "driver")
+    hub.take(driver, controls(0, 0.0), 0.0)
+    return driver
+
+
+def sent(client):
+    """What a client was sent and has not read."""
+    messages = [json.loads(text) for text in (*client._answers, *client._latest.values())]
+    return messages, client._state
+
+
+def controls(seq=1, time=0.0, **changed):
+    rest = dict(
+        axes=(0.0,) * 4, buttons=(False,) * 17, keys=(), touch=(0.0,) * 4, dead_man=False, visible=True
+    )
+    return protocol.ControlsMessage(seq=seq, time=time, **(rest | changed))
+
+
+def errors(client):
+    return [message["what"] for message in sent(client)[0] if message["type"] == "error"]
+
+
+def test_the_first_that_wants_to_drives_and_others_look_on(hub):
+    roles = [join(hub, role).id for role in ("onlooker", "driver", "driver", "instructor")]
+    assert [hub.seats.role(client) for client in roles] == ["onlooker", "driver", "onlooker", "instructor"]
+    assert hub.seats.driver == roles[1]
+
+
+def test_an_instructor_takes_over_and_gives_back(hub):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    hub.take(instructor, protocol.RoleRequest(action="take"), 0.0)
+    assert hub.seats.driver == instructor.id
+    assert hub.seats.role(driver.id) == "onlooker"
+    hub.take(instructor, protocol.RoleRequest(action="give"), 0.0)
+    assert hub.seats.driver == driver.id
+
+
+def test_a_seat_that_is_taken_is_not_taken_by_who_looks_on(hub):
+    driver, second = join(hub, "driver", "Ann"), join(hub, "driver", "Ben")
+    hub.take(second, protocol.RoleRequest(action="take"), 0.0)
+    assert hub.seats.driver == driver.id
+    assert errors(second) == ["cannot take the driver's seat: Ann drives"]
+    hub.take(driver, protocol.RoleRequest(action="release"), 0.0)
+    hub.take(second, protocol.RoleRequest(action="take"), 0.0)
+    assert hub.seats.driver == second.id
+
+
+def test_seats_refuse_what_nobody_may():
+    seats = Seats()
+    seats.join(1, "Ann", "driver")
+    seats.join(2, "Ben", "onlooker")
+    for action, complaint in [
+        (lambda: seats.take(2), "cannot take the driver's seat: an onlooker looks on"),
+        (lambda: seats.give(1, 2), "cannot give the driver's seat: there is nobody to give it to"),
+        (
+            lambda: seats.give(2, 1),
+            "cannot give the driver's seat: neither the driver nor an instructor asks",
+        ),
+    ]:
+        with pytest.raises(NotReadyError) as error:
+            action()
+        assert str(error.value) == complaint
+    seats.leave(1)
+    assert seats.driver is None
+
+
+def test_the_driver_s_keys_become_belt_speeds_and_nobody_else_s(hub, simulation):
+    driver, second = at_wheel(hub), join(hub, "driver")
+    for seq in range(40):
+        hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",)), 0.02 * seq)
+        hub.take(second, controls(seq, 20.0 * seq, keys=("KeyS",)), 0.02 * seq)
+    latest = simulation.commands[-1]
+    assert latest.command.left == latest.command.right == hub.run.steering._mapper.top_speed
+    assert (latest.scene, latest.came, latest.client_time) == (1, pytest.approx(0.78), 780.0)
+    hub.take(driver, controls(41, 820.0), 0.82)
+    assert (simulation.commands[-1].command.left, simulation.commands[-1].command.right) == (0.0, 0.0)
+
+
+def test_controls_of_a_page_that_is_not_seen_stop_the_belts(hub, simulation):
+    driver = at_wheel(hub)
+    for seq in range(10):
+        hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",), visible=seq < 9), 0.02 * seq)
+    assert simulation.commands[-2].command.left > 0
+    assert simulation.commands[-1].command.left == 0
+
+
+def test_what_is_held_when_a_page_is_seen_again_or_the_seat_changes_moves_nothing(hub, simulation):
+    driver, instructor = at_wheel(hub), join(hub, "instructor")
+    hub.take(driver, controls(1, 20.0, keys=("KeyW",), visible=False), 0.02)
+    hub.take(driver, controls(2, 40.0, keys=("KeyW",)), 0.04)
+    assert simulation.commands[-1].command.left == 0
+    hub.take(driver, controls(3, 60.0), 0.06)
+    hub.take(driver, controls(4, 80.0, keys=("KeyW",)), 0.08)
+    assert simulation.commands[-1].command.left > 0
+    hub.take(instructor, protocol.RoleRequest(action="take"), 0.1)
+    hub.take(instructor, controls(1, 120.0, keys=("KeyW",)), 0.12)
+    assert simulation.commands[-1].command.left == 0
+
+
+def test_controls_that_are_old_or_from_before_a_stall_are_dropped(hub, simulation):
+    driver = join(hub, "driver")
+    hub.take(driver, controls(5, 100.0, keys=("KeyW",)), 0.1)
+    count = len(simulation.commands)
+    hub.take(driver, controls(5, 120.0, keys=("KeyW",)), 0.12)
+    hub.take(driver, controls(4, 140.0, keys=("KeyW",)), 0.14)
+    hub.take(driver, controls(6, 90.0, keys=("KeyW",)), 0.16)
+    hub.take(driver, controls(7, 120.0, keys=("KeyW",)), 2.0)
+    assert len(simulation.commands) == count
+    hub.take(driver, controls(8, 1980.0, keys=("KeyW",)), 2.0)
+    assert len(simulation.commands) == count + 1
+
+
+@pytest.mark.parametrize(("late", "taken"), [(-1e-3, True), (1e-3, False)])
+def test_controls_count_up_to_their_largest_lag(hub, simulation, late, taken):
+    driver = at_wheel(hub)  # Its first controls took no time.
+    count = len(simulation.commands)
+    hub.take(driver, controls(1, 20.0), 0.02 + MAX_LAG + late)
+    assert (len(simulation.commands) > count) == taken
+
+
+@pytest.mark.parametrize(("wait", "ramped"), [(0.02, 0.02), (0.09, 0.09), (5.0, 0.1)])
+def test_a_key_s_ramp_does_not_go_on_while_nothing_is_heard(hub, simulation, wait, ramped):
+    driver, mapper = at_wheel(hub), hub.run.steering._mapper
+    hub.take(driver, controls(1, 1000 * wait, keys=("KeyW",)), wait)
+    expected = mapper.top_speed * mapper.settings.ramp * ramped
+    assert simulation.commands[-1].command.left == pytest.approx(expected)
+
+
+def test_a_driver_that_leaves_leaves_the_belts_at_rest(hub, simulation):
+    driver = at_wheel(hub)
+    for seq in range(10):
+        hub.take(driver, controls(seq, 20.0 * seq, keys=("KeyW",)), 0.02 * seq)
+    hub.leave(driver)
+    latest = simulation.commands[-1]
+    assert (latest.command, latest.came) == (Command(), -math.inf)
+    assert hub.seats.driver is None
+
+
+def test_the_emergency_stop_latches_and_only_who_drives_or_instructs_releases_it(hub, simulation):
+    driver, second, onlooker = join(hub, "driver"), join(hub, "driver"), join(hub, "onlooker")
+    hub.take(onlooker, protocol.EmergencyStop(on=True), 0.0)
+    assert errors(onlooker) == ["cannot stop: an onlooker looks on"]
+    assert not hub.run.steering.e_stop
+    hub.take(second, protocol.EmergencyStop(on=True), 0.0)
+    hub.take(driver, controls(1, 0.0, keys=("KeyW",)), 0.02)
+    assert simulation.commands[-1].e_stop
+    hub.take(second, protocol.EmergencyStop(on=False), 0.0)
+    assert errors(second) == ["cannot release the emergency stop: only the driver and an instructor can"]
+    hub.take(driver, protocol.EmergencyStop(on=False), 0.0)
+    hub.take(driver, controls(2, 20.0, keys=("KeyW",)), 0.04)
+    assert not simulation.commands[-1].e_stop
+    assert simulation.commands[-1].command.left == 0.0
+    hub.take(driver, controls(3, 40.0), 0.06)
+    hub.take(driver, controls(4, 60.0, keys=("KeyW",)), 0.08)
+    assert simulation.commands[-1].command.left > 0.0
+
+
+def test_the_emergency_stop_outlives_a_change_of_the_driver(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    hub.take(driver, protocol.EmergencyStop(on=True), 0.0)
+    hub.take(instructor, protocol.RoleRequest(action="take"), 0.0)
+    hub.take(instructor, controls(1, 0.0, keys=("KeyW",)), 0.02)
+    assert simulation.commands[-1].e_stop
+    assert simulation.commands[-1].command.left == 0.0
+
+
+def test_the_emergency_stop_outlives_another_setup_and_the_driver(hub, simulation):
+    driver = at_wheel(hub)
+    hub.take(driver, protocol.EmergencyStop(on=True), 0.0)
+    hub.take(driver, protocol.Configure(setup=hub.run.setup), 0.0)
+    assert (simulation.commands[-1].scene, simulation.commands[-1].e_stop) == (2, True)
+    hub.leave(driver)
+    assert simulation.commands[-1].e_stop
+    second = join(hub, "driver")
+    for seq, keys in enumerate([(), ("KeyW",), ("KeyW",)]):
+        hub.take(second, controls(seq, 20.0 * seq, keys=keys), 0.02 * seq)
+        assert (simulation.commands[-1].e_stop, simulation.commands[-1].command.left) == (True, 0.0)
+
+
+def test_a_stop_by_key_is_the_driver_s_on_a_page_that_is_seen(hub, simulation):
+    driver, second = at_wheel(hub), join(hub, "driver")
+    hub.take(second, controls(1, 20.0, keys=("Space",)), 0.02)
+    hub.take(driver, controls(1, 20.0, keys=("Space",), visible=False), 0.02)
+    assert not simulation.commands[-1].e_stop
+    hub.take(driver, controls(2, 40.0, keys=("Space",)), 0.04)
+    assert simulation.commands[-1].e_stop
+    hub.take(driver, controls(3, 60.0), 0.06)  # It is let go, and stays on.
+    assert simulation.commands[-1].e_stop
+
+
+def test_who_looks_on_changes_nothing(hub, simulation):
+    join(hub, "driver")
+    second = join(hub, "driver")
+    before = list(simulation.orders)
+    for message in (
+        protocol.Configure(setup=hub.run.setup),
+        protocol.RunRequest(action="start"),
+        protocol.TrialRequest(action="begin"),
+        protocol.LinkRequest(client=1),
+        protocol.ReplayRequest(action="open", recording="x"),
+        protocol.GhostRequest(recording="x"),
+    ):
+        hub.take(second, message, 0.0)
+    assert simulation.orders == before
+    assert errors(second) == [
+        "cannot configure: only the driver and an instructor can",
+        "cannot run: only the driver and an instructor can",
+        "cannot trial: only the driver and an instructor can",
+        "cannot degrade a link: only an instructor can",
+        "cannot replay: only the driver and an instructor can",
+        "cannot ghost: only the driver and an instructor can",
+    ]
+
+
+def test_the_driver_builds_and_runs(hub, simulation):
+    driver = join(hub, "driver")
+    setup = hub.run.setup.model_copy(update={"payload": 5.0})
+    hub.take(driver, protocol.RunRequest(action="start"), 0.0)
+    hub.take(driver, protocol.TrialRequest(action="begin", operator="Ann", repetitions=20), 0.0)
+    hub.take(driver, protocol.Configure(setup=setup), 0.0)
+    first, start, trial, build = simulation.orders
+    assert isinstance(first, Build)
+    assert start == SetRun("start")
+    assert (trial.action, trial.operator, trial.repetitions) == ("begin", "Ann", 20)
+    assert trial.conditions["track_model"] == "compliant"
+    assert (build.scene, build.setup.payload) == (2, 5.0)
+    assert hub.run.state == "compiling"
+    hub.take(driver, protocol.Configure(setup=setup), 0.0)
+    hub.take(driver, protocol.RunRequest(action="start"), 0.0)
+    assert errors(driver) == [
+        "cannot build the setup: another one is being built",
+        "cannot start the run: it is compiling",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"vehicle": "../../etc/passwd"}, "no vehicle '../../etc/passwd'; there are: "),
+        ({"course": "/etc/passwd"}, "no course '/etc/passwd'; there are: "),
+        ({"soil": "cheese"}, "no soil 'cheese'; there are: "),
+        ({"engine": "chrono"}, "no engine 'chrono'; there are: "),
+        ({"time_step": 0.005}, "time_step [s] must be 0.001 or 0.002, got 0.005"),
+    ],
+)
+def test_a_setup_that_is_not_on_offer_is_refused(hub, simulation, changed, complaint):
+    driver = join(hub, "driver")
+    before = list(simulation.orders)
+    hub.take(driver, protocol.Configure(setup=hub.run.setup.model_copy(update=changed)), 0.0)
+    assert simulation.orders == before
+    (what,) = errors(driver)
+    assert what.startswith(complaint)
+
+
+def state(frame=1, contacts=0):
+    flags = protocol.Flag.CONTACTS if contacts else protocol.Flag(0)
+    numbers = dict.fromkeys(
+        "time server_time trial_clock client_time real_time_factor late_share energy command_age".split(), 0.0
+    )
+    arrays = {"pose": np.arange(7.0), "ghost": np.empty(0), "readings": np.empty(0)}
+    loads = np.ones((contacts, 6))
+    return protocol.StateMessage(scene=1, frame=frame, flags=flags, contacts=loads, **numbers, **arrays)
+
+
+def test_clients_get_the_latest_state_and_contacts_only_where_they_want_them(hub, simulation):
+    driver, second = join(hub, "driver"), join(hub, "driver")
+    hub.take(second, protocol.ViewRequest(contacts=True), 0.0)
+    hub.broadcast(0.05)
+    assert simulation.orders[-1] == ShowContacts(True)
+    simulation.latest = (1, state(1, contacts=3).pack())
+    hub.broadcast(0.1)
+    simulation.latest = (2, state(2, contacts=3).pack())
+    hub.broadcast(0.2)
+    plain, loaded = (protocol.StateMessage.unpack(sent(client)[1]) for client in (driver, second))
+    assert (plain.frame, len(plain.contacts), plain.flags) == (2, 0, 0)
+    assert (loaded.frame, len(loaded.contacts), loaded.flags) == (2, 3, protocol.Flag.CONTACTS)
+    assert np.array_equal(plain.pose, loaded.pose)
+    hub.leave(second)
+    hub.broadcast(0.3)
+    assert simulation.orders[-1] == ShowContacts(False)
+
+
+def test_an_instructor_degrades_a_link_and_sees_the_undelayed_view(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    quality = protocol.LinkQuality(delay=0.5)
+    hub.take(instructor, protocol.LinkRequest(client=driver.id, video=quality, command=quality), 0.0)
+    hub.take(instructor, protocol.LinkRequest(client=instructor.id, video=quality), 0.0)
+    assert errors(instructor) == ["cannot degrade a link: an instructor's is never degraded"]
+    simulation.latest = (1, state(1).pack())
+    hub.broadcast(1.0)
+    assert sent(driver)[1] is None
+    assert sent(instructor)[1] is not None
+    simulation.latest = (2, state(2).pack())
+    hub.broadcast(1.51)
+    assert protocol.StateMessage.unpack(sent(driver)[1]).frame == 1
+
+    count = len(simulation.commands)
+    hub.take(driver, controls(1, 0.0, keys=("KeyW",)), 2.0)
+    assert hub.deliver(driver, 2.4) == 2.5
+    assert len(simulation.commands) == count
+    assert hub.deliver(driver, 2.6) is None
+    assert simulation.commands[-1].came == 2.6
+
+
+def test_a_scene_and_a_status_reach_those_who_come_late(hub, simulation):
+    fields = dict(number=1, look={}, ground={}, course={"title": "x"}, readings=("speed",))
+    simulation.waiting = [SceneReport(fields), RunReport("failed", "simulation diverged")]
+    hub.broadcast(1.0)
+    client = join(hub, "onlooker")
+    hub.broadcast(1.3)
+    welcome, scene, status = sent(client)[0]
+    assert (welcome["type"], welcome["client"], welcome["role"]) == ("welcome", client.id, "onlooker")
+    assert (scene["type"], scene["number"], scene["course"]) == ("scene", 1, {"title": "x"})
+    assert (status["run"], status["reason"]) == ("failed", "simulation diverged")
+
+
+@pytest.mark.parametrize("keys", [("Space",), ("KeyW", "Space")])
+def test_a_stop_by_key_is_not_delayed_or_lost_by_the_link_and_undone_by_nothing_older(hub, simulation, keys):
+    driver, instructor = at_wheel(hub), join(hub, "instructor")
+    quality = protocol.LinkQuality(delay=0.5)
+    hub.take(instructor, protocol.LinkRequest(client=driver.id, command=quality), 0.0)
+    hub.take(driver, controls(1, 20.0, keys=("Enter",)), 0.02)
+    hub.take(driver, controls(2, 40.0, keys=keys), 0.04)
+    assert simulation.commands[-1].e_stop
+    hub.take(instructor, protocol.EmergencyStop(on=False), 0.5)
+    hub.take(driver, controls(3, 600.0, keys=("Enter",)), 0.6)
+    hub.take(instructor, protocol.EmergencyStop(on=True), 0.7)
+    assert hub.deliver(driver, 2.0) is None
+    assert simulation.commands[-1].e_stop
+
+
+def test_a_stop_from_before_a_stall_stops(hub, simulation):
+    driver = at_wheel(hub)
+    hub.take(driver, controls(1, 20.0, keys=("Space",)), 2.0)
+    assert simulation.commands[-1].e_stop
+
+
+class Opened:
+    """A replay that is looked at."""
+
+    playing = False
+
+    def state(self, now):
+        return state()
+
+    def status(self, now):
+        return {"name": "x"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        protocol.RunRequest(action="start"),
+        protocol.RunRequest(action="reset"),
+        protocol.TrialRequest(action="begin"),
+        protocol.TrialRequest(action="raise"),
+        None,
+    ],
+)
+def test_whoever_drives_a_run_sees_it_and_no_replay(hub, message):
+    driver = join(hub, "driver")
+    hub.take(driver, protocol.Configure(setup=hub.run.setup.model_copy(update={"course": "okada-step"})), 0.0)
+    hub.run.state, hub.viewing.replay = "ready", Opened()
+    hub.viewing._reading["replay"] = None
+    if message is None:
+        hub.run.simulation.waiting = [RunReport("running")]
+        hub.broadcast(1.0)
+    else:
+        hub.take(driver, message, 0.0)
+    assert errors(driver) == []
+    assert (hub.viewing.replay, hub.viewing._reading) == (None, {})
+
+
+def trial(**changed):
+    fields = dict.fromkeys(protocol.TrialStatus.model_fields)
+    numbers = dict(repetitions=30, done=0, failures=0, next_gate=0)
+    return fields | numbers | {"operator": "Ann", "unit": "1/min", "over": False, "events": ()} | changed
+
+
+def let_know(hub, simulation, **changed):
+    simulation.waiting = [RunReport("running"), TrialReport(trial(**changed))]
+    hub.broadcast(1.0)
+    simulation.orders.clear()
+
+
+def test_a_change_of_the_driver_in_a_trial_is_help(hub, simulation):
+    join(hub, "driver")
+    instructor = join(hub, "instructor")
+    let_know(hub, simulation)
+    hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
+    assert simulation.orders == [SetTrial("help", "Ann", 30, {})]
+    for what in ({"paused": "help"}, {"over": True}):
+        let_know(hub, simulation, **what)
+        hub.take(instructor, protocol.RoleRequest(action="give"), 1.0)
+        hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
+        assert simulation.orders == []
+
+
+def test_an_instructor_alone_interrupts_a_trial_and_ends_it_by_a_stop(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor")
+    let_know(hub, simulation)
+    for message in (
+        protocol.RunRequest(action="pause"),
+        protocol.RunRequest(action="stop"),
+        protocol.ReplayRequest(action="open", recording="x"),
+    ):
+        hub.take(driver, message, 1.0)
+    because = "a trial is on; abandon it, or ask an instructor"
+    assert errors(driver) == [f"cannot {action} the run: {because}" for action in ("pause", "stop", "pause")]
+    assert simulation.orders == []
+    hub.take(instructor, protocol.RunRequest(action="pause"), 1.0)
+    hub.take(instructor, protocol.RunRequest(action="stop"), 1.0)
+    assert simulation.orders == [SetRun("pause"), SetTrial("abandon", "Ann", 30, {}), SetRun("stop")]
+    let_know(hub, simulation, over=True)
+    hub.take(driver, protocol.RunRequest(action="stop"), 1.0)
+    assert simulation.orders == [SetRun("stop")]
+
+
+def test_experts_that_cannot_be_read_begin_no_trial_and_no_client_learns_where_they_are(hub, simulation):
+    driver = join(hub, "driver")
+    hub.library.records.folder.joinpath("experts.json").write_text("nothing")
+    simulation.orders.clear()
+    hub.take(driver, protocol.TrialRequest(action="begin"), 0.0)
+    assert simulation.orders == []
+    (what,) = errors(driver)
+    assert what.startswith("cannot read records/experts.json: ")
+
+
+def test_a_process_that_died_knows_of_no_trial_and_is_told_anew_what_to_show(hub, simulation):
+    hub.take(join(hub, "driver"), protocol.ViewRequest(contacts=True), 0.0)
+    let_know(hub, simulation)
+    simulation.waiting = [RunReport("failed", "the simulation's process ended with code 1")]
+    hub.broadcast(2.0)
+    assert hub.trials.status() is None
+    assert simulation.orders == [ShowContacts(True)]

@@ -1,0 +1,122 @@
+"""A run is recorded, replayed and driven beside, as the web process shows it."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mcap", reason="of an extra")
+
+from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.recording.setup import Command, DriveSetup
+from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
+from segtrack.station.simulation.drive import StationDrive
+from segtrack.station.simulation.exchange import RecordingReport, StampedCommand
+from segtrack.station.web.catalogue import Library
+from segtrack.station.web.viewing import Viewing
+
+TICKS = 60
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A library with one recording, and the states that were seen while it was made."""
+    library = Library(tmp_path_factory.mktemp("station"))
+    drive = StationDrive(DriveSetup(course="okada-step", time_step=0.002), 1, library.recordings_folder)
+    drive.begin_recording()
+    states = [drive.state(0.0, 1.0, 0.0, False)]
+    for i in range(TICKS):
+        drive.tick(StampedCommand(1, float(i), 0.0, False, Command(0.3, 0.3)), float(i))
+        states.append(drive.state(0.0, 1.0, 0.0, False))
+    drive.end_recording()
+    (report,) = drive.reports()
+    drive.close()
+    library.refresh()
+    assert library.recordings() == (report.name,)
+    assert isinstance(report, RecordingReport)
+    return library, report.name, states
+
+
+def opened(viewing, now=0.0):
+    end = time.monotonic() + 20.0
+    while not viewing.poll_library(now):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def shown(viewing, now, flags=Flag.REPLAY):
+    return StateMessage.unpack(viewing.replayed(now, flags).bytes_for(False))
+
+
+def test_a_replay_shows_what_was_seen_while_driving(recorded):
+    library, name, states = recorded
+    viewing = Viewing(library)
+    assert not viewing.obey(ReplayRequest(action="open", recording=name), 0.0)
+    opened(viewing)
+    assert viewing.scene_fields()["number"] == shown(viewing, 0.0).scene >= 2**31
+    for i in (0, 17, TICKS):
+        viewing.obey(ReplayRequest(action="seek", time=0.01 * i), 0.0)
+        state = shown(viewing, 0.0)
+        assert (state.flags, state.time) == (Flag.REPLAY, pytest.approx(0.01 * i))
+        assert np.array_equal(state.pose, states[i].pose.astype("f4"))
+        assert np.array_equal(state.readings, states[i].readings.astype("f4"))
+    assert shown(viewing, 0.0, Flag.E_STOP).flags == Flag.REPLAY | Flag.E_STOP
+
+
+def test_a_replay_plays_pauses_and_ends(recorded):
+    library, name, _ = recorded
+    viewing = Viewing(library)
+    viewing.obey(ReplayRequest(action="open", recording=name), 0.0)
+    opened(viewing)
+    assert shown(viewing, 5.0).time == 0.0
+    viewing.obey(ReplayRequest(action="play", speed=2.0), 10.0)
+    assert shown(viewing, 10.1).time == pytest.approx(0.2)
+    viewing.obey(ReplayRequest(action="pause"), 10.2)
+    assert shown(viewing, 11.0).time == pytest.approx(0.4)
+    viewing.obey(ReplayRequest(action="play"), 12.0)
+    assert shown(viewing, 20.0).time == pytest.approx(0.6)
+    assert not viewing.replay.playing
+    viewing.obey(ReplayRequest(action="play"), 21.0)
+    assert shown(viewing, 21.1).time == pytest.approx(0.1)
+    assert viewing.obey(ReplayRequest(action="close"), 22.0)
+    assert viewing.replayed(22.0, Flag(0)) is None
+
+
+@pytest.mark.parametrize(("flags", "at"), [(Flag(0), 30), (Flag.TRIAL, 10)])
+def test_a_ghost_is_where_the_recording_was_at_the_same_time(recorded, flags, at):
+    library, name, states = recorded
+    viewing = Viewing(library)
+    viewing.show_ghost(name)
+    opened(viewing)
+    live = StateMessage(**vars(states[0]) | {"time": 0.3, "trial_clock": 0.1, "flags": flags}).pack()
+    state = StateMessage.unpack(viewing.simulated(live).bytes_for(False))
+    assert state.flags == flags | Flag.GHOST
+    assert np.array_equal(state.pose, states[0].pose.astype("f4"))
+    assert np.array_equal(state.ghost, states[at].pose.astype("f4"))
+    assert viewing.show_ghost(None)
+    assert viewing.simulated(live).bytes_for(True) == live
+
+
+def test_a_page_names_recordings_of_the_list_alone(recorded):
+    library, name, _ = recorded
+    viewing = Viewing(library)
+    for wrong in ("../records/x", "/etc/passwd", f"{name}.mcap"):
+        with pytest.raises(UnknownNameError) as error:
+            viewing.obey(ReplayRequest(action="open", recording=wrong), 0.0)
+        assert str(error.value) == f"no recording {wrong!r}; there are: {name}"
+    with pytest.raises(InvalidValueError):
+        viewing.obey(ReplayRequest(action="open"), 0.0)
+    with pytest.raises(NotReadyError) as error:
+        viewing.obey(ReplayRequest(action="play"), 0.0)
+    assert str(error.value) == "cannot play a replay: none is open"
+
+
+def test_what_is_no_recording_says_so(tmp_path):
+    library = Library(tmp_path)
+    (library.recordings_folder / "broken.mcap").write_bytes(b"nothing")
+    library.refresh()
+    viewing = Viewing(library)
+    viewing.show_ghost("broken")
+    with pytest.raises(Exception, match="broken"):
+        opened(viewing)
+    assert viewing.ghost is None

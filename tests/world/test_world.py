@@ -1,0 +1,482 @@
+"""The world: determinism to the bit, snapshots, pacing, guard, memory, and somebody else's program."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pybullet
+import pytest
+from pybullet_utils.bullet_client import BulletClient
+from scenes import on_plane
+
+import segtrack
+from segtrack import terrain
+from segtrack.engine import EngineName
+from segtrack.errors import (
+    DisconnectedError,
+    DivergedError,
+    InvalidValueError,
+    UnknownNameError,
+)
+from segtrack.robot import RobotState
+from segtrack.world import resolve, stepping
+
+SCENE = """
+import segtrack
+from segtrack import terrain
+world = segtrack.World()
+world.add_terrain(terrain.Step(height=0.12, distance=0.6))
+robot = world.add_vehicle("quince", flippers={"front_left": 0.5, "front_right": 0.5})
+robot.set_belt_speed(0.3, 0.28)
+world.run(0.8)
+print(repr(robot.state), robot.energy.hex())
+"""
+
+
+BUMPS = terrain.StepField(max_height=0.05, cell=0.1, rows=20, columns=20, distance=-1.0)
+NOT_HELD = "^snapshot must be one that this world saved and has not removed, got "
+
+
+def rolled(world: segtrack.World, robot: segtrack.Robot, seconds: float = 0.5) -> tuple[object, ...]:
+    """Drive a curve and say where it ended, every bit."""
+    robot.set_belt_speed(0.3, 0.2)
+    world.run(seconds)
+    return (robot.state, world.time, *(t.model.drive.snapshot() for t in robot.tracks.values()))
+
+
+@pytest.mark.slow
+def test_two_processes_are_equal_to_the_bit() -> None:
+    outputs = {
+        subprocess.run([sys.executable, "-c", SCENE], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
+    assert len(outputs) == 1
+
+
+def test_two_worlds_in_one_process_are_equal_to_the_bit() -> None:
+    (first, a), (second, b) = on_plane("quince"), on_plane("quince")
+    with first, second:
+        for _ in range(300):
+            for world, robot in ((first, a), (second, b)):
+                robot.set_belt_speed(0.3, 0.2)
+                world.step()
+        assert a.state == b.state
+
+
+def test_reset_starts_over_to_the_bit() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        first = rolled(world, robot)
+        world.reset()
+        assert world.time == 0.0
+        world.run(0.3)
+        assert rolled(world, robot) == first
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model"),
+    [
+        ("pybullet", "segments"),
+        ("pybullet", "plates"),
+        ("pybullet", "chain"),
+        ("pybullet", "compliant"),
+        pytest.param("native", "chain", marks=pytest.mark.slow),  # To be compiled.
+        ("native", "compliant"),
+    ],
+)
+def test_a_state_brings_back_friction_and_drive_of_its_tracks(engine: EngineName, track_model: str) -> None:
+    with segtrack.World("fast", engine=engine) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model=track_model)
+        robot.set_belt_speed(1.0, 1.0)
+        world.run(0.02)
+        saved = world.save()
+
+        def driven() -> RobotState:
+            world.run(0.04)
+            return robot.state
+
+        fresh = driven()
+        for change in (lambda t: t.set_friction(0.02), lambda t: t.scale_drive(1e-3)):
+            world.restore(saved)
+            for track in robot.tracks.values():
+                change(track)
+            changed = world.save()
+            other = driven()
+            assert other != fresh
+            world.restore(saved)
+            assert driven() == fresh
+            world.restore(changed)
+            assert driven() == other
+
+
+@pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4"])
+@pytest.mark.parametrize(
+    ("vehicle", "course", "preset"),
+    [
+        ("packbot", terrain.Plane(), "exact"),
+        ("quince", terrain.Step(height=0.1, distance=0.5), "fast"),
+        (
+            "triangular",
+            BUMPS,
+            "exact",
+        ),
+    ],
+)
+def test_saved_state_is_restored_to_the_bit(
+    vehicle: str, course: terrain.Terrain, preset: str, track_model: str
+) -> None:
+    with segtrack.World(preset) as world:
+        world.add_terrain(course)
+        robot = world.add_vehicle(vehicle, track_model=track_model)
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.6)
+        saved = world.save()
+        first = rolled(world, robot)
+        for _ in range(2):
+            world.restore(saved)
+            assert rolled(world, robot) == first
+
+
+def test_flipper_commands_are_part_of_the_state() -> None:
+    world, robot = on_plane("quince")
+    with world:
+        robot.set_flippers(front_left=0.6)
+        world.run(0.2)
+        saved = world.save()
+        world.run(0.2)
+        angle = robot.flippers["front_left"].angle
+        robot.set_flippers(front_left=0.0)
+        world.run(0.2)
+        world.restore(saved)
+        world.run(0.2)
+        assert robot.flippers["front_left"].angle == angle
+
+
+def test_reset_goes_back_to_before_the_first_step_since_something_was_added() -> None:
+    world, first = on_plane("packbot")
+    with world:
+        second = world.add_vehicle("packbot", position=(0, 2))
+        start = first.state, second.state
+        world.run(0.1)
+        world.reset()
+        assert (first.state, second.state) == start
+
+
+def test_snapshots_of_other_worlds_and_times_are_refused() -> None:
+    (world, robot), (other, _) = on_plane("packbot"), on_plane("packbot")
+    with world, other:
+        state = robot.state
+        saved, foreign = world.save(), other.save()
+        for snapshot in (foreign, None):
+            with pytest.raises(InvalidValueError, match=NOT_HELD):
+                world.restore(snapshot)  # type: ignore[arg-type]
+        world.client.createMultiBody(1.0, world.client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1))
+        with pytest.raises(InvalidValueError) as caught:
+            world.restore(saved)
+        assert str(caught.value) == "world must be of the 2 bodies that the snapshot has, got 3"
+        assert robot.state.position == pytest.approx(state.position, abs=1e-5)
+        world.remove_snapshot(saved)
+        with pytest.raises(InvalidValueError, match=NOT_HELD):
+            world.remove_snapshot(saved)
+
+
+def test_a_thousand_resets_keep_memory() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        world.reset()
+        before = psutil.Process().memory_info().rss
+        for _ in range(1000):
+            world.reset()
+            robot.set_belt_speed(0.3, 0.3)
+            world.step()
+        assert psutil.Process().memory_info().rss - before < 20e6
+
+
+@pytest.mark.slow
+def test_building_and_closing_worlds_keeps_memory() -> None:
+    def build() -> None:
+        world, _ = on_plane("packbot")
+        world.close()
+        world.close()
+
+    for _ in range(5):
+        build()
+    before = psutil.Process().memory_info().rss
+    for _ in range(20):
+        build()
+    assert psutil.Process().memory_info().rss - before < 20e6
+
+
+def test_diverged_robot_stops_the_world_with_its_name() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        world.client.resetBaseVelocity(robot.model.body_id, [0, 0, 2000])
+        with pytest.raises(
+            DivergedError, match=r"simulation diverged: packbot at t = 0\.3\d* s: its speed is"
+        ):
+            world.run(0.1)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("component", [0, 1, 2])
+def test_a_single_component_that_is_not_finite_stops_the_world(component: int, bad: float) -> None:
+    velocity = [0.0, 0.0, 0.0]
+    velocity[component] = bad
+    with segtrack.World() as world:
+        robot = world.add_vehicle("conveyor")
+        robot.model.check_speed(0.0)
+        world.client.resetBaseVelocity(robot.model.body_id, velocity)
+        with pytest.raises(DivergedError) as error:
+            robot.model.check_speed(0.0)
+    assert str(error.value) == "simulation diverged: conveyor at t = 0.0000 s: its state is not finite"
+
+
+class Clock:
+    """In place of the `time` module: it stands but for its sleep."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 0.0, list[float]()
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that worlds are paced by."""
+    clock = Clock()
+    monkeypatch.setattr(stepping, "time", clock)
+    return clock
+
+
+def test_paced_run_waits_for_the_clock(clock: Clock) -> None:
+    with segtrack.World("fast") as world:
+        world.run(0.5, real_time=True)
+        assert (clock.now, world.real_time_factor) == (pytest.approx(0.5), pytest.approx(1.0))
+        assert max(clock.slept) < 0.02
+        assert world.overruns == 0
+
+
+def test_late_steps_are_counted_and_not_caught_up(clock: Clock) -> None:
+    """Each takes 50 ms too long; those after them come one time step apart."""
+    with segtrack.World("fast") as world:
+        lateness = iter([0.05 + world.time_step] * 3)
+        world.run(10 * world.time_step, real_time=True, on_step=lambda: clock.sleep(next(lateness, 0.0)))
+        assert world.overruns == 3
+        assert clock.slept[-1] == pytest.approx(world.time_step)
+        assert clock.now == pytest.approx(3 * (0.05 + world.time_step) + 7 * world.time_step)
+
+
+def test_steps_that_are_hardly_late_are_caught_up(clock: Clock) -> None:
+    with segtrack.World("fast") as world:
+        lateness = iter([0.01])
+        world.run(0.1, real_time=True, on_step=lambda: clock.sleep(next(lateness, 0.0)))
+        assert (clock.now, world.overruns) == (pytest.approx(0.1), 0)
+
+
+def test_plug_in_drives_a_vehicle_in_somebody_elses_loop() -> None:
+    client = BulletClient(pybullet.DIRECT)
+    client.setGravity(0, 0, -9.81)
+    client.setTimeStep(0.001)
+    ground = client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))
+    client.changeDynamics(ground, -1, lateralFriction=1.0)
+    segtrack.configure(client)
+    robots = [segtrack.attach(client, "packbot", position=(0, y, 0.0901)) for y in (-1.0, 1.0)]
+    for robot, speed in zip(robots, (0.2, -0.1), strict=True):
+        robot.set_belt_speed(speed, speed)
+    for _ in range(2000):
+        for robot in robots:
+            robot.before_step()
+        client.stepSimulation()
+    assert [robot.state.velocity[0] for robot in robots] == pytest.approx([0.2, -0.1], rel=0.01)
+    assert [robot.tracks["left"].slip for robot in robots] == pytest.approx([0.0, 0.0], abs=0.01)
+    client.disconnect()
+    with pytest.raises(DisconnectedError) as caught:
+        robots[0].before_step()
+    assert str(caught.value) == "step packbot: the physics client is disconnected"
+
+
+def test_world_joins_a_client_and_leaves_it_open() -> None:
+    client = BulletClient(pybullet.DIRECT)
+    with segtrack.World(client=client) as world:
+        world.add_terrain(terrain.Plane())
+        world.add_vehicle("packbot")
+        world.run(0.01)
+    assert pybullet.isConnected(physicsClientId=client._client)
+    client.disconnect()
+    with pytest.raises(DisconnectedError) as caught:
+        world.step()
+    assert str(caught.value) == "step packbot: the physics client is disconnected"
+
+
+def test_vehicle_without_a_height_stands_on_the_terrain() -> None:
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Step(height=0.3, distance=-2.0))
+        robot = world.add_vehicle("packbot")
+        high = robot.state.position[2]
+        world.run(0.3)
+        assert high - robot.state.position[2] == pytest.approx(0.0, abs=0.005)
+        assert robot.state.position[2] == pytest.approx(0.39, abs=2e-3)
+
+
+def test_pitch_is_positive_nose_up_and_left_turns_raise_yaw() -> None:
+    with segtrack.World() as world:
+        robot = world.add_vehicle("packbot", position=(0, 0, 1), yaw=0.3)
+        assert robot.state.yaw == pytest.approx(0.3)
+        robot.reset_base_pose((0, 0, 1), pybullet.getQuaternionFromEuler([0, -0.2, 0]))
+        assert robot.state.pitch == pytest.approx(0.2)
+
+
+def test_drive_commands_a_twist_about_the_gauge() -> None:
+    world, robot = on_plane("packbot")
+    with world:
+        robot.drive(linear=0.2, angular=0.4)
+        half_gauge, efficiency = 0.2225, 0.764
+        assert robot.tracks["left"].command == pytest.approx(0.2 - 0.4 * half_gauge / efficiency)
+        assert robot.tracks["right"].command == pytest.approx(0.2 + 0.4 * half_gauge / efficiency)
+        assert not math.isnan(robot.energy)
+
+
+@pytest.mark.parametrize("client", [None, "x", 1.5])
+def test_what_is_no_client_is_refused(client: object) -> None:
+    with pytest.raises(InvalidValueError) as caught:
+        segtrack.attach(client, "packbot")
+    expected = "a BulletClient, a client id or the module pybullet"
+    assert str(caught.value) == f"client must be {expected}, got {client!r}"
+    if client is not None:
+        with pytest.raises(InvalidValueError) as caught:
+            segtrack.World(client=client)
+        assert str(caught.value) == f"client must be a BulletClient, got {client!r}"
+
+
+def test_a_vehicle_needs_a_height_where_no_ground_can_be_sampled(tmp_path: Path) -> None:
+    mesh = tmp_path / "ground.obj"
+    mesh.write_text("v -5 -5 0\nv 5 -5 0\nv 0 5 0\nf 1 2 3\n")
+    with segtrack.World() as world:
+        world.add_terrain(terrain.Mesh(file=mesh))
+        bodies = world.client.getNumBodies()
+        with pytest.raises(InvalidValueError) as caught:
+            world.add_vehicle("packbot")
+        expected = "given with a height where terrain has none to sample"
+        assert str(caught.value) == f"position [m] must be {expected}, got (0.0, 0.0)"
+        assert world.client.getNumBodies() == bodies
+        world.add_vehicle("packbot", position=(0, 0, 0.2))
+        with pytest.raises(InvalidValueError) as caught:
+            world.add_terrain("step")  # type: ignore[arg-type]
+        assert str(caught.value) == "terrain must be one of segtrack.terrain, got 'step'"
+
+
+def test_flipper_commands_are_taken_together_or_not_at_all() -> None:
+    with segtrack.World() as world:
+        robot = world.add_vehicle("quince")
+        with pytest.raises(InvalidValueError):
+            robot.set_flippers(front_left=0.5, front_right=math.nan)
+        world.run(0.3)
+        assert robot.flippers["front_left"].angle == pytest.approx(0.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model", "chosen"),
+    [
+        (None, None, ("pybullet", "segments")),
+        (None, "wheels:4", ("pybullet", "wheels:4")),
+        (None, "compliant", ("native", "compliant")),
+        ("native", None, ("native", "compliant")),
+        ("native", "surface", ("native", "surface")),
+        ("pybullet", "chain", ("pybullet", "chain")),
+        ("native", "chain", ("native", "chain")),
+        (None, "chain", ("pybullet", "chain")),
+    ],
+)
+def test_what_is_left_open_is_chosen(engine: EngineName, track_model: str, chosen: tuple[str, str]) -> None:
+    assert resolve(engine, track_model) == chosen
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model", "error", "message"),
+    [
+        ("mujoco", None, UnknownNameError, "no engine 'mujoco'; there are: pybullet, native"),
+        (
+            "native",
+            "segments",
+            InvalidValueError,
+            "engine for track model 'segments' must be pybullet, got 'native'",
+        ),
+        (
+            None,
+            "rails",
+            UnknownNameError,
+            "no track model 'rails'; there are: segments, smooth, wheels:N, plates, compliant, surface, "
+            "chain",
+        ),
+        ("native", "rails", UnknownNameError, "no track model 'rails'; there are: compliant, surface, chain"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    engine: EngineName, track_model: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        resolve(engine, track_model)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"engine": "mujoco"}, UnknownNameError, "no engine 'mujoco'; there are: pybullet, native"),
+        (
+            {"engine": "native", "gui": True},
+            InvalidValueError,
+            "engine for a window must be pybullet, got 'native'",
+        ),
+        (
+            {"engine": "native", "client": 0},
+            InvalidValueError,
+            "engine for a PyBullet client must be pybullet, got 'native'",
+        ),
+    ],
+)
+def test_worlds_that_no_engine_runs_are_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as caught:
+        segtrack.World(**given)
+    assert str(caught.value) == message
+
+
+def test_a_force_acts_until_it_is_set_again_and_is_part_of_the_state() -> None:
+    """On PackBot above the ground: it speeds up by F t / m."""
+    with segtrack.World(gravity=0.0) as world:
+        robot = world.add_vehicle("packbot", position=(0, 0, 1))
+        saved = world.save()
+        center = robot.model.body_motion().center
+        for force in ((24.0, 0.0, 0.0), (0.0, 0.0, 0.0)):
+            robot.apply_force(force, center)
+            pushed = world.save()
+            world.run(0.01)
+        drifting = robot.state.velocity
+        assert drifting[0] == pytest.approx(24.0 / robot.mass * 0.01, rel=0.05)
+        world.restore(pushed)
+        world.run(0.01)
+        assert robot.state.velocity == drifting
+        world.restore(saved)
+        world.run(0.01)
+        assert robot.state.velocity[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_vehicle_in_leaning_gravity_falls_along_it() -> None:
+    with segtrack.World() as world:
+        robot = world.add_vehicle("packbot", position=(0, 0, 1))
+        world.set_gravity((1.0, 2.0, -3.0))
+        world.run(0.1)
+        assert robot.state.velocity == pytest.approx((0.1, 0.2, -0.3), rel=1e-6)
