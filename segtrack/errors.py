@@ -6,6 +6,7 @@ sentences, so that the same mistake always reads the same.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from collections.abc import Iterable, Sequence
@@ -71,12 +72,8 @@ class KeywordError(SegtrackError, TypeError):
         self, owner: str, unnamed: int, unknown: Sequence[str], missing: Sequence[str], known: Sequence[str]
     ) -> None:
         """Name the class, the keywords that are wrong, and all that there are."""
-        self.owner, self.unknown, self.missing, self.known = (
-            owner,
-            tuple(unknown),
-            tuple(missing),
-            tuple(known),
-        )
+        self.owner, self.known = owner, tuple(known)
+        self.unknown, self.missing = tuple(unknown), tuple(missing)
         complaints = []
         if unnamed:
             plural = "value" if unnamed == 1 else "values"
@@ -291,12 +288,10 @@ def finite(what: str, value: float) -> float:
     """
     if type(value) is float and math.isfinite(value):
         return value  # Nearly always, and ten times as fast as asking a protocol.
-    try:
-        number = (
-            float(value) if isinstance(value, SupportsFloat) and not isinstance(value, bool) else math.nan
-        )
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = math.nan
+    if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(value)
     if not math.isfinite(number):
         raise InvalidValueError(what, "a finite number", value)
     return number

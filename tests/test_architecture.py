@@ -84,6 +84,7 @@ EXTRAS = {
     "segtrack.station.web.viewing": "mcap",
     "segtrack.logs.reading.bag": "rosbags",
     "segtrack.logs.reading.bag_content": "rosbags",
+    "segtrack.logs.reading.bag_records": "rosbags",
     "segtrack.logs.reading.mcap_file": "rosbags",
     "segtrack.logs.reading.ros1_file": "rosbags",
     "segtrack.logs.reading.sqlite_file": "rosbags",

@@ -26,11 +26,7 @@ _POSE = 7
 
 @dataclass(frozen=True)
 class OnLink:
-    """Fixed to a link.
-
-    Attributes:
-        link: Its index.
-    """
+    """Fixed to the link of an index."""
 
     link: int
 

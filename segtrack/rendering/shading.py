@@ -51,7 +51,7 @@ class Look(NamedTuple):
 
 
 class Shadow(NamedTuple):
-    """What the sun sees: pixels that it does not see are in shadow.
+    """View of the sun: pixels that it does not see are in shadow.
 
     Attributes:
         projection: Projection along the sun's rays.
