@@ -227,4 +227,4 @@ class Episode:
         state, actuators = robot.state, robot.read_actuators()
         x, y, _ = state.position
         work = float(np.add.reduce(np.maximum(actuators.belt_energies - energies, 0.0)))
-        return TaskState(state, self.course.path.locate(x, y), action, last, work, self.course, actuators)
+        return TaskState.of(state, self.course.path.locate(x, y), action, last, work, self.course, actuators)

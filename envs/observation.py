@@ -148,12 +148,6 @@ def _sum_sides(s: ObservationInput, values: NDArray[np.float64]) -> tuple[float,
     return sum(map(listed.__getitem__, left)), sum(map(listed.__getitem__, right))
 
 
-def _belt_speeds(s: ObservationInput) -> tuple[float, float]:
-    """Return the mean belt speed of the left and of the right tracks [m/s]."""
-    (left, right), counts = _sum_sides(s, s.now.actuators.belt_speeds), s.setup.counts
-    return left / counts[0], right / counts[1]
-
-
 def _top_speed(setup: ObservationSetup) -> float:
     return max(track.spec.drive.top_speed for track in setup.vehicle.mounted_tracks())
 
@@ -194,7 +188,7 @@ PARTS: dict[str, ObservationPart] = {
         "track",
         lambda own: ("left", "right"),
         lambda own: 2 * _top_speed(own),
-        _belt_speeds,
+        lambda s: np.divide(_sum_sides(s, s.now.actuators.belt_speeds), s.setup.counts),  # Means.
     ),
     "belt_force": ObservationPart(
         "N",

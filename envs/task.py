@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -79,19 +79,16 @@ class Path:
 
     def locate(self, x: float, y: float) -> PathPoint:
         """Return the point of the path that is nearest to world x and y [m]."""
-        start_x, start_y, dx, dy, length, mark, heading = self._segments[self._nearest(x, y)]
+        nearest = 0
+        if len(self._segments) > 1:
+            offsets = np.array([x, y]) - self.points[:-1]
+            along_all = np.add.reduce(offsets * self._directions, axis=1).clip(0.0, self._lengths)
+            aside = offsets - along_all[:, None] * self._directions
+            nearest = int(np.add.reduce(aside**2, axis=1).argmin())
+        start_x, start_y, dx, dy, length, mark, heading = self._segments[nearest]
         aside_x, aside_y = x - start_x, y - start_y
         along = min(max(aside_x * dx + aside_y * dy, 0.0), length)
         return PathPoint(mark + along, dx * aside_y - dy * aside_x, heading)
-
-    def _nearest(self, x: float, y: float) -> int:
-        """Return the index of the segment that is nearest to world x and y [m]."""
-        if len(self._segments) == 1:
-            return 0
-        offsets = np.array([x, y]) - self.points[:-1]
-        along = np.add.reduce(offsets * self._directions, axis=1).clip(0.0, self._lengths)
-        aside = offsets - along[:, None] * self._directions
-        return int(np.add.reduce(aside**2, axis=1).argmin())
 
     def at(self, progress: float) -> tuple[float, float]:
         """Return world x and y after some length of the path [m]; its ends beyond it."""
@@ -117,8 +114,7 @@ class EpisodeCourse:
     path: Path
 
 
-@dataclass(frozen=True)
-class TaskState:
+class TaskState(NamedTuple):
     """State of an episode after a control step.
 
     Attributes:
@@ -142,17 +138,27 @@ class TaskState:
     course: EpisodeCourse
     actuators: ActuatorState
 
-    up: float = field(init=False)
-    forward: tuple[float, float, float] = field(init=False)
-    heading_error: float = field(init=False)
+    up: float
+    forward: tuple[float, float, float]
+    heading_error: float
 
-    def __post_init__(self) -> None:
-        """Derive the angles to the vertical and to the path."""
-        state, level = self.state, math.cos(self.state.pitch)
+    @classmethod
+    def of(
+        cls,
+        state: RobotState,
+        place: PathPoint,
+        action: np.ndarray,
+        last_action: np.ndarray,
+        work: float,
+        course: EpisodeCourse,
+        actuators: ActuatorState,
+    ) -> TaskState:
+        """Derive the angles to the vertical and to the path; arguments as the attributes."""
+        level = math.cos(state.pitch)
         forward = level * math.cos(state.yaw), level * math.sin(state.yaw), math.sin(state.pitch)
-        object.__setattr__(self, "up", math.cos(state.roll) * level)
-        object.__setattr__(self, "forward", forward)
-        object.__setattr__(self, "heading_error", math.remainder(self.place.heading - state.yaw, math.tau))
+        heading_error = math.remainder(place.heading - state.yaw, math.tau)
+        up = math.cos(state.roll) * level
+        return cls(state, place, action, last_action, work, course, actuators, up, forward, heading_error)
 
 
 Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]

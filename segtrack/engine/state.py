@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class FrameMotion:
+class FrameMotion(NamedTuple):
     """Pose and velocity of a link frame in the world.
 
     Attributes:

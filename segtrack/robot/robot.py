@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from segtrack.robot.track import Track, angle_of, check_pose
 from segtrack.terrain import Terrain
 
 
-@dataclass(frozen=True)
-class RobotState:
+class RobotState(NamedTuple):
     """Pose and velocity of a robot's body.
 
     Attributes:
@@ -87,7 +85,7 @@ class Robot(Generic[Model]):
     @property
     def state(self) -> RobotState:
         """Pose and velocity of its body, now."""
-        body = self.body_motion()
+        body = self.model.body_motion()
         x, y, z = body.position.tolist()
         vx, vy, vz = body.velocity.tolist()
         wx, wy, wz = body.angular_velocity.tolist()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,9 @@ from segtrack.terrain.solids import (
     TriangleMesh,
     floor,
 )
+
+Sampler: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""Function from world x and y (n,) [m] to heights (n,) [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +67,10 @@ class Terrain(Checked):
         """Return the world x of corners and vertical faces along y = 0 [m]."""
 
     @cached_property
-    def _heights(self) -> Heights:
-        return Heights(solid for solid in self.solids() if not isinstance(solid, HeightGrid | TriangleMesh))
-
-    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the heights at places (n,) [m]."""
-        height = self._heights.highest(x, y)
-        return np.where(height == -math.inf, self._level_ground, height)
+    def _sampler(self) -> Sampler:
+        """Function that samples the height."""
+        convex = (solid for solid in self.solids() if not isinstance(solid, HeightGrid | TriangleMesh))
+        return Heights(convex, self._level_ground).highest
 
     def height_at(self, x: ArrayLike, y: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Sample the terrain's height; a point on a vertical face gets the higher value.
@@ -87,7 +87,7 @@ class Terrain(Checked):
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         if x.shape != y.shape:
             x, y = np.broadcast_arrays(x, y)
-        return np.asarray(self._sample(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+        return np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,14 @@ _AT_ONCE = 2**20
 class Heights:
     """Upper surface of convex solids, laid out in arrays so that all places are looked at together."""
 
-    def __init__(self, solids: Iterable[ConvexSolid]) -> None:
-        """Prepare the solids."""
+    def __init__(self, solids: Iterable[ConvexSolid], level: float = -math.inf) -> None:
+        """Prepare the solids.
+
+        Args:
+            solids: Solids that may overlap.
+            level: Height where there is none [m].
+        """
+        self._level = level
         straight: list[Box] = []
         turned: list[Box] = []
         faces: list[tuple[ConvexSolid, HalfSpaces]] = []
@@ -40,23 +46,19 @@ class Heights:
                 faces.append((solid, column))
         self._groups: list[_UprightBoxes | _Polyhedra] = []
         if straight:
-            self._groups.append(_UprightBoxes(straight))
+            self._groups.append(_UprightBoxes(straight, turned=False))
         if turned:
-            self._groups.append(_TurnedBoxes(turned))
+            self._groups.append(_UprightBoxes(turned, turned=True))
         if faces:
             self._groups.append(_Polyhedra(faces))
         self._rows = max([group.rows for group in self._groups], default=1)
 
     def highest(self, x: Array, y: Array) -> Array:
-        """Height of the highest solid at places (n,) [m], even with room beneath; -inf without any."""
+        """Height of the highest solid at places (n,) [m], even with room beneath; `level` without any."""
         size = max(1, _AT_ONCE // self._rows)
-        if x.size <= size:
-            return self._highest(x, y)
-        parts = [slice(first, first + size) for first in range(0, x.size, size)]
-        return np.concatenate([self._highest(x[part], y[part]) for part in parts])
-
-    def _highest(self, x: Array, y: Array) -> Array:
-        """Height of the highest solid at some places."""
+        if x.size > size:
+            parts = [slice(first, first + size) for first in range(0, x.size, size)]
+            return np.concatenate([self.highest(x[part], y[part]) for part in parts])
         height: Array | None = None
         for group in self._groups if x.size else ():
             found = group.highest(x, y)
@@ -67,7 +69,7 @@ class Heights:
         for column in self._round:
             low, high = column.span(x, y)
             height = np.maximum(height, np.where(low <= high, high, -math.inf))
-        return height
+        return np.where(height == -math.inf, self._level, height)
 
 
 class _Plan:
@@ -89,27 +91,24 @@ class _Plan:
 
 
 class _UprightBoxes:
-    """Upright boxes along the world's axes, of which fields have hundreds.
+    """Upright boxes, all along the world's axes, of which fields have hundreds, or at any yaw.
 
     Attributes:
         rows: Number of boxes.
     """
 
-    def __init__(self, boxes: Sequence[Box]) -> None:
+    def __init__(self, boxes: Sequence[Box], turned: bool) -> None:
         self.rows = len(boxes)
         centers = np.array([box.center for box in boxes])
         halves = np.array([box.size for box in boxes]) / 2
-        self._layout = self._lay_out(boxes, centers, halves)
+        reach = halves + ON_FACE
+        yaws = [2 * math.atan2(*box.quaternion[2:]) for box in boxes]
+        turn = (np.cos(yaws), np.sin(yaws)) if turned else ()
+        # Columns (n, 1): centres' x and y, reach along both, tops [m]; cosine and sine of the yaws.
+        columns = (*centers.T[:2], *reach.T[:2], centers[:, 2] + halves[:, 2], *turn)
+        self._layout = tuple(np.ascontiguousarray(column)[:, None] for column in columns)
         extent = np.hypot(halves[:, :1], halves[:, 1:2])  # At any yaw.
         self._plan = _Plan(centers[:, :2] - extent, centers[:, :2] + extent)
-
-    def _lay_out(self, boxes: Sequence[Box], centers: Array, halves: Array) -> tuple[Array, ...]:
-        """Columns (n, 1): centres' x and y, reach along both, tops [m]."""
-        reach = halves + ON_FACE
-        return tuple(
-            np.ascontiguousarray(column)[:, None]
-            for column in (*centers.T[:2], *reach.T[:2], centers[:, 2] + halves[:, 2])
-        )
 
     def highest(self, x: Array, y: Array) -> Array | None:
         """Height of the highest box at places (n,) [m], -inf beside them; None far from all."""
@@ -119,30 +118,13 @@ class _UprightBoxes:
             if not near.any():
                 return None
             layout = tuple(column[near] for column in layout)
-        return np.asarray(np.maximum.reduce(self._tops(x, y, *layout), axis=0))
-
-    @staticmethod
-    def _tops(x: Array, y: Array, *layout: Array) -> Array:
-        """Top of each box at places, -inf beside it (boxes, n) [m]."""
-        center_x, center_y, reach_x, reach_y, top = layout
-        inside = (np.abs(x - center_x) <= reach_x) & (np.abs(y - center_y) <= reach_y)
-        return np.where(inside, top, -math.inf)
-
-
-class _TurnedBoxes(_UprightBoxes):
-    """Upright boxes at any yaw."""
-
-    def _lay_out(self, boxes: Sequence[Box], centers: Array, halves: Array) -> tuple[Array, ...]:
-        """Columns (n, 1): cosine and sine of the yaw, then those of straight boxes."""
-        yaws = np.array([2 * math.atan2(*box.quaternion[2:]) for box in boxes])[:, None]
-        return np.cos(yaws), np.sin(yaws), *super()._lay_out(boxes, centers, halves)
-
-    @staticmethod
-    def _tops(x: Array, y: Array, *layout: Array) -> Array:
-        cosine, sine, center_x, center_y, reach_x, reach_y, top = layout
+        center_x, center_y, reach_x, reach_y, top, *turn = layout
         x, y = x - center_x, y - center_y
-        inside = (np.abs(cosine * x + sine * y) <= reach_x) & (np.abs(cosine * y - sine * x) <= reach_y)
-        return np.where(inside, top, -math.inf)
+        if turn:
+            cosine, sine = turn
+            x, y = cosine * x + sine * y, cosine * y - sine * x
+        inside = (np.abs(x) <= reach_x) & (np.abs(y) <= reach_y)
+        return np.asarray(np.maximum.reduce(np.where(inside, top, -math.inf), axis=0))
 
 
 class _Polyhedra:

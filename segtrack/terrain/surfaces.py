@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar, NoReturn
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import FileAccessError, InvalidValueError
-from segtrack.terrain.base import Terrain
+from segtrack.terrain.base import Sampler, Terrain
 from segtrack.terrain.checks import Length, Limits, settle_vector
 from segtrack.terrain.columns import section_breaks
 from segtrack.terrain.soil import Soil
@@ -102,7 +103,12 @@ class Heightfield(Terrain):
         """Return the grid lines [m]."""
         return tuple(self._edges()[0].tolist())
 
-    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    @cached_property
+    def _sampler(self) -> Sampler:
+        return self._interpolate
+
+    def _interpolate(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Heights of the triangles at places (n,) [m]; -inf beside them."""
         x_edges, y_edges = self._edges()
         i = np.clip(np.searchsorted(x_edges, x, side="right") - 1, 0, len(x_edges) - 2)
         j = np.clip(np.searchsorted(y_edges, y, side="right") - 1, 0, len(y_edges) - 2)
@@ -160,7 +166,8 @@ class Mesh(Terrain):
         """
         self._refuse()
 
-    def _sample(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NoReturn:
+    @property
+    def _sampler(self) -> NoReturn:
         self._refuse()
 
     def _refuse(self) -> NoReturn:

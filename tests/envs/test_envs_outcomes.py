@@ -1,7 +1,6 @@
 """Endings of episodes: each bound from both sides, and the order of the checks where it matters."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ def standing(x=0.5, y=0.0, z=0.1, roll_deg=0.0, pitch_deg=0.0):
     zero = (0.0, 0.0, 0.0)
     state = RobotState((x, y, z), (0.0, 0.0, 0.0, 1.0), zero, zero, roll, pitch, 0.0)
     course, nothing = EpisodeCourse(terrain.Plane(), WAY), ActuatorState(*np.zeros((7, 0)))
-    return TaskState(state, WAY.locate(x, y), STILL, STILL, 0.0, course, nothing)
+    return TaskState.of(state, WAY.locate(x, y), STILL, STILL, 0.0, course, nothing)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +144,7 @@ def test_a_row_more_is_a_part_of_an_observation_more(monkeypatch):
         assert env.sensors.part(observation, "height") == pytest.approx([height], abs=1e-6)
         assert "| height | z | m | -1 to 0.5 | world |" in env.sensors.table()
         assert env.observation_space.high[-1] == 0.5
-        raised = replace(env.task_state, state=replace(env.task_state.state, position=(0.0, 0.0, 0.7)))
+        raised = env.task_state._replace(state=env.task_state.state._replace(position=(0.0, 0.0, 0.7)))
         assert env.sensors.form(env.sensors.read(raised))[-1] == 0.5
     with pytest.raises(UnknownNameError), environment(engine="native", observation="boxes"):
         pass

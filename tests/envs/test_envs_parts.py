@@ -2,7 +2,6 @@
 
 import math
 from collections import deque
-from dataclasses import replace
 from types import SimpleNamespace
 
 import gymnasium
@@ -15,7 +14,7 @@ from scenes import GRAVITY, environment
 
 import segtrack
 from segtrack import terrain
-from segtrack.envs import Curriculum, Scan
+from segtrack.envs import Curriculum, Scan, TaskState
 from segtrack.envs.network import Network, NetworkOrigin
 from segtrack.envs.parameters import Number, WordChoice, sample_values
 from segtrack.envs.policies import RandomPolicy, ScriptedPolicy
@@ -318,7 +317,7 @@ def test_the_height_scan_looks_in_the_heading_frame(yaw):
         env.reset(seed=4)
         robot_of(env).reset_base_pose((0.9, 0.2, 0.5), pybullet.getQuaternionFromEuler((0.3, -0.2, yaw)))
         state = robot_of(env).state
-        entries = env.sensors.read(replace(env.task_state, state=state))
+        entries = env.sensors.read(TaskState.of(state, *env.task_state[1:7]))
         field = env.task_state.course.terrain
     expected = []
     for row in range(7):
@@ -343,7 +342,7 @@ def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb):
         quaternion = pybullet.getQuaternionFromEuler((roll, -pitch, yaw))
         robot.reset_base_pose((0.0, 0.0, 2.0), quaternion)
         client.resetBaseVelocity(robot.model.body_id, (0.3, -0.2, 0.1), (0.5, 1.0, -0.7))
-        task_state = replace(climb.task_state, state=robot.state)
+        task_state = TaskState.of(robot.state, *climb.task_state[1:7])
         seen = climb.sensors.form(climb.sensors.read(task_state))
         rotation = np.array(pybullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
         part = climb.sensors.part

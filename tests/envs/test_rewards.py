@@ -26,7 +26,7 @@ def moment(x=0.5, y=0.2, angular_velocity=(0.0, 0.0, 0.0), roll=0.0, yaw=0.0):
     """A control step after which a robot is at (x, y) of a way along +x; its drives gave 40 J."""
     still = (0.0, 0.0, 0.0)
     state = RobotState((x, y, 0.1), (0.0, 0.0, 0.0, 1.0), still, angular_velocity, roll, pitch=0.1, yaw=yaw)
-    return TaskState(
+    return TaskState.of(
         state=state,
         place=WAY.locate(x, y),
         action=np.array([1.0, -1.0, 0.5, 0.0]),
