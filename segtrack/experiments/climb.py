@@ -103,7 +103,7 @@ class _Attempt:
         angles = setup.flipper_angles(vehicle)
         world.add_terrain(self.step)
         self.robot = world.add_vehicle(
-            vehicle, track_model=setup.resolved[1], position=(-_RUNWAY, 0.0), flippers=angles
+            vehicle, track_model=setup.resolved[1], position=(-_RUNWAY, 0.0, 0.0), flippers=angles
         )
         front = _put_before_step(self.robot, angles)
         self.speed = min(setup.speed, *(track.spec.drive.top_speed for track in self.robot.tracks.values()))

@@ -187,7 +187,7 @@ class World:
         angles = check_flippers(description, flippers)
         robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)
         if len(given) == 2:
-            self.place_on_terrain(robot, given[0], given[1], yaw)
+            robot.reset_base_pose((*given, clearing_height(robot, self.terrains)), pose[1])
         self.robots.append(robot)
         self._snapshots.drop_start()
         return robot
