@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from segtrack.cli.options import FilmFile, FilmView, FrameRate, FrameSize, film_options
-from segtrack.cli.output import JsonFlag, command, progress, say_written, show, words
-from segtrack.cli.vehicles import VehicleFile
+from segtrack.cli.files import VehicleFile
+from segtrack.cli.output import (
+    FilmFile,
+    FilmView,
+    FrameRate,
+    FrameSize,
+    JsonFlag,
+    command,
+    film_options,
+    progress,
+    say_written,
+    show,
+    words,
+)
 from segtrack.errors import InvalidValueError, MissingPackageError, finite
 from segtrack.files import check_file, write_csv
 from segtrack.reproduce.options import TrackModel
@@ -94,7 +105,7 @@ def replay(
     recording = _open(file)
     result = _checked(recording) if check else None
     _write(recording, film, csv, options)
-    from segtrack.report.replay_table import replay_tables
+    from segtrack.report.tables import replay_tables
 
     summary = recording.summary() | {"check": None if result is None else result.summary()}
     show(replay_tables(recording, result), summary, as_json)

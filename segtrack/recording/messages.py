@@ -1,18 +1,24 @@
-"""Messages of a recording: ROS 2 types in CDR, by topic."""
+"""Messages of a recording's file, ROS 2 types in CDR by topic, written, and read as far as they are whole."""
 
 from __future__ import annotations
 
 import json
 import math
+import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from mcap.exceptions import McapError
+from mcap.records import Attachment, Channel, Footer, Message, Metadata
+from mcap.stream_reader import CRCValidationError, StreamReader
 from numpy.typing import NDArray
 from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_typestore
 
-from segtrack.recording.setup import TICK, Command
+from segtrack.errors import RecordingFileError, SegtrackError
+from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command
 
 COMMAND, POSE, READINGS = "/command", "/pose_array", "/readings"
 ODOMETRY, JOINTS, EVENTS = "/odom", "/joint_states", "/events"
@@ -40,7 +46,8 @@ def definition(kind: str) -> bytes:
 
 def command_message(tick: int, command: Command, flippers: Sequence[str]) -> bytes:
     """Return the message of a command: speeds of belts [m/s] and flippers [rad/s], and 1 to flatten."""
-    return _joint_state(tick, [*_BELTS, *flippers, _FLATTEN], _NONE, command_values(command, flippers))
+    names = [*_BELTS, *flippers, _FLATTEN]
+    return joints_message(tick, names, _NONE, command_values(command, flippers))
 
 
 def command_values(command: Command, flippers: Sequence[str]) -> NDArray[np.float64]:
@@ -66,9 +73,8 @@ def read_command(data: bytes) -> Command:
 
 def array_message(label: str, values: NDArray[np.float64]) -> bytes:
     """Return the message of a row of numbers with its label."""
-    kind = _OF["std_msgs/msg/MultiArrayDimension"]
-    layout = _OF["std_msgs/msg/MultiArrayLayout"]([kind(label, len(values), len(values))], 0)
-    return _serialized(POSE, _OF[TYPES[POSE]](layout, values))
+    dimension = _OF["std_msgs/msg/MultiArrayDimension"](label, len(values), len(values))
+    return _serialized(POSE, _OF[TYPES[POSE]](_OF["std_msgs/msg/MultiArrayLayout"]([dimension], 0), values))
 
 
 def array_length(data: bytes) -> int:
@@ -78,11 +84,6 @@ def array_length(data: bytes) -> int:
     except (SerdeError, ValueError):
         return -1
     return len(message.data)
-
-
-def read_array(data: bytes, count: int) -> NDArray[np.float64]:
-    """Return the row of a message: its last `count` numbers (count,)."""
-    return np.frombuffer(data, "<f8", count, len(data) - 8 * count)
 
 
 def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.float64], span: float) -> bytes:
@@ -122,9 +123,12 @@ def _mean_motion(
     return tuple(part / span for part in moved), tuple(factor * part / span for part in sines)
 
 
-def joints_message(tick: int, names: Sequence[str], positions: NDArray[np.float64]) -> bytes:
-    """Return the message of flipper angles [rad] and belt travels [m]."""
-    return _joint_state(tick, names, positions, _NONE)
+def joints_message(
+    tick: int, names: Sequence[str], positions: NDArray[np.float64], velocities: NDArray[np.float64] = _NONE
+) -> bytes:
+    """Return the message of flipper angles [rad] and belt travels [m], or of their rates."""
+    message = _OF[TYPES[JOINTS]](_header(tick, ""), list(names), positions, velocities, _NONE)
+    return _serialized(JOINTS, message)
 
 
 def event_message(event: Mapping[str, Any]) -> bytes:
@@ -145,18 +149,152 @@ def read_event(data: bytes) -> dict[str, Any]:
     return event
 
 
-def _joint_state(
-    tick: int, names: Sequence[str], positions: NDArray[np.float64], velocities: NDArray[np.float64]
-) -> bytes:
-    message = _OF[TYPES[JOINTS]](_header(tick, ""), list(names), positions, velocities, _NONE)
-    return _serialized(JOINTS, message)
-
-
 def _header(tick: int, frame: str) -> Any:
-    seconds, nanoseconds = divmod(tick * TICK_NANOSECONDS, 10**9)
-    stamp = _OF["builtin_interfaces/msg/Time"](seconds, nanoseconds)
+    stamp = _OF["builtin_interfaces/msg/Time"](*divmod(tick * TICK_NANOSECONDS, 10**9))
     return _OF["std_msgs/msg/Header"](stamp, frame)
 
 
 def _serialized(topic: str, message: Any) -> bytes:
     return bytes(_STORE.serialize_cdr(message, TYPES[topic]))
+
+
+_FOREIGN = "must be a recording of a drive by segtrack"
+
+
+class RecordedInput(NamedTuple):
+    """Input of a driver.
+
+    Attributes:
+        tick: First tick that it acts on.
+        command: Command; None puts the vehicle back to the start.
+    """
+
+    tick: int
+    command: Command | None
+
+
+class RecordedEvent(NamedTuple):
+    """Event of a drive.
+
+    Attributes:
+        tick: Tick at which it happened.
+        kind: Kind of event.
+        details: Details given to the recorder.
+    """
+
+    tick: int
+    kind: str
+    details: Mapping[str, Any]
+
+
+@dataclass
+class RecordingContent:
+    """Content of a file, as far as it has been read.
+
+    Attributes:
+        file: Name of the file, for
+        metadata: Values by key, by name of the record.
+        attachments: Bytes by name.
+        topics: Topics by number of the channel.
+        inputs: Commands and restarts in their order.
+        events: Events in their order.
+        poses: The messages, by tick.
+        readings: The messages, by tick.
+        walls: Wall clock at each pose [ns].
+    """
+
+    file: str
+    metadata: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    topics: dict[int, str] = field(default_factory=dict)
+    inputs: list[RecordedInput] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
+    poses: dict[int, bytes] = field(default_factory=dict)
+    readings: dict[int, bytes] = field(default_factory=dict)
+    walls: list[int] = field(default_factory=list)
+
+    def read(self, reader: StreamReader) -> str | None:
+        """Read all records; returns the damage of the file's end, in words."""
+        ended = False
+        try:
+            for record in reader.records:
+                match record:
+                    case Metadata(name=name, metadata=texts):
+                        self._check(name, texts)
+                    case Attachment(name=name, data=data):
+                        self.attachments[name] = data
+                    case Channel(id=number, topic=topic):
+                        self.topics[number] = topic
+                    case Message():
+                        self._take(record)
+                    case Footer():
+                        ended = True
+        except CRCValidationError:
+            return "its checksum does not match its content"
+        except (McapError, EOFError, struct.error, UnicodeDecodeError, MemoryError, OverflowError):
+            return None if ended else "it ends in the middle of a record"
+        return None
+
+    def _check(self, name: str, texts: Mapping[str, str]) -> None:
+        try:
+            values = {key: json.loads(text) for key, text in texts.items()}
+        except ValueError:
+            raise RecordingFileError(self.file, f"metadata {name} must be JSON") from None
+        self.metadata[name] = values
+        if name != "segtrack" and "segtrack" not in self.metadata:
+            raise RecordingFileError(self.file, _FOREIGN)
+        for key, expected in (("format", FORMAT), ("version", FORMAT_VERSION)):
+            if name == "segtrack" and (got := values.get(key)) != expected:
+                raise RecordingFileError(self.file, f"must be of {key} {expected!r}, got {got!r}")
+
+    def _take(self, record: Message) -> None:
+        topic, tick = self.topics.get(record.channel_id), record.log_time // TICK_NANOSECONDS
+        if "segtrack" not in self.metadata:
+            raise RecordingFileError(self.file, _FOREIGN)
+        try:
+            if topic == COMMAND:
+                self.inputs.append(RecordedInput(tick, read_command(record.data)))
+            elif topic == EVENTS:
+                details = read_event(record.data)
+                self.events.append(RecordedEvent(tick, kind := details.pop("kind"), details))
+                if kind == "restart":
+                    self.inputs.append(RecordedInput(tick, None))
+            elif topic == POSE:
+                self.poses[tick] = record.data
+                self.walls.append(record.publish_time)
+            elif topic == READINGS:
+                self.readings[tick] = record.data
+        except (ValueError, SerdeError, SegtrackError) as error:
+            raise RecordingFileError(self.file, f"{topic} at tick {tick}: {error}") from None
+
+    def states(self, damage: str | None) -> list[int]:
+        """Return the ticks whose states are whole, at least one; `damage` is that of the file's end.
+
+        Raises:
+            RecordingFileError: There is none, or the file is no recording.
+        """
+        if "segtrack" not in self.metadata:
+            raise RecordingFileError(self.file, _FOREIGN)
+        ticks = [tick for tick in self.poses if tick in self.readings]
+        if not ticks:
+            raise RecordingFileError(self.file, f"has no drive in it: {damage or 'no state is recorded'}")
+        return ticks
+
+    def numbers(
+        self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int
+    ) -> NDArray[np.float64]:
+        """Return the rows of `poses` or `readings` at ticks (T, count).
+
+        Raises:
+            RecordingFileError: A row has another length, or a number that is not finite.
+        """
+        first = rows[ticks[0]]
+        size = len(first) if array_length(first) == count else -1
+        if (wrong := next((tick for tick in ticks if len(rows[tick]) != size), None)) is not None:
+            raise RecordingFileError(self.file, f"{label} at tick {wrong} must be {count} numbers")
+        table = np.array([np.frombuffer(rows[tick], "<f8", count, size - 8 * count) for tick in ticks])
+        finite = np.isfinite(table).all(axis=1)
+        if not finite.all():
+            tick = ticks[int(np.argmin(finite))]
+            raise RecordingFileError(self.file, f"{label} at tick {tick} must be of finite numbers")
+        return table

@@ -20,10 +20,8 @@ from segtrack.experiments.climb import SETTLE
 from segtrack.experiments.climb_result import ClimbResult
 from segtrack.experiments.histories import GrouserHistory
 from segtrack.geometry.path import normal_of, tangent_of
-from segtrack.report.chain_figure import tracks_of_one_side
-from segtrack.report.climb_figure import pose_at
-from segtrack.report.side_view import side_view
-from segtrack.report.style import SEGMENT_COLOURS, new_figure, paint, paint_ground
+from segtrack.report.chain_figure import pose_at, tracks_of_one_side
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure, paint, paint_ground, side_view
 
 _FACE = 0.02
 """Length of belt over which the loads on its face are added up [m]."""

@@ -14,7 +14,7 @@ from segtrack.envs.benchmark import Speed
 from segtrack.envs.evaluation import Evaluation, LevelResult
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.training import TrainingResult
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 
 
 def evaluation_table(result: Evaluation) -> Table:

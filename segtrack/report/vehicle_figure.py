@@ -17,8 +17,16 @@ from segtrack.description.belt_limits import segments_dip
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.path import Arc, inner_outline, normal_of
-from segtrack.report.side_view import Role, body_outlines, grouser_outlines, side_view
-from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
+from segtrack.report.side_view import (
+    FILL,
+    SEGMENT_COLOURS,
+    Role,
+    body_outlines,
+    grouser_outlines,
+    new_figure,
+    paint,
+    side_view,
+)
 
 _WIDTH = 13.0
 _DIMENSION = {"arrowstyle": "<|-|>", "color": "black", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}

@@ -15,7 +15,7 @@ from segtrack.description.frames import Frame
 from segtrack.geometry.path import inner_outline
 from segtrack.rendering.vehicle import urdf_meshes
 from segtrack.robot import Robot, Track
-from segtrack.scoring.settings import ScoringSettings
+from segtrack.scoring.result import ScoringSettings
 from segtrack.scoring.trial import Situation
 
 _ROUNDING = 1e-9

@@ -13,8 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from segtrack.html import inline_svg, render_page
 from segtrack.scoring.records import Book, Records
-from segtrack.scoring.result import ExpertComparison, Result, TrialOutcome, compare
-from segtrack.scoring.settings import SOURCES, ScoringSettings
+from segtrack.scoring.result import SOURCES, ExpertComparison, Result, ScoringSettings, TrialOutcome, compare
 
 OUTCOME_COLOURS: dict[TrialOutcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
 """Colours that most eyes tell apart (Okabe and Ito)."""

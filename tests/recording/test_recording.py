@@ -23,7 +23,7 @@ from segtrack.description.load import bundled_vehicles
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
 from segtrack.logs.reading import read_log
 from segtrack.recording import Command, DriveSession, DriveSetup
-from segtrack.recording.file_content import RecordedEvent, RecordedInput
+from segtrack.recording.messages import RecordedEvent, RecordedInput
 from segtrack.recording.recording import Recording
 from segtrack.recording.replay import check, columns
 from segtrack.recording.setup import VehicleFiles, versions

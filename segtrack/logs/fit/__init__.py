@@ -16,9 +16,8 @@ The stages of a fit, in `fit.py`, each in a file of its own:
 from segtrack.logs.fit.cases import Case, LogFiles, MotionCase, Rows
 from segtrack.logs.fit.estimates import ParameterEstimate
 from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.parameters import PARAMETERS, with_parameters
 from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.unknowns import Choice, Prior
+from segtrack.logs.fit.unknowns import PARAMETERS, Choice, Prior, with_parameters
 
 __all__ = [
     "PARAMETERS",

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.experiments.parallel import Done, Job
 from segtrack.logs.fit.cases import Case, residuals_of
-from segtrack.logs.fit.parameters import with_parameters
 from segtrack.logs.fit.store import Store
-from segtrack.logs.fit.unknowns import Unknown
+from segtrack.logs.fit.unknowns import Unknown, with_parameters
 
 Array = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.search import SearchRun, measure_noise, refine, search
 from segtrack.logs.fit.store import Store, describe
 from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
-from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, values_at
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of
 
 Array = NDArray[np.float64]
 _SEARCHED, _REFINED = 0.5, 0.7
@@ -129,7 +129,7 @@ class _Work:
         """Return the fit, with all logs scored."""
         evaluator = self.evaluator
         point = evaluator.best if self.interrupted else self.point
-        values = values_at(evaluator.unknowns, point)
+        values = {u.name: u.value(x) for u, x in zip(evaluator.unknowns, point.tolist(), strict=True)}
         best = evaluator.vehicle_at(point)
         found = Fit(
             start=vehicle,

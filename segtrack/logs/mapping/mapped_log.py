@@ -12,7 +12,7 @@ import numpy as np
 from segtrack.errors import Problem
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.mapping import LogMapping
+from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.robot.motion import Motion, Signal, quantity_of
 
 _JUST_BEFORE = 1e-3

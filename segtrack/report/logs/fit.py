@@ -17,7 +17,7 @@ from segtrack.logs.fit.estimates import Combination
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.result import FittedCase
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import SEGMENT_COLOURS, label_axes, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 
 def fit_tables(found: Fit, truth: Mapping[str, float] | None = None) -> list[Table]:

@@ -15,13 +15,12 @@ from segtrack.logs.compare.beside import LABELS, PLACE
 from segtrack.logs.compare.comparison import Run
 from segtrack.logs.compare.sampling import SampledMotion
 from segtrack.logs.compare.stated import SETTING
-from segtrack.logs.fit.parameters import PARAMETERS, values_of
-from segtrack.logs.fit.vehicle_file import unfitted_hash
+from segtrack.logs.fit.result import unfitted_hash
+from segtrack.logs.fit.unknowns import PARAMETERS, values_of
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.replay import LoadedTerrain, Replay
 from segtrack.recording.setup import versions
-from segtrack.report.logs.content import Input, Instant, ReportContent
-from segtrack.report.logs.maturity import Evidence, judge_maturity
+from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.robot.motion import QUANTITIES, quantity_of
 
 _EQUAL = 1e-6

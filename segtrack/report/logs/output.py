@@ -11,8 +11,7 @@ from segtrack.html import inline_svg, render_page
 from segtrack.logs.compare import COVERAGE, ErrorRow
 from segtrack.logs.compare.comparison import Run
 from segtrack.report.logs.compare import shown_unit
-from segtrack.report.logs.content import ReportContent
-from segtrack.report.logs.maturity import LEVELS, SOURCE
+from segtrack.report.logs.content import LEVELS, SOURCE, ReportContent
 from segtrack.report.logs.report_figures import draw_errors, draw_side_views
 from segtrack.report.logs.series_figure import draw_series
 

@@ -21,8 +21,7 @@ from segtrack.logs.compare.comparison import Run
 from segtrack.report.logs.compare import mark_error, shown_unit
 from segtrack.report.logs.content import Instant
 from segtrack.report.logs.series_figure import RUN_COLOURS
-from segtrack.report.side_view import Polygon, SidePose, side_view
-from segtrack.report.style import GROUND, GROUND_EDGE, new_figure, paint
+from segtrack.report.side_view import GROUND, GROUND_EDGE, Polygon, SidePose, new_figure, paint, side_view
 from segtrack.terrain import Terrain, profile
 
 _WIDE = 3

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import Phase
 from segtrack.logs.compare.comparison import Run
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 
 RUN_COLOURS: Mapping[Run, str] = {"commanded": SEGMENT_COLOURS[1], "measured": SEGMENT_COLOURS[0]}
 LOGGED_COLOUR = "black"

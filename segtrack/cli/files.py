@@ -1,4 +1,4 @@
-"""`segtrack vehicles`, `validate`, `schema`, `urdf` and `draw`: what is in a vehicle file."""
+"""Commands on files: `segtrack vehicles`, `validate`, `schema`, `urdf`, `draw` and `courses`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,87 @@ from typing import Annotated
 import typer
 
 from segtrack.cli.output import JsonFlag, command, say_written, show, words
+from segtrack.courses import bundled_courses, find_course, load_course
+from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
 from segtrack.description.placement import vehicle_links
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
+
+CourseName = Annotated[str, typer.Argument(help="Name of a bundled course, or path of a course file.")]
+
+courses = typer.Typer(help="List, check and draw courses for trials.", invoke_without_command=True)
+
+
+@courses.callback()
+def _list(context: typer.Context, as_json: JsonFlag = False) -> None:
+    """List the bundled courses; its commands check and draw course files."""
+    if context.invoked_subcommand is not None:
+        return
+    from segtrack.report.tables import courses_table
+
+    found = {name: load_course(name) for name in bundled_courses()}
+    summary = {
+        name: {
+            "file": str(find_course(name)),
+            "title": course.title,
+            "description": course.description,
+            "kind": course.kind,
+            "lane_width": course.lane_width,
+            "vehicle": course.vehicle,
+            "distance": course.distance,
+            "setting": None
+            if course.setting is None
+            else {
+                "name": course.setting.name,
+                "unit": course.setting.unit,
+                "values": list(course.setting.values),
+                "start": course.setting.value,
+            },
+        }
+        for name, course in found.items()
+    }
+    show(courses_table(found), {"courses": summary}, as_json)
+
+
+@courses.command("validate")
+@command
+def validate_course(file: CourseName) -> None:
+    """Check a course file; every mistake is listed with its line."""
+    course = load_course(file)
+    values = "no setting" if course.setting is None else f"{len(course.setting.values)} settings"
+    words().print(
+        f"{course.name}: valid, {values}, {len(course.gates)} gates, {len(course.walls)} walls",
+        highlight=False,
+    )
+
+
+@courses.command("schema")
+@command
+def schema_course() -> None:
+    """Print the JSON Schema of course files."""
+    typer.echo(json.dumps(CourseFile.model_json_schema(), indent=2))
+
+
+@courses.command("draw")
+@command
+def draw_course(
+    file: CourseName,
+    setting: Annotated[
+        float | None,
+        typer.Option(help="Value of what can be raised; the file's own if not given.", show_default=False),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)] = None,
+) -> None:
+    """Draw a course from above and along its path: heights, walls, start and gates."""
+    from segtrack.report.course_figure import draw_course
+
+    course = load_course(file, setting)
+    picture = out if out is not None else Path("out") / f"{course.name}.png"
+    check_file("--out", picture, picture_suffixes())
+    say_written(write_figure(picture, draw_course(course)))
+
 
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
 
