@@ -28,8 +28,7 @@ from segtrack.logs.reading import read_log
 from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 from segtrack.logs.replay.replay import MotionRecorder
 from segtrack.report.logs.gather import gather
-from segtrack.report.logs.output import report_html
-from segtrack.report.logs.report_figures import draw_side_views
+from segtrack.report.logs.output import draw_side_views, report_html
 
 TERRAIN = "okada-step"
 ROBOT = {"com_x": -0.08, "drive_lag": 0.15}

@@ -17,7 +17,9 @@ from segtrack.logs.compare.errors import (
     Errors,
     ErrorSetting,
     Key,
+    correlation_of,
     errors_of,
+    mean_interval,
     shared_courses,
 )
 from segtrack.logs.compare.phases import CLIMB_PHASES
@@ -29,7 +31,6 @@ from segtrack.logs.compare.responses import (
     windows_of,
 )
 from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, even_times, thinned
-from segtrack.logs.compare.statistics import correlation_of, mean_interval
 from segtrack.logs.compare.uncertainty import (
     DataSums,
     DataUncertainty,

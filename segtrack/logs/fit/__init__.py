@@ -5,7 +5,7 @@ The stages of a fit, in `fit.py`, each in a file of its own:
 | stage | what | where |
 |---|---|---|
 | compare | logs as tables, simulated ones beside them | `cases` |
-| simulate | all logs at points of the unknowns, kept for resuming | `evaluate`, `store` |
+| simulate | all logs at points of the unknowns, kept for resuming | `evaluate` |
 | search, refine | the least cost between all bounds, CMA-ES, then nearby, least squares | `search` |
 | noise | how rough simulations are, and by how much to change unknowns | `search` |
 | uncertainty | covariance from correlated residuals | `uncertainty` |

@@ -18,7 +18,7 @@ from segtrack.rendering import Camera
 from segtrack.rendering.camera import View
 from segtrack.station.bindings import help_text
 from segtrack.station.inputs import InputMapper
-from segtrack.station.pacing import DeadlineClock
+from segtrack.station.simulation.loop import DeadlineClock
 from segtrack.station.window.controls import PygameControls
 
 SLOW = 0.98
