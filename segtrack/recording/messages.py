@@ -20,6 +20,8 @@ from rosbags.typesys import Stores, get_typestore
 from segtrack.errors import RecordingFileError, SegtrackError
 from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command
 
+Array = NDArray[np.float64]
+
 COMMAND, POSE, READINGS = "/command", "/pose_array", "/readings"
 ODOMETRY, JOINTS, EVENTS = "/odom", "/joint_states", "/events"
 TYPES = {
@@ -50,7 +52,7 @@ def command_message(tick: int, command: Command, flippers: Sequence[str]) -> byt
     return joints_message(tick, names, _NONE, command_values(command, flippers))
 
 
-def command_values(command: Command, flippers: Sequence[str]) -> NDArray[np.float64]:
+def command_values(command: Command, flippers: Sequence[str]) -> Array:
     """Return the numbers of a command, in the order of its message (2 + flippers + 1,)."""
     speeds = [command.flipper_speeds.get(name, 0.0) for name in flippers]
     return np.array([command.left, command.right, *speeds, float(command.flatten)])
@@ -71,7 +73,7 @@ def read_command(data: bytes) -> Command:
     return Command(left, right, values, flatten == 1.0)
 
 
-def array_message(label: str, values: NDArray[np.float64]) -> bytes:
+def array_message(label: str, values: Array) -> bytes:
     """Return the message of a row of numbers with its label."""
     dimension = _OF["std_msgs/msg/MultiArrayDimension"](label, len(values), len(values))
     return _serialized(POSE, _OF[TYPES[POSE]](_OF["std_msgs/msg/MultiArrayLayout"]([dimension], 0), values))
@@ -86,7 +88,7 @@ def array_length(data: bytes) -> int:
     return len(message.data)
 
 
-def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.float64], span: float) -> bytes:
+def odometry_message(tick: int, pose: Array, before: Array, span: float) -> bytes:
     """Return the odometry: body in the world, and mean velocity over `span` [s] in the body frame."""
     kinds = "Point", "Quaternion", "Vector3"
     point, quaternion, vector = (_OF[f"geometry_msgs/msg/{kind}"] for kind in kinds)
@@ -102,9 +104,7 @@ def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.fl
     return _serialized(ODOMETRY, message)
 
 
-def _mean_motion(
-    before: NDArray[np.float64], after: NDArray[np.float64], span: float
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _mean_motion(before: Array, after: Array, span: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return mean velocity [m/s] and angular velocity [rad/s] between poses, in the later one's frame."""
     x, y, z, w = after[3:].tolist()
     dx, dy, dz = (after[:3] - before[:3]).tolist()
@@ -123,9 +123,7 @@ def _mean_motion(
     return tuple(part / span for part in moved), tuple(factor * part / span for part in sines)
 
 
-def joints_message(
-    tick: int, names: Sequence[str], positions: NDArray[np.float64], velocities: NDArray[np.float64] = _NONE
-) -> bytes:
+def joints_message(tick: int, names: Sequence[str], positions: Array, velocities: Array = _NONE) -> bytes:
     """Return the message of flipper angles [rad] and belt travels [m], or of their rates."""
     message = _OF[TYPES[JOINTS]](_header(tick, ""), list(names), positions, velocities, _NONE)
     return _serialized(JOINTS, message)
@@ -280,9 +278,7 @@ class RecordingContent:
             raise RecordingFileError(self.file, f"has no drive in it: {damage or 'no state is recorded'}")
         return ticks
 
-    def numbers(
-        self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int
-    ) -> NDArray[np.float64]:
+    def numbers(self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int) -> Array:
         """Return the rows of `poses` or `readings` at ticks (T, count).
 
         Raises:

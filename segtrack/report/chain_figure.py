@@ -35,10 +35,10 @@ from segtrack.report.side_view import (
 from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
 
+Array = NDArray[np.float64]
 
-def shoe_outlines(
-    design: TrackDesign, reading: ChainReading
-) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+
+def shoe_outlines(design: TrackDesign, reading: ChainReading) -> tuple[list[Array], list[Array]]:
     """The plate of each shoe, and the grousers of those that have one, in (x, z) of the world (4, 2) [m]."""
     turns = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2]][:, :, [0, 2]]
     plates, grousers = [], []
@@ -54,7 +54,7 @@ def shoe_outlines(
     return plates, grousers
 
 
-def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[NDArray[np.float64]]:
+def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[Array]:
     """Each wheel's circle on which the chain runs, a sprocket's pitch circle, in (x, z) of the world [m]."""
     turn = np.linspace(0, 2 * math.pi, 49)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -79,7 +79,7 @@ def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: in
         design, reading = history.designs[track.name], history.readings[track.name][index]
         plates, grousers = shoe_outlines(design, reading)
         belt: Role = "belt" if track.flipper is None else "flipper belt"
-        parts: tuple[tuple[Role, list[NDArray[np.float64]]], ...] = (
+        parts: tuple[tuple[Role, list[Array]], ...] = (
             ("wheel", wheel_outlines(design, reading)),
             (belt, plates),
             ("grouser", grousers),
@@ -88,7 +88,7 @@ def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: in
     return polygons
 
 
-def _trapezoid(x: float, base: float, top: float, low: float, high: float) -> NDArray[np.float64]:
+def _trapezoid(x: float, base: float, top: float, low: float, high: float) -> Array:
     ends = (x - base / 2, low), (x + base / 2, low), (x + top / 2, high), (x - top / 2, high)
     return np.array(ends)
 
@@ -211,7 +211,7 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
     torque.legend(loc="upper left", fontsize=8, ncols=3)
 
 
-def _of(history: ChainHistory, track: str, load: Load) -> NDArray[np.float64]:
+def _of(history: ChainHistory, track: str, load: Load) -> Array:
     """A load of all shoes at all times (t, n), in the unit as drawn."""
     return load.scale * history.over_time(track, load.name)
 

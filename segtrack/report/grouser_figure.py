@@ -23,6 +23,7 @@ from segtrack.geometry.path import normal_of, tangent_of
 from segtrack.report.chain_figure import pose_at, tracks_of_one_side
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure, paint, paint_ground, side_view
 
+Array = NDArray[np.float64]
 _FACE = 0.02
 """Length of belt over which the loads on its face are added up [m]."""
 _STATION = 0.001
@@ -46,12 +47,12 @@ class BeltLoads:
         traction: Friction on the belt against its travel, which drives the vehicle forward (n,) [N].
     """
 
-    coordinates: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    points: NDArray[np.float64]
-    outwards: NDArray[np.float64]
-    normal_forces: NDArray[np.float64]
-    traction: NDArray[np.float64]
+    coordinates: Array
+    lengths: Array
+    points: Array
+    outwards: Array
+    normal_forces: Array
+    traction: Array
 
 
 def belt_loads(track: MountedTrack, frame: Frame, reading: GrouserReading) -> BeltLoads:

@@ -15,6 +15,7 @@ from segtrack.errors import ClockError, Phrase
 from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
 from segtrack.robot.motion import Signal
 
+Array = NDArray[np.float64]
 FEWEST = 24
 """Least number of messages."""
 _FEWEST_WINDOWS, _MOST_WINDOWS = 6, 60
@@ -45,7 +46,7 @@ class SensorMounting:
         cls,
         by: Sight,
         turned: Rotation,
-        covariance: NDArray[np.float64],
+        covariance: Array,
         quantile: float = NORMAL_QUANTILE,
     ) -> SensorMounting:
         """Return a mounting from its rotation, with the covariance of small turns about its axes [rad^2]."""
@@ -109,7 +110,7 @@ class ClockFit:
     delays: tuple[float, ...] = ()
     unevenness: float = 0.0
 
-    def times(self, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, own: Array) -> Array:
         """Convert times of the source's clock to the reference's [s]."""
         return own + self.offset.value + self.skew.value * (own - self.start)
 
@@ -118,7 +119,7 @@ class ClockFit:
         return asdict(self)
 
 
-def fit_to_receive_times(source: str, stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockFit:
+def fit_to_receive_times(source: str, stamps: Array, times: Array) -> ClockFit:
     """Fit the clock of a source's stamps (n,) to the clock of receive times (n,) [s].
 
     A message comes late, never early, so that the fastest ones show the clock: they are on the lower edge of
@@ -162,7 +163,7 @@ def fit_to_receive_times(source: str, stamps: NDArray[np.float64], times: NDArra
     )
 
 
-def _line_below(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
+def _line_below(x: Array, y: Array) -> tuple[float, float]:
     """Value at 0 and slope of the line below all points that is nearest to them: an edge of their hull."""
     order = np.lexsort((y, x))
     hull: list[int] = []
@@ -178,21 +179,19 @@ def _line_below(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, 
     return float(y[a] - slope * x[a]), float(slope)
 
 
-def _turns_down(x: NDArray[np.float64], y: NDArray[np.float64], a: int, b: int, c: int) -> bool:
+def _turns_down(x: Array, y: Array, a: int, b: int, c: int) -> bool:
     """Return True if b is on the line from a to c or above it."""
     return bool((y[b] - y[a]) * (x[c] - x[a]) >= (y[c] - y[a]) * (x[b] - x[a]))
 
 
-def _earliest(
-    x: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _earliest(x: Array, y: Array) -> tuple[Array, Array]:
     """The lowest point of each window of as many points."""
     windows = min(max(int(math.sqrt(len(x))), _FEWEST_WINDOWS), _MOST_WINDOWS)
     lowest = [int(part[np.argmin(y[part])]) for part in np.array_split(np.argsort(x, kind="stable"), windows)]
     return x[lowest], y[lowest]
 
 
-def _median(values: NDArray[np.float64]) -> tuple[float, float, float]:
+def _median(values: Array) -> tuple[float, float, float]:
     """Median and its interval of 95 %, from the ranks between which it is."""
     ordered = np.sort(values)
     rank = int(binom.ppf(0.025, len(values), 0.5))
@@ -214,7 +213,7 @@ def mounting_by_gravity(reference: Signal, source: Signal, mounted: Rotation) ->
     return _align(body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
 
 
-def _align(body: NDArray[np.float64], sensor: NDArray[np.float64], mounted: Rotation) -> SensorMounting:
+def _align(body: Array, sensor: Array, mounted: Rotation) -> SensorMounting:
     """The frame in which directions of the sensor (n, 3) are those of the body (n, 3), by least squares."""
     turned, unknown = mounted, np.eye(3)  # Beforehand each angle has a standard deviation of 1 rad.
     for _ in range(10):

@@ -13,6 +13,7 @@ from segtrack.errors import UnknownNameError
 from segtrack.logs.compare.responses import Responses, TimeCourse, shared_numbers
 from segtrack.logs.compare.sampling import SampledMotion
 
+Array = NDArray[np.float64]
 Alignment = Literal["event", "start", "se3", "none"]
 ALIGNMENTS: tuple[str, ...] = get_args(Alignment)
 
@@ -29,7 +30,7 @@ def check_alignment(alignment: str) -> None:
 
 def aligned_positions(
     simulated: SampledMotion, logged: SampledMotion, alignment: Alignment, event: float | None
-) -> NDArray[np.float64] | None:
+) -> Array | None:
     """Simulated positions, moved onto the logged ones (n, 3) [m]; None if either has none.
 
     Args:
@@ -54,9 +55,7 @@ def aligned_positions(
     return _laid(simulated, logged, int(at))
 
 
-def rigid_motion(
-    points: NDArray[np.float64], targets: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def rigid_motion(points: Array, targets: Array) -> tuple[Array, Array]:
     """Rotation (3, 3) and offset (3,) [m] that lay points (n, 3) onto targets (n, 3) with the least squares.
 
     Umeyama 1991, without the scale.
@@ -68,7 +67,7 @@ def rigid_motion(
     return rotation, target - rotation @ middle
 
 
-def _laid(simulated: SampledMotion, logged: SampledMotion, at: int) -> NDArray[np.float64]:
+def _laid(simulated: SampledMotion, logged: SampledMotion, at: int) -> Array:
     """Simulated positions, turned and shifted on the ground so that x, y and yaw agree at a sample."""
     assert simulated.position is not None and logged.position is not None
     turn = 0.0
@@ -105,7 +104,7 @@ class Error(NamedTuple):
     """
 
     unit: str
-    values: NDArray[np.float64]
+    values: Array
 
     @property
     def rms(self) -> float:
@@ -114,7 +113,7 @@ class Error(NamedTuple):
         return float(np.sqrt(squares.mean())) if len(squares) else float("nan")
 
     @property
-    def squares(self) -> NDArray[np.float64]:
+    def squares(self) -> Array:
         """Squared length of each value that is known (n,)."""
         return np.sum(self.values[np.isfinite(self.values).all(axis=1)] ** 2, axis=1)
 
@@ -199,7 +198,7 @@ class Correlation(NamedTuple):
     independent: float
 
 
-def correlation_of(values: NDArray[np.float64]) -> Correlation:
+def correlation_of(values: Array) -> Correlation:
     """Autocorrelation of a series (n,): bootstrap block length and effective sample size.
 
     The block length is that of Politis and White 2004 for the circular block bootstrap, as corrected by
@@ -231,7 +230,7 @@ def correlation_of(values: NDArray[np.float64]) -> Correlation:
     return Correlation(min(max(round(length), 1), most), independent)
 
 
-def mean_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+def mean_interval(values: Array) -> tuple[float, float]:
     """Interval of `CONFIDENCE` for the mean of a series (n,), by blocks drawn from it.
 
     Circular block bootstrap (Politis and Romano 1992): the series' end meets its beginning. Percentiles of
@@ -249,7 +248,7 @@ def mean_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _autocovariances(spread: NDArray[np.float64], lags: int) -> NDArray[np.float64]:
+def _autocovariances(spread: Array, lags: int) -> Array:
     """Autocovariances of a series without its mean (n,), from lag 0 to `lags` (lags + 1,)."""
     n = len(spread)
     size = 1 << (2 * n - 1).bit_length()

@@ -252,12 +252,12 @@ class Store:
         found = self._base.execute("select cost from costs where key = ?", (key,)).fetchone()
         return None if found is None else float(found[0])
 
-    def residuals(self, key: bytes, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    def residuals(self, key: bytes, shape: tuple[int, ...]) -> Array | None:
         """Residuals of a shape; None if they are not known."""
         found = self._base.execute("select data from residuals where key = ?", (key,)).fetchone()
         return None if found is None else np.frombuffer(found[0]).reshape(shape)
 
-    def put(self, key: bytes, residuals: NDArray[np.float64], whole: bool) -> None:
+    def put(self, key: bytes, residuals: Array, whole: bool) -> None:
         """Keep the cost of a simulation, and its residuals if they are asked for whole."""
         cost = float((residuals**2).sum())
         self._base.execute("insert or replace into costs values (?, ?)", (key, cost))

@@ -32,13 +32,13 @@ from segtrack.logs.mapping.references import (
 )
 from segtrack.robot.motion import Signal
 
+Array = NDArray[np.float64]
+
 _AXIS, _FLATTENING = 6378137.0, 1 / 298.257223563
 """Semi-major axis [m] and flattening of WGS 84 (NIMA TR8350.2, table 3.1)."""
 
 
-def to_local_position(
-    latitude: NDArray[np.float64], longitude: NDArray[np.float64], height: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def to_local_position(latitude: Array, longitude: Array, height: Array) -> Array:
     """Convert positions to east, north and up of the first one (n, 3) [m].
 
     Args:
@@ -65,7 +65,7 @@ def to_local_position(
             [cos_phi * cos_lam, cos_phi * sin_lam, sin_phi],
         ]
     )
-    local: NDArray[np.float64] = (centred - centred[0]) @ axes.T
+    local: Array = (centred - centred[0]) @ axes.T
     return local
 
 
@@ -76,7 +76,7 @@ _NEGATIVE = ("tip down", "nose down", "left side down", "right", "ground faster"
 
 def convert_signals(
     found: MappedQuantity,
-    times: NDArray[np.float64],
+    times: Array,
     kept: NDArray[np.bool_],
     gauge: float | None,
     max_gap: float,
@@ -133,7 +133,7 @@ def convert_signals(
     return signals, problems
 
 
-def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, Array]]:
     """Numbers by the keys of signals, in segtrack's units and signs."""
     reference, unit = found.reference, found.unit
     factor = 1.0 if unit == "" else reference.units[unit]
@@ -170,9 +170,7 @@ def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, N
             yield found.key, sign * factor * next(iter(found.columns.values())).values
 
 
-def belt_speed_converter(
-    reference: BeltSpeed, unit: str
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def belt_speed_converter(reference: BeltSpeed, unit: str) -> Callable[[Array], Array]:
     """Return a function that converts a channel's numbers to belt speeds [m/s], or travels [m]."""
     if reference.table is not None:
         numbers, speeds = np.array(reference.table).T
@@ -185,9 +183,7 @@ def belt_speed_converter(
     return lambda values: factor * values
 
 
-def _unit_quaternions(
-    values: NDArray[np.float64], rows: NDArray[np.intp], path: str
-) -> tuple[NDArray[np.float64], Problem | None]:
+def _unit_quaternions(values: Array, rows: NDArray[np.intp], path: str) -> tuple[Array, Problem | None]:
     lengths = np.linalg.norm(values, axis=1)
     wrong = abs(lengths - 1) > UNIT_LENGTH
     if not wrong.any():

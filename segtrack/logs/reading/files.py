@@ -18,6 +18,7 @@ from segtrack.logs.reading.table import read_table
 from segtrack.logs.reading.table_form import is_text
 from segtrack.robot.motion import Motion, Signal, quantity_of
 
+Array = NDArray[np.float64]
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MAT, _MAT_73 = b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"
 _BAGS = (".mcap", ".bag", ".db3")
@@ -163,7 +164,7 @@ def write_tum(motion: Motion, path: Path) -> Path:
     )
 
 
-def _rows(motion: Motion, times: ArrayLike | None) -> NDArray[np.float64]:
+def _rows(motion: Motion, times: ArrayLike | None) -> Array:
     if times is None:
         return max((signal.times for signal in motion.signals.values()), key=len)
     rows = np.asarray(times, dtype=float)
@@ -172,12 +173,12 @@ def _rows(motion: Motion, times: ArrayLike | None) -> NDArray[np.float64]:
     return rows
 
 
-def _at(signal: Signal, times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _at(signal: Signal, times: Array) -> Array:
     """Values at times, as they are where the signal has no others."""
     return signal.values if np.array_equal(times, signal.times) else signal.at(times)
 
 
-def _columns(key: str, signal: Signal, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def _columns(key: str, signal: Signal, rows: Array) -> dict[str, Array]:
     """The columns of a signal by their headers, NaN outside its times."""
     quantity = quantity_of(key)
     values = np.array(_at(signal, rows))

@@ -25,6 +25,7 @@ from segtrack.logs.reading.table_form import (
     split,
 )
 
+Array = NDArray[np.float64]
 _TUM_NORM = 0.01
 """Largest deviation of the median length of a trajectory's quaternions from 1."""
 
@@ -82,7 +83,7 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
     return Log(path, "csv", channels, abbreviate(damage), notes=tuple(notes), skipped=skipped)
 
 
-def _timed(values: NDArray[np.float64], column: int, damage: list[str], file: str) -> NDArray[np.float64]:
+def _timed(values: Array, column: int, damage: list[str], file: str) -> Array:
     """Return the rows that have a time in a column; the number of the others is added to the damage."""
     timed = has_time(values[:, column])
     if not timed.any():
@@ -131,7 +132,7 @@ class TableRows:
         damage: Sentences on unreadable lines and cells.
     """
 
-    values: NDArray[np.float64]
+    values: Array
     columns: list[int]
     damage: list[str]
 
@@ -183,14 +184,14 @@ class _RowReader:
             i: seconds_of_date for i in columns if form.kinds[i] == "date"
         }
 
-    def at_once(self, text: bytes) -> NDArray[np.float64] | None:
+    def at_once(self, text: bytes) -> Array | None:
         """The rows of sound lines (n, k); None if they are not all sound."""
         form = self.form
         everything = len(self.columns) == len(form.names)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # That there are no rows.
             try:
-                table: NDArray[np.float64] = np.loadtxt(  # type: ignore[call-overload, misc]
+                table: Array = np.loadtxt(  # type: ignore[call-overload, misc]
                     io.BytesIO(_fill_empty_cells(text, form.delimiter)),
                     delimiter=form.delimiter,
                     comments="#" if b"#" in text else None,
@@ -210,7 +211,7 @@ class _RowReader:
             return None
         return table
 
-    def by_line(self, text: bytes) -> Iterator[NDArray[np.float64]]:
+    def by_line(self, text: bytes) -> Iterator[Array]:
         """The rows of lines of which some are not sound, in blocks."""
         lines = text.split(b"\n")
         for start in range(0, len(lines), _BLOCK):
@@ -244,7 +245,7 @@ class _RowReader:
             self.complaints.first_words.setdefault(column, cell)
             return float("nan")
 
-    def last(self, whole: bytes, tail: bytes) -> NDArray[np.float64]:
+    def last(self, whole: bytes, tail: bytes) -> Array:
         """The row of a line that does not end, without its last number if that may have been cut."""
         number = self.form.first + whole.count(b"\n") + 1
         row = self.row(tail, number)
