@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from segtrack.cli.output import JsonFlag, command, say_written, show, words
 from segtrack.courses import bundled_courses, find_course, load_course
+from segtrack.courses.course import Setting
 from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
@@ -17,6 +18,7 @@ from segtrack.description.placement import vehicle_links
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
+PictureFile = Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)]
 CourseName = Annotated[str, typer.Argument(help="Name of a bundled course, or path of a course file.")]
 
 courses = typer.Typer(help="List, check and draw courses for trials.", invoke_without_command=True)
@@ -39,18 +41,16 @@ def _list(context: typer.Context, as_json: JsonFlag = False) -> None:
             "lane_width": course.lane_width,
             "vehicle": course.vehicle,
             "distance": course.distance,
-            "setting": None
-            if course.setting is None
-            else {
-                "name": course.setting.name,
-                "unit": course.setting.unit,
-                "values": list(course.setting.values),
-                "start": course.setting.value,
-            },
+            "setting": None if course.setting is None else _setting(course.setting),
         }
         for name, course in found.items()
     }
     show(courses_table(found), {"courses": summary}, as_json)
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    named = {"name": setting.name, "unit": setting.unit}
+    return {**named, "values": list(setting.values), "start": setting.value}
 
 
 @courses.command("validate")
@@ -59,10 +59,8 @@ def validate_course(file: CourseName) -> None:
     """Check a course file; every mistake is listed with its line."""
     course = load_course(file)
     values = "no setting" if course.setting is None else f"{len(course.setting.values)} settings"
-    words().print(
-        f"{course.name}: valid, {values}, {len(course.gates)} gates, {len(course.walls)} walls",
-        highlight=False,
-    )
+    pieces = f"{len(course.gates)} gates, {len(course.walls)} walls"
+    words().print(f"{course.name}: valid, {values}, {pieces}", highlight=False)
 
 
 @courses.command("schema")
@@ -80,7 +78,7 @@ def draw_course(
         float | None,
         typer.Option(help="Value of what can be raised; the file's own if not given.", show_default=False),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)] = None,
+    out: PictureFile = None,
 ) -> None:
     """Draw a course from above and along its path: heights, walls, start and gates."""
     from segtrack.report.course_figure import draw_course
@@ -117,9 +115,8 @@ def validate(file: VehicleFile) -> None:
     """Check a vehicle file; every mistake is listed, and what segments cannot build."""
     vehicle = load_vehicle(file)
     tracks = len(list(vehicle.mounted_tracks()))
-    words().print(
-        f"{vehicle.name}: valid, {tracks} tracks, {len(vehicle.flippers)} flippers", highlight=False
-    )
+    flippers = len(vehicle.flippers)
+    words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
 
@@ -154,10 +151,7 @@ def urdf(
 
 
 @command
-def draw(
-    file: VehicleFile,
-    out: Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)] = None,
-) -> None:
+def draw(file: VehicleFile, out: PictureFile = None) -> None:
     """Draw a vehicle from the side and from above: segments, grousers, seams and dimensions."""
     from segtrack.report.vehicle_figure import draw_vehicle
 

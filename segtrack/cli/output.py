@@ -241,11 +241,7 @@ def film_options(
 
 
 def _pixels(size: str) -> tuple[int, int]:
-    """Width and height of `640x360` and the like [pixels].
-
-    Raises:
-        InvalidValueError: It is something else.
-    """
+    """Width and height of `640x360` and the like [pixels]."""
     width, _, height = size.partition("x")
     if not (width.isdecimal() and height.isdecimal()):
         raise InvalidValueError("frame-size [pixels]", "width x height, as 640x360", size)

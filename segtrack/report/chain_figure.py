@@ -26,6 +26,7 @@ from segtrack.report.side_view import (
     Polygon,
     Role,
     SidePose,
+    colour_of,
     label_axes,
     new_figure,
     paint,
@@ -180,7 +181,7 @@ def draw_shoes(
 def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: Load) -> None:
     """A load over the shoes' numbers, and between which values each shoe's was at other times."""
     for i, track in enumerate(tracks):
-        values, colour = _of(history, track, load), SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        values, colour = _of(history, track, load), colour_of(i)
         shoes = np.arange(values.shape[1])
         low, high = values.min(axis=0), values.max(axis=0)
         axes.fill_between(shoes, low, high, color=colour, alpha=0.15, linewidth=0, step="mid")
@@ -196,7 +197,7 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
     window = min(len(time), max(1, round(_SMOOTHED / float(time[1] - time[0])))) if len(time) > 1 else 1
     count = np.convolve(np.ones(len(time)), np.ones(window), mode="same")
     for i, track in enumerate(history.readings):
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         style: dict[str, Any] = {"color": colour, "linewidth": 1, "label": track}
         raw = history.over_time(track, "drive_torque")
         mean = np.convolve(raw, np.ones(window), mode="same") / count
@@ -294,7 +295,5 @@ def _plot_forces(axes: Axes, trajectory: Motion) -> None:
     width = min(len(trajectory.times), max(1, round(0.25 / interval)))
     for i, (name, force) in enumerate(trajectory.by_name("track_force").items()):
         smooth = np.convolve(force, np.ones(width) / width, mode="same")
-        axes.plot(
-            trajectory.times, smooth, color=SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)], linewidth=1, label=name
-        )
+        axes.plot(trajectory.times, smooth, color=colour_of(i), linewidth=1, label=name)
     axes.legend(loc="upper left", fontsize=8, ncols=3)

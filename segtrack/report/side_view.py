@@ -167,17 +167,13 @@ FILL: dict[Role, tuple[str, float]] = {
 """Colour and opacity by what a polygon shows."""
 GROUND = "#d9cfc1"
 GROUND_EDGE = "#7a6a55"
-SEGMENT_COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#8c564b",
-    "#7f7f7f",
-)
+SEGMENT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f")
 """Told apart by most eyes (Okabe and Ito)."""
+
+
+def colour_of(i: int) -> str:
+    """The i-th of `SEGMENT_COLOURS`, from the first again after the last."""
+    return SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
 
 
 def new_figure(width: float, height: float) -> Figure:

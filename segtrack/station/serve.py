@@ -266,11 +266,7 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def _origins(options: StationOptions, port: int) -> list[str]:
-    """Return the allowed origins, the one of the link first.
-
-    Raises:
-        InvalidValueError: All addresses are listened on and no origin is given, or one is none.
-    """
+    """Return the allowed origins, the one of the link first."""
     for origin in options.origins:
         scheme, separator, rest = origin.partition("://")
         if scheme not in ("http", "https") or not separator or not rest or "/" in rest:

@@ -20,15 +20,7 @@ from segtrack.cli.log.options import (
     clock_deviations,
     replayed,
 )
-from segtrack.cli.output import (
-    JsonFlag,
-    OutFolder,
-    command,
-    counting,
-    finish,
-    results_folder,
-    say_written,
-)
+from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError
 from segtrack.reproduce.options import EngineChoice, TrackModel
 

@@ -24,7 +24,10 @@ from segtrack.cli.output import (
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.reproduce.options import EngineChoice, TrackModel
 
-EXAMPLE_CLIMBS = "okada"
+if TYPE_CHECKING:
+    from segtrack.logs.fit.evaluate import Pool
+
+EXAMPLE_CLIMBS, EXAMPLE_TURNS = "okada", "maxxii"
 
 
 @command
@@ -76,9 +79,6 @@ def climbs(
     finish(Outcome(climbs_tables(result), summary, files, interrupted=ended), folder, as_json)
 
 
-EXAMPLE_TURNS = "maxxii"
-
-
 @command
 def turns(
     log: Annotated[str, typer.Argument(help="The table, or maxxii, which is bundled.")] = EXAMPLE_TURNS,
@@ -88,8 +88,7 @@ def turns(
     ] = None,
     vehicle: VehicleOption = None,
     track_model: Annotated[
-        list[str],
-        typer.Option(help="What drives, or uniform pressure (planar friction); may be repeated."),
+        list[str], typer.Option(help="What drives, or uniform pressure (planar friction); may be repeated.")
     ] = ["uniform pressure", "compliant"],  # noqa: B006
     jobs: Jobs = None,
     out: OutFolder = None,
@@ -107,11 +106,8 @@ def turns(
     bundled = log == EXAMPLE_TURNS and mapping is None
     if mapping is None and not bundled:
         raise InvalidValueError("--mapping", "given with a table of your own", Phrase("none"))
-    mapped = map_file(
-        DATA / "maxxii_indoor.csv" if bundled else log,
-        mapping if mapping is not None else DATA / "maxxii_indoor.yaml",
-        vehicle,
-    )
+    table_file = DATA / "maxxii_indoor.csv" if bundled else log
+    mapped = map_file(table_file, mapping or DATA / "maxxii_indoor.yaml", vehicle)
     chosen = mapped.mapping.file
     if not mapped.is_steady:
         raise InvalidValueError(f"rows of mapping {mapped.mapping.name}", "steady", chosen.rows)
@@ -125,19 +121,12 @@ def turns(
     for note in mapped.notes:
         words().print(note, markup=False, highlight=False)
     with counting("turning", part_count(table) * len(track_model)) as done:
-        comparisons = [
-            compare_turns(
-                table, simulate_table(description, table, model, workers=jobs, on_part=done), description
-            )
-            for model in track_model
-        ]
+        simulated = [simulate_table(description, table, m, workers=jobs, on_part=done) for m in track_model]
+        comparisons = [compare_turns(table, driven, description) for driven in simulated]
     summary = {"comparisons": [comparison.summary() for comparison in comparisons]}
     files = {"turns.json": summary, "turns.png": draw_turns(comparisons)}
     finish(Outcome([turns_table(comparison) for comparison in comparisons], summary, files), folder, as_json)
 
-
-if TYPE_CHECKING:
-    from segtrack.logs.fit.evaluate import Pool
 
 OverRay = Annotated[bool, typer.Option("--ray", help="Simulate on Ray's machines instead.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")]

@@ -5,12 +5,4 @@ from segtrack.logs.clocks.estimates import Estimate
 from segtrack.logs.clocks.motion_fit import fit_clock
 from segtrack.logs.clocks.views import SEEN, Seen
 
-__all__ = [
-    "SEEN",
-    "ClockFit",
-    "Estimate",
-    "SensorMounting",
-    "Seen",
-    "fit_clock",
-    "fit_to_receive_times",
-]
+__all__ = ["SEEN", "ClockFit", "Estimate", "SensorMounting", "Seen", "fit_clock", "fit_to_receive_times"]

@@ -43,11 +43,7 @@ class SensorMounting:
 
     @classmethod
     def of(
-        cls,
-        by: Sight,
-        turned: Rotation,
-        covariance: Array,
-        quantile: float = NORMAL_QUANTILE,
+        cls, by: Sight, turned: Rotation, covariance: Array, quantile: float = NORMAL_QUANTILE
     ) -> SensorMounting:
         """Return a mounting from its rotation, with the covariance of small turns about its axes [rad^2]."""
         step = 1e-6

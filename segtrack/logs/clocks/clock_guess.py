@@ -142,12 +142,7 @@ def _correlations(ours: Array, theirs: Array) -> _Curve:
 
 
 def _correlation_problem(curve: _Curve, opposed: _Curve | None) -> Phrase | None:
-    """Reason not to trust the best correlation of a curve; None if there is none.
-
-    Args:
-        curve: Correlations at the skew with the best one.
-        opposed: Correlations at the skew with the most negative one; None where signs are not seen.
-    """
+    """Reason not to trust a curve's best correlation, beside that at the skew with the most negative one."""
     weighed = curve.weighed
     peak = int(np.argmax(weighed))
     best = float(curve.values[peak])

@@ -54,12 +54,10 @@ def fit_clock(
             found = _fit(ours[what], theirs[what])
             if not isinstance(found, Phrase):
                 fit = _describe(source.name, reference.name, theirs[what], *found, mounted)
-                name, turned = (
-                    (reference.name, reference_mounted)
-                    if _leads(theirs[what], ours[what])
-                    else (source.name, mounted)
-                )
-                fit = _add_bias(fit, found[0], name, turned)
+                biased = (source.name, mounted)
+                if _leads(theirs[what], ours[what]):
+                    biased = (reference.name, reference_mounted)
+                fit = _add_bias(fit, found[0], *biased)
                 return _add_gravity(fit, reference, source, mounted)
             complaints.append(f"by {what}: {found}")
     if not complaints:

@@ -135,10 +135,8 @@ class Overlay:
             if len(bias := values[self.layout.bias]):  # The reference's.
                 change = change - bias * np.diff(rows.times)[:, None]
         else:
-            change = compute_increments(
-                source.subtract_bias(values[self.layout.bias]), self.to_source_clock(values, rows.times)
-            )
-            change = change * (1 + values[1])
+            rates = source.subtract_bias(values[self.layout.bias])
+            change = compute_increments(rates, self.to_source_clock(values, rows.times)) * (1 + values[1])
         return change[rows.kept]
 
     def predict(self, values: Array, seen: Array) -> Array:
@@ -149,9 +147,8 @@ class Overlay:
 
     def residual(self, values: Array, rows: ComparedIncrements) -> Array:
         """Return the reference's increments less the predicted ones (m, k)."""
-        return rows.change[rows.kept] - self.predict(
-            values, self.source_increments(values, rows, self.source)
-        )
+        seen = self.source_increments(values, rows, self.source)
+        return rows.change[rows.kept] - self.predict(values, seen)
 
     def jacobian(self, values: Array, rows: ComparedIncrements, source: View) -> Array:
         """Derivatives of the predictions from a source (m, k, p)."""
@@ -177,19 +174,16 @@ class Overlay:
             for i, step in enumerate((1e-4, 1e-5)):
                 more, less = values.copy(), values.copy()
                 more[i], less[i] = values[i] + step, values[i] - step
-                changes.append(
-                    (self.source_increments(more, rows, source) - self.source_increments(less, rows, source))
-                    / (2 * step)
-                )
+                above, below = (self.source_increments(values, rows, source) for values in (more, less))
+                changes.append((above - below) / (2 * step))
             return changes[0], changes[1]
         slow, since = 1 + values[1], rows.times - self.origin - values[0]
         at = self.to_source_clock(values, rows.times)
         samples = source.subtract_bias(values[self.layout.bias]).values.reshape(len(source.times), -1)
         rates = np.stack([np.interp(at, source.times, column) for column in samples.T], axis=1)
         passed = np.diff(rates * since[:, None], axis=0) / slow
-        return -np.diff(rates, axis=0)[rows.kept], self.source_increments(
-            values, rows, source
-        ) / slow - passed[rows.kept]
+        by_skew = self.source_increments(values, rows, source) / slow - passed[rows.kept]
+        return -np.diff(rates, axis=0)[rows.kept], by_skew
 
     def noise_model(self, values: Array, rows: ComparedIncrements) -> NoiseModel:
         """Covariance of the residuals, from the noise of both."""

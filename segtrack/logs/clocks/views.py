@@ -56,9 +56,8 @@ class View:
         """Return the view smoothed by a triangular mean over a width before and after each time [s]."""
         if width <= 0:
             return self
-        values = (
-            same_signs(self.values) if self.values.ndim > 1 and self.values.shape[1] == 4 else self.values
-        )
+        is_orientation = self.values.ndim > 1 and self.values.shape[1] == 4
+        values = same_signs(self.values) if is_orientation else self.values
         columns = values.reshape(len(self.times), -1).T
         for _ in range(2):
             columns = np.stack([_box_mean(self.times, column, width / 2) for column in columns])
@@ -172,11 +171,9 @@ def _box_mean(times: Array, values: Array, reach: float) -> Array:
         return sums[i] + values[i] * since + slope * since**2 / 2
 
     inside = reach_there > 0
-    means = values.copy()
-    spans = 2 * reach_there[inside]
-    means[inside] = (
-        integral((times + reach_there)[inside]) - integral((times - reach_there)[inside])
-    ) / spans
+    means, ends = values.copy(), (times + reach_there, times - reach_there)
+    above, below = (integral(end[inside]) for end in ends)
+    means[inside] = (above - below) / (2 * reach_there[inside])
     return means
 
 
@@ -249,10 +246,8 @@ def _between(samples: Array, times: Array) -> sparse.csr_matrix:
     i = np.clip(np.searchsorted(samples, times, side="right") - 1, 0, len(samples) - 2)
     part = (times - samples[i]) / (samples[i + 1] - samples[i])
     rows = np.arange(len(times))
-    data, places = (
-        np.concatenate([1 - part, part]),
-        (np.concatenate([rows, rows]), np.concatenate([i, i + 1])),
-    )
+    places = np.concatenate([rows, rows]), np.concatenate([i, i + 1])
+    data = np.concatenate([1 - part, part])
     return sparse.csr_matrix((data, places), shape=(len(times), len(samples)))
 
 

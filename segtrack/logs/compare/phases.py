@@ -212,12 +212,7 @@ def _between(marks: Mapping[str, float], end: float) -> tuple[Phase, ...]:
 def _slid_back(motion: Motion, times: Array, lift: int, top: int, low: int) -> str:
     """Why the nose's coming down is no crest; empty if it is one, or no height is known that says otherwise.
 
-    Args:
-        motion: Motion of the vehicle.
-        times: Times of samples (n,) [s].
-        lift: Sample at which its nose rises.
-        top: Sample at which its nose is highest.
-        low: Sample at which its nose is down again.
+    `lift`, `top` and `low` are the samples at which the nose rises, is highest, and is down again.
     """
     position = motion.signals.get("position")
     if position is None:

@@ -83,10 +83,8 @@ def _courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, TimeC
         if speed is not None:
             yield f"belt speed {side}", _course("m/s", motion.times, speed)
         if force is not None:
-            yield (
-                f"belt force {side}",
-                _course("N", motion.middles, motion.sums(force) * SAMPLE_TIME / WINDOW),
-            )
+            means = motion.sums(force) * SAMPLE_TIME / WINDOW
+            yield f"belt force {side}", _course("N", motion.middles, means)
     for flipper in motion.motion.flippers:
         angle = motion.values(f"flipper_angle.{flipper}")
         if angle is not None:

@@ -132,11 +132,7 @@ def _mapped(file: FitFile) -> Iterator[tuple[str, MappedLog]]:
 
 
 def _common(mapped: Mapping[str, MappedLog]) -> str:
-    """The vehicle that all mappings name.
-
-    Raises:
-        InvalidValueError: They name none, or several.
-    """
+    """The vehicle that all mappings name; an error if they name none, or several."""
     names = {log.mapping.file.vehicle for log in mapped.values()}
     if len(names) > 1 or None in names:
         got = Phrase(", ".join(sorted(str(name or "none") for name in names)))

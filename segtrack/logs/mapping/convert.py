@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,20 +97,16 @@ def convert_signals(
     """
     reference = found.reference
     if isinstance(reference, BeltSpeed) and reference.is_twist and (reference.gauge or gauge) is None:
-        message = (
-            "is missing: a twist becomes belt speeds with the distance of the tracks [m], or with a vehicle"
-        )
-        return {}, [Problem(f"{found.path}.gauge", message)]
+        ways = "with the distance of the tracks [m], or with a vehicle"
+        return {}, [Problem(f"{found.path}.gauge", f"is missing: a twist becomes belt speeds {ways}")]
     signals: dict[str, Signal] = {}
     problems: list[Problem] = []
     rows = fewest = int(kept.sum())
     for key, values in _values(found, gauge):
         there = kept & np.isfinite(values.reshape(len(values), -1)).all(axis=1)
         if not there.any():
-            names = " and ".join(found.names)
-            problems.append(
-                Problem(found.path, f"has no numbers: {names} has none in any of {len(values)} rows")
-            )
+            none = f"{' and '.join(found.names)} has none in any of {len(values)} rows"
+            problems.append(Problem(found.path, f"has no numbers: {none}"))
             continue
         when, numbers = times[there], values[there]
         if isinstance(reference, Orientation):
@@ -222,6 +219,4 @@ def convert_steady_rows(
         return {}, [Problem("quantities", "must have a row in which all of them have a number")]
     if len(whole) < len(numbers):
         notes.append(f"{len(numbers) - len(whole)} of {len(numbers)} rows lack a number: left out")
-    return {
-        key: Signal(whole, signal.at(whole), signal.std, signal.source) for key, signal in signals.items()
-    }, []
+    return {key: replace(signal, times=whole, values=signal.at(whole)) for key, signal in signals.items()}, []

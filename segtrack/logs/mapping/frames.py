@@ -109,10 +109,9 @@ def _turn_angles(signals: Mapping[str, Signal], mount: Rotation, world: Rotation
         return {}
     body = world * Rotation.from_quat(attitude.values) * mount.inv()
     yaw, pitch, roll = body.as_euler("ZYX").T
-    turned = {"roll": roll, "pitch": -pitch, "yaw": yaw}
     return {
         name: replace(signals[name], times=attitude.times, values=np.unwrap(values))
-        for name, values in turned.items()
+        for name, values in zip(ANGLES, (roll, -pitch, yaw), strict=True)
     }
 
 

@@ -17,7 +17,7 @@ from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.reading.inspection import ClockView, Inspection, SourceView, delays, gaps_of
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
 
 _PPM = 1e-3
 """Skews below it are in millionths."""
@@ -151,7 +151,7 @@ def _draw_sources(axes: Axes, log: Log, sources: Sequence[SourceView], start: fl
         edges = gaps_of(times)
         begins, ends = times[np.concatenate([[0], edges + 1])], times[np.concatenate([edges, [-1]])]
         spans = [(float(begin), float(end - begin)) for begin, end in zip(begins, ends, strict=True)]
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         axes.broken_barh(spans, (i - 0.35, 0.7), color=colour, linewidth=0.8, edgecolor=colour)
     axes.set_yticks(range(len(sources)), [source.name for source in sources], fontsize=8, parse_math=False)
     axes.invert_yaxis()
@@ -165,7 +165,7 @@ def _draw_clocks(axes: Axes, channels: Sequence[Channel], start: float) -> None:
     for i, channel in enumerate(channels):
         assert channel.stamps is not None
         late = delays(channel.stamps, channel.times) * 1e3
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         axes.plot(*_line(channel.times - start, late), color=colour, linewidth=0.9, label=channel.source)
     for text in axes.legend(fontsize=6).get_texts():
         text.set_parse_math(False)

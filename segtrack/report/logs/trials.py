@@ -22,8 +22,7 @@ from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 def climbs_tables(result: ClimbsResult) -> list[Table]:
     """Each trial; how often predictions are right; step limits."""
-    tables = [_trials(result), _confusion(result)]
-    return [*tables, _limits(result)] if result.limits else tables
+    return [_trials(result), _confusion(result), *([_limits(result)] if result.limits else [])]
 
 
 def _trials(result: ClimbsResult) -> Table:
@@ -45,8 +44,7 @@ def _trials(result: ClimbsResult) -> Table:
 
 
 def _here(trial: TrialResult) -> str:
-    words = trial.nominal if trial.nominal != "climbed" else "climbed"
-    return words if trial.predicted != "undecided" else f"undecided ({words})"
+    return trial.nominal if trial.predicted != "undecided" else f"undecided ({trial.nominal})"
 
 
 def _confusion(result: ClimbsResult) -> Table:
@@ -122,10 +120,8 @@ def draw_climbs(result: ClimbsResult) -> Figure:
     figure = new_figure(3.5 + 2.0 * max(len(groups), 2), 6.0)
     axes = figure.add_subplot()
     top = 1.15 * max((1e3 * trial.trial.height for trial in result.trials), default=100.0)
-    tops = [
-        1e3 * high for limit in result.limits for high in (limit.robot.high, limit.simulated.high) if high
-    ]
-    top = max([top, *(1.05 * high for high in tops)])
+    highs = [high for limit in result.limits for high in (limit.robot.high, limit.simulated.high) if high]
+    top = max([top, *(1.05 * (1e3 * high) for high in highs)])
     for limit in result.limits:
         at = groups.index(limit.condition)
         _band(axes, at - _ASIDE, limit.robot, _ROBOT, top)
@@ -222,21 +218,18 @@ def turns_table(comparison: SteadyComparison) -> Table:
             group.name,
             str(len(group.rows)),
             f"{_median(group.measured_ratio)}, {_median(group.simulated_ratio)}",
-            _with_interval(group.ratio),
+            _median(group.ratio, interval=True),
             ", ".join(slips) or "-",
             end_section=i == 0,
         )
     return table
 
 
-def _median(spread: Spread | None) -> str:
-    return "-" if spread is None else f"{spread.median:.2f}"
-
-
-def _with_interval(spread: Spread | None) -> str:
+def _median(spread: Spread | None, interval: bool = False) -> str:
     if spread is None:
         return "-"
-    return f"{spread.median:.2f} ({spread.interval[0]:.2f} to {spread.interval[1]:.2f})"
+    ends = f" ({spread.interval[0]:.2f} to {spread.interval[1]:.2f})" if interval else ""
+    return f"{spread.median:.2f}{ends}"
 
 
 def draw_turns(comparisons: Sequence[SteadyComparison]) -> Figure:
@@ -272,8 +265,6 @@ def _draw_classes(axes: Axes, comparisons: Sequence[SteadyComparison]) -> None:
         axes.hlines(aside, *intervals, color=colour, linewidth=4.0)
         axes.plot(medians, aside, "o", color=colour, markersize=5)
     axes.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
-    labels = [f"{group.name} ({len(group.rows)})" for group in groups]
-    axes.set_yticks(places, labels, fontsize=8)
-    axes.set_xlabel("measured / simulated yaw rate [-]")
-    axes.set_title("quartiles (thin), 95 % of the median (thick)", loc="left", fontsize=9)
-    axes.grid(alpha=0.25)
+    axes.set_yticks(places, [f"{group.name} ({len(group.rows)})" for group in groups], fontsize=8)
+    title = "quartiles (thin), 95 % of the median (thick)"
+    label_axes(axes, "measured / simulated yaw rate [-]", "", title, size=9)
