@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from mcap.stream_reader import CRCValidationError, StreamReader
 from numpy.typing import NDArray
 from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
 
 from segtrack.errors import RecordingFileError, SegtrackError
 from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command
@@ -35,15 +35,50 @@ TYPES = {
 """Message type of each topic."""
 TICK_NANOSECONDS = round(TICK * 1e9)
 _BELTS, _FLATTEN = ("left belts", "right belts"), "flatten flippers"
-_STORE = get_typestore(Stores.ROS2_HUMBLE)
-_OF = _STORE.types
+STORE = get_typestore(Stores.ROS2_HUMBLE)
+"""Message types of ROS 2 Humble."""
 _NONE = np.empty(0)
-_UNKNOWN = np.zeros(36)
+UNKNOWN = np.zeros(36)
+"""A covariance that is not given."""
+
+
+def make(kind: str, *values: Any) -> Any:
+    """Make a message of a type from its fields, in their order."""
+    return STORE.types[kind](*values)
+
+
+def make_header(time: int, frame: str) -> Any:
+    """Make a header with a time [ns]."""
+    return make("std_msgs/msg/Header", make("builtin_interfaces/msg/Time", *divmod(time, 10**9)), frame)
+
+
+def make_vector(values: Array) -> Any:
+    """Make a vector of three numbers."""
+    return make("geometry_msgs/msg/Vector3", *values.tolist())
+
+
+def make_pose(position: Array, orientation: Array) -> Any:
+    """Make a pose of a position (3,) [m] and a quaternion (x, y, z, w)."""
+    place = make("geometry_msgs/msg/Point", *position.tolist())
+    return make("geometry_msgs/msg/Pose", place, make("geometry_msgs/msg/Quaternion", *orientation.tolist()))
+
+
+def make_odometry(header: Any, position: Array, orientation: Array, velocity: Array, spin: Array) -> Any:
+    """Make an odometry: pose in the world, velocities [m/s], [rad/s] in the frame `body`."""
+    pose = make("geometry_msgs/msg/PoseWithCovariance", make_pose(position, orientation), UNKNOWN)
+    twist = make("geometry_msgs/msg/Twist", make_vector(velocity), make_vector(spin))
+    moving = make("geometry_msgs/msg/TwistWithCovariance", twist, UNKNOWN)
+    return make("nav_msgs/msg/Odometry", header, "body", pose, moving)
+
+
+def serialize(kind: str, message: Any) -> bytes:
+    """Serialise a message of a type."""
+    return bytes(STORE.serialize_cdr(message, kind))
 
 
 def definition(kind: str) -> bytes:
     """Return a message type's definition, with all types in it."""
-    return _STORE.generate_msgdef(kind, ros_version=2)[0].encode()
+    return STORE.generate_msgdef(kind, ros_version=2)[0].encode()
 
 
 def command_message(tick: int, command: Command, flippers: Sequence[str]) -> bytes:
@@ -65,7 +100,7 @@ def read_command(data: bytes) -> Command:
         ValueError: It is none.
         InvalidValueError: One of its numbers is not finite.
     """
-    message: Any = _STORE.deserialize_cdr(data, TYPES[COMMAND])
+    message: Any = STORE.deserialize_cdr(data, TYPES[COMMAND])
     values = dict(zip(message.name, message.velocity.tolist(), strict=True))
     left, right, flatten = (values.pop(name, None) for name in (*_BELTS, _FLATTEN))
     if left is None or right is None or flatten is None:
@@ -75,14 +110,16 @@ def read_command(data: bytes) -> Command:
 
 def array_message(label: str, values: Array) -> bytes:
     """Return the message of a row of numbers with its label."""
-    dimension = _OF["std_msgs/msg/MultiArrayDimension"](label, len(values), len(values))
-    return _serialized(POSE, _OF[TYPES[POSE]](_OF["std_msgs/msg/MultiArrayLayout"]([dimension], 0), values))
+    dimension = make("std_msgs/msg/MultiArrayDimension", label, len(values), len(values))
+    return serialize(
+        TYPES[POSE], make(TYPES[POSE], make("std_msgs/msg/MultiArrayLayout", [dimension], 0), values)
+    )
 
 
 def array_length(data: bytes) -> int:
     """Return the number of values in the row of a message; -1 if it is none."""
     try:
-        message: Any = _STORE.deserialize_cdr(data, TYPES[POSE])
+        message: Any = STORE.deserialize_cdr(data, TYPES[POSE])
     except (SerdeError, ValueError):
         return -1
     return len(message.data)
@@ -90,48 +127,24 @@ def array_length(data: bytes) -> int:
 
 def odometry_message(tick: int, pose: Array, before: Array, span: float) -> bytes:
     """Return the odometry: body in the world, and mean velocity over `span` [s] in the body frame."""
-    kinds = "Point", "Quaternion", "Vector3"
-    point, quaternion, vector = (_OF[f"geometry_msgs/msg/{kind}"] for kind in kinds)
-    velocity, spin = _mean_motion(before, pose, span)
-    place = _OF["geometry_msgs/msg/Pose"](point(*pose[:3].tolist()), quaternion(*pose[3:].tolist()))
-    twist = _OF["geometry_msgs/msg/Twist"](vector(*velocity), vector(*spin))
-    message = _OF[TYPES[ODOMETRY]](
-        _header(tick, "world"),
-        "body",
-        _OF["geometry_msgs/msg/PoseWithCovariance"](place, _UNKNOWN),
-        _OF["geometry_msgs/msg/TwistWithCovariance"](twist, _UNKNOWN),
-    )
-    return _serialized(ODOMETRY, message)
-
-
-def _mean_motion(before: Array, after: Array, span: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return mean velocity [m/s] and angular velocity [rad/s] between poses, in the later one's frame."""
-    x, y, z, w = after[3:].tolist()
-    dx, dy, dz = (after[:3] - before[:3]).tolist()
-    # Turned back by the later orientation: v + 2 w (v x u) + 2 (v x u) x u with its vector part u.
-    cx, cy, cz = dy * z - dz * y, dz * x - dx * z, dx * y - dy * x
-    moved = (
-        dx + 2 * (w * cx + cy * z - cz * y),
-        dy + 2 * (w * cy + cz * x - cx * z),
-        dz + 2 * (w * cz + cx * y - cy * x),
-    )
-    # The turn since: the earlier orientation's conjugate times the later one.
-    a, b, c, d = before[3:].tolist()
-    sines = (d * x - a * w - b * z + c * y, d * y - b * w - c * x + a * z, d * z - c * w - a * y + b * x)
-    cosine, sine = d * w + a * x + b * y + c * z, math.hypot(*sines)
-    factor = 2 * math.atan2(math.copysign(sine, cosine), abs(cosine)) / sine if sine > 0 else 0.0
-    return tuple(part / span for part in moved), tuple(factor * part / span for part in sines)
+    turned = Rotation.from_quat(pose[3:])
+    velocity = turned.inv().apply(pose[:3] - before[:3]) / span
+    spin = (Rotation.from_quat(before[3:]).inv() * turned).as_rotvec() / span
+    header = make_header(tick * TICK_NANOSECONDS, "world")
+    return serialize(TYPES[ODOMETRY], make_odometry(header, pose[:3], pose[3:], velocity, spin))
 
 
 def joints_message(tick: int, names: Sequence[str], positions: Array, velocities: Array = _NONE) -> bytes:
     """Return the message of flipper angles [rad] and belt travels [m], or of their rates."""
-    message = _OF[TYPES[JOINTS]](_header(tick, ""), list(names), positions, velocities, _NONE)
-    return _serialized(JOINTS, message)
+    message = make(
+        TYPES[JOINTS], make_header(tick * TICK_NANOSECONDS, ""), list(names), positions, velocities, _NONE
+    )
+    return serialize(TYPES[JOINTS], message)
 
 
 def event_message(event: Mapping[str, Any]) -> bytes:
     """Return the message of an event, as JSON."""
-    return _serialized(EVENTS, _OF[TYPES[EVENTS]](json.dumps(event, allow_nan=False)))
+    return serialize(TYPES[EVENTS], make(TYPES[EVENTS], json.dumps(event, allow_nan=False)))
 
 
 def read_event(data: bytes) -> dict[str, Any]:
@@ -140,20 +153,11 @@ def read_event(data: bytes) -> dict[str, Any]:
     Raises:
         ValueError: It is none.
     """
-    message: Any = _STORE.deserialize_cdr(data, TYPES[EVENTS])
+    message: Any = STORE.deserialize_cdr(data, TYPES[EVENTS])
     event = json.loads(message.data)
     if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
         raise ValueError("an event without its kind")
     return event
-
-
-def _header(tick: int, frame: str) -> Any:
-    stamp = _OF["builtin_interfaces/msg/Time"](*divmod(tick * TICK_NANOSECONDS, 10**9))
-    return _OF["std_msgs/msg/Header"](stamp, frame)
-
-
-def _serialized(topic: str, message: Any) -> bytes:
-    return bytes(_STORE.serialize_cdr(message, TYPES[topic]))
 
 
 _FOREIGN = "must be a recording of a drive by segtrack"
