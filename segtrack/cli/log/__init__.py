@@ -1,4 +1,4 @@
-"""`segtrack log`: recordings of physical robots, a module a command."""
+"""`segtrack log`: recordings of physical robots."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import Jobs, VehicleOption
+from segtrack.cli.log.compare import Jobs, VehicleOption
 from segtrack.cli.output import (
     JsonFlag,
     OutFolder,

@@ -14,8 +14,7 @@ from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
 from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
-from segtrack.logs.mapping.frames import move_to_origin, turn_to_body
-from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece
+from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
 from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.source_clocks import (

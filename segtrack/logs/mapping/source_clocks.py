@@ -15,7 +15,7 @@ from segtrack.errors import ClockError, Problem
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
-from segtrack.logs.mapping.frames import rotation_from_rpy
+from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.quantities import AngularVelocity
 from segtrack.logs.mapping.references import TIME

@@ -159,6 +159,11 @@ def has_belts(motion: Motion, source: BeltSource) -> bool:
 def schedule(motion: Motion, source: BeltSource, flippers: Mapping[str, float], clock: Clock) -> Schedule:
     """Return the commands of belts and flippers of a log.
 
+    Commands are held from sample to sample, as the controller of a drive holds the last one that it got;
+    before the first one belts stand. What was measured is a motion, which goes on between samples, so it is
+    interpolated linearly: belts get the mean over each control step, by which their travel is exact, and
+    flippers the angle at its end.
+
     Args:
         motion: The log.
         source: Commands or measurements; flippers for which it has only the

@@ -94,7 +94,16 @@ class Maturity:
 
 
 def judge_maturity(evidence: Evidence) -> Maturity:
-    """The level that evidence earns; no option decides it alone."""
+    """The level that evidence earns; no option decides it alone.
+
+    Levels are those of O. Balling et al., "AVT-248 Next-Generation NATO Reference Mobility Model (NG-NRMM)
+    Development", NATO STO, 2019, as table 2.2 of A. Korner, "Influence of Track-Assembly Geometry on Mobility
+    Over Rigid Terrain", Chalmers, 2024, has them. There they were assigned to teams "based on their
+    performance", by what rule is not said. The rule here is our own: a level is earned by evidence of its
+    kind, if all quantities of the whole drive agree with the log within their uncertainty. One without a
+    known uncertainty does not agree, nor does one that log or simulation lacks, nor one that agrees because
+    its uncertainty was stated to be large.
+    """
     kind, why = _kind(evidence)
     agreement = tuple(_agreement(evidence))
     disagreement = tuple(_disagreement(evidence))
