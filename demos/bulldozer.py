@@ -16,7 +16,7 @@ from segtrack.experiments.histories import ChainHistory, ChainRecorder
 from segtrack.files import write_figure
 from segtrack.rendering import Camera
 from segtrack.report.chain_figure import LOADS, draw_shoes
-from segtrack.report.style import new_figure
+from segtrack.report.side_view import new_figure
 
 DITCH = terrain.TrapezoidDitch(depth=0.7, top_length=6.0, bottom_length=0.0, distance=2.6)
 SPEED = 0.8

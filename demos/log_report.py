@@ -22,14 +22,13 @@ from segtrack.description import load_vehicle
 from segtrack.files import write_csv, write_figure, write_text
 from segtrack.logs import Motion
 from segtrack.logs.compare import compare
-from segtrack.logs.fit.parameters import with_parameters
+from segtrack.logs.fit.unknowns import with_parameters
 from segtrack.logs.mapping import load_mapping, map_log
 from segtrack.logs.reading import read_log
 from segtrack.logs.replay import ReplaySettings, load_terrain, replay
-from segtrack.logs.replay.simulate import MotionRecorder
+from segtrack.logs.replay.replay import MotionRecorder
 from segtrack.report.logs.gather import gather
-from segtrack.report.logs.output import report_html
-from segtrack.report.logs.report_figures import draw_side_views
+from segtrack.report.logs.output import draw_side_views, report_html
 
 TERRAIN = "okada-step"
 ROBOT = {"com_x": -0.08, "drive_lag": 0.15}

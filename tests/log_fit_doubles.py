@@ -6,7 +6,7 @@ import numpy as np
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.logs.fit import MotionCase, with_parameters
-from segtrack.logs.fit.parameters import PARAMETERS
+from segtrack.logs.fit.unknowns import PARAMETERS
 from segtrack.robot.motion import Motion, Signal
 
 STD = {"pitch": 0.01, "belt_speed.left": 0.005}

@@ -9,7 +9,7 @@ from segtrack.description import load_vehicle
 from segtrack.logs import Motion
 from segtrack.logs.replay import LoadedTerrain, parse_terrain
 from segtrack.logs.replay.path import Shift
-from segtrack.logs.replay.simulate import MotionRecorder
+from segtrack.logs.replay.replay import MotionRecorder
 from segtrack.logs.replay.touch import first_touch
 from segtrack.robot import Robot
 from segtrack.world import World, resolve

@@ -20,15 +20,13 @@ from segtrack.errors import MappingFileError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, Uncertainty
 from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.fit.parameters import values_of, with_parameters
-from segtrack.logs.fit.vehicle_file import unfitted_hash
+from segtrack.logs.fit.result import unfitted_hash
+from segtrack.logs.fit.unknowns import values_of, with_parameters
 from segtrack.logs.mapping import parse_mapping
 from segtrack.logs.replay import parse_terrain
-from segtrack.report.logs.content import Input, Instant, ReportContent
+from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.report.logs.gather import evidence_of
-from segtrack.report.logs.maturity import Evidence, judge_maturity
-from segtrack.report.logs.output import report_html, report_summary
-from segtrack.report.logs.report_figures import draw_errors, draw_side_views, pose_at
+from segtrack.report.logs.output import draw_errors, draw_side_views, pose_at, report_html, report_summary
 from segtrack.report.logs.series_figure import draw_series, thinned
 
 TIMES = np.linspace(0.0, 10.0, 101)

@@ -8,12 +8,11 @@ import sys
 import typer
 
 from segtrack.cli.climb import climb
-from segtrack.cli.courses import courses
 from segtrack.cli.drive import drive, replay, station
+from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.log import log
 from segtrack.cli.reproduce import reproduce
-from segtrack.cli.vehicles import draw, schema, urdf, validate, vehicles
 from segtrack.cli.warm_up import warm_up
 
 app = typer.Typer(

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.options import FilmFile, FilmView, FrameRate, FrameSize, film_options
 from segtrack.cli.output import (
     INTERRUPTED,
+    FilmFile,
+    FilmView,
+    FrameRate,
+    FrameSize,
     JsonFlag,
     OutFolder,
     command,
+    film_options,
     progress,
     results_folder,
     say_written,
@@ -76,8 +80,7 @@ def climb(
     as_json: JsonFlag = False,
 ) -> None:
     """Drive a vehicle at a step and see whether it climbs; failing to climb is a result, not an error."""
-    from segtrack.report.chain_figure import draw_chains
-    from segtrack.report.climb_figure import draw_climb
+    from segtrack.report.chain_figure import draw_chains, draw_climb
     from segtrack.report.grouser_figure import draw_grousers
     from segtrack.report.tables import climb_table
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 import logging
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from segtrack.cli.options import FilmFile, FilmView, FrameRate, FrameSize, film_options
-from segtrack.cli.output import JsonFlag, command, progress, say_written, show, words
-from segtrack.cli.vehicles import VehicleFile
+from segtrack.cli.files import VehicleFile
+from segtrack.cli.output import (
+    FilmFile,
+    FilmView,
+    FrameRate,
+    FrameSize,
+    JsonFlag,
+    command,
+    film_options,
+    progress,
+    say_written,
+    show,
+    words,
+)
 from segtrack.errors import InvalidValueError, MissingPackageError, finite
 from segtrack.files import check_file, write_csv
 from segtrack.reproduce.options import TrackModel
-
-if TYPE_CHECKING:
-    from segtrack.recording.recording import Recording
-    from segtrack.recording.replay import CheckResult
 
 
 @command
@@ -91,42 +98,28 @@ def replay(
     options = film_options("--film", film, view, frame_rate, frame_size)
     if csv is not None:
         check_file("--csv", csv, (".csv",))
-    recording = _open(file)
-    result = _checked(recording) if check else None
-    _write(recording, film, csv, options)
-    from segtrack.report.replay_table import replay_tables
+    try:
+        from segtrack.recording import replay as replaying
+        from segtrack.recording.recording import Recording
+    except ModuleNotFoundError as error:
+        raise MissingPackageError("reading a recording", str(error.name), "station") from None
+    from segtrack.report.tables import replay_tables
+
+    recording, result = Recording.open(file), None
+    if check:
+        with progress("simulating again", recording.times[-1]) as advance:
+            result = replaying.check(recording, advance)
+    if film is not None:
+        with progress("filming", recording.times[-1]) as advance:
+            replaying.film(recording, film, advance, **options)
+        say_written(film)
+    if csv is not None:
+        say_written(write_csv(csv, *replaying.columns(recording)))
 
     summary = recording.summary() | {"check": None if result is None else result.summary()}
     show(replay_tables(recording, result), summary, as_json)
     if result is not None and result.difference is not None:
         raise typer.Exit(_DIFFERENT)
-
-
-def _open(file: Path) -> Recording:
-    try:
-        from segtrack.recording.recording import Recording
-    except ModuleNotFoundError as error:
-        raise MissingPackageError("reading a recording", str(error.name), "station") from None
-    return Recording.open(file)
-
-
-def _checked(recording: Recording) -> CheckResult:
-    from segtrack.recording.replay import check
-
-    with progress("simulating again", recording.times[-1]) as advance:
-        return check(recording, advance)
-
-
-def _write(recording: Recording, film: Path | None, csv: Path | None, options: dict[str, Any]) -> None:
-    """Write film and table, if they are asked for."""
-    from segtrack.recording import replay
-
-    if film is not None:
-        with progress("filming", recording.times[-1]) as advance:
-            replay.film(recording, film, advance, **options)
-        say_written(film)
-    if csv is not None:
-        say_written(write_csv(csv, *replay.columns(recording)))
 
 
 _PACKAGES = ("nicegui", "uvicorn", "mcap", "rosbags", "jinja2")
@@ -174,10 +167,13 @@ def station(
     from segtrack.station.web.catalogue import default_folder
 
     logging.basicConfig(level=logging.WARNING, format="segtrack: %(message)s")
-    options = StationOptions(
-        host, port, tuple(origin or ()), vehicle, course, folder if folder is not None else default_folder()
-    )
-    serve_station(options, browser=not no_browser, started=_say_where)
+    place = folder if folder is not None else default_folder()
+    options = StationOptions(host, port, tuple(origin or ()), vehicle, course, place)
+
+    def say_where(link: str) -> None:
+        words().print(f"segtrack station: {link} (Ctrl-C ends it)", highlight=False, soft_wrap=True)
+
+    serve_station(options, browser=not no_browser, started=say_where)
 
 
 def _measure(seconds: float, as_json: bool) -> None:
@@ -192,7 +188,3 @@ def _measure(seconds: float, as_json: bool) -> None:
     for row in found:
         table.add_row(row.what, f"{row.value:.3g}", f"{row.target:g}", row.unit, "" if row.good else "missed")
     show(table, {"seconds": seconds, "machine": before, "measured": [vars(row) for row in found]}, as_json)
-
-
-def _say_where(link: str) -> None:
-    words().print(f"segtrack station: {link} (Ctrl-C ends it)", highlight=False, soft_wrap=True)

@@ -106,8 +106,7 @@ def train(
 def evaluate(
     task: Task,
     policy: Annotated[
-        list[str],
-        typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated."),
+        list[str], typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated.")
     ] = ["scripted"],  # noqa: B006
     episodes: Annotated[int, typer.Option(help="Episodes at each level.", min=1)] = 20,
     levels: Annotated[

@@ -1,5 +1,83 @@
-"""HTML pages that need nothing else: no network, no other file, no script; dark where the screen is."""
+"""HTML pages that need nothing else: templates, and figures as inline SVG; dark where the screen is."""
 
-from segtrack.html.page import inline_svg, render_page
+from __future__ import annotations
 
-__all__ = ["inline_svg", "render_page"]
+import io
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from segtrack.errors import MissingPackageError
+
+
+def render_page(package: str, template: str, values: Mapping[str, Any], extra: str) -> str:
+    """Return a page made of a template that extends `page.html`; what people wrote is escaped.
+
+    Args:
+        package: Package, in which the template's file is.
+        template: Name of the file.
+        values: What the template calls by name; a name that is not there is an error.
+        extra: Which installs jinja2, for the message if it is missing.
+
+    Returns:
+        HTML that loads nothing.
+
+    Raises:
+        MissingPackageError: Jinja2 is not installed.
+    """
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingPackageError("an HTML report", "jinja2", extra) from None
+
+    def text_of(folder: str, name: str) -> str:
+        return files(folder).joinpath(name).read_text("utf-8")
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        loader=jinja2.DictLoader({"page.html": text_of("segtrack.html", "page.html")}),
+    )
+    return environment.from_string(text_of(package, template)).render(values)
+
+
+_LEFT_OUT = (
+    re.compile(r"\s*<metadata>.*?</metadata>|\s*<style.*?</style>", re.DOTALL),
+    re.compile(r' id="[\w.]+_\w+"'),  # Groups: nothing refers to them, and two figures have the same.
+    re.compile(r" ?font-family: [^;\"]*;"),  # The page's.
+)
+_PATH = re.compile(r' d="[^"]*"')
+_DIGITS = re.compile(r"(\.\d\d)\d+")
+"""Hundredths of a point are enough for paths, which are most of a picture."""
+
+
+def inline_svg(figure: Figure, label: str) -> str:
+    """Return a figure as an `svg` element, without background, black drawn in the text's colour.
+
+    Args:
+        figure: Its legends have no frame, or text would be drawn on white; what is to be behind all on dark
+            pages, too, is painted.
+        label: What it shows, for those who do not see it.
+
+    Returns:
+        HTML that refers to nothing outside of itself.
+    """
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "segtrack"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
+    text = buffer.getvalue()
+    head, body = text[text.index("<svg") :].split(">", 1)
+    size = re.search(r'width="([\d.]+)pt"', head)
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert size is not None and box is not None
+    for pattern in _LEFT_OUT:
+        body = pattern.sub("", body)
+    body = _PATH.sub(lambda path: _DIGITS.sub(r"\1", path[0]), body)
+    body = body.replace("xlink:href", "href").replace("#000000", "currentColor")
+    return f'<svg role="img" aria-label={quoteattr(label)} width="{size[1]}pt" {box[0]}>{body.strip()}'

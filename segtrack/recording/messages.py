@@ -1,18 +1,26 @@
-"""Messages of a recording: ROS 2 types in CDR, by topic."""
+"""Messages of a recording's file, ROS 2 types in CDR by topic, written, and read as far as they are whole."""
 
 from __future__ import annotations
 
 import json
-import math
+import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+from mcap.exceptions import McapError
+from mcap.records import Attachment, Channel, Footer, Message, Metadata
+from mcap.stream_reader import CRCValidationError, StreamReader
 from numpy.typing import NDArray
 from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
 
-from segtrack.recording.setup import TICK, Command
+from segtrack.errors import RecordingFileError, SegtrackError
+from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command
+
+Array = NDArray[np.float64]
 
 COMMAND, POSE, READINGS = "/command", "/pose_array", "/readings"
 ODOMETRY, JOINTS, EVENTS = "/odom", "/joint_states", "/events"
@@ -27,23 +35,59 @@ TYPES = {
 """Message type of each topic."""
 TICK_NANOSECONDS = round(TICK * 1e9)
 _BELTS, _FLATTEN = ("left belts", "right belts"), "flatten flippers"
-_STORE = get_typestore(Stores.ROS2_HUMBLE)
-_OF = _STORE.types
+STORE = get_typestore(Stores.ROS2_HUMBLE)
+"""Message types of ROS 2 Humble."""
 _NONE = np.empty(0)
-_UNKNOWN = np.zeros(36)
+UNKNOWN = np.zeros(36)
+"""A covariance that is not given."""
+
+
+def make(kind: str, *values: Any) -> Any:
+    """Make a message of a type from its fields, in their order."""
+    return STORE.types[kind](*values)
+
+
+def make_header(time: int, frame: str) -> Any:
+    """Make a header with a time [ns]."""
+    return make("std_msgs/msg/Header", make("builtin_interfaces/msg/Time", *divmod(time, 10**9)), frame)
+
+
+def make_vector(values: Array) -> Any:
+    """Make a vector of three numbers."""
+    return make("geometry_msgs/msg/Vector3", *values.tolist())
+
+
+def make_pose(position: Array, orientation: Array) -> Any:
+    """Make a pose of a position (3,) [m] and a quaternion (x, y, z, w)."""
+    place = make("geometry_msgs/msg/Point", *position.tolist())
+    return make("geometry_msgs/msg/Pose", place, make("geometry_msgs/msg/Quaternion", *orientation.tolist()))
+
+
+def make_odometry(header: Any, position: Array, orientation: Array, velocity: Array, spin: Array) -> Any:
+    """Make an odometry: pose in the world, velocities [m/s], [rad/s] in the frame `body`."""
+    pose = make("geometry_msgs/msg/PoseWithCovariance", make_pose(position, orientation), UNKNOWN)
+    twist = make("geometry_msgs/msg/Twist", make_vector(velocity), make_vector(spin))
+    moving = make("geometry_msgs/msg/TwistWithCovariance", twist, UNKNOWN)
+    return make("nav_msgs/msg/Odometry", header, "body", pose, moving)
+
+
+def serialize(kind: str, message: Any) -> bytes:
+    """Serialise a message of a type."""
+    return bytes(STORE.serialize_cdr(message, kind))
 
 
 def definition(kind: str) -> bytes:
     """Return a message type's definition, with all types in it."""
-    return _STORE.generate_msgdef(kind, ros_version=2)[0].encode()
+    return STORE.generate_msgdef(kind, ros_version=2)[0].encode()
 
 
 def command_message(tick: int, command: Command, flippers: Sequence[str]) -> bytes:
     """Return the message of a command: speeds of belts [m/s] and flippers [rad/s], and 1 to flatten."""
-    return _joint_state(tick, [*_BELTS, *flippers, _FLATTEN], _NONE, command_values(command, flippers))
+    names = [*_BELTS, *flippers, _FLATTEN]
+    return joints_message(tick, names, _NONE, command_values(command, flippers))
 
 
-def command_values(command: Command, flippers: Sequence[str]) -> NDArray[np.float64]:
+def command_values(command: Command, flippers: Sequence[str]) -> Array:
     """Return the numbers of a command, in the order of its message (2 + flippers + 1,)."""
     speeds = [command.flipper_speeds.get(name, 0.0) for name in flippers]
     return np.array([command.left, command.right, *speeds, float(command.flatten)])
@@ -56,7 +100,7 @@ def read_command(data: bytes) -> Command:
         ValueError: It is none.
         InvalidValueError: One of its numbers is not finite.
     """
-    message: Any = _STORE.deserialize_cdr(data, TYPES[COMMAND])
+    message: Any = STORE.deserialize_cdr(data, TYPES[COMMAND])
     values = dict(zip(message.name, message.velocity.tolist(), strict=True))
     left, right, flatten = (values.pop(name, None) for name in (*_BELTS, _FLATTEN))
     if left is None or right is None or flatten is None:
@@ -64,72 +108,43 @@ def read_command(data: bytes) -> Command:
     return Command(left, right, values, flatten == 1.0)
 
 
-def array_message(label: str, values: NDArray[np.float64]) -> bytes:
+def array_message(label: str, values: Array) -> bytes:
     """Return the message of a row of numbers with its label."""
-    kind = _OF["std_msgs/msg/MultiArrayDimension"]
-    layout = _OF["std_msgs/msg/MultiArrayLayout"]([kind(label, len(values), len(values))], 0)
-    return _serialized(POSE, _OF[TYPES[POSE]](layout, values))
+    dimension = make("std_msgs/msg/MultiArrayDimension", label, len(values), len(values))
+    return serialize(
+        TYPES[POSE], make(TYPES[POSE], make("std_msgs/msg/MultiArrayLayout", [dimension], 0), values)
+    )
 
 
 def array_length(data: bytes) -> int:
     """Return the number of values in the row of a message; -1 if it is none."""
     try:
-        message: Any = _STORE.deserialize_cdr(data, TYPES[POSE])
+        message: Any = STORE.deserialize_cdr(data, TYPES[POSE])
     except (SerdeError, ValueError):
         return -1
     return len(message.data)
 
 
-def read_array(data: bytes, count: int) -> NDArray[np.float64]:
-    """Return the row of a message: its last `count` numbers (count,)."""
-    return np.frombuffer(data, "<f8", count, len(data) - 8 * count)
-
-
-def odometry_message(tick: int, pose: NDArray[np.float64], before: NDArray[np.float64], span: float) -> bytes:
+def odometry_message(tick: int, pose: Array, before: Array, span: float) -> bytes:
     """Return the odometry: body in the world, and mean velocity over `span` [s] in the body frame."""
-    kinds = "Point", "Quaternion", "Vector3"
-    point, quaternion, vector = (_OF[f"geometry_msgs/msg/{kind}"] for kind in kinds)
-    velocity, spin = _mean_motion(before, pose, span)
-    place = _OF["geometry_msgs/msg/Pose"](point(*pose[:3].tolist()), quaternion(*pose[3:].tolist()))
-    twist = _OF["geometry_msgs/msg/Twist"](vector(*velocity), vector(*spin))
-    message = _OF[TYPES[ODOMETRY]](
-        _header(tick, "world"),
-        "body",
-        _OF["geometry_msgs/msg/PoseWithCovariance"](place, _UNKNOWN),
-        _OF["geometry_msgs/msg/TwistWithCovariance"](twist, _UNKNOWN),
+    turned = Rotation.from_quat(pose[3:])
+    velocity = turned.inv().apply(pose[:3] - before[:3]) / span
+    spin = (Rotation.from_quat(before[3:]).inv() * turned).as_rotvec() / span
+    header = make_header(tick * TICK_NANOSECONDS, "world")
+    return serialize(TYPES[ODOMETRY], make_odometry(header, pose[:3], pose[3:], velocity, spin))
+
+
+def joints_message(tick: int, names: Sequence[str], positions: Array, velocities: Array = _NONE) -> bytes:
+    """Return the message of flipper angles [rad] and belt travels [m], or of their rates."""
+    message = make(
+        TYPES[JOINTS], make_header(tick * TICK_NANOSECONDS, ""), list(names), positions, velocities, _NONE
     )
-    return _serialized(ODOMETRY, message)
-
-
-def _mean_motion(
-    before: NDArray[np.float64], after: NDArray[np.float64], span: float
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return mean velocity [m/s] and angular velocity [rad/s] between poses, in the later one's frame."""
-    x, y, z, w = after[3:].tolist()
-    dx, dy, dz = (after[:3] - before[:3]).tolist()
-    # Turned back by the later orientation: v + 2 w (v x u) + 2 (v x u) x u with its vector part u.
-    cx, cy, cz = dy * z - dz * y, dz * x - dx * z, dx * y - dy * x
-    moved = (
-        dx + 2 * (w * cx + cy * z - cz * y),
-        dy + 2 * (w * cy + cz * x - cx * z),
-        dz + 2 * (w * cz + cx * y - cy * x),
-    )
-    # The turn since: the earlier orientation's conjugate times the later one.
-    a, b, c, d = before[3:].tolist()
-    sines = (d * x - a * w - b * z + c * y, d * y - b * w - c * x + a * z, d * z - c * w - a * y + b * x)
-    cosine, sine = d * w + a * x + b * y + c * z, math.hypot(*sines)
-    factor = 2 * math.atan2(math.copysign(sine, cosine), abs(cosine)) / sine if sine > 0 else 0.0
-    return tuple(part / span for part in moved), tuple(factor * part / span for part in sines)
-
-
-def joints_message(tick: int, names: Sequence[str], positions: NDArray[np.float64]) -> bytes:
-    """Return the message of flipper angles [rad] and belt travels [m]."""
-    return _joint_state(tick, names, positions, _NONE)
+    return serialize(TYPES[JOINTS], message)
 
 
 def event_message(event: Mapping[str, Any]) -> bytes:
     """Return the message of an event, as JSON."""
-    return _serialized(EVENTS, _OF[TYPES[EVENTS]](json.dumps(event, allow_nan=False)))
+    return serialize(TYPES[EVENTS], make(TYPES[EVENTS], json.dumps(event, allow_nan=False)))
 
 
 def read_event(data: bytes) -> dict[str, Any]:
@@ -138,25 +153,148 @@ def read_event(data: bytes) -> dict[str, Any]:
     Raises:
         ValueError: It is none.
     """
-    message: Any = _STORE.deserialize_cdr(data, TYPES[EVENTS])
+    message: Any = STORE.deserialize_cdr(data, TYPES[EVENTS])
     event = json.loads(message.data)
     if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
         raise ValueError("an event without its kind")
     return event
 
 
-def _joint_state(
-    tick: int, names: Sequence[str], positions: NDArray[np.float64], velocities: NDArray[np.float64]
-) -> bytes:
-    message = _OF[TYPES[JOINTS]](_header(tick, ""), list(names), positions, velocities, _NONE)
-    return _serialized(JOINTS, message)
+_FOREIGN = "must be a recording of a drive by segtrack"
 
 
-def _header(tick: int, frame: str) -> Any:
-    seconds, nanoseconds = divmod(tick * TICK_NANOSECONDS, 10**9)
-    stamp = _OF["builtin_interfaces/msg/Time"](seconds, nanoseconds)
-    return _OF["std_msgs/msg/Header"](stamp, frame)
+class RecordedInput(NamedTuple):
+    """Input of a driver.
+
+    Attributes:
+        tick: First tick that it acts on.
+        command: Command; None puts the vehicle back to the start.
+    """
+
+    tick: int
+    command: Command | None
 
 
-def _serialized(topic: str, message: Any) -> bytes:
-    return bytes(_STORE.serialize_cdr(message, TYPES[topic]))
+class RecordedEvent(NamedTuple):
+    """Event of a drive.
+
+    Attributes:
+        tick: Tick at which it happened.
+        kind: Kind of event.
+        details: Details given to the recorder.
+    """
+
+    tick: int
+    kind: str
+    details: Mapping[str, Any]
+
+
+@dataclass
+class RecordingContent:
+    """Content of a file, as far as it has been read.
+
+    Attributes:
+        file: Name of the file, for
+        metadata: Values by key, by name of the record.
+        attachments: Bytes by name.
+        topics: Topics by number of the channel.
+        inputs: Commands and restarts in their order.
+        events: Events in their order.
+        poses: The messages, by tick.
+        readings: The messages, by tick.
+        walls: Wall clock at each pose [ns].
+    """
+
+    file: str
+    metadata: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    topics: dict[int, str] = field(default_factory=dict)
+    inputs: list[RecordedInput] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
+    poses: dict[int, bytes] = field(default_factory=dict)
+    readings: dict[int, bytes] = field(default_factory=dict)
+    walls: list[int] = field(default_factory=list)
+
+    def read(self, reader: StreamReader) -> str | None:
+        """Read all records; returns the damage of the file's end, in words."""
+        ended = False
+        try:
+            for record in reader.records:
+                match record:
+                    case Metadata(name=name, metadata=texts):
+                        self._check(name, texts)
+                    case Attachment(name=name, data=data):
+                        self.attachments[name] = data
+                    case Channel(id=number, topic=topic):
+                        self.topics[number] = topic
+                    case Message():
+                        self._take(record)
+                    case Footer():
+                        ended = True
+        except CRCValidationError:
+            return "its checksum does not match its content"
+        except (McapError, EOFError, struct.error, UnicodeDecodeError, MemoryError, OverflowError):
+            return None if ended else "it ends in the middle of a record"
+        return None
+
+    def _check(self, name: str, texts: Mapping[str, str]) -> None:
+        try:
+            values = {key: json.loads(text) for key, text in texts.items()}
+        except ValueError:
+            raise RecordingFileError(self.file, f"metadata {name} must be JSON") from None
+        self.metadata[name] = values
+        if name != "segtrack" and "segtrack" not in self.metadata:
+            raise RecordingFileError(self.file, _FOREIGN)
+        for key, expected in (("format", FORMAT), ("version", FORMAT_VERSION)):
+            if name == "segtrack" and (got := values.get(key)) != expected:
+                raise RecordingFileError(self.file, f"must be of {key} {expected!r}, got {got!r}")
+
+    def _take(self, record: Message) -> None:
+        topic, tick = self.topics.get(record.channel_id), record.log_time // TICK_NANOSECONDS
+        if "segtrack" not in self.metadata:
+            raise RecordingFileError(self.file, _FOREIGN)
+        try:
+            if topic == COMMAND:
+                self.inputs.append(RecordedInput(tick, read_command(record.data)))
+            elif topic == EVENTS:
+                details = read_event(record.data)
+                self.events.append(RecordedEvent(tick, kind := details.pop("kind"), details))
+                if kind == "restart":
+                    self.inputs.append(RecordedInput(tick, None))
+            elif topic == POSE:
+                self.poses[tick] = record.data
+                self.walls.append(record.publish_time)
+            elif topic == READINGS:
+                self.readings[tick] = record.data
+        except (ValueError, SerdeError, SegtrackError) as error:
+            raise RecordingFileError(self.file, f"{topic} at tick {tick}: {error}") from None
+
+    def states(self, damage: str | None) -> list[int]:
+        """Return the ticks whose states are whole, at least one; `damage` is that of the file's end.
+
+        Raises:
+            RecordingFileError: There is none, or the file is no recording.
+        """
+        if "segtrack" not in self.metadata:
+            raise RecordingFileError(self.file, _FOREIGN)
+        ticks = [tick for tick in self.poses if tick in self.readings]
+        if not ticks:
+            raise RecordingFileError(self.file, f"has no drive in it: {damage or 'no state is recorded'}")
+        return ticks
+
+    def numbers(self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int) -> Array:
+        """Return the rows of `poses` or `readings` at ticks (T, count).
+
+        Raises:
+            RecordingFileError: A row has another length, or a number that is not finite.
+        """
+        first = rows[ticks[0]]
+        size = len(first) if array_length(first) == count else -1
+        if (wrong := next((tick for tick in ticks if len(rows[tick]) != size), None)) is not None:
+            raise RecordingFileError(self.file, f"{label} at tick {wrong} must be {count} numbers")
+        table = np.array([np.frombuffer(rows[tick], "<f8", count, size - 8 * count) for tick in ticks])
+        finite = np.isfinite(table).all(axis=1)
+        if not finite.all():
+            tick = ticks[int(np.argmin(finite))]
+            raise RecordingFileError(self.file, f"{label} at tick {tick} must be of finite numbers")
+        return table

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.courses import Course, parse_course
 from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
-from segtrack.recording.file_content import RecordedEvent, RecordedInput, RecordingContent
+from segtrack.recording.messages import RecordedEvent, RecordedInput, RecordingContent
 from segtrack.recording.setup import TICK, Command, DriveSetup, VehicleFiles
 from segtrack.rendering import VehicleLook
 

@@ -102,10 +102,7 @@ def _simulated(recording: Recording) -> Iterator[tuple[int, NDArray[np.float64]]
 
 
 def film(
-    recording: Recording,
-    path: Path,
-    on_frame: Callable[[float], object] = lambda time: None,
-    **options: Any,
+    recording: Recording, path: Path, on_frame: Callable[[float], object] = lambda time: None, **options: Any
 ) -> None:
     """Film a recorded drive from its poses, without a simulation.
 

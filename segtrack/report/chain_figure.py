@@ -1,4 +1,4 @@
-"""Figures of link chains: loads by shoe, over time, and painted on their outlines."""
+"""Figures of a climb: snapshots, plots over time, and loads on the shoes of its link chains."""
 
 from __future__ import annotations
 
@@ -20,27 +20,42 @@ from segtrack.description import VehicleDescription
 from segtrack.description.vehicle import MountedTrack
 from segtrack.experiments.climb_result import ClimbResult
 from segtrack.experiments.histories import ChainHistory
-from segtrack.ground.tread import Tread
-from segtrack.report.side_view import Polygon, Role
-from segtrack.report.style import FILL, SEGMENT_COLOURS, label_axes, new_figure, paint_ground
+from segtrack.report.side_view import (
+    FILL,
+    SEGMENT_COLOURS,
+    Polygon,
+    Role,
+    SidePose,
+    colour_of,
+    label_axes,
+    new_figure,
+    paint,
+    paint_ground,
+    side_view,
+)
+from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
 
+Array = NDArray[np.float64]
 
-def shoe_outlines(
-    design: TrackDesign, reading: ChainReading
-) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+
+def shoe_outlines(design: TrackDesign, reading: ChainReading) -> tuple[list[Array], list[Array]]:
     """The plate of each shoe, and the grousers of those that have one, in (x, z) of the world (4, 2) [m]."""
     turns = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2]][:, :, [0, 2]]
     plates, grousers = [], []
     for kind, turn, middle in zip(design.kinds, turns, reading.positions[:, [0, 2]], strict=True):
         tread = design.treads[kind]
-        plates.append(_plate(tread) @ turn.T + middle)
-        if tread.grouser is not None:
-            grousers.append(_grouser(tread) @ turn.T + middle)
+        plate = _trapezoid(tread.x, tread.length, tread.length, tread.outer - tread.thickness, tread.outer)
+        plates.append(plate @ turn.T + middle)
+        if (bar := tread.grouser) is not None:
+            tip = tread.outer + bar.height
+            grousers.append(
+                _trapezoid(tread.x + bar.x, bar.base, bar.top, tread.outer, tip) @ turn.T + middle
+            )
     return plates, grousers
 
 
-def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[NDArray[np.float64]]:
+def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[Array]:
     """Each wheel's circle on which the chain runs, a sprocket's pitch circle, in (x, z) of the world [m]."""
     turn = np.linspace(0, 2 * math.pi, 49)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -65,7 +80,7 @@ def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: in
         design, reading = history.designs[track.name], history.readings[track.name][index]
         plates, grousers = shoe_outlines(design, reading)
         belt: Role = "belt" if track.flipper is None else "flipper belt"
-        parts: tuple[tuple[Role, list[NDArray[np.float64]]], ...] = (
+        parts: tuple[tuple[Role, list[Array]], ...] = (
             ("wheel", wheel_outlines(design, reading)),
             (belt, plates),
             ("grouser", grousers),
@@ -74,23 +89,9 @@ def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: in
     return polygons
 
 
-def _plate(tread: Tread) -> NDArray[np.float64]:
-    ends, inner = (tread.x - tread.length / 2, tread.x + tread.length / 2), tread.outer - tread.thickness
-    return np.array([(ends[0], inner), (ends[1], inner), (ends[1], tread.outer), (ends[0], tread.outer)])
-
-
-def _grouser(tread: Tread) -> NDArray[np.float64]:
-    bar = tread.grouser
-    assert bar is not None
-    x, tip = tread.x + bar.x, tread.outer + bar.height
-    return np.array(
-        [
-            (x - bar.base / 2, tread.outer),
-            (x + bar.base / 2, tread.outer),
-            (x + bar.top / 2, tip),
-            (x - bar.top / 2, tip),
-        ]
-    )
+def _trapezoid(x: float, base: float, top: float, low: float, high: float) -> Array:
+    ends = (x - base / 2, low), (x + base / 2, low), (x + top / 2, high), (x - top / 2, high)
+    return np.array(ends)
 
 
 _NUMBERED = 5
@@ -120,9 +121,8 @@ def draw_chains(result: ClimbResult) -> Figure:
     history = result.chains
     assert history is not None
     tracks = tuple(track.name for track in tracks_of_one_side(result))
-    index = int(
-        np.argmax(np.max([history.over_time(name, "tension").max(axis=1) for name in tracks], axis=0))
-    )
+    tensions = [history.over_time(name, "tension").max(axis=1) for name in tracks]
+    index = int(np.argmax(np.max(tensions, axis=0)))
     figure = new_figure(14.0, 12.5)
     rows = figure.add_gridspec(3, 1, height_ratios=[0.95, 0.8, 1.1])
     title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, chains {', '.join(tracks)}"
@@ -181,15 +181,13 @@ def draw_shoes(
 def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: Load) -> None:
     """A load over the shoes' numbers, and between which values each shoe's was at other times."""
     for i, track in enumerate(tracks):
-        values, colour = _of(history, track, load), SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        values, colour = _of(history, track, load), colour_of(i)
         shoes = np.arange(values.shape[1])
         low, high = values.min(axis=0), values.max(axis=0)
         axes.fill_between(shoes, low, high, color=colour, alpha=0.15, linewidth=0, step="mid")
         axes.plot(shoes, values[index], color=colour, marker=".", linewidth=1, label=track)
-    axes.set_xlabel("shoe; shaded: all times")
-    axes.set_ylabel(load.label)
+    label_axes(axes, "shoe; shaded: all times", load.label)
     axes.legend(fontsize=8)
-    axes.grid(alpha=0.25)
 
 
 def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -> None:
@@ -199,7 +197,7 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
     window = min(len(time), max(1, round(_SMOOTHED / float(time[1] - time[0])))) if len(time) > 1 else 1
     count = np.convolve(np.ones(len(time)), np.ones(window), mode="same")
     for i, track in enumerate(history.readings):
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         style: dict[str, Any] = {"color": colour, "linewidth": 1, "label": track}
         raw = history.over_time(track, "drive_torque")
         mean = np.convolve(raw, np.ones(window), mode="same") / count
@@ -214,6 +212,88 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
     torque.legend(loc="upper left", fontsize=8, ncols=3)
 
 
-def _of(history: ChainHistory, track: str, load: Load) -> NDArray[np.float64]:
+def _of(history: ChainHistory, track: str, load: Load) -> Array:
     """A load of all shoes at all times (t, n), in the unit as drawn."""
     return load.scale * history.over_time(track, load.name)
+
+
+SNAPSHOTS = 6
+_BELOW = 0.06
+
+
+def draw_climb(result: ClimbResult) -> Figure:
+    """Draw a climb: snapshots evenly spaced in time, then pitch, height and belt forces over time."""
+    figure = new_figure(14.0, 11.0)
+    rows = figure.add_gridspec(2, 1, height_ratios=[1.25, 1.0])
+    title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.track_model}"
+    figure.suptitle(f"{title}: {result.outcome} after {result.duration:.1f} s", fontsize=15)
+    strip = rows[0].subgridspec(2, SNAPSHOTS // 2)
+    indices = _snapshots(result)
+    for i, index in enumerate(indices):
+        draw_snapshot(figure.add_subplot(strip[i // 3, i % 3]), result, int(index))
+    plots = rows[1].subgridspec(3, 1)
+    pitch, height, force = (figure.add_subplot(plots[i]) for i in range(3))
+    trajectory = result.trajectory
+    pitch.plot(trajectory.times, np.degrees(trajectory["pitch"]), color=SEGMENT_COLOURS[0])
+    height.plot(trajectory.times, trajectory["position"][:, 2], color=SEGMENT_COLOURS[2])
+    height.axhline(result.setup.step, color="black", linewidth=0.8, linestyle=":", label="step")
+    height.legend(loc="upper left", fontsize=8)
+    _plot_forces(force, trajectory)
+    labels = {pitch: "pitch, nose up [deg]", height: "height of body [m]", force: "belt force [N]"}
+    for axes, label in labels.items():
+        label_axes(axes, "", label)
+        axes.set_xlim(0, float(trajectory.times[-1]))
+        for time in trajectory.times[indices]:
+            axes.axvline(float(time), color="black", alpha=0.15, linewidth=1)
+    force.set_xlabel("time [s]; grey lines are the snapshots")
+    return figure
+
+
+def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
+    """Draw the robot at one sample of its trajectory, before its step; link chains as sampled last."""
+    trajectory = result.trajectory
+    pose = pose_at(trajectory, index)
+    shoes = None
+    if result.chains is not None:
+        sample = int(np.searchsorted(result.chains.time, trajectory.times[index], side="right")) - 1
+        shoes = chain_polygons(result.vehicle, result.chains, sample)
+    polygons = side_view(result.vehicle, pose, result.track_model, shoes)
+    reach = 1.15 * max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
+    left, right = pose.x - reach, pose.x + reach
+    paint_ground(axes, result.terrain, left, right, -_BELOW)
+    paint(axes, polygons)
+    axes.set_xlim(left, right)
+    axes.set_ylim(-_BELOW, max(float(trajectory["position"][:, 2].max()), result.setup.step) + 0.75 * reach)
+    axes.set_aspect("equal")
+    axes.set_title(f"t = {trajectory.times[index]:.1f} s", loc="left", fontsize=10)
+    axes.tick_params(labelsize=8)
+
+
+def pose_at(trajectory: Motion, index: int) -> SidePose:
+    """Return the pose for a side view at one sample of a trajectory."""
+    x, _, z = trajectory["position"][index]
+    return SidePose(
+        x=float(x),
+        z=float(z),
+        pitch=float(trajectory["pitch"][index]),
+        flippers={name: float(angle[index]) for name, angle in trajectory.by_name("flipper_angle").items()},
+        travel={name: float(travel[index]) for name, travel in trajectory.by_name("track_travel").items()},
+    )
+
+
+def _snapshots(result: ClimbResult) -> NDArray[np.intp]:
+    """Samples of the trajectory to draw, at which link chains have been sampled, too."""
+    time = result.trajectory.times
+    drawable = time if result.chains is None else result.chains.time
+    chosen = np.linspace(0, len(drawable) - 1, SNAPSHOTS).round().astype(int)
+    return np.searchsorted(time, drawable[chosen])
+
+
+def _plot_forces(axes: Axes, trajectory: Motion) -> None:
+    """Each belt's force, smoothed over a quarter of a second: contacts make it jump from sample to sample."""
+    interval = float(trajectory.times[1] - trajectory.times[0]) if len(trajectory.times) > 1 else 1.0
+    width = min(len(trajectory.times), max(1, round(0.25 / interval)))
+    for i, (name, force) in enumerate(trajectory.by_name("track_force").items()):
+        smooth = np.convolve(force, np.ones(width) / width, mode="same")
+        axes.plot(trajectory.times, smooth, color=colour_of(i), linewidth=1, label=name)
+    axes.legend(loc="upper left", fontsize=8, ncols=3)

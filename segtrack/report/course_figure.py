@@ -14,7 +14,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from segtrack.courses import Course, Wall, Zone
-from segtrack.report.style import GROUND, GROUND_EDGE, SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import GROUND, GROUND_EDGE, SEGMENT_COLOURS, new_figure
 from segtrack.terrain import StaticBody
 from segtrack.terrain.columns import column_of
 

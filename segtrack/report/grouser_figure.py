@@ -20,11 +20,10 @@ from segtrack.experiments.climb import SETTLE
 from segtrack.experiments.climb_result import ClimbResult
 from segtrack.experiments.histories import GrouserHistory
 from segtrack.geometry.path import normal_of, tangent_of
-from segtrack.report.chain_figure import tracks_of_one_side
-from segtrack.report.climb_figure import pose_at
-from segtrack.report.side_view import side_view
-from segtrack.report.style import SEGMENT_COLOURS, new_figure, paint, paint_ground
+from segtrack.report.chain_figure import pose_at, tracks_of_one_side
+from segtrack.report.side_view import colour_of, label_axes, new_figure, paint, paint_ground, side_view
 
+Array = NDArray[np.float64]
 _FACE = 0.02
 """Length of belt over which the loads on its face are added up [m]."""
 _STATION = 0.001
@@ -48,12 +47,12 @@ class BeltLoads:
         traction: Friction on the belt against its travel, which drives the vehicle forward (n,) [N].
     """
 
-    coordinates: NDArray[np.float64]
-    lengths: NDArray[np.float64]
-    points: NDArray[np.float64]
-    outwards: NDArray[np.float64]
-    normal_forces: NDArray[np.float64]
-    traction: NDArray[np.float64]
+    coordinates: Array
+    lengths: Array
+    points: Array
+    outwards: Array
+    normal_forces: Array
+    traction: Array
 
 
 def belt_loads(track: MountedTrack, frame: Frame, reading: GrouserReading) -> BeltLoads:
@@ -111,7 +110,7 @@ def draw_grousers(result: ClimbResult, history: GrouserHistory) -> Figure:
         highest = max(float(load.normal_forces.max(initial=0.0)) for load in loads)
         for i, (track, load) in enumerate(zip(tracks, loads, strict=True)):
             axes = figure.add_subplot(along[i, column])
-            _plot_along(axes, track, load, SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)], highest)
+            _plot_along(axes, track, load, colour_of(i), highest)
             axes.set_xlabel("along the belt's path [m]" if track is tracks[-1] else "")
     panels = [figure.add_subplot(over[i]) for i in range(2)]
     _plot_over_time(panels, history, tracks, list(instants.values()))
@@ -156,7 +155,7 @@ def _draw_robot(
     paint_ground(axes, result.terrain, left, right, bottom)
     paint(axes, polygons)
     for i, (track, load) in enumerate(zip(tracks, loads, strict=True)):
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         total = f"{track.name}: {load.normal_forces.sum():.0f} N"
         axes.plot([], [], color=colour, linewidth=3, label=total)
         push = -scale * load.normal_forces[:, None] * load.outwards
@@ -218,12 +217,10 @@ def _plot_over_time(
         for i, track in enumerate(tracks):
             loads = of(track.name)
             highest = max(highest, float(loads[shown].max()))
-            colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+            colour = colour_of(i)
             axes.plot(history.time, loads, color=colour, linewidth=1, label=track.name)
         for sample in samples:
             axes.axvline(float(history.time[sample]), color="black", alpha=0.3, linewidth=1)
-        axes.set_ylabel(label)
-        axes.set_xlabel("time [s]; grey lines are the instants above")
+        label_axes(axes, "time [s]; grey lines are the instants above", label)
         axes.set_ylim(0.0, 1.1 * highest or 1.0)
-        axes.grid(alpha=0.25)
     panels[1].legend(loc="upper left", fontsize=8)

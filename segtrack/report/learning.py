@@ -14,7 +14,7 @@ from segtrack.envs.benchmark import Speed
 from segtrack.envs.evaluation import Evaluation, LevelResult
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.training import TrainingResult
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 
 def evaluation_table(result: Evaluation) -> Table:
@@ -54,27 +54,18 @@ def draw_evaluation(result: Evaluation) -> Figure:
         low, high = np.array([r.interval for r in results]).T
         errors = np.clip([rates - low, high - rates], 0.0, None)
         axes.errorbar(x, rates, errors, marker="o", capsize=3, color=f"C{i}", label=label)
-    axes.set_xlabel(result.difficulty)
-    axes.set_ylabel("success rate")
-    axes.set_ylim(-0.04, 1.04)
-    axes.grid(alpha=0.25)
-    axes.legend()
     title = f"{setup.task}, {setup.vehicle}: {setup.episodes} episodes a point, Wilson 95 % intervals"
-    axes.set_title(title, loc="left")
+    label_axes(axes, result.difficulty, "success rate", title, size=12.0)
+    axes.set_ylim(-0.04, 1.04)
+    axes.legend()
     return figure
 
 
 def benchmark_table(speeds: Sequence[Speed]) -> Table:
     """Return a table of control steps a second."""
-    columns = (
-        "one process",
-        "x real time",
-        f"{speeds[0].workers} workers",
-        "gain",
-        "reset [ms]",
-        "slowest [ms]",
-    )
-    table = Table("task", *columns, title="Control steps a second")
+    workers = f"{speeds[0].workers} workers"
+    columns = "task", "one process", "x real time", workers, "gain", "reset [ms]", "slowest [ms]"
+    table = Table(*columns, title="Control steps a second")
     for s in speeds:
         values = (f"{s.one:.0f}", f"{s.real_time_factor:.1f}", f"{s.all_cores:.0f}", f"{s.gain:.2f}")
         table.add_row(s.task, *values, f"{s.reset * 1000:.1f}", f"{s.slowest_reset * 1000:.0f}")
@@ -86,12 +77,9 @@ def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
     figure = new_figure(8.0, 4.5)
     axes = figure.add_subplot()
     places = np.arange(len(speeds))
-    for i, (values, label) in enumerate(
-        (
-            ([s.one for s in speeds], "one process"),
-            ([s.all_cores for s in speeds], f"{speeds[0].workers} workers"),
-        )
-    ):
+    one, all_cores = [s.one for s in speeds], [s.all_cores for s in speeds]
+    bars_of = {"one process": one, f"{speeds[0].workers} workers": all_cores}
+    for i, (label, values) in enumerate(bars_of.items()):
         bars = axes.bar(places + 0.4 * i - 0.2, values, 0.4, color=SEGMENT_COLOURS[i], label=label)
         axes.bar_label(bars, fmt="%.0f", fontsize=9)
     axes.set_xticks(places, [s.task for s in speeds])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,9 +18,19 @@ from segtrack.description.belt_limits import segments_dip
 from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.path import Arc, inner_outline, normal_of
-from segtrack.report.side_view import Role, body_outlines, grouser_outlines, side_view
-from segtrack.report.style import FILL, SEGMENT_COLOURS, new_figure, paint
+from segtrack.report.side_view import (
+    FILL,
+    Role,
+    body_outlines,
+    colour_of,
+    grouser_outlines,
+    label_axes,
+    new_figure,
+    paint,
+    side_view,
+)
 
+Array = NDArray[np.float64]
 _WIDTH = 13.0
 _DIMENSION = {"arrowstyle": "<|-|>", "color": "black", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
 
@@ -74,13 +85,7 @@ def _kinds(vehicle: VehicleDescription) -> list[_Kind]:
     return [_Kind(spec, tuple(names)) for spec, names in found.values()]
 
 
-def _draw_side(
-    axes: Axes,
-    vehicle: VehicleDescription,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    margin: float,
-) -> None:
+def _draw_side(axes: Axes, vehicle: VehicleDescription, low: Array, high: Array, margin: float) -> None:
     paint(axes, side_view(vehicle))
     if vehicle.body.mass is not None:
         x, _, z = vehicle.body.center_of_mass
@@ -91,27 +96,19 @@ def _draw_side(
     for flipper in vehicle.flippers.values():
         x, _, z = flipper.mount.xyz
         axes.plot(x, z, marker="o", color="white", markeredgecolor=FILL["flipper belt"][0], zorder=5)
-    _measure(axes, (low[0], low[2] - 0.35 * margin), (high[0], low[2] - 0.35 * margin), "below")
-    _measure(axes, (high[0] + 0.35 * margin, low[2]), (high[0] + 0.35 * margin, high[2]), "beside")
-    _frame(axes, "Side view", "x [m]", "z [m]", (low[0], high[0]), (low[2], high[2]), margin)
+    _measure_box(axes, low[[0, 2]], high[[0, 2]], 0.35 * margin)
+    _frame(axes, "Side view", "xz", low[[0, 2]], high[[0, 2]], margin)
 
 
-def _draw_top(
-    axes: Axes,
-    vehicle: VehicleDescription,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    margin: float,
-) -> None:
+def _draw_top(axes: Axes, vehicle: VehicleDescription, low: Array, high: Array, margin: float) -> None:
     outlines = body_outlines(vehicle, (0, 1))
     axes.add_collection(
         PolyCollection(outlines, facecolors=FILL["body"][0], edgecolors="black", linewidths=0.4, zorder=1)
     )
     for track in place_tracks(vehicle, {}):
         _track_from_above(axes, track)
-    _measure(axes, (low[0], low[1] - 0.35 * margin), (high[0], low[1] - 0.35 * margin), "below")
-    _measure(axes, (high[0] + 0.35 * margin, low[1]), (high[0] + 0.35 * margin, high[1]), "beside")
-    _frame(axes, "Top view", "x [m]", "y [m]", (low[0], high[0]), (low[1], high[1]), margin)
+    _measure_box(axes, low, high, 0.35 * margin)
+    _frame(axes, "Top view", "xy", low, high, margin)
 
 
 def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
@@ -145,37 +142,27 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
         PolyCollection(grouser_outlines(spec, 0.0), facecolors=FILL["grouser"][0], alpha=0.8, zorder=3)
     )
     for i, (name, segment) in enumerate(zip(path.names, path.segments, strict=True)):
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         along = np.linspace(0, segment.length, 60)
         normal = normal_of(segment.heading_at(along))
         outer = segment.point_at(along)
         omitted = name in spec.omit_segments
-        axes.plot(
-            *outer.T,
-            color=colour,
-            linewidth=1.2 if omitted else 3.0,
-            linestyle=":" if omitted else "-",
-            zorder=4,
-        )
+        width, style = (1.2, ":") if omitted else (3.0, "-")
+        axes.plot(*outer.T, color=colour, linewidth=width, linestyle=style, zorder=4)
         inwards = (0.3 if isinstance(segment, Arc) else 0.13) * float(size[1])
         place = outer[30] - inwards * normal[30]
-        label = f"{name}\n(omitted)" if omitted else name
-        axes.annotate(
-            label, place, color=colour, fontsize=9, fontweight="bold", ha="center", va="center", zorder=6
-        )
+        text = {"color": colour, "fontsize": 9, "fontweight": "bold", "ha": "center", "va": "center"}
+        axes.annotate(f"{name}\n(omitted)" if omitted else name, place, zorder=6, **text)
         seam = outer[0], outer[0] - 0.06 * float(size[1]) * normal[0]
         axes.add_collection(LineCollection([np.array(seam)], colors="black", linewidths=1.6, zorder=5))
         if isinstance(segment, Arc):
             axes.plot(*segment.center, marker="+", color=colour, markersize=9, zorder=4)
     axes.plot([], [], color="black", linewidth=1.6, marker="|", linestyle="none", label="seam")
     margin = 0.14 * float(max(size))
-    tip = (
-        max((s.kind.height for s in spec.grousers.shapes), default=0.0) if spec.grousers is not None else 0.0
-    )
-    below = float(low[1]) - tip - 0.3 * margin
-    _measure(axes, (low[0], below), (high[0], below), "below")
-    _measure(axes, (high[0] + tip + 0.3 * margin, low[1]), (high[0] + tip + 0.3 * margin, high[1]), "beside")
-    _frame(axes, ", ".join(kind.names), "x [m]", "z [m]", (low[0], high[0]), (low[1], high[1]), margin + tip)
+    shapes = spec.grousers.shapes if spec.grousers is not None else ()
+    tip = max((shape.kind.height for shape in shapes), default=0.0)
+    _measure_box(axes, low, high, tip + 0.3 * margin)
+    _frame(axes, ", ".join(kind.names), "xz", low, high, margin + tip)
     axes.title.set_fontsize(10)
     axes.set_xlabel("x [m]\n" + "\n".join(_facts(spec)), fontsize=9)
 
@@ -201,37 +188,24 @@ def _facts(spec: TrackSpec) -> Sequence[str]:
     return facts
 
 
-def _measure(axes: Axes, start: tuple[float, float], end: tuple[float, float], where: str) -> None:
-    """A dimension line with its length in metres."""
-    axes.annotate("", start, end, arrowprops=_DIMENSION, zorder=7)
-    middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-    length = math.dist(start, end)
-    offset, rotation = ((0, -3), 0) if where == "below" else ((4, 0), 90)
-    axes.annotate(
-        f"{length:.3f} m",
-        middle,
-        offset,
-        textcoords="offset points",
-        ha="center" if where == "below" else "left",
-        va="top" if where == "below" else "center",
-        rotation=rotation,
-        fontsize=9,
-    )
+def _measure_box(axes: Axes, low: Array, high: Array, gap: float) -> None:
+    """Dimension lines, with their lengths in metres, at a gap below and beside corners (2,) [m]."""
+    below, beside = low[1] - gap, high[0] + gap
+    _measure(axes, (low[0], below), (high[0], below), (0, -3), ha="center", va="top")
+    _measure(axes, (beside, low[1]), (beside, high[1]), (4, 0), ha="left", va="center", rotation=90)
 
 
-def _frame(
-    axes: Axes,
-    title: str,
-    x_label: str,
-    y_label: str,
-    x_range: tuple[float, float],
-    y_range: tuple[float, float],
-    margin: float,
+def _measure(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], offset: tuple[int, int], **style: Any
 ) -> None:
-    axes.set_title(title, loc="left", fontsize=11)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
-    axes.set_xlim(x_range[0] - margin, x_range[1] + margin)
-    axes.set_ylim(y_range[0] - margin, y_range[1] + margin)
+    axes.annotate("", start, end, arrowprops=_DIMENSION, zorder=7)
+    middle, text = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2), f"{math.dist(start, end):.3f} m"
+    axes.annotate(text, middle, offset, textcoords="offset points", fontsize=9, **style)
+
+
+def _frame(axes: Axes, title: str, names: str, low: Array, high: Array, margin: float) -> None:
+    """Title, names of both axes, and limits around corners (2,) [m]."""
+    label_axes(axes, f"{names[0]} [m]", f"{names[1]} [m]", title)
+    axes.set_xlim(low[0] - margin, high[0] + margin)
+    axes.set_ylim(low[1] - margin, high[1] + margin)
     axes.set_aspect("equal")
-    axes.grid(alpha=0.25)

@@ -21,13 +21,12 @@ from segtrack.logs.fit.cases import MotionCase
 from segtrack.logs.fit.estimates import ParameterEstimate
 from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.parameters import with_parameters
-from segtrack.logs.fit.replayed import replay_case
 from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.unknowns import Choice
+from segtrack.logs.fit.study import replay_case
+from segtrack.logs.fit.unknowns import Choice, with_parameters
 from segtrack.logs.replay import LoadedTerrain, ReplaySettings, parse_terrain
 from segtrack.logs.replay.path import Shift
-from segtrack.logs.replay.simulate import MotionRecorder
+from segtrack.logs.replay.replay import MotionRecorder
 from segtrack.logs.replay.touch import first_touch
 from segtrack.robot.motion import Motion, Signal
 from segtrack.world import World, resolve

@@ -22,7 +22,7 @@ from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.registry import Session
 from segtrack.terrain import Step
 from segtrack.world import World

@@ -20,10 +20,9 @@ from segtrack.experiments.driven_turns import DrivenTurns, drive_turns, uniform_
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.variants import with_contact_length
 from segtrack.logs.mapping import map_file
-from segtrack.logs.steady.simulate import PARTS, UNIFORM
-from segtrack.logs.steady.table import DATA, SteadyTable
+from segtrack.logs.steady.table import DATA, PARTS, UNIFORM, SteadyTable
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.options import TrackModels
 from segtrack.reproduce.registry import Session, runnable
 from segtrack.world import resolve

@@ -16,7 +16,7 @@ from segtrack.experiments.climb import run_climb
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.variants import with_contact
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import new_figure
+from segtrack.report.side_view import new_figure
 from segtrack.reproduce.okada_cases import TABLE_4, VEHICLE, case_setup
 from segtrack.reproduce.okada_map import Table4Map, climb_count, run_map
 from segtrack.reproduce.registry import Session

@@ -9,9 +9,9 @@ import typer
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.report.climb_figure import draw_snapshot
+from segtrack.report.chain_figure import draw_snapshot
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import new_figure
+from segtrack.report.side_view import new_figure
 from segtrack.reproduce.okada_cases import TABLE_4, Table4, run_table_4
 from segtrack.reproduce.okada_open import map_band, map_open
 from segtrack.reproduce.options import EngineChoice, Preset, TrackModel

@@ -16,7 +16,7 @@ from segtrack.experiments.hitch import pull_hitch
 from segtrack.experiments.parallel import run_parallel
 from segtrack.experiments.traction import SLOPE, SPEED, Pull, Slide, SteadyDrive, drive_steadily, slide_down
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import SEGMENT_COLOURS, label_axes, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 from segtrack.reproduce.okada_cases import TABLE_4, PublishedClimb, Table4Case, run_table_4
 from segtrack.reproduce.registry import Session, runnable
 from segtrack.reproduce.segments_vs_chain_lines import (

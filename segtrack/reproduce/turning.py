@@ -13,7 +13,7 @@ from rich.table import Table
 
 from segtrack.experiments import steering
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.options import EngineChoice, TrackModels, parse_numbers
 from segtrack.reproduce.registry import Session, runnable
 from segtrack.reproduce.turning_rates import TRACK_MODELS, TurningCase, case_count, run_turning

@@ -2,10 +2,9 @@
 
 | module | what |
 |---|---|
-| `settings` | the numbers that a score depends on, each with its source |
 | `trial` | repetitions, faults and the clock, as they happen |
 | `observer` | whether a vehicle touches a wall, and where it is |
-| `result` | what came of a trial: rate, reliability, comparison |
+| `result` | what a score depends on, and what came of a trial: rate, reliability, comparison |
 | `records` | results in a folder, a file an operator |
 | `report` | an operator's record as HTML and CSV |
 """
@@ -13,8 +12,7 @@
 from segtrack.scoring.observer import PlanOutline, TrialObserver, VehicleOutline, WallSensor
 from segtrack.scoring.records import Book, Records, check_operator
 from segtrack.scoring.report import report_csv, report_html
-from segtrack.scoring.result import Attempt, ExpertComparison, Result, compare
-from segtrack.scoring.settings import SOURCES, ScoringSettings
+from segtrack.scoring.result import SOURCES, Attempt, ExpertComparison, Result, ScoringSettings, compare
 from segtrack.scoring.trial import Situation, Trial, TrialEvent
 
 __all__ = [

@@ -15,9 +15,10 @@ from segtrack.description.frames import Frame
 from segtrack.geometry.path import inner_outline
 from segtrack.rendering.vehicle import urdf_meshes
 from segtrack.robot import Robot, Track
-from segtrack.scoring.settings import ScoringSettings
+from segtrack.scoring.result import ScoringSettings
 from segtrack.scoring.trial import Situation
 
+Array = NDArray[np.float64]
 _ROUNDING = 1e-9
 """Sides this short have no direction, and gaps this small are none [m]."""
 
@@ -32,13 +33,13 @@ class PlanOutline(NamedTuple):
         z_max: Highest point of each in the world (p,) [m].
     """
 
-    points: NDArray[np.float64]
+    points: Array
     counts: NDArray[np.intp]
-    z_min: NDArray[np.float64]
-    z_max: NDArray[np.float64]
+    z_min: Array
+    z_max: Array
 
     @property
-    def polygons(self) -> list[NDArray[np.float64]]:
+    def polygons(self) -> list[Array]:
         """Corners of each part, counterclockwise (k, 2) [m]."""
         return np.split(self.points, np.cumsum(self.counts)[:-1])
 
@@ -107,7 +108,7 @@ class WallSensor:
         return np.any(beyond | before, axis=1)
 
 
-_Place = Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
+_Place = Callable[[], tuple[Array, Array]]
 """Returns a link's rotation (3, 3) and position (3,) in the world [m]."""
 
 
@@ -121,8 +122,8 @@ class _Prism(NamedTuple):
     """
 
     place: _Place
-    profile: NDArray[np.float64]
-    across: NDArray[np.float64]
+    profile: Array
+    across: Array
 
 
 class VehicleOutline:
@@ -153,9 +154,7 @@ class VehicleOutline:
         return PlanOutline(*swept(points[:, :2], self._counts, across[:, :2]), z_min, z_max)
 
 
-def swept(
-    points: NDArray[np.float64], counts: NDArray[np.intp], ways: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, NDArray[np.intp]]:
     """Return the areas that convex polygons cover when each is moved along a straight line.
 
     Sides that look along the way are moved, the others stay, and where the two meet a side of the way's
@@ -197,11 +196,11 @@ def _body(robot: Robot) -> Iterator[_Prism]:
         yield _box(robot, name, mesh.points.min(axis=0), mesh.points.max(axis=0))
 
 
-def _box(robot: Robot, link: str, low: NDArray[np.float64], high: NDArray[np.float64]) -> _Prism:
+def _box(robot: Robot, link: str, low: Array, high: Array) -> _Prism:
     (left, bottom), (right, top) = low[[0, 2]], high[[0, 2]]
     corners = np.array([(left, bottom), (right, bottom), (right, top), (left, top)])
 
-    def place() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def place() -> tuple[Array, Array]:
         frame = robot.link_frame(link)
         return frame.rotation, frame.origin
 
@@ -215,7 +214,7 @@ def _belt(track: Track) -> _Prism:
     tips = inner_outline(spec.belt_path, -height)
     mount: Frame = spec.mount.frame
 
-    def place() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def place() -> tuple[Array, Array]:
         parent = track.parent_motion()
         return parent.rotation, parent.position
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,8 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from segtrack.html import inline_svg, render_page
 from segtrack.scoring.records import Book, Records
-from segtrack.scoring.result import ExpertComparison, Result, TrialOutcome, compare
-from segtrack.scoring.settings import SOURCES, ScoringSettings
+from segtrack.scoring.result import SOURCES, ExpertComparison, Result, ScoringSettings, TrialOutcome, compare
 
 OUTCOME_COLOURS: dict[TrialOutcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
 """Colours that most eyes tell apart (Okabe and Ito)."""
@@ -75,33 +74,6 @@ def repetition_chart(result: Result) -> str:
     return inline_svg(figure, "Time of each repetition of the latest trial")
 
 
-_COLUMNS = (
-    "begun",
-    "operator",
-    "vehicle",
-    "course",
-    "setting",
-    "setting_unit",
-    "outcome",
-    "repetitions_at_most",
-    "completed",
-    "failed",
-    "elapsed_s",
-    "rate",
-    "rate_unit",
-    "reliability",
-    "at_confidence",
-    "confidence",
-    "at_reliability",
-    "fraction_of_expert",
-    "repetition_times_s",
-    "faults",
-    "pauses",
-    "conditions",
-    "recording",
-)
-
-
 class _Trial(NamedTuple):
     """Trial in the report."""
 
@@ -109,6 +81,38 @@ class _Trial(NamedTuple):
     comparison: ExpertComparison | None
     reliability: float
     confidence: float
+
+
+_COLUMNS: Mapping[str, Callable[[_Trial, ScoringSettings], object]] = {
+    "begun": lambda trial, _: trial.result.begun,
+    "operator": lambda trial, _: trial.result.operator,
+    "vehicle": lambda trial, _: trial.result.vehicle,
+    "course": lambda trial, _: trial.result.course,
+    "setting": lambda trial, _: trial.result.setting,
+    "setting_unit": lambda trial, _: trial.result.setting_unit,
+    "outcome": lambda trial, _: trial.result.outcome,
+    "repetitions_at_most": lambda trial, _: trial.result.repetitions,
+    "completed": lambda trial, _: trial.result.completed,
+    "failed": lambda trial, _: trial.result.failed,
+    "elapsed_s": lambda trial, _: f"{trial.result.elapsed:.2f}",
+    "rate": lambda trial, _: f"{trial.result.rate:.4f}",
+    "rate_unit": lambda trial, _: trial.result.rate_unit,
+    "reliability": lambda trial, _: f"{trial.reliability:.4f}",
+    "at_confidence": lambda _, settings: settings.confidence,
+    "confidence": lambda trial, _: f"{trial.confidence:.4f}",
+    "at_reliability": lambda _, settings: settings.reliability,
+    "fraction_of_expert": lambda trial, _: trial.comparison and f"{trial.comparison.fraction:.4f}",
+    "repetition_times_s": lambda trial, _: " ".join(f"{each.duration:.2f}" for each in trial.result.attempts),
+    "faults": lambda trial, _: "; ".join(
+        f"{i}: {attempt.fault}" for i, attempt in enumerate(trial.result.attempts, 1) if attempt.fault
+    ),
+    "pauses": lambda trial, _: trial.result.pauses,
+    "conditions": lambda trial, _: "; ".join(
+        f"{name}: {value}" for name, value in trial.result.conditions.items()
+    ),
+    "recording": lambda trial, _: trial.result.recording,
+}
+"""Columns of the table, and their cells."""
 
 
 class _EventGroup(NamedTuple):
@@ -160,37 +164,8 @@ def report_csv(records: Records, operator: str, settings: ScoringSettings) -> st
     writer.writerow(_COLUMNS)
     for result in records.read(operator).results:
         trial = _trial(result, records.expert_result(*result.event), settings)
-        writer.writerow(_row(trial, settings))
+        writer.writerow(cell(trial, settings) for cell in _COLUMNS.values())
     return buffer.getvalue()
-
-
-def _row(trial: _Trial, settings: ScoringSettings) -> list[object]:
-    result = trial.result
-    return [
-        result.begun,
-        result.operator,
-        result.vehicle,
-        result.course,
-        result.setting,
-        result.setting_unit,
-        result.outcome,
-        result.repetitions,
-        result.completed,
-        result.failed,
-        f"{result.elapsed:.2f}",
-        f"{result.rate:.4f}",
-        result.rate_unit,
-        f"{trial.reliability:.4f}",
-        settings.confidence,
-        f"{trial.confidence:.4f}",
-        settings.reliability,
-        None if trial.comparison is None else f"{trial.comparison.fraction:.4f}",
-        " ".join(f"{attempt.duration:.2f}" for attempt in result.attempts),
-        "; ".join(f"{i}: {attempt.fault}" for i, attempt in enumerate(result.attempts, 1) if attempt.fault),
-        result.pauses,
-        "; ".join(f"{name}: {value}" for name, value in result.conditions.items()),
-        result.recording,
-    ]
 
 
 def _groups(records: Records, book: Book, settings: ScoringSettings) -> Iterable[_EventGroup]:

@@ -1,15 +1,90 @@
-"""Result of a trial, and the reliability and confidence that it shows."""
+"""Result of a trial, the settings of its score, and the reliability and confidence that it shows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from scipy.special import bdtr, betaincinv
 
 from segtrack.courses import Kind
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, finite
+
+SourceStatus = Literal["second hand", "from memory", "own choice"]
+
+_GUIDE = (
+    "Jacoff et al., Guide for Evaluating, Purchasing, and Training with Response Robots Using "
+    "DHS-NIST-ASTM Standard Test Methods, NIST 2014"
+)
+
+
+class NumberSource(NamedTuple):
+    """Source of a number.
+
+    Attributes:
+        text: The source, or the reason.
+        status: `second hand`: read in notes on the source; `from memory`: no source was found;
+            `own choice`: none was looked for.
+    """
+
+    text: str
+    status: SourceStatus
+
+
+SOURCES: Mapping[str, NumberSource] = {
+    "allowed_failures": NumberSource(_GUIDE + ", pp. 11, 17", "second hand"),
+    "reliability": NumberSource(_GUIDE, "second hand"),
+    "confidence": NumberSource(_GUIDE, "second hand"),
+    "pass_fraction": NumberSource("no source was found for a fraction of an expert's rate", "from memory"),
+    "fall_angle": NumberSource("steeper than any slope of the courses", "own choice"),
+    "touch_distance": NumberSource("stiff contacts stop a belt just before the wall", "own choice"),
+}
+"""Sources of the fields of `ScoringSettings`, by name."""
+
+
+@dataclass(frozen=True)
+class ScoringSettings:
+    """Settings of a score. `SOURCES` has the sources of the defaults.
+
+    Attributes:
+        allowed_failures: Failures that still pass, by number of repetitions tried.
+        reliability: Probability of completing a repetition that is to be shown.
+        confidence: Confidence in that reliability.
+        pass_fraction: Rate of a trained operator over an expert's, on the same course, setting and vehicle.
+        fall_angle: Roll or pitch beyond which a vehicle has fallen [rad].
+        touch_distance: A wall nearer to the vehicle than this is touched [m].
+    """
+
+    allowed_failures: Mapping[int, int] = field(
+        default_factory=lambda: MappingProxyType({10: 0, 20: 1, 30: 3})
+    )
+    reliability: float = 0.8
+    confidence: float = 0.8
+    pass_fraction: float = 0.8
+    fall_angle: float = math.radians(75)
+    touch_distance: float = 0.003
+
+    def __post_init__(self) -> None:
+        """Check.
+
+        Raises:
+            InvalidValueError: A number outside its range.
+        """
+        for name in ("reliability", "confidence"):
+            if not 0 < finite(name, getattr(self, name)) < 1:
+                raise InvalidValueError(name, "in (0, 1)", getattr(self, name))
+        for name, unit in (("pass_fraction", ""), ("fall_angle", " [rad]"), ("touch_distance", " [m]")):
+            if finite(f"{name}{unit}", getattr(self, name)) < 0:
+                raise InvalidValueError(f"{name}{unit}", "at least 0", getattr(self, name))
+        if not self.allowed_failures or any(
+            not 0 <= failures < tried for tried, failures in self.allowed_failures.items()
+        ):
+            expected = "fewer failures than repetitions, at least once"
+            raise InvalidValueError("allowed_failures", expected, dict(self.allowed_failures))
 
 
 def shown_reliability(completed: int, failed: int, confidence: float) -> float:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from segtrack.courses import Course
 from segtrack.errors import InvalidValueError, NotReadyError, finite
-from segtrack.scoring.result import RATE_UNITS, Attempt, Fault, Result, TrialOutcome, rate
-from segtrack.scoring.settings import ScoringSettings
+from segtrack.scoring.result import RATE_UNITS, Attempt, Fault, Result, ScoringSettings, TrialOutcome, rate
 
 State = Literal["running", "paused", "passed", "failed", "abandoned"]
 

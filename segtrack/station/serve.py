@@ -1,26 +1,140 @@
-"""The station as a program: both processes, from the first to the last."""
+"""The station as a program: both processes, and the web process's handle of the simulation's."""
 
 from __future__ import annotations
 
 import ipaddress
 import logging
+import multiprocessing
 import secrets
+import signal
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import uvicorn
 
-from segtrack.errors import AddressError, InvalidValueError
-from segtrack.station.simulation.process import SimulationProcess
-from segtrack.station.web.admission import MAX_CONNECTIONS
+from segtrack.errors import AddressError, InvalidValueError, NotReadyError
+from segtrack.station.simulation.exchange import (
+    COMMAND_CAPACITY,
+    STATE_CAPACITY,
+    Close,
+    LatestValue,
+    Order,
+    Report,
+    RunReport,
+    StampedCommand,
+    Taken,
+)
+from segtrack.station.simulation.loop import simulate
 from segtrack.station.web.app import create_app
 from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web.client import MAX_CONNECTIONS
 from segtrack.station.web.hub import Hub
+
+MAX_OUTSTANDING = 32
+"""Most orders in the pipe: it holds more, so that sending never waits."""
+_CLOSE_WITHIN = 3.0
+"""Time that the process has to close its files [s]."""
+
+
+class SimulationProcess:
+    """Simulation in a process that is started anew if it dies."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start the process; it keeps recordings in `folder`."""
+        self._context = multiprocessing.get_context("spawn")
+        self._folder = folder
+        self._commands = LatestValue(self._context, COMMAND_CAPACITY)
+        self._states = LatestValue(self._context, STATE_CAPACITY)
+        self._start()
+
+    def order(self, order: Order) -> None:
+        """Send an order.
+
+        Raises:
+            NotReadyError: Too many are waiting: the simulation is busy.
+        """
+        if self._outstanding >= MAX_OUTSTANDING:
+            raise NotReadyError("take the order", "the simulation is busy")
+        with suppress(OSError):  # The next `reports` finds the process dead.
+            self._pipe.send(order)
+            self._outstanding += 1
+
+    def command(self, latest: StampedCommand) -> None:
+        """Replace the latest command."""
+        self._commands.write(latest.pack())
+
+    def state(self) -> tuple[int, bytes] | None:
+        """Return number and bytes of the latest state."""
+        return self._states.read()
+
+    def reports(self) -> Iterator[Report]:
+        """Yield the reports that have come; a process that died is started anew, and reported as failed."""
+        try:
+            while self._pipe.poll():
+                report = self._pipe.recv()
+                if isinstance(report, Taken):
+                    self._outstanding -= 1
+                else:
+                    yield report
+        except (EOFError, OSError):
+            self._process.join(_CLOSE_WITHIN)
+            code = self._process.exitcode
+            self._end()
+            self._start()
+            yield RunReport("failed", f"the simulation's process ended with code {code}")
+
+    def close(self) -> None:
+        """End the process, its recording closed; one that does not answer is killed."""
+        with suppress(OSError):
+            self._pipe.send(Close())
+        self._end()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def _start(self) -> None:
+        self._outstanding = 0
+        self._pipe, theirs = self._context.Pipe()
+        self._process = self._context.Process(
+            target=simulate,
+            args=(self._commands, self._states, theirs, self._folder),
+            name="segtrack-simulation",
+            daemon=True,
+        )
+        with _interrupts_blocked():
+            self._process.start()
+        theirs.close()
+
+    def _end(self) -> None:
+        self._process.join(_CLOSE_WITHIN)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._pipe.close()
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # On Windows.
+        yield
+        return
+    resource_tracker.ensure_running()  # It would unblock it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
 
 MAX_FRAME = 1 << 16
 """Largest WebSocket message that is read at all, the page's own included [B]."""
@@ -71,8 +185,7 @@ class Station:
         origins = _origins(options, port)
         catalogue = Catalogue(options.vehicle, options.course)
         library = Library(options.folder)
-        query = "" if token is None else f"/?token={token}"
-        self.link = origins[0] + query
+        self.link = origins[0] + ("" if token is None else f"/?token={token}")
         self._listening = listening
         self.simulation = SimulationProcess(library.recordings_folder)
         self.hub = Hub(self.simulation, catalogue, library)
@@ -140,7 +253,7 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
         family, kind, _, _, address = found[0]
         listening = socket.socket(family, kind)
     except (OSError, UnicodeError) as error:
-        raise AddressError(host, port, _reason(error)) from None
+        raise AddressError(host, port, getattr(error, "strerror", None) or str(error)) from None
     with listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
@@ -148,20 +261,12 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
             listening.bind(address)
             listening.listen()
         except OSError as error:
-            raise AddressError(host, port, _reason(error)) from None
+            raise AddressError(host, port, getattr(error, "strerror", None) or str(error)) from None
         yield listening
 
 
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
-
-
 def _origins(options: StationOptions, port: int) -> list[str]:
-    """Return the allowed origins, the one of the link first.
-
-    Raises:
-        InvalidValueError: All addresses are listened on and no origin is given, or one is none.
-    """
+    """Return the allowed origins, the one of the link first."""
     for origin in options.origins:
         scheme, separator, rest = origin.partition("://")
         if scheme not in ("http", "https") or not separator or not rest or "/" in rest:

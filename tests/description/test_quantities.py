@@ -22,11 +22,11 @@ from segtrack.experiments.steering import Rig
 from segtrack.experiments.variants import with_contact_length, with_gauge
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.compare import compare
-from segtrack.logs.fit.parameters import PARAMETERS
+from segtrack.logs.fit.unknowns import PARAMETERS
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
 from segtrack.logs.replay.path import belts_of, logged_path
-from segtrack.logs.replay.simulate import _arc
+from segtrack.logs.replay.replay import _arc
 from segtrack.logs.steady.compare import compare_turns
 from segtrack.logs.steady.table import SteadyTable
 from segtrack.robot import Robot

@@ -18,7 +18,7 @@ from segtrack.experiments.parallel import Workers
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, Fit, MotionCase, Prior, fit
 from segtrack.logs.fit.cases import LOST, LogFiles, residuals_of
-from segtrack.logs.fit.vehicle_file import calibrated, unfitted_hash, write_vehicle
+from segtrack.logs.fit.result import calibrated, unfitted_hash, write_vehicle
 from segtrack.report.logs.fit import draw_fit, fit_tables
 from segtrack.robot.motion import Motion, Signal
 

@@ -14,9 +14,9 @@ from segtrack.description import load_vehicle
 from segtrack.errors import FitFileError, SegtrackError
 from segtrack.logs.fit.cases import MotionCase
 from segtrack.logs.fit.file import load_fit_file
-from segtrack.logs.fit.parameters import PARAMETERS
-from segtrack.logs.fit.store import describe
+from segtrack.logs.fit.fit import describe
 from segtrack.logs.fit.study import find_fit, load_study
+from segtrack.logs.fit.unknowns import PARAMETERS
 from segtrack.logs.steady import SteadyCase
 from segtrack.robot.motion import QUANTITIES
 

@@ -7,9 +7,9 @@ import pytest
 
 from segtrack.description import load_vehicle
 from segtrack.logs.fit.estimates import estimates_of
+from segtrack.logs.fit.fit import describe
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.search import noise_of_row
-from segtrack.logs.fit.store import describe
 from segtrack.logs.fit.uncertainty import effective_number, uncertainty_of
 from segtrack.logs.fit.unknowns import Choice, unknowns_of
 from segtrack.recording.setup import version_of

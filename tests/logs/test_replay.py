@@ -14,7 +14,7 @@ from segtrack.errors import DivergedError, LogFileError
 from segtrack.experiments.variants import with_imposed_motion
 from segtrack.logs import Motion, Signal, quantity_of
 from segtrack.logs.replay import ReplayDivergedError, ReplaySettings, align, replay, replay_log
-from segtrack.logs.replay.commands import Clock, schedule
+from segtrack.logs.replay.settings import Clock, schedule
 from segtrack.world import World
 
 SIDES = ("left", "right")

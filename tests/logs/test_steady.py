@@ -19,8 +19,8 @@ from segtrack.experiments.driven_turns import drive_turns, uniform_turns
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, fit, with_parameters
 from segtrack.logs.steady import SteadyCase, SteadyTable, compare_turns, simulate_table
-from segtrack.logs.steady.simulate import UNIFORM
-from segtrack.report.logs.steady import draw_turns, turns_table
+from segtrack.logs.steady.table import UNIFORM
+from segtrack.report.logs.trials import draw_turns, turns_table
 from segtrack.reproduce.maxxii import recorded_turns
 from segtrack.robot.motion import Motion, Signal
 

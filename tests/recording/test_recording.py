@@ -23,7 +23,7 @@ from segtrack.description.load import bundled_vehicles
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
 from segtrack.logs.reading import read_log
 from segtrack.recording import Command, DriveSession, DriveSetup
-from segtrack.recording.file_content import RecordedEvent, RecordedInput
+from segtrack.recording.messages import RecordedEvent, RecordedInput
 from segtrack.recording.recording import Recording
 from segtrack.recording.replay import check, columns
 from segtrack.recording.setup import VehicleFiles, versions
@@ -396,7 +396,7 @@ def test_the_command_says_where_a_drive_differs(drive, tmp_path):
 def test_without_the_extra_the_command_says_what_to_install(drive, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "mcap"]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("recording", "file_content"):
+    for name in ("recording", "messages"):
         monkeypatch.delitem(sys.modules, f"segtrack.recording.{name}")
     found = [path for path in sys.path if not Path(path, "mcap").is_dir()]
     monkeypatch.setattr(sys, "path", found)

@@ -23,8 +23,7 @@ from segtrack.experiments.climb_result import ClimbInterrupted, ClimbSetup
 from segtrack.experiments.histories import CHAIN_COLUMNS, ChainRecorder
 from segtrack.files import write_csv
 from segtrack.rendering import Camera
-from segtrack.report.chain_figure import draw_chains, shoe_outlines, wheel_outlines
-from segtrack.report.climb_figure import draw_climb
+from segtrack.report.chain_figure import draw_chains, draw_climb, shoe_outlines, wheel_outlines
 from segtrack.terrain import Plane
 from segtrack.world import World
 

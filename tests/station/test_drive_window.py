@@ -137,7 +137,7 @@ def test_lost_pad_and_lost_focus_let_all_go(hands, lost):
 
 
 def test_emergency_stop_latches_and_is_said(hands, window, session):
-    from segtrack.station.window.hud import hud_lines
+    from segtrack.station.window.loop import hud_lines
 
     def said():
         return hud_lines(session, window.mapper, 1.0, focused=True)[2:]
@@ -159,9 +159,9 @@ def test_emergency_stop_latches_and_is_said(hands, window, session):
     assert hands.wait().left > 0
 
 
-def test_hud_says_how_the_vehicle_is(session):
+def test_hud_says_how_the_vehicle_is(pygame, session):
     from segtrack.station.inputs import Controls, InputMapper
-    from segtrack.station.window.hud import hud_lines
+    from segtrack.station.window.loop import hud_lines
 
     session.restart()
     for flipper in session.robot.flippers.values():

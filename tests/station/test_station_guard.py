@@ -18,10 +18,10 @@ from starlette.websockets import WebSocketDisconnect
 from station_doubles import NotedSimulation
 
 from segtrack.station import protocol
-from segtrack.station.web import admission
-from segtrack.station.web.admission import MAX_CLIENTS, MAX_ONLOOKERS, PAGE_BURST, MessageBudget
+from segtrack.station.web import client as clients
 from segtrack.station.web.app import Sockets
 from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web.client import MAX_CLIENTS, MAX_ONLOOKERS, PAGE_BURST, MessageBudget
 from segtrack.station.web.guard import COOKIE, Guard
 from segtrack.station.web.hub import Hub
 
@@ -302,9 +302,9 @@ def test_ten_thousand_strange_messages_change_nothing(hub, simulation, caplog):
 
 
 def test_a_flood_ends_its_own_connection_alone(hub, simulation, monkeypatch):
-    monkeypatch.setattr(admission, "DROP_BURST", 10.0)
-    monkeypatch.setattr(admission, "DROP_RATE", 0.0)
-    monkeypatch.setattr(admission, "MESSAGE_RATE", 0.0)
+    monkeypatch.setattr(clients, "DROP_BURST", 10.0)
+    monkeypatch.setattr(clients, "DROP_RATE", 0.0)
+    monkeypatch.setattr(clients, "MESSAGE_RATE", 0.0)
     client = browser(hub)
     with client.websocket_connect("/station/socket") as driver:
         driver.send_text(HELLO)

@@ -21,9 +21,8 @@ from segtrack.station.simulation.exchange import (
     ShowContacts,
     TrialReport,
 )
-from segtrack.station.web.admission import MessageBudget, Seats
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import MAX_LAG
+from segtrack.station.web.client import MAX_LAG, MessageBudget, Seats
 from segtrack.station.web.hub import Hub
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import Command
-from segtrack.station.pacing import MAX_CATCH_UP, DeadlineClock
 from segtrack.station.protocol import Flag, LinkQuality
+from segtrack.station.serve import MAX_OUTSTANDING, SimulationProcess
 from segtrack.station.simulation.exchange import (
     WATCHDOG,
     LatestValue,
@@ -22,9 +22,15 @@ from segtrack.station.simulation.exchange import (
     Taken,
     stop_flags,
 )
-from segtrack.station.simulation.process import MAX_OUTSTANDING, SimulationProcess
-from segtrack.station.web.admission import DROP_BURST, DROP_RATE, MESSAGE_BURST, MESSAGE_RATE, MessageBudget
-from segtrack.station.web.client import DegradedLink
+from segtrack.station.simulation.loop import MAX_CATCH_UP, DeadlineClock
+from segtrack.station.web.client import (
+    DROP_BURST,
+    DROP_RATE,
+    MESSAGE_BURST,
+    MESSAGE_RATE,
+    DegradedLink,
+    MessageBudget,
+)
 
 
 def sent_over(quality, count=4000, period=0.02, seed=1):

@@ -1,13 +1,12 @@
-"""`segtrack log`: recordings of physical robots, a module a command."""
+"""`segtrack log`: recordings of physical robots."""
 
 from __future__ import annotations
 
 import typer
 
 from segtrack.cli.log.compare import compare, report
-from segtrack.cli.log.fit import fit
+from segtrack.cli.log.fit import climbs, fit, turns
 from segtrack.cli.log.read import inspect, map_file
-from segtrack.cli.log.turns import climbs, turns
 
 log = typer.Typer(
     help="Read, map, compare and fit recordings of physical robots.",

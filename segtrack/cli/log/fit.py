@@ -1,27 +1,132 @@
-"""Command `segtrack log fit`: parameters of a vehicle fitted to logs."""
+"""Commands `segtrack log climbs`, `turns` and `fit`: trials simulated, and parameters fitted to logs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import Jobs
+from segtrack.cli.log.compare import Jobs, VehicleOption
 from segtrack.cli.output import (
     JsonFlag,
     OutFolder,
     command,
+    counting,
     finish,
     progress,
     results_folder,
     say_written,
     words,
 )
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.reproduce.options import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
     from segtrack.logs.fit.evaluate import Pool
+
+EXAMPLE_CLIMBS, EXAMPLE_TURNS = "okada", "maxxii"
+
+
+@command
+def climbs(
+    table: Annotated[
+        str, typer.Argument(help="CSV or YAML file of trials, or the name of a bundled table.")
+    ] = EXAMPLE_CLIMBS,
+    vehicle: Annotated[
+        str | None,
+        typer.Option(help="Bundled vehicle or vehicle file, of trials that name none.", show_default=False),
+    ] = None,
+    uncertain: Annotated[
+        str | None,
+        typer.Option(
+            help="Standard deviations over the table's, as friction=0.05,height=0.002.", show_default=False
+        ),
+    ] = None,
+    track_model: TrackModel = None,
+    engine: EngineChoice = None,
+    jobs: Jobs = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Simulate trials at steps: which end as the robot's, which are undecided, how high it climbs.
+
+    Columns: height [m], outcome (climbed or failed); front_flippers_deg, rear_flippers_deg, speed [m/s],
+    friction, vehicle and another simulation's outcome (simulation) if they are known.
+    """
+    from segtrack.logs.climbs import CLIMB_INPUTS, ClimbsInterrupted, load_climbs, plan_climbs, run_climbs
+    from segtrack.logs.compare.stated import parse_stds
+    from segtrack.report.logs.trials import climbs_tables, draw_climbs
+    from segtrack.report.outcome import Outcome
+
+    stds = {} if uncertain is None else parse_stds("--uncertain", uncertain, CLIMB_INPUTS)
+    trials = load_climbs(table)
+    plan = plan_climbs(trials, vehicle, stds, engine=engine, track_model=track_model)  # type: ignore[arg-type]
+    folder = results_folder(out, f"climbs-{Path(table).stem}")
+    try:
+        with counting("climbing", plan.job_count) as done:
+            result = run_climbs(plan, jobs, done)
+    except ClimbsInterrupted as stop:
+        result = stop.result
+    summary = result.summary()
+    files: dict[str, Any] = {"climbs.json": summary}
+    if result.trials:
+        files["climbs.png"] = draw_climbs(result)
+    asked = len(result.table.trials)
+    ended = "" if result.finished else f"interrupted: {len(result.trials)} of {asked} trials are done"
+    finish(Outcome(climbs_tables(result), summary, files, interrupted=ended), folder, as_json)
+
+
+@command
+def turns(
+    log: Annotated[str, typer.Argument(help="The table, or maxxii, which is bundled.")] = EXAMPLE_TURNS,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="Mapping file with rows: steady; the bundled table's own.", show_default=False),
+    ] = None,
+    vehicle: VehicleOption = None,
+    track_model: Annotated[
+        list[str], typer.Option(help="What drives, or uniform pressure (planar friction); may be repeated.")
+    ] = ["uniform pressure", "compliant"],  # noqa: B006
+    jobs: Jobs = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
+    from segtrack.description import load_vehicle
+    from segtrack.logs.mapping import map_file
+    from segtrack.logs.steady import SteadyTable, compare_turns, simulate_table
+    from segtrack.logs.steady.table import DATA, UNIFORM, part_count
+    from segtrack.report.logs.trials import draw_turns, turns_table
+    from segtrack.report.outcome import Outcome
+    from segtrack.world import resolve
+
+    bundled = log == EXAMPLE_TURNS and mapping is None
+    if mapping is None and not bundled:
+        raise InvalidValueError("--mapping", "given with a table of your own", Phrase("none"))
+    table_file = DATA / "maxxii_indoor.csv" if bundled else log
+    mapped = map_file(table_file, mapping or DATA / "maxxii_indoor.yaml", vehicle)
+    chosen = mapped.mapping.file
+    if not mapped.is_steady:
+        raise InvalidValueError(f"rows of mapping {mapped.mapping.name}", "steady", chosen.rows)
+    if chosen.vehicle is None:
+        raise InvalidValueError("vehicle", "given by --vehicle or the mapping", Phrase("none"))
+    for model in track_model:
+        if model != UNIFORM:
+            resolve(None, model)
+    description, table = load_vehicle(chosen.vehicle), SteadyTable.of(mapped.motion)
+    folder = results_folder(out, f"turns-{Path(log).stem}")
+    for note in mapped.notes:
+        words().print(note, markup=False, highlight=False)
+    with counting("turning", part_count(table) * len(track_model)) as done:
+        simulated = [simulate_table(description, table, m, workers=jobs, on_part=done) for m in track_model]
+        comparisons = [compare_turns(table, driven, description) for driven in simulated]
+    summary = {"comparisons": [comparison.summary() for comparison in comparisons]}
+    files = {"turns.json": summary, "turns.png": draw_turns(comparisons)}
+    finish(Outcome([turns_table(comparison) for comparison in comparisons], summary, files), folder, as_json)
+
 
 OverRay = Annotated[bool, typer.Option("--ray", help="Simulate on Ray's machines instead.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")]

@@ -72,7 +72,7 @@ def map_file(
             words().print(text, markup=False, highlight=False, soft_wrap=True)
         say_written(write_text(path, text))
         return
-    from segtrack.report.logs.map_report import draw_motion, map_tables
+    from segtrack.report.logs.inspect import draw_motion, map_tables
     from segtrack.report.outcome import Outcome
 
     mapped = map_file(file, mapping)

@@ -10,8 +10,16 @@ from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments.parallel import Workers
 from segtrack.logs.climbs.agreement import Limit, robot_limit, simulated_limit
-from segtrack.logs.climbs.result import ClimbsResult, LimitResult, TrialResult
-from segtrack.logs.climbs.simulation import NOMINAL, Condition, Variant, outcome_of, variants_of
+from segtrack.logs.climbs.simulation import (
+    NOMINAL,
+    ClimbsResult,
+    Condition,
+    LimitResult,
+    TrialResult,
+    Variant,
+    outcome_of,
+    variants_of,
+)
 from segtrack.logs.climbs.table import ClimbTable
 from segtrack.logs.compare.uncertainty import COVERAGE
 from segtrack.world import resolve

@@ -1,10 +1,10 @@
-"""Climbs in simulation: a condition, what of it is off, and a height."""
+"""Climbs in simulation, under a condition with one thing off, and their results for a table of trials."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -14,12 +14,15 @@ from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.experiments.climb import run_climb
 from segtrack.experiments.climb_result import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup
-from segtrack.logs.climbs.table import ClimbTrial
+from segtrack.logs.climbs.agreement import Confusion, Limit, Predicted
+from segtrack.logs.climbs.table import ClimbTable, ClimbTrial, Outcome
 from segtrack.logs.compare.stated import VEHICLE_INPUTS, shifted
 from segtrack.logs.compare.uncertainty import COVERAGE
 
 TIME_STEP = 0.001
 """Time step of the simulations, but for those with half of it [s]."""
+_SIDES = ("lower", -COVERAGE), ("higher", COVERAGE)
+_load = lru_cache(load_vehicle)
 
 
 class Variant(NamedTuple):
@@ -66,15 +69,9 @@ class Condition:
     @classmethod
     def of(cls, trial: ClimbTrial, vehicle: str, engine: EngineName, track_model: str) -> Condition:
         """The condition of a trial, with a vehicle where the trial names none."""
-        return cls(
-            trial.vehicle if trial.vehicle is not None else vehicle,
-            trial.front_flippers_deg,
-            trial.rear_flippers_deg,
-            trial.speed,
-            trial.friction,
-            engine,
-            track_model,
-        )
+        own = trial.model_dump(include={"front_flippers_deg", "rear_flippers_deg", "speed", "friction"})
+        chosen = trial.vehicle if trial.vehicle is not None else vehicle
+        return cls(chosen, **own, engine=engine, track_model=track_model)
 
     @property
     def words(self) -> str:
@@ -83,10 +80,8 @@ class Condition:
         for end, angle in (("front", self.front_flippers_deg), ("rear", self.rear_flippers_deg)):
             if angle is not None:
                 parts.append(f"{end} flippers {angle:g} deg")
-        parts.append(f"{self.speed:g} m/s")
-        if self.friction is not None:
-            parts.append(f"friction {self.friction:g}")
-        return ", ".join(parts)
+        friction = [] if self.friction is None else [f"friction {self.friction:g}"]
+        return ", ".join([*parts, f"{self.speed:g} m/s", *friction])
 
     def setup(self, height: float, variant: Variant = NOMINAL) -> ClimbSetup:
         """The climb of a step of a height [m].
@@ -95,25 +90,18 @@ class Condition:
             SegtrackError: No such vehicle, no flippers where an angle is given, or the vehicle cannot have
                 the variant.
         """
-        vehicle = _load(self.vehicle)
-        off = {variant.input: variant.by}
+        vehicle, off = _load(self.vehicle), {variant.input: variant.by}
         speed, friction = self.speed + off.get("speed", 0.0), self.friction
         if variant.input == "friction" and friction is not None:
             friction += variant.by
         elif variant.input in VEHICLE_INPUTS:
             vehicle = shifted(vehicle, variant.input, variant.by)
-        front, rear = (
-            _angle(vehicle, end, given, default, off.get(f"{end}_flippers_deg", 0.0))
-            for end, given, default in (
-                ("front", self.front_flippers_deg, FRONT_FLIPPERS_DEG),
-                ("rear", self.rear_flippers_deg, REAR_FLIPPERS_DEG),
-            )
-        )
+        front, rear = off.get("front_flippers_deg", 0.0), off.get("rear_flippers_deg", 0.0)
         return ClimbSetup(
             vehicle=vehicle,
             step=height + off.get("height", 0.0),
-            flippers=front,
-            rear_flippers=rear,
+            flippers=_angle(vehicle, "front", self.front_flippers_deg, FRONT_FLIPPERS_DEG, front),
+            rear_flippers=_angle(vehicle, "rear", self.rear_flippers_deg, REAR_FLIPPERS_DEG, rear),
             speed=speed,
             friction=friction,
             engine=self.engine,
@@ -138,11 +126,7 @@ class Condition:
 
 def variants_of(stds: Mapping[str, float]) -> tuple[Variant, ...]:
     """Nothing off; half of the time step; and each input `COVERAGE` standard deviations lower and higher."""
-    off = [
-        Variant(f"{name} {word}", name, sign * COVERAGE * std)
-        for name, std in stds.items()
-        for word, sign in (("lower", -1.0), ("higher", 1.0))
-    ]
+    off = [Variant(f"{name} {w}", name, by * std) for name, std in stds.items() for w, by in _SIDES]
     return (NOMINAL, Variant("half the time step", time_step=TIME_STEP / 2), *off)
 
 
@@ -155,14 +139,161 @@ def outcome_of(condition: Condition, height: float, variant: Variant = NOMINAL) 
 
 
 def _angle(
-    vehicle: VehicleDescription, end: str, given: float | None, default: float, off: float
+    vehicle: VehicleDescription, end: str, given: float | None, own: float, off: float
 ) -> float | None:
     """Angle of the flippers at an end [rad]; None for a vehicle that is not asked for any and has none."""
     if given is None and all(flipper.tip_direction != end for flipper in vehicle.flippers.values()):
         return None
-    return math.radians((default if given is None else given) + off)
+    return math.radians((own if given is None else given) + off)
 
 
-@lru_cache
-def _load(vehicle: str) -> VehicleDescription:
-    return load_vehicle(vehicle)
+@dataclass(frozen=True)
+class TrialResult:
+    """A trial and its simulations.
+
+    Attributes:
+        trial: Trial of the table.
+        condition: Vehicle, flippers and speed of the trial.
+        outcomes: Outcome of each variant, by its name; the nominal one has an empty name.
+    """
+
+    trial: ClimbTrial
+    condition: Condition
+    outcomes: Mapping[str, str]
+
+    @property
+    def nominal(self) -> str:
+        """Outcome of the nominal simulation."""
+        return self.outcomes[""]
+
+    @property
+    def simulated(self) -> Outcome:
+        """The nominal outcome as a table has it."""
+        return "climbed" if self.nominal == "climbed" else "failed"
+
+    @property
+    def flips(self) -> tuple[str, ...]:
+        """Variants that end otherwise, by name; all that diverged among them."""
+        climbed = self.nominal == "climbed"
+        others = self.outcomes.items()
+        return tuple(name for name, end in others if end == "diverged" or (end == "climbed") != climbed)
+
+    @property
+    def predicted(self) -> Predicted:
+        """The simulated outcome, where nothing that is uncertain flips it."""
+        return "undecided" if self.flips else self.simulated
+
+    @property
+    def agrees(self) -> bool:
+        """True if the nominal outcome is the robot's."""
+        return self.simulated == self.trial.outcome
+
+    def summary(self) -> dict[str, object]:
+        """Return a JSON-serialisable dict."""
+        return {
+            **self.trial.model_dump(exclude={"simulation"}),
+            "vehicle": self.condition.vehicle,
+            "published_simulation": self.trial.simulation,
+            "simulated": self.simulated,
+            "ended": self.nominal,
+            "predicted": self.predicted,
+            "flips": list(self.flips),
+        }
+
+
+@dataclass(frozen=True)
+class LimitResult:
+    """The step limit under one condition.
+
+    Attributes:
+        condition: Vehicle, flippers and speed.
+        robot: Limit of the robot, by its outcomes.
+        nominal: Limit of the nominal simulation.
+        by: Change of the limit with each input `COVERAGE` standard deviations off, half of what is between
+            lower and higher, and half the time step [m]; None where a limit of these is open.
+        down: Change downwards by each of the latter [m].
+    """
+
+    condition: Condition
+    robot: Limit
+    nominal: Limit
+    by: Mapping[str, float | None]
+    down: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def simulated(self) -> Limit:
+        """Limit of the simulation, its interval widened by all inputs, in quadrature; open where one is."""
+        if self.nominal.height is None or self.nominal.high is None:
+            return self.nominal
+        moved = [by for by in self.by.values() if by is not None]
+        low = self.nominal.low - math.hypot(*moved, *self.down.values())
+        high = None if None in self.by.values() else self.nominal.high + math.hypot(*moved)
+        return Limit(self.nominal.height, max(low, 0.0), high, self.nominal.method)
+
+    @property
+    def agrees(self) -> bool:
+        """True if the two intervals have a height in common."""
+        one, other = self.simulated, self.robot
+        ends = ((one.low, other.high), (other.low, one.high))
+        return all(high is None or low <= high for low, high in ends)
+
+    def summary(self) -> dict[str, object]:
+        """Return a JSON-serialisable dict."""
+        return {
+            "condition": self.condition.words,
+            "robot": self.robot.summary(),
+            "simulation": self.simulated.summary(),
+            "moved_by": dict(self.by),
+            "agrees": self.agrees,
+        }
+
+
+@dataclass(frozen=True)
+class ClimbsResult:
+    """A table of trials, simulated.
+
+    Attributes:
+        table: The table.
+        uncertain: Standard deviations of what the trials were driven with, by name.
+        trials: Trials that are simulated with all variants, in the table's order.
+        limits: Limits by condition, in the table's order.
+        finished: True if everything was simulated.
+    """
+
+    table: ClimbTable
+    uncertain: Mapping[str, float]
+    trials: tuple[TrialResult, ...]
+    limits: tuple[LimitResult, ...]
+    finished: bool = True
+
+    @property
+    def confusion(self) -> Confusion:
+        """Predictions, by how the robot's trials ended."""
+        return Confusion.of((result.trial.outcome, result.predicted) for result in self.trials)
+
+    @property
+    def nominal_confusion(self) -> Confusion:
+        """Confusion of the nominal simulations."""
+        return Confusion.of((result.trial.outcome, result.simulated) for result in self.trials)
+
+    @property
+    def published_confusion(self) -> Confusion | None:
+        """Confusion of the simulation in the table; None if it has none."""
+        pairs = [(t.outcome, t.simulation) for t in self.table.trials if t.simulation is not None]
+        return Confusion.of(pairs) if pairs else None
+
+    def summary(self) -> dict[str, object]:
+        """Return a JSON-serialisable dict."""
+        published = self.published_confusion
+        return {
+            "title": self.table.title,
+            "source": self.table.source,
+            "uncertain": dict(self.uncertain) or "not given",
+            "coverage": COVERAGE,
+            "finished": self.finished,
+            "trials": [result.summary() for result in self.trials],
+            "confusion": self.confusion.summary(),
+            "nominal_confusion": self.nominal_confusion.summary(),
+            "published_confusion": None if published is None else published.summary(),
+            "limits": [limit.summary() for limit in self.limits],
+        }

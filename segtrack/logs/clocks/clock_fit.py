@@ -1,27 +1,66 @@
-"""Fits of a source's clock to another one, by receive times or by the motion that both measure."""
+"""Fitted clocks and mountings of sensors, and the fit of a clock to the times at which messages came."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+import math
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
+from scipy.stats import binom, theilslopes
 
 from segtrack.errors import ClockError, Phrase
-from segtrack.logs.clocks.clock_guess import ClockGuess, guess_clock
-from segtrack.logs.clocks.estimates import Estimate
-from segtrack.logs.clocks.joint_fit import JointFit, fit_jointly
-from segtrack.logs.clocks.mounting import SensorMounting, mounting_by_gravity
-from segtrack.logs.clocks.receive_times import fit_receive_times
-from segtrack.logs.clocks.views import SEEN, Seen, View, find_views
-from segtrack.robot.motion import Motion
+from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
+from segtrack.robot.motion import Signal
 
-LEAST_SURE = 0.25
-"""Margin of an offset beyond which a clock is as good as unknown [s]."""
-LEAST_GAIN = 20.0
-"""Least gain in log-likelihood over a source that does not see the motion."""
+Array = NDArray[np.float64]
+FEWEST = 24
+"""Least number of messages."""
+_FEWEST_WINDOWS, _MOST_WINDOWS = 6, 60
+UNSEEN = 0.1
+"""An angle whose standard deviation is larger is not observable [rad]."""
+Sight = Literal["rates", "gravity"]
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class SensorMounting:
+    """A sensor's frame in the body frame: yaw about z, then pitch about y, then roll about x.
+
+    Rates show it but for a turn about an axis that all turning is about: a vehicle that only pitches does
+    not show how far a gyroscope is pitched. Attitudes show it by gravity, but for a turn about the vertical.
+
+    Attributes:
+        by: Evidence: turning rates, or gravity in two attitudes.
+        rpy: Roll, pitch (nose down positive, as `rpy` of mapping files and vehicle files) and yaw [rad]; None
+            where it cannot be seen.
+    """
+
+    by: Sight
+    rpy: tuple[Estimate | None, Estimate | None, Estimate | None]
+
+    @classmethod
+    def of(
+        cls, by: Sight, turned: Rotation, covariance: Array, quantile: float = NORMAL_QUANTILE
+    ) -> SensorMounting:
+        """Return a mounting from its rotation, with the covariance of small turns about its axes [rad^2]."""
+        step = 1e-6
+        more = Rotation.from_rotvec(np.concatenate([np.eye(3), -np.eye(3)]) * step) * turned
+        angles = more.as_euler("ZYX")[:, ::-1]
+        jacobian = (angles[:3] - angles[3:]).T / (2 * step)
+        stds = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
+        values = turned.as_euler("ZYX")[::-1]
+        roll, pitch, yaw = (
+            Estimate.normal(value, std, quantile) if std < UNSEEN else None
+            for value, std in zip(values, stds, strict=True)
+        )
+        return cls(by, (roll, pitch, yaw))
+
+    def record(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict."""
+        return {"by": self.by, "rpy": [None if angle is None else angle.record() for angle in self.rpy]}
 
 
 @dataclass(frozen=True)
@@ -67,7 +106,7 @@ class ClockFit:
     delays: tuple[float, ...] = ()
     unevenness: float = 0.0
 
-    def times(self, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, own: Array) -> Array:
         """Convert times of the source's clock to the reference's [s]."""
         return own + self.offset.value + self.skew.value * (own - self.start)
 
@@ -76,165 +115,117 @@ class ClockFit:
         return asdict(self)
 
 
-def fit_to_receive_times(source: str, stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockFit:
+def fit_to_receive_times(source: str, stamps: Array, times: Array) -> ClockFit:
     """Fit the clock of a source's stamps (n,) to the clock of receive times (n,) [s].
+
+    A message comes late, never early, so that the fastest ones show the clock: they are on the lower edge of
+    receive less stamp over stamp. The line below all of them with the least sum of distances (Moon, Skelly
+    and Towsley 1999) is a start; the earliest in each of about sqrt(n) windows, and the median of slopes
+    between these (Paxson 1998, Sen 1968), are the fit, since they say how sure it is. The offset includes
+    the shortest delay, which is unknown.
 
     Raises:
         ClockError: There are too few messages, or all have one stamp.
     """
-    found = fit_receive_times(stamps, times)
-    if isinstance(found, Phrase):
-        raise ClockError(source, "receive times", found)
+    if len(stamps) < FEWEST:
+        problem = Phrase(f"it has {len(stamps)} messages, at least {FEWEST} are needed")
+        raise ClockError(source, "receive times", problem)
+    if not np.any(np.diff(stamps) > 0):
+        raise ClockError(source, "receive times", Phrase("all its messages have the same stamp"))
+    since = stamps - stamps[0]
+    late = (times - times[0]) - since
+    at_zero, slope = _line_below(since, late)
+    above = late - at_zero - slope * since
+    x, y = _earliest(since, above)
+    more, _, low, high = theilslopes(y, x, 0.95)
+    middle = float(np.median(x))
+    rest = y - more * (x - middle)
+    level, below, beyond = _median(rest)
+    # The median line passes through the middle; to the start it takes the slope's margin along.
+    down = math.hypot(level - below, (high - more) * middle)
+    up = math.hypot(beyond - level, (more - low) * middle)
+    offset = times[0] - stamps[0] + at_zero + level - more * middle
+    delays = np.maximum(above - level - more * (since - middle), 0.0)
     return ClockFit(
         source=source,
         reference="receive times",
         by="receive times",
         start=float(stamps[0]),
-        offset=found.offset,
-        skew=found.skew,
+        offset=Estimate(float(offset), float(offset - down), float(offset + up)),
+        skew=Estimate(float(slope + more), float(slope + low), float(slope + high)),
         samples=len(stamps),
-        delays=found.delays,
-        unevenness=found.unevenness,
+        delays=(float(np.median(delays)), float(np.quantile(delays, 0.95))),
+        unevenness=float(np.max(np.abs(rest - level))),
     )
 
 
-def fit_clock(
-    reference: Motion,
-    source: Motion,
-    by: Seen | None = None,
-    mounted: Rotation | None = None,
-    reference_mounted: Rotation | None = None,
-) -> ClockFit:
-    """Fit the clock of one source to another's, by the motion that both measure.
+def _line_below(x: Array, y: Array) -> tuple[float, float]:
+    """Value at 0 and slope of the line below all points that is nearest to them: an edge of their hull."""
+    order = np.lexsort((y, x))
+    hull: list[int] = []
+    for i in order.tolist():
+        while len(hull) > 1 and _turns_down(x, y, hull[-2], hull[-1], i):
+            hull.pop()
+        if not hull or x[i] > x[hull[-1]]:
+            hull.append(i)
+    ends = x[hull]
+    right = min(max(int(np.searchsorted(ends, x.mean())), 1), len(hull) - 1)
+    a, b = hull[right - 1], hull[right]
+    slope = (y[b] - y[a]) / (x[b] - x[a])
+    return float(y[a] - slope * x[a]), float(slope)
 
-    Their clocks may have nothing in common: lags of all lengths are tried.
+
+def _turns_down(x: Array, y: Array, a: int, b: int, c: int) -> bool:
+    """Return True if b is on the line from a to c or above it."""
+    return bool((y[b] - y[a]) * (x[c] - x[a]) >= (y[c] - y[a]) * (x[b] - x[a]))
+
+
+def _earliest(x: Array, y: Array) -> tuple[Array, Array]:
+    """The lowest point of each window of as many points."""
+    windows = min(max(int(math.sqrt(len(x))), _FEWEST_WINDOWS), _MOST_WINDOWS)
+    lowest = [int(part[np.argmin(y[part])]) for part in np.array_split(np.argsort(x, kind="stable"), windows)]
+    return x[lowest], y[lowest]
+
+
+def _median(values: Array) -> tuple[float, float, float]:
+    """Median and its interval of 95 %, from the ranks between which it is."""
+    ordered = np.sort(values)
+    rank = int(binom.ppf(0.025, len(values), 0.5))
+    low = max(rank - 1, 0)
+    return float(np.median(values)), float(ordered[low]), float(ordered[len(values) - 1 - low])
+
+
+def mounting_by_gravity(reference: Signal, source: Signal, mounted: Rotation) -> SensorMounting:
+    """Estimate a mounting from two orientations on one clock.
 
     Args:
-        reference: Signals on the clock that is fitted to, in the body frame as far as is known.
-        source: Signals on the clock that is fitted, likewise.
-        by: Motion that both measure; if not given the first of `SEEN` by which the fit succeeds.
-        mounted: Sensor frame of the source in the body frame, by which its signals were turned; identity if
-            not given.
-        reference_mounted: Sensor frame of the reference, likewise.
-
-    Raises:
-        ClockError: They see nothing in common, or it does not vary enough to tell one offset from
-            another: then the vehicle stands, moves steadily or repeats itself.
+        reference: Orientation of the body in its world, z up.
+        source: Orientation of the sensor in a world of its own, z up, with any heading.
+        mounted: Sensor frame in the body frame, roughly.
     """
-    ours = find_views(reference, rates_first=False)
-    theirs = find_views(source, rates_first=True)
-    mounted = Rotation.identity() if mounted is None else mounted
-    reference_mounted = Rotation.identity() if reference_mounted is None else reference_mounted
-    complaints = []
-    for what in SEEN if by is None else (by,):
-        if what in ours and what in theirs:
-            found = _fit(ours[what], theirs[what])
-            if not isinstance(found, Phrase):
-                fit = _describe(source.name, reference.name, theirs[what], *found, mounted)
-                name, turned = (
-                    (reference.name, reference_mounted)
-                    if _leads(theirs[what], ours[what])
-                    else (source.name, mounted)
-                )
-                fit = _add_bias(fit, found[0], name, turned)
-                return _add_gravity(fit, reference, source, mounted)
-            complaints.append(f"by {what}: {found}")
-    if not complaints:
-        seen = " and ".join(
-            f"{motion.name} sees {', '.join(views) or 'nothing'}"
-            for motion, views in ((source, theirs), (reference, ours))
-        )
-        complaints.append(f"{seen}; {'one of these' if by is None else by} must be seen by both")
-    raise ClockError(source.name, reference.name, "; ".join(complaints))
+    inside = (source.times >= reference.times[0]) & (source.times <= reference.times[-1])
+    body = Slerp(reference.times, Rotation.from_quat(reference.values))(source.times[inside])
+    sensor = Rotation.from_quat(source.values[inside])
+    return _align(body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
 
 
-def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | Phrase:
-    """Fit, its initial guess and the offset added to the source's times beforehand; or why there is none."""
-    together = float(reference.times[0] - source.times[0])
-    moved = source.shift(together)
-    start = guess_clock(reference, moved)
-    if isinstance(start, Phrase):
-        return start
-    if _leads(moved, reference):
-        back = guess_clock(moved, reference)
-        if isinstance(back, Phrase):
-            return back
-        found = fit_jointly(moved, reference, back)
-    else:
-        found = fit_jointly(reference, moved, start)
-    if isinstance(found, Phrase):
-        return found
-    fit = found.mirror(reference.times[0], moved.times[0]) if _leads(moved, reference) else found
-    offset, skew = fit.estimate(0), fit.estimate(1)
-    if not offset.margin < LEAST_SURE:
-        return Phrase(f"the offset is not sure: {offset.value + together:.3f} +- {offset.margin:.2g} s")
-    if fit.gain < LEAST_GAIN:
-        return Phrase("the peak is flat: what both see is lost in noise")
-    if abs(skew.value) > 0.5:
-        return Phrase(f"the skew is not sure: {skew.value:.2g} +- {skew.margin:.2g}")
-    return fit, start, together
-
-
-def _leads(one: View, other: View) -> bool:
-    """Return True if increments are better taken between the samples of `one`."""
-    if one.is_rate != other.is_rate:
-        return other.is_rate
-    return bool(len(one.times) * np.ptp(other.times) < len(other.times) * np.ptp(one.times))
-
-
-def _describe(
-    source: str,
-    reference: str,
-    view: View,
-    fit: JointFit,
-    start: ClockGuess,
-    together: float,
-    mounted: Rotation,
-) -> ClockFit:
-    offset, layout = fit.estimate(0), fit.layout
-    mountings: tuple[SensorMounting, ...] = ()
-    if fit.turned is not None:
-        part = layout.turn
-        turned = fit.turned * mounted
-        mountings = (SensorMounting.of("rates", turned, fit.covariance[part, part], fit.quantile(part)),)
-    return ClockFit(
-        source=source,
-        reference=reference,
-        by=view.what,
-        start=float(view.times[0]),
-        offset=Estimate(offset.value + together, offset.low + together, offset.high + together),
-        skew=fit.estimate(1),
-        samples=fit.used,
-        left_out=fit.left_out,
-        correlation=start.correlation,
-        scale=fit.estimate(layout.scale.start) if layout.scale.stop > layout.scale.start else None,
-        mountings=mountings,
-        noises=fit.noises,
-    )
-
-
-def _add_bias(fit: ClockFit, found: JointFit, name: str, mounted: Rotation) -> ClockFit:
-    """The fit, with the bias of rates, if there are any, and whose it is; in its sensor's frame."""
-    part = found.layout.bias
-    if part.start == part.stop:
-        return fit
-    matrix = np.eye(1) if found.turned is None else mounted.inv().as_matrix()
-    values = matrix @ found.values[part]
-    stds = np.sqrt(np.diag(matrix @ found.covariance[part, part] @ matrix.T))
-    bias = tuple(
-        Estimate.normal(value, std, found.quantile(part)) for value, std in zip(values, stds, strict=True)
-    )
-    return replace(fit, bias=bias, biased=name)
-
-
-def _add_gravity(fit: ClockFit, reference: Motion, source: Motion, mounted: Rotation) -> ClockFit:
-    """The fit, with how the sensor sits by both sources' attitudes if they have one."""
-    ours, theirs = (motion.signals.get("orientation") for motion in (reference, source))
-    if ours is None or theirs is None:
-        return fit
-    on_clock = replace(theirs, times=fit.times(theirs.times))
-    if on_clock.times[-1] < ours.times[0] or on_clock.times[0] > ours.times[-1]:
-        return fit
-    sensor = (Rotation.from_quat(theirs.values) * mounted).as_quat()
-    by_gravity = mounting_by_gravity(ours, replace(on_clock, values=sensor), mounted)
-    return replace(fit, mountings=(*fit.mountings, by_gravity))
+def _align(body: Array, sensor: Array, mounted: Rotation) -> SensorMounting:
+    """The frame in which directions of the sensor (n, 3) are those of the body (n, 3), by least squares."""
+    turned, unknown = mounted, np.eye(3)  # Beforehand each angle has a standard deviation of 1 rad.
+    for _ in range(10):
+        seen = turned.apply(sensor)
+        # A small turn v changes u by v x u.
+        jacobian = -np.cross(np.eye(3)[None], seen[:, None]).swapaxes(1, 2)
+        rest = body - seen
+        variance = max(float(np.sum(rest**2)) / (2 * len(rest)), 1e-12)
+        information = np.einsum("nkp,nkq->pq", jacobian, jacobian) / variance
+        # Noise tilts a direction that stays where it is, too: so much of what seems to be seen is not.
+        sizes, axes = np.linalg.eigh(information)
+        information = (axes * np.maximum(sizes - 2 * len(rest), 0.0)) @ axes.T + unknown
+        step = np.linalg.solve(information, np.einsum("nkp,nk->p", jacobian, rest) / variance)
+        turned = Rotation.from_rotvec(-step) * turned
+        if np.linalg.norm(step) < 1e-9:
+            break
+    inverse = np.linalg.inv(information)
+    robust = sandwich(jacobian / variance**0.5, rest / variance**0.5, inverse)
+    return SensorMounting.of("gravity", turned, raise_variances(inverse, robust))

@@ -16,6 +16,7 @@ from scipy.signal import correlate
 from segtrack.errors import Phrase
 from segtrack.logs.clocks.views import View, compute_increments
 
+Array = NDArray[np.float64]
 LARGEST_SKEW = 0.08
 """Largest rate by which a clock may run slow or fast [-]."""
 MIN_CORRELATION = 0.6
@@ -80,17 +81,17 @@ class _Curve(NamedTuple):
     """
 
     lags: NDArray[np.intp]
-    values: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    ratios: NDArray[np.float64]
+    values: Array
+    shares: Array
+    ratios: Array
 
     @property
-    def weighed(self) -> NDArray[np.float64]:
+    def weighed(self) -> Array:
         """Correlations times the share of the motion in the overlap: without motion they are chance."""
         return self.values * self.shares
 
 
-def _rates(view: View) -> NDArray[np.float64]:
+def _rates(view: View) -> Array:
     """Smoothed mean rates in even bins; of turning in space how fast, whatever the axis."""
     count = max(int((view.times[-1] - view.times[0]) / _BIN), 1)
     edges = np.minimum(view.times[0] + np.arange(count + 1) * _BIN, view.times[-1])
@@ -99,7 +100,7 @@ def _rates(view: View) -> NDArray[np.float64]:
     return gaussian_filter1d(rates / _BIN, _SMOOTHING / _BIN, mode="nearest")
 
 
-def _busiest(rates: NDArray[np.float64], begin: float) -> tuple[NDArray[np.float64], float]:
+def _busiest(rates: Array, begin: float) -> tuple[Array, float]:
     """The part, short enough to be sure of its skew, in which most happens; and when it begins [s]."""
     count = round(_WINDOW / _BIN)
     if len(rates) <= count:
@@ -110,18 +111,18 @@ def _busiest(rates: NDArray[np.float64], begin: float) -> tuple[NDArray[np.float
     return rates[first : first + count], begin + first * _BIN
 
 
-def _stretch(rates: NDArray[np.float64], skew: float) -> NDArray[np.float64]:
+def _stretch(rates: Array, skew: float) -> Array:
     """Rates of a clock that runs slow by a skew, in bins of the other's."""
     count = max(int(len(rates) * (1 + skew)), 1)
     return np.interp(np.arange(count) / (1 + skew), np.arange(len(rates)), rates)
 
 
-def _correlations(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> _Curve:
+def _correlations(ours: Array, theirs: Array) -> _Curve:
     """Pearson's correlation of what overlaps, at each lag (Padfield 2012: masked, by Fourier transforms)."""
     ours, theirs = ours - ours.mean(), theirs - theirs.mean()
     one, two = np.ones_like(ours), np.ones_like(theirs)
 
-    def over_lags(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_lags(a: Array, b: Array) -> Array:
         return correlate(a, b, mode="full", method="fft")
 
     counts = np.maximum(over_lags(one, two).round(), 1.0)
@@ -141,12 +142,7 @@ def _correlations(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> _Cu
 
 
 def _correlation_problem(curve: _Curve, opposed: _Curve | None) -> Phrase | None:
-    """Reason not to trust the best correlation of a curve; None if there is none.
-
-    Args:
-        curve: Correlations at the skew with the best one.
-        opposed: Correlations at the skew with the most negative one; None where signs are not seen.
-    """
+    """Reason not to trust a curve's best correlation, beside that at the skew with the most negative one."""
     weighed = curve.weighed
     peak = int(np.argmax(weighed))
     best = float(curve.values[peak])
@@ -173,7 +169,7 @@ def _correlation_problem(curve: _Curve, opposed: _Curve | None) -> Phrase | None
     return None
 
 
-def _foot(weighed: NDArray[np.float64], peak: int, way: int) -> int:
+def _foot(weighed: Array, peak: int, way: int) -> int:
     """Index at which a peak ends on one side: it has fallen to a half, and rises again."""
     i = peak
     while 0 < i < len(weighed) - 1:

@@ -14,6 +14,7 @@ from scipy.linalg import LinAlgError, cholesky_banded
 from scipy.linalg.lapack import dtbtrs
 from scipy.optimize import brentq, minimize_scalar
 
+Array = NDArray[np.float64]
 NORMAL_QUANTILE = 1.959964
 """Quantile of the normal distribution for an interval of 95 %."""
 
@@ -58,9 +59,7 @@ class Estimate:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-def sandwich(
-    jacobian: NDArray[np.float64], residual: NDArray[np.float64], inverse: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def sandwich(jacobian: Array, residual: Array, inverse: Array) -> Array:
     """Covariance of least-squares estimates whose residuals are correlated over time (p, p).
 
     Newey and West's (1987), with the lags weighted by Bartlett's kernel, as many as Andrews (1991, his
@@ -80,13 +79,13 @@ def sandwich(
     return inverse @ total @ inverse.T * count / max(count - inverse.shape[0], 1)
 
 
-def raise_variances(model: NDArray[np.float64], robust: NDArray[np.float64]) -> NDArray[np.float64]:
+def raise_variances(model: Array, robust: Array) -> Array:
     """Return the model's covariance, each variance raised to the robust one's where that is larger (p, p)."""
     raised = np.sqrt(np.maximum(np.diag(robust) / np.diag(model), 1.0))
     return model * np.outer(raised, raised)
 
 
-def _lags(scores: NDArray[np.float64]) -> int:
+def _lags(scores: Array) -> int:
     """Number of lags to weigh, from the autoregression of each column (n, p)."""
     count = len(scores)
     power = np.sum(scores[:-1] ** 2, axis=0)
@@ -116,8 +115,8 @@ class NoiseModel:
         source: Lower bands for noise of 1 in the source's samples, likewise.
     """
 
-    reference: NDArray[np.float64]
-    source: NDArray[np.float64]
+    reference: Array
+    source: Array
 
     @classmethod
     def of(cls, reference: sparse.csr_matrix, source: sparse.csr_matrix) -> NoiseModel:
@@ -126,7 +125,7 @@ class NoiseModel:
         deepest = max(map(len, both))
         return cls(*(np.pad(each, ((0, deepest - len(each)), (0, 0))) for each in both))
 
-    def factor(self, stds: tuple[float, float]) -> NDArray[np.float64]:
+    def factor(self, stds: tuple[float, float]) -> Array:
         """Return the lower Cholesky factor, in bands, for the standard deviations of both samples."""
         return cholesky_banded(stds[0] ** 2 * self.reference + stds[1] ** 2 * self.source, lower=True)
 
@@ -142,9 +141,7 @@ class NoiseLikelihood:
     It is restricted to what the parameters of the fit leave (Patterson and Thompson 1971).
     """
 
-    def __init__(
-        self, model: NoiseModel, residual: NDArray[np.float64], jacobian: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, model: NoiseModel, residual: Array, jacobian: Array) -> None:
         """Take residuals (m, k) and their derivatives by the fit's parameters (m, k, p)."""
         self.model, self.residual, self.jacobian = model, residual, jacobian
         self.freedom = max(residual.size - jacobian.shape[-1], 1)
@@ -210,7 +207,7 @@ class NoiseLikelihood:
             return math.inf
         return (rest + volume) / 2
 
-    def _projected(self, factor: NDArray[np.float64]) -> tuple[float, float]:
+    def _projected(self, factor: Array) -> tuple[float, float]:
         """Sum of squares that the parameters leave of whitened residuals, and logarithms of determinants."""
         white = whiten(factor, self.residual).ravel()
         slopes = whiten(factor, self.jacobian).reshape(len(white), -1)
@@ -223,7 +220,7 @@ class NoiseLikelihood:
         return max(rest, 1e-300), volume
 
 
-def bands(matrix: sparse.spmatrix) -> NDArray[np.float64]:
+def bands(matrix: sparse.spmatrix) -> Array:
     """Return the diagonal of a symmetric matrix (m, m), and the nonzero ones below it (b, m)."""
     entries = matrix.tocoo()
     below = entries.row - entries.col
@@ -233,7 +230,7 @@ def bands(matrix: sparse.spmatrix) -> NDArray[np.float64]:
     return lower
 
 
-def whiten(factor: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def whiten(factor: Array, rows: Array) -> Array:
     """Whiten rows (m, ...): their noise becomes independent, with a standard deviation of 1."""
     solved, _ = dtbtrs(factor, rows.reshape(len(rows), -1), uplo="L")
     return np.asarray(solved).reshape(rows.shape)

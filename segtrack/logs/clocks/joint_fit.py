@@ -35,6 +35,7 @@ from segtrack.logs.clocks.estimates import (
 from segtrack.logs.clocks.overlay import FEWEST, ComparedIncrements, Overlay, ParameterLayout
 from segtrack.logs.clocks.views import View
 
+Array = NDArray[np.float64]
 _OUTLIER = 6.0
 """Standard deviations beyond which an increment is left out: an impact between two samples, or a jump."""
 _ROUNDS, _STEPS = 8, 4
@@ -60,9 +61,9 @@ class JointFit:
         left_out: Number of outliers among the increments.
     """
 
-    values: NDArray[np.float64]
-    covariance: NDArray[np.float64]
-    freedom: NDArray[np.float64]
+    values: Array
+    covariance: Array
+    freedom: Array
     layout: ParameterLayout
     turned: Rotation | None
     noises: tuple[Estimate, Estimate]
@@ -141,14 +142,14 @@ class _Weights(NamedTuple):
     smooth: View
 
     @property
-    def factor(self) -> NDArray[np.float64]:
+    def factor(self) -> Array:
         """Lower Cholesky factor of the covariance of increments, in bands."""
         return self.model.factor(self.stds)
 
 
 def _solve(
-    overlay: Overlay, values: NDArray[np.float64], rows: ComparedIncrements, rounds: int = _ROUNDS
-) -> tuple[NDArray[np.float64], _Weights]:
+    overlay: Overlay, values: Array, rows: ComparedIncrements, rounds: int = _ROUNDS
+) -> tuple[Array, _Weights]:
     """Parameters and their weights, estimated in turns until neither changes.
 
     Derivatives of the smoothed source are the instruments (Fuller 1987): noise of the source would else
@@ -177,8 +178,8 @@ def _solve(
 
 
 def _both_slopes(
-    overlay: Overlay, values: NDArray[np.float64], rows: ComparedIncrements, weights: _Weights
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights
+) -> tuple[Array, Array]:
     """Derivatives of the source and of the smoothed one, whitened (m k, p)."""
     raw, smooth = (
         whiten(weights.factor, overlay.jacobian(values, rows, view)).reshape(-1, overlay.layout.total)
@@ -187,7 +188,7 @@ def _both_slopes(
     return raw, smooth
 
 
-def _result(overlay: Overlay, values: NDArray[np.float64], rows: ComparedIncrements) -> JointFit:
+def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointFit:
     values, weights = _solve(overlay, values, rows)
     far = np.abs(whiten(weights.factor, overlay.residual(values, rows))).max(axis=1) > _OUTLIER
     if far.any():
@@ -220,8 +221,8 @@ def _result(overlay: Overlay, values: NDArray[np.float64], rows: ComparedIncreme
 
 
 def _covariances(
-    overlay: Overlay, values: NDArray[np.float64], rows: ComparedIncrements, weights: _Weights
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights
+) -> tuple[Array, Array]:
     """Covariances of the parameters (p, p): if noise is as the weights have it, and however correlated."""
     slopes, instruments = _both_slopes(overlay, values, rows, weights)
     residual = whiten(weights.factor, overlay.residual(values, rows))
@@ -230,7 +231,7 @@ def _covariances(
     return model, sandwich(instruments.reshape(*residual.shape, -1), residual, np.asarray(inverse))
 
 
-def _gain(factor: NDArray[np.float64], residual: NDArray[np.float64], rows: ComparedIncrements) -> float:
+def _gain(factor: Array, residual: Array, rows: ComparedIncrements) -> float:
     """Half of what the fit takes off the sum of squares that a steady rate leaves."""
     spans = whiten(factor, np.diff(rows.times)[rows.kept][:, None])
     white = whiten(factor, rows.change[rows.kept])

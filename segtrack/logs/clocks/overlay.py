@@ -12,6 +12,7 @@ from segtrack.logs.clocks.clock_guess import ClockGuess
 from segtrack.logs.clocks.estimates import NoiseModel
 from segtrack.logs.clocks.views import View, compute_increments, compute_noise_weights, find_gaps
 
+Array = NDArray[np.float64]
 FEWEST = 20
 """Least number of increments."""
 MOST = 5_000
@@ -50,9 +51,9 @@ class ComparedIncrements(NamedTuple):
         change: Increments of the reference (n, k).
     """
 
-    times: NDArray[np.float64]
+    times: Array
     kept: NDArray[np.bool_]
-    change: NDArray[np.float64]
+    change: Array
 
 
 class Overlay:
@@ -79,7 +80,7 @@ class Overlay:
         self.prior[1] = _SKEW_UNKNOWN**-2
         self.prior[self.layout.turn] = _TURN_UNKNOWN**-2
 
-    def initial_values(self, start: ClockGuess) -> NDArray[np.float64]:
+    def initial_values(self, start: ClockGuess) -> Array:
         """Return the initial parameters."""
         values = np.zeros(self.layout.total)
         values[:2] = start.offset, start.skew
@@ -96,7 +97,7 @@ class Overlay:
                 values[self.layout.turn] = Rotation.from_matrix(turn).as_rotvec()
         return values
 
-    def apply_step(self, values: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply_step(self, values: Array, step: Array) -> Array:
         """Return the parameters after a step, which turns the sensor about the reference's axes."""
         moved = values + step
         moved[1] = np.clip(moved[1], -_LARGEST_SKEW, _LARGEST_SKEW)
@@ -106,11 +107,11 @@ class Overlay:
             moved[part] = turned.as_rotvec()
         return moved
 
-    def to_source_clock(self, values: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def to_source_clock(self, values: Array, times: Array) -> Array:
         """Convert times of the reference to the source's clock."""
         return self.origin + (times - self.origin - values[0]) / (1 + values[1])
 
-    def choose(self, values: NDArray[np.float64], middle: float, reach: float) -> ComparedIncrements:
+    def choose(self, values: Array, middle: float, reach: float) -> ComparedIncrements:
         """Choose the increments that both see well, within a reach [s] of a time of the source."""
         seen = self.to_source_clock(values, self.reference.times)
         margin = 2 * float(np.median(np.diff(self.source.times))) + 0.02
@@ -127,36 +128,29 @@ class Overlay:
             kept &= np.isin(np.arange(len(rates)), np.concatenate(busiest))
         return ComparedIncrements(times, kept, change)
 
-    def source_increments(
-        self, values: NDArray[np.float64], rows: ComparedIncrements, source: View
-    ) -> NDArray[np.float64]:
+    def source_increments(self, values: Array, rows: ComparedIncrements, source: View) -> Array:
         """Return the source's increments, on the reference's clock and without their bias (m, k)."""
         if not source.is_rate:
             change = compute_increments(source, self.to_source_clock(values, rows.times))
             if len(bias := values[self.layout.bias]):  # The reference's.
                 change = change - bias * np.diff(rows.times)[:, None]
         else:
-            change = compute_increments(
-                source.subtract_bias(values[self.layout.bias]), self.to_source_clock(values, rows.times)
-            )
-            change = change * (1 + values[1])
+            rates = source.subtract_bias(values[self.layout.bias])
+            change = compute_increments(rates, self.to_source_clock(values, rows.times)) * (1 + values[1])
         return change[rows.kept]
 
-    def predict(self, values: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def predict(self, values: Array, seen: Array) -> Array:
         """Predict the reference's increments from the source's (m, k)."""
         if len(scale := values[self.layout.scale]):
             seen = seen * scale
         return Rotation.from_rotvec(values[self.layout.turn]).apply(seen) if self.source.is_turning else seen
 
-    def residual(self, values: NDArray[np.float64], rows: ComparedIncrements) -> NDArray[np.float64]:
+    def residual(self, values: Array, rows: ComparedIncrements) -> Array:
         """Return the reference's increments less the predicted ones (m, k)."""
-        return rows.change[rows.kept] - self.predict(
-            values, self.source_increments(values, rows, self.source)
-        )
+        seen = self.source_increments(values, rows, self.source)
+        return rows.change[rows.kept] - self.predict(values, seen)
 
-    def jacobian(
-        self, values: NDArray[np.float64], rows: ComparedIncrements, source: View
-    ) -> NDArray[np.float64]:
+    def jacobian(self, values: Array, rows: ComparedIncrements, source: View) -> Array:
         """Derivatives of the predictions from a source (m, k, p)."""
         seen = self.source_increments(values, rows, source)
         predicted = self.predict(values, seen)
@@ -173,37 +167,32 @@ class Overlay:
             columns[:, :, i] = self.predict(values, -np.outer(spans, unit))
         return columns
 
-    def clock_slopes(
-        self, values: NDArray[np.float64], rows: ComparedIncrements, source: View
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def clock_slopes(self, values: Array, rows: ComparedIncrements, source: View) -> tuple[Array, Array]:
         """Derivatives of a source's increments by offset and skew (m, k)."""
         if not source.is_rate:
             changes = []
             for i, step in enumerate((1e-4, 1e-5)):
                 more, less = values.copy(), values.copy()
                 more[i], less[i] = values[i] + step, values[i] - step
-                changes.append(
-                    (self.source_increments(more, rows, source) - self.source_increments(less, rows, source))
-                    / (2 * step)
-                )
+                above, below = (self.source_increments(values, rows, source) for values in (more, less))
+                changes.append((above - below) / (2 * step))
             return changes[0], changes[1]
         slow, since = 1 + values[1], rows.times - self.origin - values[0]
         at = self.to_source_clock(values, rows.times)
         samples = source.subtract_bias(values[self.layout.bias]).values.reshape(len(source.times), -1)
         rates = np.stack([np.interp(at, source.times, column) for column in samples.T], axis=1)
         passed = np.diff(rates * since[:, None], axis=0) / slow
-        return -np.diff(rates, axis=0)[rows.kept], self.source_increments(
-            values, rows, source
-        ) / slow - passed[rows.kept]
+        by_skew = self.source_increments(values, rows, source) / slow - passed[rows.kept]
+        return -np.diff(rates, axis=0)[rows.kept], by_skew
 
-    def noise_model(self, values: NDArray[np.float64], rows: ComparedIncrements) -> NoiseModel:
+    def noise_model(self, values: Array, rows: ComparedIncrements) -> NoiseModel:
         """Covariance of the residuals, from the noise of both."""
         ours = compute_noise_weights(self.reference, rows.times)[rows.kept]
         theirs = compute_noise_weights(self.source, self.to_source_clock(values, rows.times))[rows.kept]
         factor = float(np.prod(values[self.layout.scale])) * ((1 + values[1]) if self.source.is_rate else 1.0)
         return NoiseModel.of(ours, theirs * factor)
 
-    def smooth_source(self, values: NDArray[np.float64], rows: ComparedIncrements, std: float) -> View:
+    def smooth_source(self, values: Array, rows: ComparedIncrements, std: float) -> View:
         """Smooth the source until derivatives by its clock show the motion, not its noise."""
         shape = (len(self.source.times), 3 if self.source.is_turning else 1)
         alone = self.source.with_values(np.random.default_rng(0).normal(0.0, std, shape))

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from segtrack.robot.motion import Motion, Signal, same_signs
 
+Array = NDArray[np.float64]
 Seen = Literal["turning", "pitch", "yaw", "speed"]
 SEEN: tuple[Seen, ...] = ("turning", "pitch", "yaw", "speed")
 """Motions that two sources can share, the most informative first: turning in space, parts of it, speed."""
@@ -33,19 +34,19 @@ class View:
 
     what: Seen
     is_rate: bool
-    times: NDArray[np.float64]
-    values: NDArray[np.float64]
+    times: Array
+    values: Array
 
     @property
     def is_turning(self) -> bool:
         """True for turning in space."""
         return self.what == "turning"
 
-    def subtract_bias(self, bias: NDArray[np.float64] | float) -> View:
+    def subtract_bias(self, bias: Array | float) -> View:
         """Return the view of a rate with a bias subtracted."""
         return replace(self, values=self.values - bias)
 
-    def with_values(self, values: NDArray[np.float64]) -> View:
+    def with_values(self, values: Array) -> View:
         """Return a view of other values at these times; for orientations of small rotation vectors (n, 3)."""
         if self.is_turning and not self.is_rate:
             values = Rotation.from_rotvec(values).as_quat()
@@ -55,9 +56,8 @@ class View:
         """Return the view smoothed by a triangular mean over a width before and after each time [s]."""
         if width <= 0:
             return self
-        values = (
-            same_signs(self.values) if self.values.ndim > 1 and self.values.shape[1] == 4 else self.values
-        )
+        is_orientation = self.values.ndim > 1 and self.values.shape[1] == 4
+        values = same_signs(self.values) if is_orientation else self.values
         columns = values.reshape(len(self.times), -1).T
         for _ in range(2):
             columns = np.stack([_box_mean(self.times, column, width / 2) for column in columns])
@@ -159,27 +159,25 @@ def _at_one_time(signals: list[Signal | None]) -> bool:
     )
 
 
-def _box_mean(times: NDArray[np.float64], values: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+def _box_mean(times: Array, values: Array, reach: float) -> Array:
     """Mean of what is linear between samples, from a reach [s] before each to as much after it."""
     reach_there = np.minimum(reach, np.minimum(times - times[0], times[-1] - times))
     sums = np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(times))])
 
-    def integral(at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def integral(at: Array) -> Array:
         i = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
         since = at - times[i]
         slope = (values[i + 1] - values[i]) / (times[i + 1] - times[i])
         return sums[i] + values[i] * since + slope * since**2 / 2
 
     inside = reach_there > 0
-    means = values.copy()
-    spans = 2 * reach_there[inside]
-    means[inside] = (
-        integral((times + reach_there)[inside]) - integral((times - reach_there)[inside])
-    ) / spans
+    means, ends = values.copy(), (times + reach_there, times - reach_there)
+    above, below = (integral(end[inside]) for end in ends)
+    means[inside] = (above - below) / (2 * reach_there[inside])
     return means
 
 
-def compute_increments(view: View, times: NDArray[np.float64]) -> NDArray[np.float64]:
+def compute_increments(view: View, times: Array) -> Array:
     """Compute the change from each of n + 1 times [s] to the next (n, k): rotation vectors [rad], or k = 1.
 
     A rotation vector is in the sensor's frame at the earlier time. Between samples rates are linear, and
@@ -193,7 +191,7 @@ def compute_increments(view: View, times: NDArray[np.float64]) -> NDArray[np.flo
     return _integrate_rates(view, times)
 
 
-def _integrate_rates(view: View, times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _integrate_rates(view: View, times: Array) -> Array:
     """Integrals of rates from each time to the next.
 
     A rotation vector changes at w + a x w / 2 (Bortz 1971, to second order), where a is the integral of the
@@ -210,7 +208,7 @@ def _integrate_rates(view: View, times: NDArray[np.float64]) -> NDArray[np.float
     if not view.is_turning:
         return change
 
-    def crossed(k: NDArray[np.intp], span: NDArray[np.float64]) -> NDArray[np.float64]:
+    def crossed(k: NDArray[np.intp], span: Array) -> Array:
         """The integral of a x w from sample k over a span."""
         return (
             _cross(sums[k], rates[k]) * span
@@ -222,7 +220,7 @@ def _integrate_rates(view: View, times: NDArray[np.float64]) -> NDArray[np.float
     return change + (np.diff(products, axis=0) - _cross(angles[:-1], change)) / 2
 
 
-def compute_noise_weights(view: View, times: NDArray[np.float64]) -> sparse.csr_matrix:
+def compute_noise_weights(view: View, times: Array) -> sparse.csr_matrix:
     """Weights of the view's m samples in each of n increments (n, m)."""
     if not view.is_rate:
         at = _between(view.times, times)
@@ -235,7 +233,7 @@ def compute_noise_weights(view: View, times: NDArray[np.float64]) -> sparse.csr_
     return (pieces @ _between(view.times, middles)).tocsr()
 
 
-def find_gaps(view: View, times: NDArray[np.float64], longest: float) -> NDArray[np.bool_]:
+def find_gaps(view: View, times: Array, longest: float) -> NDArray[np.bool_]:
     """Mask of the increments that meet a time of more than `longest` [s] without a sample (n,)."""
     gaps = np.concatenate([[0], np.cumsum(np.diff(view.times) > longest)])
     first = np.clip(np.searchsorted(view.times, times[:-1], side="right") - 1, 0, None)
@@ -243,24 +241,22 @@ def find_gaps(view: View, times: NDArray[np.float64], longest: float) -> NDArray
     return gaps[last] > gaps[first]
 
 
-def _between(samples: NDArray[np.float64], times: NDArray[np.float64]) -> sparse.csr_matrix:
+def _between(samples: Array, times: Array) -> sparse.csr_matrix:
     """Weights of samples in values that are linear between them (n, m)."""
     i = np.clip(np.searchsorted(samples, times, side="right") - 1, 0, len(samples) - 2)
     part = (times - samples[i]) / (samples[i + 1] - samples[i])
     rows = np.arange(len(times))
-    data, places = (
-        np.concatenate([1 - part, part]),
-        (np.concatenate([rows, rows]), np.concatenate([i, i + 1])),
-    )
+    places = np.concatenate([rows, rows]), np.concatenate([i, i + 1])
+    data = np.concatenate([1 - part, part])
     return sparse.csr_matrix((data, places), shape=(len(times), len(samples)))
 
 
-def _cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cross(a: Array, b: Array) -> Array:
     """Products of rows (n, 3); several times as fast as numpy's."""
     (ax, ay, az), (bx, by, bz) = a.T, b.T
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
 
 
-def _cumulate(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cumulate(parts: Array) -> Array:
     """Sums of the first 0 to n rows (n + 1, k)."""
     return np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(parts, axis=0)])

@@ -17,7 +17,9 @@ from segtrack.logs.compare.errors import (
     Errors,
     ErrorSetting,
     Key,
+    correlation_of,
     errors_of,
+    mean_interval,
     shared_courses,
 )
 from segtrack.logs.compare.phases import CLIMB_PHASES
@@ -29,7 +31,6 @@ from segtrack.logs.compare.responses import (
     windows_of,
 )
 from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, even_times, thinned
-from segtrack.logs.compare.statistics import correlation_of, mean_interval
 from segtrack.logs.compare.uncertainty import (
     DataSums,
     DataUncertainty,
@@ -155,13 +156,12 @@ class _Pair:
         """Errors of another simulation; none of one that failed."""
         if motion is None:
             return {}
-        return errors_of(
-            responses_of(SampledMotion(motion, self.times, self.gauge)), self.logged, self.setting
-        )
+        responses = responses_of(SampledMotion(motion, self.times, self.gauge))
+        return errors_of(responses, self.logged, self.setting)
 
-    def with_logged(self, motion: Motion | None) -> Errors | None:
-        """Errors against another log; None for none."""
-        return None if motion is None else errors_of(self.simulated, self.of_log(motion), self.setting)
+    def with_logged(self, motion: Motion) -> Errors:
+        """Errors against another log."""
+        return errors_of(self.simulated, self.of_log(motion), self.setting)
 
 
 def _shared_times(logged: Motion, simulated: Motion) -> np.ndarray:
@@ -205,9 +205,8 @@ def _rows(pair: _Pair, run: Run, variants: Variants, data: DataUncertainty) -> I
     }
     sums = DataSums(pair.errors)
     for part, weight, above, below in disturbed(pair.logged.motion.motion, data):
-        against = pair.with_logged(above)
-        assert against is not None
-        sums.add(part, weight, against, pair.with_logged(below))
+        other = None if below is None else pair.with_logged(below)
+        sums.add(part, weight, pair.with_logged(above), other)
     ranges = _ranges(pair)
     for key in sorted(pair.errors, key=_place):
         parts = Uncertainty(

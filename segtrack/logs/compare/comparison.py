@@ -1,12 +1,16 @@
-"""Result of the comparison of a simulated motion with a logged one."""
+"""Result of the comparison of simulated motions with logged ones, and over repeats of a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from segtrack.logs.compare.errors import Error
+import numpy as np
+from scipy.stats import wasserstein_distance
+
+from segtrack.errors import InvalidValueError
+from segtrack.logs.compare.errors import CONFIDENCE, REPLICATES, Error
 from segtrack.logs.compare.phases import Phases
 from segtrack.logs.compare.sampling import SampledMotion
 from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
@@ -219,3 +223,76 @@ class Comparison:
             "runs": {run: comparison.summary() for run, comparison in self.runs.items()},
             "actuator_and_contact": [vars(row) for row in self.split],
         }
+
+
+_AREA_SEED = 20090
+
+
+@dataclass(frozen=True)
+class AreaRow:
+    """A number over repeats.
+
+    Attributes:
+        run: Simulation that is compared.
+        phase: Its name, or `whole`.
+        quantity: Description of the quantity.
+        unit: Unit of all numbers.
+        logged: D of each repeat.
+        simulated: S of each repeat.
+        area: Between the two distributions.
+        interval: 95 % interval of the area, by resampled repeats; biased upwards where repeats are few.
+    """
+
+    run: Run
+    phase: str
+    quantity: str
+    unit: str
+    logged: tuple[float, ...]
+    simulated: tuple[float, ...]
+    area: float
+    interval: tuple[float, float]
+
+    def summary(self) -> dict[str, object]:
+        """Return a JSON-serialisable dict."""
+        return {
+            **vars(self),
+            "logged": list(self.logged),
+            "simulated": list(self.simulated),
+            "interval": list(self.interval),
+        }
+
+
+def area_rows(repeats: Sequence[Comparison]) -> tuple[AreaRow, ...]:
+    """The area metric of every number that all repeats of a trial have.
+
+    Raises:
+        InvalidValueError: There are less than two.
+    """
+    if len(repeats) < 2:
+        raise InvalidValueError("repeats of a trial", "two or more", len(repeats))
+    return tuple(_area_rows(repeats))
+
+
+def area(simulated: Sequence[float], logged: Sequence[float]) -> tuple[float, tuple[float, float]]:
+    """Area between two empirical distributions, and its interval; a repeat is drawn with both its numbers."""
+    s, d = np.asarray(simulated, dtype=float), np.asarray(logged, dtype=float)
+    drawn = np.random.default_rng(_AREA_SEED).integers(0, len(s), (REPLICATES, len(s)))
+    # Of as many samples each, so that the distance is the mean one of those in order.
+    areas = abs(np.sort(s[drawn], axis=1) - np.sort(d[drawn], axis=1)).mean(axis=1)
+    low, high = np.percentile(areas, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
+    return float(wasserstein_distance(s, d)), (float(low), float(high))
+
+
+def _area_rows(repeats: Sequence[Comparison]) -> Iterator[AreaRow]:
+    for run, comparison in repeats[0].runs.items():
+        others = [repeat.runs[run] for repeat in repeats[1:] if run in repeat.runs]
+        for row in comparison.rows:
+            if row.logged is None:
+                continue
+            found = [row, *(other.find(row.quantity, row.phase) for other in others)]
+            rows = [other for other in found if other is not None and other.logged is not None]
+            if len(rows) < len(repeats):
+                continue
+            logged = tuple(float(r.logged) for r in rows if r.logged is not None)
+            simulated = tuple(float(r.simulated) for r in rows if r.simulated is not None)
+            yield AreaRow(run, row.phase, row.quantity, row.unit, logged, simulated, *area(simulated, logged))

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from segtrack.logs.compare.sampling import even_times, noise_std, smoothed
 from segtrack.robot.motion import Motion
 
+Array = NDArray[np.float64]
 CLIMB_PHASES = ("approach", "nose lift", "pivot", "crest", "settling")
 DRIVE = "drive"
 """The one phase of a motion that climbs nothing."""
@@ -138,9 +139,7 @@ def find_phases(motion: Motion) -> Phases:
     return _phases(motion, times, angles, rest, noise_std(pitch))
 
 
-def _phases(
-    motion: Motion, times: NDArray[np.float64], angles: NDArray[np.float64], rest: float, noise: float
-) -> Phases:
+def _phases(motion: Motion, times: Array, angles: Array, rest: float, noise: float) -> Phases:
     begin, end = float(times[0]), float(times[-1])
     top = int(np.argmax(angles))
     peak = float(angles[top])
@@ -180,19 +179,19 @@ def _phases(
     return Phases(_between(marks, end), missing, rest, peak)
 
 
-def crossing(times: NDArray[np.float64], values: NDArray[np.float64], before: int, level: float) -> float:
+def crossing(times: Array, values: Array, before: int, level: float) -> float:
     """Time at which values pass a level between one sample and the next [s]."""
     step = values[before + 1] - values[before]
     part = (level - values[before]) / step if step else 0.0
     return float(times[before] + part * (times[before + 1] - times[before]))
 
 
-def _first_below(values: NDArray[np.float64], after: int, level: float) -> int | None:
+def _first_below(values: Array, after: int, level: float) -> int | None:
     below = np.flatnonzero(values[after:] < level)
     return after + int(below[0]) if len(below) else None
 
 
-def _last_below(values: NDArray[np.float64], first: int, last: int, level: float) -> int:
+def _last_below(values: Array, first: int, last: int, level: float) -> int:
     below = np.flatnonzero(values[first : last + 1] <= level)
     return first + int(below[-1]) if len(below) else first
 
@@ -210,15 +209,10 @@ def _between(marks: Mapping[str, float], end: float) -> tuple[Phase, ...]:
     return tuple(Phase(name, marks[name], until) for name, until in zip(names, ends, strict=True))
 
 
-def _slid_back(motion: Motion, times: NDArray[np.float64], lift: int, top: int, low: int) -> str:
+def _slid_back(motion: Motion, times: Array, lift: int, top: int, low: int) -> str:
     """Why the nose's coming down is no crest; empty if it is one, or no height is known that says otherwise.
 
-    Args:
-        motion: Motion of the vehicle.
-        times: Times of samples (n,) [s].
-        lift: Sample at which its nose rises.
-        top: Sample at which its nose is highest.
-        low: Sample at which its nose is down again.
+    `lift`, `top` and `low` are the samples at which the nose rises, is highest, and is down again.
     """
     position = motion.signals.get("position")
     if position is None:
@@ -228,7 +222,7 @@ def _slid_back(motion: Motion, times: NDArray[np.float64], lift: int, top: int, 
     return "it slides back" if rise >= _MIN_RISE and end - start < rise / 2 else ""
 
 
-def _travel(motion: Motion, times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _travel(motion: Motion, times: Array) -> Array:
     """Mean travel of the belts (n,) [m], or the times where they are not known."""
     for name in ("belt_speed", "belt_speed_command"):
         sides = [signal for key, signal in motion.signals.items() if key.split(".")[0] == name]
@@ -238,7 +232,7 @@ def _travel(motion: Motion, times: NDArray[np.float64]) -> NDArray[np.float64]:
     return times
 
 
-def _knee(travel: NDArray[np.float64], angles: NDArray[np.float64]) -> int | None:
+def _knee(travel: Array, angles: Array) -> int | None:
     """Index at which a rise is farthest above its chord, if it bends enough."""
     way, rise = travel[-1] - travel[0], angles[-1] - angles[0]
     if way <= 0 or rise <= 0:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from segtrack.logs.compare.phases import CLIMB_PHASES, DRIVE, Phases, find_phases
 from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, smoothed
 
+Array = NDArray[np.float64]
+
 
 class TimeCourse(NamedTuple):
     """A quantity over time.
@@ -23,8 +25,8 @@ class TimeCourse(NamedTuple):
     """
 
     unit: str
-    times: NDArray[np.float64]
-    values: NDArray[np.float64]
+    times: Array
+    values: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Responses:
     motion: SampledMotion
     phases: Phases
     courses: Mapping[str, TimeCourse]
-    series: Mapping[str, NDArray[np.float64]]
+    series: Mapping[str, Array]
 
 
 def responses_of(motion: SampledMotion, force_per_current: Mapping[str, float] | None = None) -> Responses:
@@ -57,9 +59,7 @@ def responses_of(motion: SampledMotion, force_per_current: Mapping[str, float] |
     return Responses(motion, phases, dict(_courses(motion, forces)), series)
 
 
-def force_of(
-    motion: SampledMotion, side: str, force_per_current: Mapping[str, float]
-) -> NDArray[np.float64] | None:
+def force_of(motion: SampledMotion, side: str, force_per_current: Mapping[str, float]) -> Array | None:
     """Force of a side's drives (n,) [N]: as it is known, or by the side's current; None without either."""
     force, current = motion.values(f"belt_force.{side}"), motion.values(f"current.{side}")
     if force is None and current is not None and side in force_per_current:
@@ -67,7 +67,7 @@ def force_of(
     return force
 
 
-Forces = Mapping[str, NDArray[np.float64] | None]
+Forces = Mapping[str, Array | None]
 
 
 def _courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, TimeCourse]]:
@@ -83,21 +83,19 @@ def _courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, TimeC
         if speed is not None:
             yield f"belt speed {side}", _course("m/s", motion.times, speed)
         if force is not None:
-            yield (
-                f"belt force {side}",
-                _course("N", motion.middles, motion.sums(force) * SAMPLE_TIME / WINDOW),
-            )
+            means = motion.sums(force) * SAMPLE_TIME / WINDOW
+            yield f"belt force {side}", _course("N", motion.middles, means)
     for flipper in motion.motion.flippers:
         angle = motion.values(f"flipper_angle.{flipper}")
         if angle is not None:
             yield f"flipper {flipper}", _course("rad", motion.times, angle)
 
 
-def _course(unit: str, times: NDArray[np.float64], values: NDArray[np.float64]) -> TimeCourse:
+def _course(unit: str, times: Array, values: Array) -> TimeCourse:
     return TimeCourse(unit, times, values.reshape(len(times), -1))
 
 
-def _series(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, NDArray[np.float64] | None]]:
+def _series(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, Array | None]]:
     if motion.pitch is not None:
         yield "pitch", _smooth_known(motion.pitch)
     for side in SIDES:
@@ -109,7 +107,7 @@ def _series(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, NDArra
     yield "work", _work(motion, forces)
 
 
-def _smooth_known(pitch: NDArray[np.float64]) -> NDArray[np.float64]:
+def _smooth_known(pitch: Array) -> Array:
     """Pitch without its noise (n,), gaps bridged for the smoothing and left out after it."""
     known = np.isfinite(pitch)
     if not known.any():
@@ -119,7 +117,7 @@ def _smooth_known(pitch: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(known, smooth, np.nan)
 
 
-def _work(motion: SampledMotion, forces: Forces) -> NDArray[np.float64] | None:
+def _work(motion: SampledMotion, forces: Forces) -> Array | None:
     """Work that the belts of all sides take or give in each sample (n,) [J]; None if it is not known."""
     works = []
     for side in SIDES:
@@ -197,9 +195,7 @@ def _numbers(own: Responses, other: Responses) -> Iterator[tuple[NumberKey, Phas
             yield ("yaw rate over no-slip", name), PhaseNumber("-", ratio)
 
 
-def _phases_inside(
-    own: Responses, other: Responses, times: NDArray[np.float64]
-) -> Iterator[tuple[str, Known]]:
+def _phases_inside(own: Responses, other: Responses, times: Array) -> Iterator[tuple[str, Known]]:
     """Phases that are compared, and which times (n,) are in each."""
     begin, end = own.motion.times[[0, -1]].tolist()
     for name, (first, last) in windows_of(own.phases, begin, end).items():

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.robot.motion import Motion, Signal
 from segtrack.robot.track import longitudinal_slip
 
+Array = NDArray[np.float64]
 SAMPLE_TIME = 0.02
 """Sampling time of the even clock that motions are compared on [s]."""
 WINDOW = 0.5
@@ -29,13 +30,13 @@ _MAX_GAP, _MAX_GAPS = 0.5, 3.0
 """Between samples farther apart than this [s], and than so many of their mean distances, nothing is known."""
 
 
-def even_times(begin: float, end: float) -> NDArray[np.float64]:
+def even_times(begin: float, end: float) -> Array:
     """Times `SAMPLE_TIME` apart, at whole multiples of it, from one time to another; at least one [s]."""
     first, last = math.ceil(begin / SAMPLE_TIME - 1e-6), math.floor(end / SAMPLE_TIME + 1e-6)
     return np.arange(first, max(first, last) + 1, dtype=np.float64) * SAMPLE_TIME
 
 
-def smoothed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def smoothed(values: Array) -> Array:
     """Values `SAMPLE_TIME` apart (n,) without their noise, by quadratics of length `SMOOTHING`."""
     length = round(SMOOTHING / SAMPLE_TIME) // 2 * 2 + 1
     return savgol_filter(values, length, 2) if len(values) >= length else values
@@ -70,31 +71,31 @@ class SampledMotion:
     """
 
     motion: Motion
-    times: NDArray[np.float64]
+    times: Array
     gauge: float | None = None
 
-    def values(self, key: str) -> NDArray[np.float64] | None:
+    def values(self, key: str) -> Array | None:
         """Values of a signal (n,) or (n, k); None if it is not there."""
         signal = self.motion.signals.get(key)
         return None if signal is None else self._of(signal)
 
     @cached_property
-    def pitch(self) -> NDArray[np.float64] | None:
+    def pitch(self) -> Array | None:
         """Nose up positive (n,) [rad]."""
         return self._angle("pitch")
 
     @cached_property
-    def yaw(self) -> NDArray[np.float64] | None:
+    def yaw(self) -> Array | None:
         """Continuous, left positive (n,) [rad]."""
         return self._angle("yaw")
 
     @cached_property
-    def position(self) -> NDArray[np.float64] | None:
+    def position(self) -> Array | None:
         """Position of the body frame in the world (n, 3) [m]."""
         return self.values("position")
 
     @cached_property
-    def forward(self) -> NDArray[np.float64] | None:
+    def forward(self) -> Array | None:
         """The body's x axis in the world (n, 3); on flat ground where there is no pitch; None without yaw."""
         if self.yaw is None:
             return None
@@ -102,7 +103,7 @@ class SampledMotion:
         level = np.cos(pitch)
         return np.stack([level * np.cos(self.yaw), level * np.sin(self.yaw), np.sin(pitch)], axis=1)
 
-    def belt(self, side: str) -> NDArray[np.float64] | None:
+    def belt(self, side: str) -> Array | None:
         """Speed of a side's belts, measured if it was, else commanded (n,) [m/s]."""
         measured = self.values(f"belt_speed.{side}")
         return measured if measured is not None else self.values(f"belt_speed_command.{side}")
@@ -113,18 +114,18 @@ class SampledMotion:
         return np.arange(0, len(self.times), round(WINDOW / SAMPLE_TIME))
 
     @cached_property
-    def middles(self) -> NDArray[np.float64]:
+    def middles(self) -> Array:
         """Middle of each window (m,) [s]."""
         at = self.times[self.edges]
         return (at[1:] + at[:-1]) / 2
 
-    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, values: Array) -> Array:
         """Sums of values (n,) over each window (m,); NaN where one of them is."""
         if len(self.edges) < 2:
             return np.zeros(0)
         return np.add.reduceat(values[: self.edges[-1]], self.edges[:-1])
 
-    def way(self, side: str) -> NDArray[np.float64] | None:
+    def way(self, side: str) -> Array | None:
         """Way of a side's track along the body's forward axis until the next sample (n,) [m]."""
         if self.position is None or self.forward is None or self.yaw is None:
             return None
@@ -135,12 +136,12 @@ class SampledMotion:
             steps = steps + out * np.diff(self.yaw)
         return np.append(steps, 0.0)
 
-    def belt_way(self, side: str) -> NDArray[np.float64] | None:
+    def belt_way(self, side: str) -> Array | None:
         """Travel of a side's belt until the next sample (n,) [m]."""
         speed = self.belt(side)
         return None if speed is None else np.append((speed[1:] + speed[:-1]) / 2 * SAMPLE_TIME, 0.0)
 
-    def slip(self, side: str) -> NDArray[np.float64] | None:
+    def slip(self, side: str) -> Array | None:
         """Longitudinal slip of a side in each window (m,) [-], as `segtrack.robot.track` defines it."""
         way, belt = self.way(side), self.belt_way(side)
         if way is None or belt is None:
@@ -148,18 +149,18 @@ class SampledMotion:
         pairs = zip((self.sums(belt) / WINDOW).tolist(), (self.sums(way) / WINDOW).tolist(), strict=True)
         return np.array([math.nan if w != w or b != b else longitudinal_slip(b, w) for b, w in pairs])
 
-    def no_slip_yaw(self) -> NDArray[np.float64] | None:
+    def no_slip_yaw(self) -> Array | None:
         """Turn in each window of a vehicle whose belts do not slip (m,) [rad]; None without two sides."""
         left, right = self.belt_way("left"), self.belt_way("right")
         if left is None or right is None or not self.gauge:
             return None
         return self.sums(right - left) / self.gauge
 
-    def turned(self) -> NDArray[np.float64] | None:
+    def turned(self) -> Array | None:
         """Turn in each window (m,) [rad]."""
         return None if self.yaw is None else np.diff(self.yaw[self.edges])
 
-    def displacements(self) -> NDArray[np.float64] | None:
+    def displacements(self) -> Array | None:
         """Displacement over `STRIDE` windows, in the body frame at their beginning (m, 3) [m]."""
         if self.position is None or self._rotation is None:
             return None
@@ -173,7 +174,7 @@ class SampledMotion:
         return found
 
     @cached_property
-    def _rotation(self) -> NDArray[np.float64] | None:
+    def _rotation(self) -> Array | None:
         """Orientation, quaternions (n, 4): as it is known, or of yaw and what other angles there are."""
         orientation = self.values("orientation")
         if orientation is not None or self.yaw is None:
@@ -188,7 +189,7 @@ class SampledMotion:
             found[known] = Rotation.from_euler("ZYX", angles[known]).as_quat()
         return found
 
-    def _angle(self, name: str) -> NDArray[np.float64] | None:
+    def _angle(self, name: str) -> Array | None:
         given = self.motion.signals.get(name)
         if given is not None:
             return self._of(Signal(given.times, np.unwrap(given.values)))
@@ -207,7 +208,7 @@ class SampledMotion:
             return None
         return Motion(self.motion.name, {"orientation": Signal(self.times, orientation.at(self.times))})
 
-    def _of(self, signal: Signal) -> NDArray[np.float64]:
+    def _of(self, signal: Signal) -> Array:
         values = signal.at(self.times)
         unknown = _unknown(signal.times, self.times)
         if unknown.any():
@@ -228,7 +229,7 @@ def thinned(motion: Motion) -> Motion:
     return motion.with_signals(signals)
 
 
-def _unknown(sampled: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _unknown(sampled: Array, times: Array) -> NDArray[np.bool_]:
     """True for times (n,) outside of the samples, or within a gap of them."""
     outside = (times < sampled[0] - 1e-9) | (times > sampled[-1] + 1e-9)
     if len(sampled) < 2:

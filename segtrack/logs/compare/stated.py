@@ -14,7 +14,7 @@ from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.errors import InvalidValueError, UncertaintyFileError, UnknownNameError, suggest
 from segtrack.logs.compare.uncertainty import DataUncertainty
-from segtrack.logs.fit.parameters import PARAMETERS, with_parameters
+from segtrack.logs.fit.unknowns import PARAMETERS, with_parameters
 from segtrack.robot.motion import QUANTITIES
 
 VEHICLE_INPUTS = tuple(PARAMETERS)

@@ -76,18 +76,14 @@ def disturbed(logged: Motion, uncertainty: DataUncertainty) -> Iterator[Disturbe
         if std > 0 and any(signal.source == source for signal in logged.signals.values()):
             moved = (logged.on_clock(source, sign * std, 0.0) for sign in (1, -1))
             yield Disturbed("clock", 1.0, *moved)
-    for part, stds in (("bias", uncertainty.bias), ("drift", uncertainty.drift)):
+    shifts: dict[Part, Mapping[str, float]] = {"bias": uncertainty.bias, "drift": uncertainty.drift}
+    for part, stds in shifts.items():
         for name, std in stds.items():
             for key, signal in _signals_of(logged, name):
                 for axis in range(_axes(signal)):
-                    yield Disturbed(
-                        part,  # type: ignore[arg-type]
-                        1.0,
-                        *(
-                            _shifted(logged, key, signal, axis, sign * std, part == "drift")
-                            for sign in (1, -1)
-                        ),
-                    )
+                    ends = (std, -std)
+                    off = (_shifted(logged, key, signal, axis, by, part == "drift") for by in ends)
+                    yield Disturbed(part, 1.0, *off)
 
 
 def estimated_noise(logged: Motion) -> dict[str, float]:

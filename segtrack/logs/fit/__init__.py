@@ -5,7 +5,7 @@ The stages of a fit, in `fit.py`, each in a file of its own:
 | stage | what | where |
 |---|---|---|
 | compare | logs as tables, simulated ones beside them | `cases` |
-| simulate | all logs at points of the unknowns, kept for resuming | `evaluate`, `store` |
+| simulate | all logs at points of the unknowns, kept for resuming | `evaluate` |
 | search, refine | the least cost between all bounds, CMA-ES, then nearby, least squares | `search` |
 | noise | how rough simulations are, and by how much to change unknowns | `search` |
 | uncertainty | covariance from correlated residuals | `uncertainty` |
@@ -16,9 +16,8 @@ The stages of a fit, in `fit.py`, each in a file of its own:
 from segtrack.logs.fit.cases import Case, LogFiles, MotionCase, Rows
 from segtrack.logs.fit.estimates import ParameterEstimate
 from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.parameters import PARAMETERS, with_parameters
 from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.unknowns import Choice, Prior
+from segtrack.logs.fit.unknowns import PARAMETERS, Choice, Prior, with_parameters
 
 __all__ = [
     "PARAMETERS",

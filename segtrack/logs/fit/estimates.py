@@ -117,24 +117,19 @@ def estimates_of(
     found = []
     for i, (unknown, profile) in enumerate(zip(unknowns, profiles, strict=True)):
         scaled = float(point[i])
-        low, high = profile.low, profile.high
         at_bound = _bound(scaled)
-        if at_bound == "lower":
-            low = None
-        elif at_bound == "upper":
-            high = None
+        low = None if at_bound == "lower" else profile.low
+        high = None if at_bound == "upper" else profile.high
         ends = (unknown.value(0.0 if low is None else low), unknown.value(1.0 if high is None else high))
         status = _STATUS[low is not None, high is not None]
-        why = (
-            "" if status == "identified" else _why(unknowns, i, uncertainty, combinations, at_bound, profile)
-        )
+        why = ""
+        if status != "identified":
+            why = _why(unknowns, i, uncertainty, combinations, at_bound, profile)
         if misfit is None or misfit > MISFIT:
             status = "of this model alone" if status == "identified" else status
-            left = (
-                "a simulation diverged"
-                if misfit is None
-                else f"{misfit:.1f} standard deviations are left over, for which it makes up too"
-            )
+            left = "a simulation diverged"
+            if misfit is not None:
+                left = f"{misfit:.1f} standard deviations are left over, for which it makes up too"
             why = f"{why}; {left}" if why else left
         share = float(uncertainty.std[i])
         std = share * unknown.slope(scaled) if share <= 1 else None
@@ -167,11 +162,8 @@ def _why(
     name = unknowns[i].name
     if at_bound is not None:
         return f"the best fit ran into the {at_bound} bound"
-    together = [
-        other.name
-        for j, other in enumerate(unknowns)
-        if j != i and abs(uncertainty.correlations[i, j]) >= _ALIKE
-    ]
+    alike = abs(uncertainty.correlations[i]) >= _ALIKE
+    together = [other.name for j, other in enumerate(unknowns) if j != i and alike[j]]
     for combination in combinations:
         if name in combination.parts and len(combination.parts) > 1:
             together += [part for part in combination.parts if part != name and part not in together]

@@ -13,8 +13,7 @@ from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
 from segtrack.errors import FitFileError, Problem
-from segtrack.logs.fit.parameters import PARAMETERS
-from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Prior
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PARAMETERS, Choice, Prior
 from segtrack.robot.motion import QUANTITIES
 
 Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
 from segtrack.description.load import find_description
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.logs.fit.cases import Case, LogFiles
+from segtrack.logs.fit.cases import Case, LogFiles, MotionCase
 from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.replayed import preferred_belts, replay_case
-from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
+from segtrack.logs.fit.result import Fit, calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
-from segtrack.logs.replay import LoadedTerrain, ReplaySettings, load_terrain
-from segtrack.logs.steady.simulate import UNIFORM, SteadyCase
-from segtrack.logs.steady.table import DATA, SteadyTable
+from segtrack.logs.replay import AlignedLog, LoadedTerrain, ReplaySettings, align, load_terrain, replay_log
+from segtrack.logs.replay.settings import BeltSource, belt_keys, has_belts
+from segtrack.logs.steady.table import DATA, UNIFORM, SteadyCase, SteadyTable
+from segtrack.robot.motion import Motion
 from segtrack.world import resolve
 
 VEHICLE_FILE = "fitted.yaml"
@@ -132,11 +132,7 @@ def _mapped(file: FitFile) -> Iterator[tuple[str, MappedLog]]:
 
 
 def _common(mapped: Mapping[str, MappedLog]) -> str:
-    """The vehicle that all mappings name.
-
-    Raises:
-        InvalidValueError: They name none, or several.
-    """
+    """The vehicle that all mappings name; an error if they name none, or several."""
     names = {log.mapping.file.vehicle for log in mapped.values()}
     if len(names) > 1 or None in names:
         got = Phrase(", ".join(sorted(str(name or "none") for name in names)))
@@ -200,3 +196,73 @@ class _CaseMaker:
         if named is None:
             raise InvalidValueError(f"terrain of {name}", "given by the fit or the mapping", Phrase("none"))
         return load_terrain(named, None if given else mapped.mapping.file.setting)
+
+
+class _Replayed(NamedTuple):
+    """Input of a case's simulation: the log in the terrain's frame, and the settings of its replay."""
+
+    log: AlignedLog
+    settings: ReplaySettings
+    belts: BeltSource
+
+
+def replay_case(
+    name: str,
+    motion: Motion,
+    settings: ReplaySettings,
+    signals: Mapping[str, float | None],
+    belts: BeltSource,
+    held_out: bool = False,
+    files: LogFiles | None = None,
+) -> MotionCase:
+    """A log that each simulation of a fit replays.
+
+    It is put into its terrain's frame once, with the vehicle of the settings: what is fitted would
+    otherwise move the log that it is fitted to. How far off that may be counts as unknown.
+
+    Args:
+        name: Name of the case.
+        motion: The log.
+        settings: Settings of the replay.
+        signals: Compared signals, see `MotionCase`.
+        belts: Motion of the belts, commanded or measured.
+        held_out: True if it is scored only.
+        files: Files that it was read from.
+
+    Raises:
+        SegtrackError: The log and the settings do not go together, see `align`.
+    """
+    scene = settings.load()
+    loaded = replace(
+        settings,
+        vehicle=scene.vehicle,
+        terrain=scene.terrain,
+        engine=scene.engine,
+        track_model=scene.track_model,
+    )
+    log = align(motion, loaded)
+    used = log.motion.between(log.begin, log.end)
+    told = _Replayed(log, loaded, belts)
+    shifts = {} if settings.frame == "terrain" else _shifts(log)
+    return MotionCase(name, used, signals, _simulate, told, belt_keys(belts), held_out, files, shifts)
+
+
+def _shifts(log: AlignedLog) -> dict[str, float]:
+    """Standard deviation of the place where a log was put: finite for x, infinite for y and yaw."""
+    x = log.x_std if log.event is not None else math.inf
+    return {"position.x": x, "position.y": math.inf, "yaw": math.inf}
+
+
+def preferred_belts(motion: Motion, fits_drives: bool) -> BeltSource:
+    """Return the belt motion that drives a log's simulation by default.
+
+    What was measured leaves out what the drives did wrong; where the drives are fitted, they have to do it.
+    """
+    if has_belts(motion, "commanded") and (fits_drives or not has_belts(motion, "measured")):
+        return "commanded"
+    return "measured"
+
+
+def _simulate(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+    told: _Replayed = case.settings
+    return replay_log(told.log, replace(told.settings, vehicle=vehicle), belts=told.belts)

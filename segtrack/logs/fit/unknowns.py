@@ -1,18 +1,185 @@
-"""Unknowns of a fit: parameters of the vehicle and the clocks of its logs, scaled to their bounds."""
+"""Unknowns of a fit: numbers of the vehicle and clocks of its logs, scaled to their bounds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.logs.fit.parameters import PARAMETERS
+from segtrack.description.compliant_layout import contact_of
+from segtrack.description.track import TrackSpec
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.experiments import variants
+
+
+class Parameter(NamedTuple):
+    """A number of a vehicle that can be fitted.
+
+    Attributes:
+        unit: Unit of its values.
+        meaning: Description, as it continues "fitted:".
+        value_of: Function that returns a vehicle's value.
+        changed: A vehicle with another value.
+        bounds: Between which it is looked for unless told otherwise, from its value and the vehicle.
+        is_ratio: True if it is searched on a logarithmic scale.
+    """
+
+    unit: str
+    meaning: str
+    value_of: Callable[[VehicleDescription], float]
+    changed: Callable[[VehicleDescription, float], VehicleDescription]
+    bounds: Callable[[float, VehicleDescription], tuple[float, float]]
+    is_ratio: bool = False
+
+
+def _first(vehicle: VehicleDescription) -> TrackSpec:
+    return next(vehicle.mounted_tracks()).spec
+
+
+def _lateral_friction(vehicle: VehicleDescription) -> float:
+    contact = _first(vehicle).contact
+    return contact.friction if contact.lateral_friction is None else contact.lateral_friction
+
+
+def _body_mass(vehicle: VehicleDescription) -> float:
+    if vehicle.body.mass is None:
+        raise InvalidValueError(f"body of {vehicle.name}", "given by mass and size", Phrase("a URDF"))
+    return vehicle.body.mass
+
+
+def _center_of_mass(vehicle: VehicleDescription, axis: int) -> float:
+    _body_mass(vehicle)
+    return vehicle.body.center_of_mass[axis]
+
+
+def _size(vehicle: VehicleDescription, axis: int) -> float:
+    assert vehicle.body.size is not None
+    return vehicle.body.size[axis]
+
+
+def _with_stiffness(vehicle: VehicleDescription, stiffness: float) -> VehicleDescription:
+    """Set the stiffness, and damping in proportion to its root, so that the damping ratio stays."""
+    old, damping = contact_of(vehicle, vehicle.mass)
+    return variants.with_contact(vehicle, stiffness, damping * math.sqrt(stiffness / old))
+
+
+def _grouser_height(vehicle: VehicleDescription) -> float:
+    grousers = _first(vehicle).grousers
+    if grousers is None:
+        raise InvalidValueError(f"belts of {vehicle.name}", "with grousers", Phrase("smooth ones"))
+    return grousers.height
+
+
+def _factors(low: float, high: float) -> Callable[[float, VehicleDescription], tuple[float, float]]:
+    return lambda value, vehicle: (low * value, high * value)
+
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        "friction": Parameter(
+            "-",
+            "friction along the tracks",
+            lambda vehicle: _first(vehicle).contact.friction,
+            variants.with_friction,
+            lambda value, vehicle: (min(0.1, value), max(1.5, value)),
+        ),
+        "lateral_friction": Parameter(
+            "-",
+            "friction across the tracks",
+            _lateral_friction,
+            variants.with_lateral_friction,
+            lambda value, vehicle: (min(0.1, value), max(1.5, value)),
+        ),
+        "com_x": Parameter(
+            "m",
+            "centre of mass of the body, forward",
+            lambda vehicle: _center_of_mass(vehicle, 0),
+            lambda vehicle, value: variants.with_center_of_mass(vehicle, x=value),
+            lambda value, vehicle: (value - _size(vehicle, 0) / 4, value + _size(vehicle, 0) / 4),
+        ),
+        "com_z": Parameter(
+            "m",
+            "centre of mass of the body, up",
+            lambda vehicle: _center_of_mass(vehicle, 2),
+            lambda vehicle, value: variants.with_center_of_mass(vehicle, z=value),
+            lambda value, vehicle: (value - _size(vehicle, 2), value + _size(vehicle, 2)),
+        ),
+        "mass": Parameter(
+            "kg",
+            "mass of the body, without belts and flippers",
+            _body_mass,
+            lambda vehicle, value: variants.with_body(vehicle, value / _body_mass(vehicle)),
+            _factors(0.7, 1.5),
+        ),
+        "contact_stiffness": Parameter(
+            "N/m",
+            "stiffness of each contact point",
+            lambda vehicle: contact_of(vehicle, vehicle.mass)[0],
+            _with_stiffness,
+            _factors(0.1, 2.0),
+            is_ratio=True,
+        ),
+        "grouser_height": Parameter(
+            "m",
+            "height of the highest grouser",
+            _grouser_height,
+            lambda vehicle, value: variants.with_grousers(vehicle, value / _grouser_height(vehicle)),
+            _factors(0.3, 2.0),
+        ),
+        "drive_lag": Parameter(
+            "s",
+            "lag of the drives behind their commands",
+            lambda vehicle: _first(vehicle).drive.lag,
+            variants.with_drive_lag,
+            lambda value, vehicle: (0.0, max(0.5, 2 * value)),
+        ),
+        "track_separation": Parameter(
+            "m",
+            "distance between the tracks' middles",
+            lambda vehicle: float(np.subtract(*vehicle.side_offsets())),
+            variants.with_gauge,
+            _factors(0.7, 1.5),
+        ),
+        "contact_length": Parameter(
+            "m",
+            "length of the tracks on flat ground",
+            lambda vehicle: vehicle.contact_length,
+            variants.with_contact_length,
+            _factors(0.6, 1.5),
+        ),
+    }
+)
+"""Parameters by name."""
+
+
+def with_parameters(vehicle: VehicleDescription, values: Mapping[str, float]) -> VehicleDescription:
+    """The vehicle with other values of parameters, by name.
+
+    Raises:
+        UnknownNameError: No such parameter.
+        InvalidValueError: The vehicle cannot have a value.
+    """
+    for name, value in values.items():
+        if name not in PARAMETERS:
+            raise UnknownNameError("parameter", name, PARAMETERS)
+        vehicle = PARAMETERS[name].changed(vehicle, finite(name, value))
+    return vehicle
+
+
+def values_of(vehicle: VehicleDescription) -> dict[str, float]:
+    """Values of all parameters that a vehicle has, by name."""
+    values = {}
+    for name, parameter in PARAMETERS.items():
+        with suppress(InvalidValueError):
+            values[name] = float(parameter.value_of(vehicle))
+    return values
+
 
 CLOCK_OFFSET = "clock_offset"
 """The one parameter that a vehicle does not have: each log has its own, `clock_offset.NAME`."""
@@ -131,8 +298,3 @@ def unknowns_of(
         low, high = choice.bounds or parameter.bounds(start, vehicle)
         found.append(Unknown(name, parameter.unit, start, low, high, choice.prior, parameter.is_ratio))
     return tuple(found)
-
-
-def values_at(unknowns: Iterable[Unknown], scaled: NDArray[np.float64]) -> dict[str, float]:
-    """Values by name at a point of the scaled unknowns (p,)."""
-    return {u.name: u.value(x) for u, x in zip(unknowns, scaled.tolist(), strict=True)}

@@ -6,8 +6,7 @@ all sources on one clock, move to the body's origin, cut the used piece.
 
 from segtrack.logs.mapping.map_log import map_file, map_log
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin
-from segtrack.logs.mapping.mapping import LogMapping, load_mapping, parse_mapping
-from segtrack.logs.mapping.mapping_file import MappingFile
+from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping, parse_mapping
 from segtrack.logs.mapping.propose import propose
 
 __all__ = [

@@ -108,13 +108,12 @@ def find_column(log: Log, name: str) -> ChannelColumn | None:
 
 def describe_missing_channel(log: Log, name: str) -> str:
     """Describe a name that no channel has, with the nearest one or a list."""
-    close = get_close_matches(name, log.channels, n=1)
-    if close:
-        return f"is no channel of {log.path.name}, got {name!r}; did you mean {close[0]}?"
+    told = f"is no channel of {log.path.name}, got {name!r}"
+    if close := get_close_matches(name, log.channels, n=1):
+        return f"{told}; did you mean {close[0]}?"
     there = list(log.channels)
     more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
-    listed = f"{', '.join(there[:_LISTED]) or 'none'}{more}"
-    return f"is no channel of {log.path.name}, got {name!r}; there are: {listed}"
+    return f"{told}; there are: {', '.join(there[:_LISTED]) or 'none'}{more}"
 
 
 def find_all(
@@ -149,9 +148,7 @@ def _find(
             columns[key] = column
     is_right = reference.is_whole and not reference.own_problems()
     if is_right and not problems:
-        problems += [
-            Problem(f"{where}{key}", message) for key, message in _width_problems(reference, columns)
-        ]
+        problems += [Problem(f"{where}{key}", text) for key, text in _width_problems(reference, columns)]
     if problems or not is_right:
         yield from problems
         return
@@ -164,38 +161,30 @@ def _find(
 
 def _width_problems(reference: Reference, columns: Mapping[str, ChannelColumn]) -> Iterator[tuple[str, str]]:
     """Yield keys, with their dots, and problems with their numbers at a time, or their sources."""
-    if isinstance(reference, SeveralChannels) and not (
-        isinstance(reference, Position) and reference.channels is None
-    ):
+    if isinstance(reference, SeveralChannels) and not _is_geodetic(reference):
         count = sum(column.width for column in columns.values())
-        wanted = (
-            (4,)
-            if isinstance(reference, Orientation)
-            else (2, 3)
-            if isinstance(reference, Position)
-            else (3,)
-        )
-        if count not in wanted:
-            yield ".channels", f"must have {' or '.join(map(str, wanted))} numbers at a time, got {count}"
+        widths = {Orientation: (4,), Position: (2, 3)}.get(type(reference), (3,))
+        if count not in widths:
+            yield ".channels", f"must have {' or '.join(map(str, widths))} numbers at a time, got {count}"
     else:
         for key, column in columns.items():
             if column.width > 1:
-                name = column.channel.name
-                example = f"{name}.x" if column.width < 5 else f"{name}[0]"
-                yield (
-                    f".{key}",
-                    f"must be one number at a time, {name} has {column.width}: say which, as in {example}",
-                )
+                name, width = column.channel.name, column.width
+                hint = f"say which, as in {name}.x" if width < 5 else f"say which, as in {name}[0]"
+                yield f".{key}", f"must be one number at a time, {name} has {width}: {hint}"
     sources = _by_source(columns)
     if len(sources) > 1 and not has_sides(reference):
         yield "", f"must be of one source, got {' and '.join(sources)}"
 
 
+def _is_geodetic(reference: Reference) -> bool:
+    return isinstance(reference, Position) and reference.channels is None
+
+
 def has_sides(reference: Reference) -> bool:
     """Return True for a quantity of single sides, which a twist is not."""
-    return isinstance(reference, SideChannels) and not (
-        isinstance(reference, BeltSpeed) and reference.is_twist
-    )
+    is_twist = isinstance(reference, BeltSpeed) and reference.is_twist
+    return isinstance(reference, SideChannels) and not is_twist
 
 
 def _by_source(columns: Mapping[str, ChannelColumn]) -> dict[str, dict[str, ChannelColumn]]:
@@ -211,9 +200,8 @@ def _unit(
     """Unit of the channels, the mapping's or else the log's own, and problems with it."""
     said = getattr(reference, "unit", None)
     own = list(dict.fromkeys(column.channel.unit for column in columns.values() if column.channel.unit))
-    if not reference.units or (isinstance(reference, BeltSpeed) and reference.table is not None):
-        return "", []
-    if isinstance(reference, Position) and reference.channels is None:
+    has_table = isinstance(reference, BeltSpeed) and reference.table is not None
+    if not reference.units or has_table or _is_geodetic(reference):
         return "", []
     if isinstance(reference, BeltSpeed) and reference.is_twist:
         problems = []
@@ -227,11 +215,8 @@ def _unit(
             notes.append(f"{where}: taken as {said}, as the mapping says, where the log says {own[0]}")
         return said, []
     if not own:
-        return "", [
-            Problem(
-                f"{where}.unit", f"is missing, and the log says none; it can be {', '.join(reference.units)}"
-            )
-        ]
+        message = f"is missing, and the log says none; it can be {', '.join(reference.units)}"
+        return "", [Problem(f"{where}.unit", message)]
     if (problem := unit_problem(own[0], reference.units)) is not None:
         return "", [Problem(f"{where}.unit", f"is missing, and the log's {problem}")]
     unit = standard_unit(own[0])

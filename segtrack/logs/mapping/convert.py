@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,13 @@ from segtrack.logs.mapping.references import (
 )
 from segtrack.robot.motion import Signal
 
+Array = NDArray[np.float64]
+
 _AXIS, _FLATTENING = 6378137.0, 1 / 298.257223563
 """Semi-major axis [m] and flattening of WGS 84 (NIMA TR8350.2, table 3.1)."""
 
 
-def to_local_position(
-    latitude: NDArray[np.float64], longitude: NDArray[np.float64], height: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def to_local_position(latitude: Array, longitude: Array, height: Array) -> Array:
     """Convert positions to east, north and up of the first one (n, 3) [m].
 
     Args:
@@ -65,7 +66,7 @@ def to_local_position(
             [cos_phi * cos_lam, cos_phi * sin_lam, sin_phi],
         ]
     )
-    local: NDArray[np.float64] = (centred - centred[0]) @ axes.T
+    local: Array = (centred - centred[0]) @ axes.T
     return local
 
 
@@ -76,7 +77,7 @@ _NEGATIVE = ("tip down", "nose down", "left side down", "right", "ground faster"
 
 def convert_signals(
     found: MappedQuantity,
-    times: NDArray[np.float64],
+    times: Array,
     kept: NDArray[np.bool_],
     gauge: float | None,
     max_gap: float,
@@ -96,20 +97,16 @@ def convert_signals(
     """
     reference = found.reference
     if isinstance(reference, BeltSpeed) and reference.is_twist and (reference.gauge or gauge) is None:
-        message = (
-            "is missing: a twist becomes belt speeds with the distance of the tracks [m], or with a vehicle"
-        )
-        return {}, [Problem(f"{found.path}.gauge", message)]
+        ways = "with the distance of the tracks [m], or with a vehicle"
+        return {}, [Problem(f"{found.path}.gauge", f"is missing: a twist becomes belt speeds {ways}")]
     signals: dict[str, Signal] = {}
     problems: list[Problem] = []
     rows = fewest = int(kept.sum())
     for key, values in _values(found, gauge):
         there = kept & np.isfinite(values.reshape(len(values), -1)).all(axis=1)
         if not there.any():
-            names = " and ".join(found.names)
-            problems.append(
-                Problem(found.path, f"has no numbers: {names} has none in any of {len(values)} rows")
-            )
+            none = f"{' and '.join(found.names)} has none in any of {len(values)} rows"
+            problems.append(Problem(found.path, f"has no numbers: {none}"))
             continue
         when, numbers = times[there], values[there]
         if isinstance(reference, Orientation):
@@ -133,7 +130,7 @@ def convert_signals(
     return signals, problems
 
 
-def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, Array]]:
     """Numbers by the keys of signals, in segtrack's units and signs."""
     reference, unit = found.reference, found.unit
     factor = 1.0 if unit == "" else reference.units[unit]
@@ -170,9 +167,7 @@ def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, N
             yield found.key, sign * factor * next(iter(found.columns.values())).values
 
 
-def belt_speed_converter(
-    reference: BeltSpeed, unit: str
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def belt_speed_converter(reference: BeltSpeed, unit: str) -> Callable[[Array], Array]:
     """Return a function that converts a channel's numbers to belt speeds [m/s], or travels [m]."""
     if reference.table is not None:
         numbers, speeds = np.array(reference.table).T
@@ -185,9 +180,7 @@ def belt_speed_converter(
     return lambda values: factor * values
 
 
-def _unit_quaternions(
-    values: NDArray[np.float64], rows: NDArray[np.intp], path: str
-) -> tuple[NDArray[np.float64], Problem | None]:
+def _unit_quaternions(values: Array, rows: NDArray[np.intp], path: str) -> tuple[Array, Problem | None]:
     lengths = np.linalg.norm(values, axis=1)
     wrong = abs(lengths - 1) > UNIT_LENGTH
     if not wrong.any():
@@ -226,6 +219,4 @@ def convert_steady_rows(
         return {}, [Problem("quantities", "must have a row in which all of them have a number")]
     if len(whole) < len(numbers):
         notes.append(f"{len(numbers) - len(whole)} of {len(numbers)} rows lack a number: left out")
-    return {
-        key: Signal(whole, signal.at(whole), signal.std, signal.source) for key, signal in signals.items()
-    }, []
+    return {key: replace(signal, times=whole, values=signal.at(whole)) for key, signal in signals.items()}, []

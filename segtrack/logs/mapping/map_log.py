@@ -14,10 +14,8 @@ from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
 from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
-from segtrack.logs.mapping.frames import move_to_origin, turn_to_body
-from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece
-from segtrack.logs.mapping.mapping import LogMapping, load_mapping
-from segtrack.logs.mapping.mapping_file import MappingFile
+from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
+from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.source_clocks import (
     SourceTimes,
@@ -81,9 +79,8 @@ class _LogMapper:
         self.problems += problems or _disjoint_sources(signals)
         self.stop_at_problems()
         begin = min(float(signal.times[0]) for signal in signals.values())
-        signals = self.cut(
-            {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}, found
-        )
+        signals = {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}
+        signals = self.cut(signals, found)
         self.stop_at_problems()
         return self.assemble(signals, found, sources, begin, clocks.fits)
 
@@ -109,31 +106,28 @@ class _LogMapper:
         for name, parts in sights.items():
             for part in parts:
                 if part.source != name:
-                    self.problems.append(
-                        Problem(part.path, f"must be of {name}, got a channel of {part.source}")
-                    )
-        seen = {}
-        for name, parts in sights.items():
-            quantities = self.file.sources[name].sees
-            if quantities is not None:
-                seen[name] = turn_to_body(self.convert(parts, sources), quantities, self.file.sensors)
-        signals = turn_to_body(self.convert(found, sources), self.file.quantities, self.file.sensors)
-        return signals, sources, seen
+                    message = f"must be of {name}, got a channel of {part.source}"
+                    self.problems.append(Problem(part.path, message))
+        seen = {
+            name: self.convert(parts, sources, quantities)
+            for name, parts in sights.items()
+            if (quantities := self.file.sources[name].sees) is not None
+        }
+        return self.convert(found, sources, self.file.quantities), sources, seen
 
     def convert(
-        self, found: Sequence[MappedQuantity], sources: Mapping[str, SourceTimes]
+        self, found: Sequence[MappedQuantity], sources: Mapping[str, SourceTimes], quantities: Quantities
     ) -> dict[str, Signal]:
-        """Signals of the sources whose times are sound."""
+        """Signals in the body frame, of the sources whose times are sound."""
         signals: dict[str, Signal] = {}
         for part in found:
             if (source := sources.get(part.source)) is None:
                 continue
-            own, problems = convert_signals(
-                part, source.times, source.kept, self.gauge, self.file.max_gap, self.notes
-            )
+            rows = source.times, source.kept
+            own, problems = convert_signals(part, *rows, self.gauge, self.file.max_gap, self.notes)
             signals |= own
             self.problems += problems
-        return signals
+        return turn_to_body(signals, quantities, self.file.sensors)
 
     def cut(self, signals: Mapping[str, Signal], found: Sequence[MappedQuantity]) -> dict[str, Signal]:
         """Used parts of signals; a problem for each gap."""
@@ -196,9 +190,8 @@ def map_file(log: str | Path, mapping: str | Path, vehicle: str | None = None) -
         SegtrackError: A file cannot be read, or the vehicle file has mistakes.
     """
     content = read_log(log)
-    return map_log(
-        content, load_mapping(mapping, partial(_mapping_problems, content, vehicle)).with_vehicle(vehicle)
-    )
+    checked = load_mapping(mapping, partial(_mapping_problems, content, vehicle))
+    return map_log(content, checked.with_vehicle(vehicle))
 
 
 def _mapping_problems(log: Log, vehicle: str | None, file: MappingFile) -> Iterator[Problem]:

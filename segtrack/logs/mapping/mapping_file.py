@@ -1,10 +1,11 @@
-"""Content of a mapping file: quantities, mountings of sensors, and clocks of sources."""
+"""Mapping files: quantities, mountings of sensors and clocks of sources, every mistake reported at once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,7 +26,9 @@ from segtrack.description.base import (
     check,
     known,
 )
-from segtrack.errors import Problem
+from segtrack.description.checking import check_content
+from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
+from segtrack.errors import FileAccessError, MappingFileError, Problem
 from segtrack.logs.clocks import Seen
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.references import Text
@@ -35,23 +38,19 @@ STEADY = ("belt_speed", "belt_speed_command", "slip_velocity", "yaw_rate", "curr
 """Quantities that a table of steady turns can have."""
 
 
-def _found(given: str, bundled: Collection[str], info: ValidationInfo) -> str:
-    """A bundled name as it is; the path of a file made absolute."""
-    if given in bundled:
-        return given
-    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
-    if not path.is_file():
-        message = f"must be a bundled name or an existing file, got {given!r} (looked for {path})"
-        raise ValueError(f"{message}; there are: {', '.join(bundled)}")
-    return str(path)
+def _found_in(bundled: Callable[[], Collection[str]]) -> AfterValidator:
+    """A check that leaves a bundled name as it is, and makes the path of a file absolute."""
 
+    def found(given: str, info: ValidationInfo) -> str:
+        if given in bundled():
+            return given
+        path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
+        if not path.is_file():
+            message = f"must be a bundled name or an existing file, got {given!r} (looked for {path})"
+            raise ValueError(f"{message}; there are: {', '.join(bundled())}")
+        return str(path)
 
-def _found_vehicle(given: str, info: ValidationInfo) -> str:
-    return _found(given, bundled_vehicles(), info)
-
-
-def _found_terrain(given: str, info: ValidationInfo) -> str:
-    return _found(given, bundled_courses(), info)
+    return AfterValidator(found)
 
 
 def _event(given: Any) -> str | float:
@@ -107,17 +106,12 @@ class SourceClock(Spec):
             yield Problem("time", "must not be given beside clock")
 
 
-def _align_of(sources: Mapping[str, SourceClock], name: str) -> str | None:
-    onto: str | None = known(sources.get(name, SourceClock()), "align", None)
-    return onto
-
-
 class MappingFile(Spec):
     """A mapping file."""
 
-    vehicle: Annotated[str, Field(strict=True), AfterValidator(_found_vehicle)] | None = None
+    vehicle: Annotated[str, Field(strict=True), _found_in(bundled_vehicles)] | None = None
     """Bundled vehicle, or path of a vehicle file."""
-    terrain: Annotated[str, Field(strict=True), AfterValidator(_found_terrain)] | None = None
+    terrain: Annotated[str, Field(strict=True), _found_in(bundled_courses)] | None = None
     """Bundled course, or path of a file with a terrain."""
     setting: Number | None = None
     """Value of the course's setting, in its unit; the course's own if not given."""
@@ -176,8 +170,8 @@ class MappingFile(Spec):
     def _no_circle_of_clocks(self) -> Checks:
         sources = known(self, "sources", {})
         for name in sources:
-            path = [name]
-            while (onto := _align_of(sources, path[-1])) is not None and onto not in path:
+            path, none = [name], SourceClock()
+            while (onto := known(sources.get(path[-1], none), "align", None)) not in (None, *path):
                 path.append(onto)
             if onto == name and len(path) == 1:
                 yield Problem(f"sources.{name}.align", "must be another source")
@@ -234,3 +228,69 @@ class MappingFile(Spec):
         for key in ("sources", "files"):
             if getattr(self, key):
                 yield Problem(key, "must be left out where rows are steady")
+
+
+@dataclass(frozen=True, eq=False)
+class LogMapping:
+    """Mapping of a log's channels to quantities.
+
+    Attributes:
+        name: Name of the file, for messages.
+        text: Text of the file.
+        file: Content of the file; vehicle and terrain are bundled names or absolute paths.
+    """
+
+    name: str
+    text: str
+    file: MappingFile
+    _content: YamlFile = field(repr=False)
+
+    def with_vehicle(self, vehicle: str | None) -> LogMapping:
+        """Return the mapping for another vehicle (bundled name or path), if one is given."""
+        if vehicle is None:
+            return self
+        return replace(self, file=self.file.model_copy(update={"vehicle": vehicle}))
+
+    def refusal(self, problems: Iterable[Problem]) -> MappingFileError:
+        """Return the error that lists problems, with their lines."""
+        return MappingFileError(self.name, self._content.locate(problems))
+
+
+ProblemFinder = Callable[[MappingFile], Iterable[Problem]]
+"""Function that finds the problems of a mapping file with a log; invalid keys of the file are missing."""
+
+
+def load_mapping(path: str | Path, misfits: ProblemFinder = lambda file: ()) -> LogMapping:
+    """Read and check a mapping file.
+
+    Args:
+        path: Path of the file.
+        misfits: Finder of problems that are listed beside the file's mistakes, if it has any.
+
+    Raises:
+        FileAccessError: The file cannot be read.
+        MappingFileError: The file has mistakes; all of them are listed, with their lines.
+    """
+    path = Path(path).expanduser()
+    if path.is_dir():
+        raise FileAccessError("read", path, "is a folder, not a mapping file")
+    return parse_mapping(read_text(path), path.name, path.parent, misfits)
+
+
+def parse_mapping(
+    text: str, name: str = "mapping", folder: Path = Path("."), misfits: ProblemFinder = lambda file: ()
+) -> LogMapping:
+    """Read and check the text of a mapping file.
+
+    Args:
+        text: Text of the file, YAML.
+        name: Name of the file, for messages.
+        folder: Folder that paths in it are relative to.
+        misfits: Finder of problems that are listed beside the text's mistakes, if it has any.
+
+    Raises:
+        MappingFileError: The text has mistakes; all of them are listed, with their lines.
+    """
+    content = parse_yaml(text, name, MappingFileError)
+    file = check_content(MappingFile, content, name, folder, MappingFileError, misfits)
+    return LogMapping(name, text, file, content)

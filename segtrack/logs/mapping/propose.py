@@ -118,9 +118,8 @@ def _joints(log: Log, topic: str) -> Iterator[ProposedQuantity]:
         left, right = joints[pair[0]], joints[pair[1]]
         unit = "m" if own else "rad/s" if joints is speeds else "rad"
         todo = {} if own else {"radius": RADIUS}
-        yield ProposedQuantity(
-            "belt_speed", {"left": left, "right": right, "unit": unit}, todo, (left, right)
-        )
+        sides: Keys = {"left": left, "right": right, "unit": unit}
+        yield ProposedQuantity("belt_speed", sides, todo, (left, right))
     for joint, name in places.items():
         if _FLIPPER.search(joint) and not joint.endswith("_belt") and joint not in pair:
             flipper = re.sub(r"\W", "_", joint.removesuffix("_joint"))
@@ -129,9 +128,8 @@ def _joints(log: Log, topic: str) -> Iterator[ProposedQuantity]:
 
 
 def _is_belt(joint: str, side: re.Pattern[str]) -> bool:
-    if joint in ("left", "right"):
-        return side.search(joint) is not None
-    return _TURNS.search(joint) is not None and side.search(joint) is not None and not _FLIPPER.search(joint)
+    is_named = joint in ("left", "right") or (_TURNS.search(joint) and not _FLIPPER.search(joint))
+    return bool(is_named) and side.search(joint) is not None
 
 
 _PLAIN = re.compile(r"[A-Za-z_/][\w./ ()>-]*")
@@ -186,17 +184,10 @@ def propose(log: Log) -> str:
 def _clocks(log: Log, entries: Iterable[ProposedQuantity]) -> list[str]:
     """Lines with the clock of each source that has stamps."""
     used = [log.channels[name].source for entry in entries for name in entry.channels if name in log.channels]
-    stamped = [
-        source
-        for source in dict.fromkeys(used)
-        if any(channel.stamps is not None for channel in log.sources[source])
-    ]
-    if not stamped:
-        return []
-    return [
-        "sources:",
-        *(f"  {_format_value(source)}: {{clock: header}}  # or receive" for source in stamped),
-    ]
+    has_stamps = {source: any(c.stamps is not None for c in log.sources[source]) for source in used}
+    stamped = [source for source, stamps in has_stamps.items() if stamps]
+    clocks = [f"  {_format_value(source)}: {{clock: header}}  # or receive" for source in stamped]
+    return ["sources:", *clocks] if clocks else []
 
 
 def _format_value(value: str | list[str]) -> str:

@@ -117,15 +117,11 @@ _ANGLES = {
     "pitch": re.compile(r"(?:^|_)pitch(?:_|$)"),
     "yaw": re.compile(r"(?:^|_)(?:yaw|heading|psi)(?:_|$)"),
 }
+_TURNING_WORDS = "w|omega|gyro|gyr|ang_?vel|angular_?(?:velocity|rate)"
 _VECTORS = (
     ("position", r"(?:^|.*_)(?:p|pos|position|t|translation)?_?{}", "xyz", LENGTH),
     ("orientation", r"(?:^|.*_)(?:q|quat|quaternion|orientation|rotation|rot)_?{}", "xyzw", None),
-    (
-        "angular_velocity",
-        r"(?:^|.*_)(?:w|omega|gyro|gyr|ang_?vel|angular_?(?:velocity|rate))_?{}",
-        "xyz",
-        TURNING,
-    ),
+    ("angular_velocity", rf"(?:^|.*_)(?:{_TURNING_WORDS})_?{{}}", "xyz", TURNING),
 )
 _NO_PLACE = re.compile(r"gyr|acc|mag|vel|omega|quat|rate|rot|orient|force|torque|(?:^|_)[wqva]_")
 _SATELLITES = {
@@ -266,6 +262,5 @@ def _angles(words: Sequence[Word]) -> Iterator[ProposedQuantity]:
             if pattern.search(word.bare) and (not is_rate or path == "yaw"):
                 said, todo = unit_keys([word], TURNING if is_rate else ANGLE)
                 todo |= {"positive": PITCH} if path == "pitch" else {}
-                yield ProposedQuantity(
-                    "yaw_rate" if is_rate else path, {"channel": word.name, **said}, todo, (word.name,)
-                )
+                key = "yaw_rate" if is_rate else path
+                yield ProposedQuantity(key, {"channel": word.name, **said}, todo, (word.name,))

@@ -59,12 +59,9 @@ def unit_problem(unit: str, units: Units) -> str | None:
         return None
     close = get_close_matches(standard_unit(unit), units, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
-    return f"must be {_listed(units)}, got {unit!r}{hint}"
-
-
-def _listed(units: Units) -> str:
     *others, last = units
-    return f"{', '.join(others)} or {last}" if others else last
+    listed = f"{', '.join(others)} or {last}" if others else last
+    return f"must be {listed}, got {unit!r}{hint}"
 
 
 def unit_among(units: Units) -> Any:

@@ -15,7 +15,7 @@ from segtrack.errors import ClockError, Problem
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
-from segtrack.logs.mapping.frames import rotation_from_rpy
+from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.quantities import AngularVelocity
 from segtrack.logs.mapping.references import TIME
@@ -53,11 +53,7 @@ def find_source_times(
         used: One channel of each used source, by the source's name.
         notes: List to which assumptions are added.
     """
-    problems = [
-        problem
-        for name, clock in file.sources.items()
-        for problem in _source_problems(log, name, clock, used)
-    ]
+    problems = [p for name, clock in file.sources.items() for p in _source_problems(log, name, clock, used)]
     found: dict[str, SourceTimes] = {}
     for name, channel in used.items():
         clock = file.sources.get(name, SourceClock())
@@ -78,9 +74,8 @@ def find_source_times(
         kept = is_known.copy()
         kept[is_known] = np.concatenate([[True], np.diff(times[is_known]) > 0])
         if not kept.all():
-            notes.append(
-                f"{name}: {int((~kept).sum())} rows have the time of the row before, or none: left out"
-            )
+            count = int((~kept).sum())
+            notes.append(f"{name}: {count} rows have the time of the row before, or none: left out")
         source = SourceTimes(times, kept, kind)
         if kind == "header":
             source, problem = _on_receive_times(name, source, channel, clock, notes)
@@ -94,10 +89,8 @@ def unknown_source_problems(log: Log, name: str, clock: SourceClock) -> Iterator
     there = log.sources
     for key, source in (("", name), (".align", known(clock, "align", None))):
         if source is not None and source not in there:
-            message = (
-                f"is no source of {log.path.name}, got {source!r}; there are: {', '.join(there) or 'none'}"
-            )
-            yield Problem(f"sources.{name}{key}", message)
+            message = f"is no source of {log.path.name}, got {source!r}"
+            yield Problem(f"sources.{name}{key}", f"{message}; there are: {', '.join(there) or 'none'}")
     time = known(clock, "time", None)
     if time is not None and find_column(log, time) is None:
         yield Problem(f"sources.{name}.time", describe_missing_channel(log, time))
@@ -107,9 +100,8 @@ def _source_problems(log: Log, name: str, clock: SourceClock, used: Iterable[str
     """Yield the problems of a source's entry in the mapping."""
     yield from unknown_source_problems(log, name, clock)
     if clock.align is not None and clock.align in log.sources and clock.align not in used:
-        yield Problem(
-            f"sources.{name}.align", f"must be a source of which a quantity is used, got {clock.align!r}"
-        )
+        message = f"must be a source of which a quantity is used, got {clock.align!r}"
+        yield Problem(f"sources.{name}.align", message)
 
 
 def _find_times(
@@ -122,11 +114,8 @@ def _find_times(
             return channel.times, "", Problem(f"sources.{name}.time", message)
         return column.values * TIME[clock.unit], clock.time, None
     if clock.clock == "header" and channel.stamps is None:
-        return (
-            channel.times,
-            "",
-            Problem(f"sources.{name}.clock", "must be receive: its messages have no stamps"),
-        )
+        message = "must be receive: its messages have no stamps"
+        return channel.times, "", Problem(f"sources.{name}.clock", message)
     if channel.stamps is not None and clock.clock != "receive":
         return channel.stamps, "header", None
     return channel.times, "receive", None
@@ -157,9 +146,8 @@ def _on_receive_times(
             return SourceTimes(channel.times, np.isfinite(channel.times) & source.kept, "receive"), None
         return source, Problem(f"sources.{name}.clock", f"must be receive: {error}")
     if fit.unevenness > _UNEVEN:
-        notes.append(
-            f"{name}: its header's clock is not even: it leaves a straight line by {fit.unevenness:.3g} s"
-        )
+        leaves = f"it leaves a straight line by {fit.unevenness:.3g} s"
+        notes.append(f"{name}: its header's clock is not even: {leaves}")
     return SourceTimes(fit.times(source.times), source.kept, "header", fit), None
 
 
@@ -226,10 +214,8 @@ def put_on_one_clock(
 
 def _sort_sources(file: MappingFile) -> list[str]:
     """Names of the file's sources, each after the one that it is aligned to."""
-    order = TopologicalSorter(
-        {name: () if clock.align is None else (clock.align,) for name, clock in file.sources.items()}
-    )
-    return [name for name in order.static_order() if name in file.sources]
+    aligned = {name: filter(None, [clock.align]) for name, clock in file.sources.items()}
+    return [name for name in TopologicalSorter(aligned).static_order() if name in file.sources]
 
 
 def _shift(signals: Mapping[str, Signal], clock: SourceClock, start: float) -> dict[str, Signal]:
@@ -288,7 +274,6 @@ def _add_noise(
         return {}
     if signals[key].std is not None or not np.isfinite(noise.value) or noise.low <= 0:
         return {}
-    notes.append(
-        f"{key}: std {noise.value:.3g} ({noise.low:.3g} to {noise.high:.3g}), as the clocks' fit has it"
-    )
+    interval = f"{noise.low:.3g} to {noise.high:.3g}"
+    notes.append(f"{key}: std {noise.value:.3g} ({interval}), as the clocks' fit has it")
     return {key: replace(signals[key], std=noise.value)}

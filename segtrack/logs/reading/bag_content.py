@@ -1,9 +1,11 @@
-"""Messages of a bag on their way from files to topics: unpacking and batches."""
+"""Messages of a bag on their way from the records of its files to topics, past damage, in batches."""
 
 from __future__ import annotations
 
 import bz2
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +18,112 @@ from segtrack.logs.log import Channel
 from segtrack.logs.reading.bag_topic import NO_TIME, Topic
 from segtrack.logs.reading.message_types import Connection, types_of
 
+Message = tuple[int, int, int, int]
+"""Message in the bytes of a file: connection, receive time [ns], first byte, and the one behind the last."""
+
+
+class RecordReader(ABC):
+    """A walk through the records of a file and of its chunks.
+
+    Attributes:
+        content: Receiver of messages and of sentences on damage.
+        count: Number of messages.
+        last_time: Receive time of the last message [ns]; None before the first.
+        is_cut: True if the file ends in the middle of a record.
+        ended: True once the last record of the file has been met.
+    """
+
+    def __init__(self, content: BagFileContent) -> None:
+        """No record has been read yet."""
+        self.content = content
+        self.count = 0
+        self.last_time: int | None = None
+        self.is_cut = self.ended = False
+
+    @abstractmethod
+    def message_at(self, data: memoryview, at: int) -> Message | None:
+        """Return the message whose record begins at a byte, quickly; None if there is none."""
+
+    @abstractmethod
+    def take_record(self, data: memoryview, at: int, where: str, batch: list[Message]) -> int | None:
+        """Take a record of any other kind; returns where it ends, None if it is not sound."""
+
+    @abstractmethod
+    def find_next(self, data: memoryview, start: int) -> int | None:
+        """Return the first byte of the next sound record; None if there is none."""
+
+    def records(self, data: memoryview, at: int, where: str, resumes: bool) -> None:
+        """Read records.
+
+        Args:
+            data: Bytes of the file, or of a chunk.
+            at: First byte of the records.
+            where: Name of the chunk, for messages; empty for the file.
+            resumes: True to go on behind a damaged place.
+        """
+        batch: list[Message] = []
+        end, before, after_message = len(data), at, False
+        while at < end and not (self.ended and not where):
+            message = self.message_at(data, at)
+            if message is not None and message[3] <= end:
+                batch.append(message)
+                stop, after_message = message[3], True
+            else:
+                taken = self.take_record(data, at, where, batch)
+                if taken is None:
+                    following = self.find_next(data, before + 1) if resumes else None
+                    if following is not None and following < at and after_message and batch:
+                        batch.pop()  # Its length was damaged, and led beyond sound records.
+                    taken = self.resume(at, before, following, end, where)
+                stop, after_message = taken, False
+            if len(batch) > BATCH:
+                self.hand_on(data, batch, kept=int(after_message))
+            before, at = at, stop
+        self.hand_on(data, batch)
+
+    def hand_on(self, data: memoryview, batch: list[Message], kept: int = 0) -> None:
+        """Hand messages on, but for so many of the last ones."""
+        count = len(batch) - kept
+        if count > 0:
+            numbers, times, _, _ = zip(*batch[:count], strict=True)
+            self.content.take(numbers, times, [data[start:stop] for *_, start, stop in batch[:count]])
+            del batch[:count]
+            self.count += count
+            self.last_time = times[-1]
+
+    def resume(self, at: int, before: int, following: int | None, end: int, where: str) -> int:
+        """Add a damaged record to the damage; return the byte to go on from.
+
+        Args:
+            at: First byte of the record.
+            before: First byte of the record before it.
+            following: First byte of the next sound record behind `before`; None if there is none.
+            end: Number of bytes.
+            where: Name of the chunk; empty for the file.
+        """
+        behind = f" of {where}" if where else ""
+        if following is not None:
+            first = before if following < at else at  # Then the length of the one before was damaged.
+            self.content.damage.append(f"bytes {first} to {following}{behind} are no records")
+            return following
+        if where:
+            self.content.damage.append(f"{where} has no more records from its byte {at} on")
+        else:
+            self.is_cut = True
+            place = f"which begins at byte {at} of {end}"
+            self.content.damage.append(f"it ends in the middle of a record, {place}")
+        return end
+
+    def add_partial_chunk(self, where: str, there: int, size: int, count: int) -> None:
+        """Add a chunk that is not whole to the damage."""
+        part = f"{there} of its {size} bytes could be read, {count} messages"
+        self.content.damage.append(f"{where} is not whole: {part}")
+
+
 _STEP = 512
 """Bytes that are unpacked at a time where not all can be."""
+_UNPACKING = RuntimeError, ValueError, OSError, EOFError, MemoryError, zstandard.ZstdError
+"""Errors by which the three kinds of compression say that bytes are damaged."""
 
 
 def unpack(data: bytes | memoryview, compression: str) -> tuple[bytes | memoryview, bool]:
@@ -44,22 +150,17 @@ def unpack(data: bytes | memoryview, compression: str) -> tuple[bytes | memoryvi
         raise ValueError(compression)
     stream = makers[compression]()
     try:
-        whole = stream.decompress(data)
-        if stream.eof:
-            return whole, True
-        return whole, False
-    except (RuntimeError, ValueError, OSError, EOFError, MemoryError, zstandard.ZstdError):
+        return stream.decompress(data), stream.eof
+    except _UNPACKING:
         return _beginning(makers[compression](), bytes(data)), False
 
 
 def _beginning(stream: Any, data: bytes) -> bytes:
     """All that comes out before the first error: a block is checked before any of it comes out."""
     parts = []
-    try:
+    with suppress(*_UNPACKING):
         for start in range(0, len(data), _STEP):
             parts.append(stream.decompress(data[start : start + _STEP]))
-    except (RuntimeError, ValueError, OSError, EOFError, MemoryError, zstandard.ZstdError):
-        pass
     return b"".join(parts)
 
 
@@ -102,10 +203,7 @@ class BagContent:
 
     def channels(self) -> dict[str, Channel]:
         """Return all channels by name."""
-        found: dict[str, Channel] = {}
-        for topic in self.topics.values():
-            found |= {channel.name: channel for channel in topic.channels()}
-        return found
+        return {channel.name: channel for topic in self.topics.values() for channel in topic.channels()}
 
 
 class BagFileContent:
@@ -186,12 +284,9 @@ class BagFileContent:
 
     def _flush(self) -> None:
         for number in [number for number in self._pending if number in self.connections]:
-            waiting = self._pending.pop(number)
-            connection = self.connections[number]
-            topic = self._bag.topic(connection)
-            orders, times = np.concatenate(waiting.orders), np.concatenate(waiting.times)
-            sizes, content = np.concatenate(waiting.sizes), b"".join(waiting.content)
-            topic.take(connection, orders, times, sizes, content)
+            waiting, connection = self._pending.pop(number), self.connections[number]
+            orders, times, sizes = map(np.concatenate, (waiting.orders, waiting.times, waiting.sizes))
+            self._bag.topic(connection).take(connection, orders, times, sizes, b"".join(waiting.content))
         self._size = 0
 
 

@@ -12,6 +12,7 @@ from segtrack.logs.log import Channel
 from segtrack.logs.reading.message_layout import Field, MessageLayout, MisfitError, find_layout
 from segtrack.logs.reading.message_types import Connection, Types, types_of
 
+Array = NDArray[np.float64]
 _EXACT = 2**53
 """Integers up to this one are floating-point numbers, too."""
 
@@ -22,7 +23,7 @@ class _Part(NamedTuple):
     orders: NDArray[np.int64]
     times: NDArray[np.int64]
     stamps: NDArray[np.int64] | None
-    values: dict[str, NDArray[np.float64]]
+    values: dict[str, Array]
 
 
 @dataclass
@@ -45,7 +46,7 @@ class MessageSource:
         orders: NDArray[np.int64],
         times: NDArray[np.int64],
         stamps: NDArray[np.int64] | None,
-        values: list[tuple[Field, NDArray[np.float64]]],
+        values: list[tuple[Field, Array]],
     ) -> None:
         """Take the numbers of some messages."""
         self._units.update({part.name: part.unit for part, _ in values})
@@ -65,7 +66,7 @@ class MessageSource:
             for name, unit in self._units.items()
         ]
 
-    def _stamps(self, into: NDArray[np.intp] | None) -> NDArray[np.float64] | None:
+    def _stamps(self, into: NDArray[np.intp] | None) -> Array | None:
         """Stamps, None if there are none or all are zero, as those of a driver that sets none."""
         given = [part.stamps for part in self._parts if part.stamps is not None]
         if len(given) < len(self._parts):
@@ -73,7 +74,7 @@ class MessageSource:
         stamps = np.concatenate(given)
         return to_seconds(_ordered(stamps, into)) if stamps.any() else None
 
-    def _together(self, name: str) -> NDArray[np.float64]:
+    def _together(self, name: str) -> Array:
         found = [part.values.get(name) for part in self._parts]
         there = [values for values in found if values is not None]
         if len(there) == len(found) and len({values.shape[1:] for values in there}) == 1:
@@ -91,7 +92,7 @@ class MessageSource:
         return np.concatenate(parts)
 
 
-def to_seconds(nanoseconds: NDArray[np.int64]) -> NDArray[np.float64]:
+def to_seconds(nanoseconds: NDArray[np.int64]) -> Array:
     """Convert times from [ns] to the nearest [s]."""
     if (abs(nanoseconds) < _EXACT).all():
         return nanoseconds / 1e9
@@ -99,7 +100,7 @@ def to_seconds(nanoseconds: NDArray[np.int64]) -> NDArray[np.float64]:
     return whole + rest / 1e9
 
 
-def _joined(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _joined(parts: list[Array]) -> Array:
     """The parts one after the other; held once if they never change."""
     first = parts[0]
     if all(part.strides[0] == 0 and part.ndim == 2 and (part[0] == first[0]).all() for part in parts):
@@ -267,13 +268,11 @@ class Topic:
             source.take(orders, times, stamps, [(part, read_numbers(matrix, part)) for part in block.fields])
 
 
-def read_numbers(matrix: NDArray[np.uint8], part: Field) -> NDArray[np.float64]:
+def read_numbers(matrix: NDArray[np.uint8], part: Field) -> Array:
     """Read a field in all rows of messages (n,), or (n, k) for k numbers at a time."""
     if part.is_time:
         return to_seconds(read_nanoseconds(matrix, part))
-    values: NDArray[np.float64] = _column(
-        matrix, part, (part.code, (part.width,)) if part.width else part.code
-    )
+    values: Array = _column(matrix, part, (part.code, (part.width,)) if part.width else part.code)
     if part.width >= _HELD and len(values) and (values == values[0]).all():
         return np.broadcast_to(values[0].astype(float), values.shape)
     return values.astype(float)

@@ -13,93 +13,63 @@ from mcap.writer import CompressionType
 from mcap.writer import Writer as McapWriter
 from numpy.typing import NDArray
 from rosbags.rosbag2 import Writer as FolderWriter
-from rosbags.typesys import Stores, get_typestore
 
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import check_writable, replacing
+from segtrack.recording.messages import (
+    STORE,
+    UNKNOWN,
+    definition,
+    make,
+    make_header,
+    make_odometry,
+    make_pose,
+    make_vector,
+    serialize,
+)
 from segtrack.robot.motion import Motion, Signal
 
 WORLD, BODY = "world", "body"
 """Names of the frames."""
-TYPE_STORE = get_typestore(Stores.ROS2_HUMBLE)
-"""Message types of ROS 2 Humble."""
-_UNKNOWN = np.zeros(36)
-"""A covariance that is not given."""
 _NO_ACCELERATION = np.array([-1.0, *np.zeros(8)])
 _NONE = np.empty(0)
 MessageMaker = Callable[..., Any]
 """Function that builds a message from its header and the numbers of its signals."""
 
 
-def message_definition(kind: str) -> str:
-    """Return a message type's definition, with all types in it."""
-    return str(TYPE_STORE.generate_msgdef(kind, ros_version=2)[0])
-
-
-def serialize_message(kind: str, message: Any) -> bytes:
-    """Serialise a message."""
-    return bytes(TYPE_STORE.serialize_cdr(message, kind))
-
-
-def make_header(time: int, frame: str) -> Any:
-    """A header with a time [ns]."""
-    return _of("std_msgs/msg/Header", _of("builtin_interfaces/msg/Time", *divmod(time, 10**9)), frame)
-
-
-def make_odometry(head: Any, position: Any, orientation: Any, velocity: Any, spin: Any) -> Any:
-    """Pose in the world and velocities in the body frame."""
-    pose = _of("geometry_msgs/msg/PoseWithCovariance", _pose(position, orientation), _UNKNOWN)
-    twist = _of("geometry_msgs/msg/Twist", _vector(velocity), _vector(spin))
-    moving = _of("geometry_msgs/msg/TwistWithCovariance", twist, _UNKNOWN)
-    return _of("nav_msgs/msg/Odometry", head, BODY, pose, moving)
-
-
-def make_pose(head: Any, position: Any, orientation: Any) -> Any:
-    """A pose in the world."""
-    return _of("geometry_msgs/msg/PoseStamped", head, _pose(position, orientation))
+def _stamped_pose(head: Any, position: Any, orientation: Any) -> Any:
+    return make("geometry_msgs/msg/PoseStamped", head, make_pose(position, orientation))
 
 
 def make_imu(head: Any, orientation: Any, spin: Any) -> Any:
     """Orientation and angular velocity, without accelerations, as their covariance says."""
-    unknown = _UNKNOWN[:9]
-    still = _of("geometry_msgs/msg/Vector3", 0.0, 0.0, 0.0)
-    turn = _of("geometry_msgs/msg/Quaternion", *orientation.tolist())
-    return _of("sensor_msgs/msg/Imu", head, turn, unknown, _vector(spin), unknown, still, _NO_ACCELERATION)
+    unknown = UNKNOWN[:9]
+    still = make("geometry_msgs/msg/Vector3", 0.0, 0.0, 0.0)
+    turn = make("geometry_msgs/msg/Quaternion", *orientation.tolist())
+    return make(
+        "sensor_msgs/msg/Imu", head, turn, unknown, make_vector(spin), unknown, still, _NO_ACCELERATION
+    )
 
 
 def joint_maker(names: Sequence[str], has_efforts: bool, are_speeds: bool) -> MessageMaker:
     """A maker of joints' positions or speeds, and of their forces."""
 
-    def make(head: Any, *values: Any) -> Any:
+    def made(head: Any, *values: Any) -> Any:
         main, efforts = np.array(values[: len(names)]), np.array(values[len(names) :])
         where, rate = (_NONE, main) if are_speeds else (main, _NONE)
-        return _of(
-            "sensor_msgs/msg/JointState", head, list(names), where, rate, efforts if has_efforts else _NONE
-        )
+        forces = efforts if has_efforts else _NONE
+        return make("sensor_msgs/msg/JointState", head, list(names), where, rate, forces)
 
-    return make
-
-
-def _of(kind: str, *values: Any) -> Any:
-    return TYPE_STORE.types[kind](*values)
-
-
-def _vector(values: NDArray[np.float64]) -> Any:
-    return _of("geometry_msgs/msg/Vector3", *values.tolist())
-
-
-def _pose(position: NDArray[np.float64], orientation: NDArray[np.float64]) -> Any:
-    place = _of("geometry_msgs/msg/Point", *position.tolist())
-    return _of("geometry_msgs/msg/Pose", place, _of("geometry_msgs/msg/Quaternion", *orientation.tolist()))
+    return made
 
 
 def _stamped(part: str) -> MessageMaker:
     kind = f"geometry_msgs/msg/{part}"
-    return lambda head, values: _of(f"{kind}Stamped", head, _of(kind, *values.tolist()))
+    return lambda head, values: make(f"{kind}Stamped", head, make(kind, *values.tolist()))
 
 
 SINGLE_SIGNAL_MAKERS: Mapping[str, MessageMaker] = {
-    "std_msgs/msg/Float64": lambda head, value: _of("std_msgs/msg/Float64", float(value)),
+    "std_msgs/msg/Float64": lambda head, value: make("std_msgs/msg/Float64", float(value)),
     "geometry_msgs/msg/PointStamped": _stamped("Point"),
     "geometry_msgs/msg/Vector3Stamped": _stamped("Vector3"),
     "geometry_msgs/msg/QuaternionStamped": _stamped("Quaternion"),
@@ -126,7 +96,7 @@ class _Stream(NamedTuple):
     type: str
     times: NDArray[np.int64]
     signals: Sequence[NDArray[np.float64]]
-    make: MessageMaker
+    maker: MessageMaker
 
 
 def write_bag_file(motion: Motion, path: Path) -> Path:
@@ -154,7 +124,7 @@ def _write_mcap(path: Path, streams: Sequence[_Stream]) -> None:
         channels: dict[str, int] = {}
         for stream in streams:
             if stream.type not in schemas:
-                text = message_definition(stream.type).encode()
+                text = definition(stream.type)
                 schemas[stream.type] = writer.register_schema(stream.type, "ros2msg", text)
             if stream.topic not in channels:
                 channels[stream.topic] = writer.register_channel(stream.topic, "cdr", schemas[stream.type])
@@ -168,9 +138,7 @@ def _write_folder(path: Path, streams: Sequence[_Stream]) -> None:
         connections: dict[str, Any] = {}
         for stream in streams:
             if stream.topic not in connections:
-                connections[stream.topic] = writer.add_connection(
-                    stream.topic, stream.type, typestore=TYPE_STORE
-                )
+                connections[stream.topic] = writer.add_connection(stream.topic, stream.type, typestore=STORE)
         for time, topic, _, data in _messages(streams):
             writer.write(connections[topic], time, data)
 
@@ -183,20 +151,20 @@ def _messages(streams: Sequence[_Stream]) -> Iterator[tuple[int, str, int, bytes
 def _messages_of(place: int, stream: _Stream) -> Iterator[tuple[int, str, int, bytes]]:
     frame = BODY if stream.topic in ("/velocity", "/angular_velocity") else WORLD
     for row, time in enumerate(stream.times.tolist()):
-        message = stream.make(make_header(time, frame), *(values[row] for values in stream.signals))
-        yield time, stream.topic, place, serialize_message(stream.type, message)
+        message = stream.maker(make_header(time, frame), *(values[row] for values in stream.signals))
+        yield time, stream.topic, place, serialize(stream.type, message)
 
 
 def _streams(motion: Motion) -> Iterator[_Stream]:
     left = dict(motion.signals)
     moving = ("position", "orientation", "velocity", "angular_velocity")
-    for keys, topic, kind, make in (
+    for keys, topic, kind, maker in (
         (moving, "/odom", "nav_msgs/msg/Odometry", make_odometry),
-        (moving[:2], "/pose", "geometry_msgs/msg/PoseStamped", make_pose),
+        (moving[:2], "/pose", "geometry_msgs/msg/PoseStamped", _stamped_pose),
         (moving[1::2], "/imu", "sensor_msgs/msg/Imu", make_imu),
     ):
         if _is_together(left, keys):
-            yield _stream(topic, kind, {key: left.pop(key) for key in keys}, make)
+            yield _stream(topic, kind, {key: left.pop(key) for key in keys}, maker)
     for topic, main, force in _JOINT_TOPICS:
         yield from _joints(left, topic, main, force)
     for key, signal in left.items():
@@ -216,8 +184,8 @@ def _joints(left: dict[str, Signal], topic: str, main: str, force: str) -> Itera
         forces = [f"{force}.{which}" for which in places]
         efforts = forces if _is_together(left, (*keys, *forces)) else []
         names = [_BELTS.get(which, which) if "belt" in main else which for which in places]
-        make = joint_maker(names, bool(efforts), are_speeds="speed" in main)
-        yield _stream(topic, _JOINTS, {key: left.pop(key) for key in (*keys, *efforts)}, make)
+        maker = joint_maker(names, bool(efforts), are_speeds="speed" in main)
+        yield _stream(topic, _JOINTS, {key: left.pop(key) for key in (*keys, *efforts)}, maker)
 
 
 def _is_together(signals: Mapping[str, Signal], keys: Sequence[str]) -> bool:
@@ -226,7 +194,7 @@ def _is_together(signals: Mapping[str, Signal], keys: Sequence[str]) -> bool:
     return len(times) == len(keys) and all(np.array_equal(own, times[0]) for own in times)
 
 
-def _stream(topic: str, kind: str, signals: Mapping[str, Signal], make: MessageMaker) -> _Stream:
+def _stream(topic: str, kind: str, signals: Mapping[str, Signal], maker: MessageMaker) -> _Stream:
     key, first = next(iter(signals.items()))
     if first.times[0] < 0:
         got = Phrase(f"{first.times[0]:g} s")
@@ -234,7 +202,7 @@ def _stream(topic: str, kind: str, signals: Mapping[str, Signal], make: MessageM
     whole = np.floor(first.times)
     rest = np.rint((first.times - whole) * 1e9).astype(np.int64)
     times = whole.astype(np.int64) * 10**9 + rest
-    return _Stream(topic, kind, times, [signal.values for signal in signals.values()], make)
+    return _Stream(topic, kind, times, [signal.values for signal in signals.values()], maker)
 
 
 def _kind(key: str, signal: Signal) -> str:

@@ -11,6 +11,7 @@ from scipy.stats import theilslopes
 
 from segtrack.logs.log import Channel, Log
 
+Array = NDArray[np.float64]
 GAP = 5.0
 """Intervals of so many median ones are gaps."""
 _FEWEST, _MOST = 10, 400
@@ -145,7 +146,7 @@ def inspect_log(log: Log) -> Inspection:
     return Inspection(log, tuple(sources), tuple(map(_channel, log.channels.values())))
 
 
-def gaps_of(times: NDArray[np.float64]) -> NDArray[np.intp]:
+def gaps_of(times: Array) -> NDArray[np.intp]:
     """Return the rows after which there is a gap."""
     steps = np.diff(times)
     ahead = steps[steps > 0]
@@ -179,7 +180,7 @@ def _source(name: str, kind: str, channel: Channel) -> SourceView:
     )
 
 
-def _clock(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockView | None:
+def _clock(stamps: Array, times: Array) -> ClockView | None:
     if len(stamps) < _FEWEST or stamps.max() == stamps.min():
         return None
     rows = np.unique(np.linspace(0, len(stamps) - 1, min(_MOST, len(stamps))).astype(int))
@@ -199,16 +200,16 @@ def _clock(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> ClockView
     )
 
 
-def delays(stamps: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+def delays(stamps: Array, times: Array) -> Array:
     """Delay of each message's reception beyond that of the first, by its stamp [s]."""
     return (times - times[0]) - (stamps - stamps[0])
 
 
-def _slope(values: NDArray[np.float64], at: NDArray[np.float64]) -> float:
+def _slope(values: Array, at: Array) -> float:
     return float(theilslopes(values, at)[0]) if at.max() > at.min() else 0.0
 
 
-def _tick(stamps: NDArray[np.float64]) -> float | None:
+def _tick(stamps: Array) -> float | None:
     steps = np.diff(stamps)
     ahead = steps[steps > 0]
     if not len(ahead):

@@ -64,10 +64,7 @@ def describe_value(value: Any, arrays: list[NDArray[np.float64]], depth: int = 0
         return ["unread", f"structs in structs, more than {_MAX_DEPTH} deep"]
     if isinstance(value, mat_struct):
         fields = value._fieldnames
-        return [
-            "struct",
-            {name: describe_value(getattr(value, name), arrays, depth + 1) for name in fields},
-        ]
+        return ["struct", {name: describe_value(getattr(value, name), arrays, depth + 1) for name in fields}]
     if isinstance(value, (MatlabOpaque, MatlabObject)):
         return ["unread", _OBJECT]
     if isinstance(value, MatlabFunction):

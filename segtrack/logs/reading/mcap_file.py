@@ -12,8 +12,7 @@ import struct
 import zlib
 
 from segtrack.logs.log import BAG_MAGIC
-from segtrack.logs.reading.bag_content import BagFileContent, unpack
-from segtrack.logs.reading.bag_records import Message, RecordReader
+from segtrack.logs.reading.bag_content import BagFileContent, Message, RecordReader, unpack
 from segtrack.logs.reading.message_types import Connection, normal_name
 
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS, _DATA_END = 2, 3, 4, 5, 6, 11, 15

@@ -1,33 +1,33 @@
-"""Tables of text, CSV, TSV and TUM, as logs."""
+"""Tables of text, CSV, TSV and TUM, as logs: rows at once where all are sound, else line by line."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, LogFileError
-from segtrack.logs.log import Channel, Log, abbreviate, format_count
+from segtrack.logs.log import Channel, Log, abbreviate, format_count, format_locations
 from segtrack.logs.reading.headers import has_time, is_time, seconds_of
-from segtrack.logs.reading.table_form import TableForm, find_form
-from segtrack.logs.reading.table_rows import TableRows, read_rows
+from segtrack.logs.reading.table_form import (
+    HEAD,
+    TableForm,
+    find_form,
+    is_comment,
+    normalize,
+    number_of,
+    seconds_of_date,
+    split,
+)
 
-_HEAD = 2**18
-"""Bytes of the beginning that the form is told from."""
+Array = NDArray[np.float64]
 _TUM_NORM = 0.01
 """Largest deviation of the median length of a trajectory's quaternions from 1."""
-_CONTROL = bytes(byte for byte in range(32) if chr(byte) not in "\0\t\n\r") + b"\x7f"
-_FEW_CONTROL, _FEW_ZEROS = 0.08, 0.5
-"""Fractions of bytes, more of which no text has: a damaged one may have zeros, but few of the others."""
-
-
-def is_text(data: bytes) -> bool:
-    """Return True if bytes are those of a text, some of which may be damaged."""
-    sample = data[:_HEAD].rstrip(b"\0")
-    control = len(sample) - len(sample.translate(None, _CONTROL))
-    return control <= _FEW_CONTROL * len(sample) and sample.count(b"\0") <= _FEW_ZEROS * len(sample)
 
 
 def read_table(path: Path, data: bytes) -> Log:
@@ -39,8 +39,8 @@ def read_table(path: Path, data: bytes) -> Log:
     Raises:
         LogFileError: The file has no rows of numbers, or decimal commas.
     """
-    text, encoding = _normalize(data)
-    lines = text[:_HEAD].decode(encoding, "replace").split("\n")
+    text, encoding = normalize(data)
+    lines = text[:HEAD].decode(encoding, "replace").split("\n")
     form = find_form(lines, path.name)
     start = 0
     for _ in range(form.first):
@@ -54,11 +54,8 @@ def read_table(path: Path, data: bytes) -> Log:
 
 
 def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
-    notes = (
-        [f"{format_count(form.titles, 'line')} taken for a title: before the first row"]
-        if form.titles
-        else []
-    )
+    title = f"{format_count(form.titles, 'line')} taken for a title: before the first row"
+    notes = [title] if form.titles else []
     damage = list(rows.damage)
     values = rows.values
     names = [form.names[column] for column in rows.columns]
@@ -70,7 +67,10 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
         is_date = form.kinds[rows.columns[i]] == "date"
         units[i] = "s" if is_date else units[i]
         values = _timed(values, i, damage, path.name)
-        times, unit = _times(values[:, i], units[i], names[i], path.name)
+        try:
+            times, unit = seconds_of(values[:, i], units[i], names[i])
+        except InvalidValueError as error:
+            raise LogFileError(path.name, str(error)) from None
         if not units[i]:
             notes.append(f"times are column {names[i]!r}, whose header has no unit: taken as {unit}")
     else:
@@ -83,14 +83,7 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
     return Log(path, "csv", channels, abbreviate(damage), notes=tuple(notes), skipped=skipped)
 
 
-def _times(values: NDArray[np.float64], unit: str, name: str, file: str) -> tuple[NDArray[np.float64], str]:
-    try:
-        return seconds_of(values, unit, name)
-    except InvalidValueError as error:
-        raise LogFileError(file, str(error)) from None
-
-
-def _timed(values: NDArray[np.float64], column: int, damage: list[str], file: str) -> NDArray[np.float64]:
+def _timed(values: Array, column: int, damage: list[str], file: str) -> Array:
     """Return the rows that have a time in a column; the number of the others is added to the damage."""
     timed = has_time(values[:, column])
     if not timed.any():
@@ -116,27 +109,192 @@ def _trajectory(path: Path, form: TableForm, rows: TableRows) -> Log:
     damage = list(rows.damage)
     values = _timed(rows.values, 0, damage, path.name)
     times = np.ascontiguousarray(values[:, 0])
-    parts: Sequence[tuple[str, slice, str]] = (
-        ("position", slice(1, 4), "m"),
-        ("orientation", slice(4, 8), "-"),
-    )
     channels = {
         name: Channel(name, times, np.ascontiguousarray(values[:, part]), unit, path.name)
-        for name, part, unit in parts
+        for name, part, unit in (("position", np.s_[1:4], "m"), ("orientation", np.s_[4:8], "-"))
     }
     return Log(path, "tum", channels, abbreviate(damage))
 
 
-def _normalize(data: bytes) -> tuple[bytes, str]:
-    """The text with newlines alone at the ends of lines, and its encoding."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        data = data.decode("utf-16", "replace").encode()
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    try:
-        data[:_HEAD].decode()
-    except UnicodeDecodeError as error:
-        if error.start < min(len(data), _HEAD) - 4:  # Else a character that the cut divides.
-            return data, "latin-1"
-    return data, "utf-8"
+_BLOCK = 20_000
+"""Lines that are tried at once where not all are sound."""
+_ENDS = 5
+"""Lines whose last cells must have equally many decimals for that of a line that does not end to be whole."""
+
+
+@dataclass
+class TableRows:
+    """Numbers of a table.
+
+    Attributes:
+        values: Numbers of the columns that are not text, NaN where one is missing (n, k).
+        columns: Indices of these columns.
+        damage: Sentences on unreadable lines and cells.
+    """
+
+    values: Array
+    columns: list[int]
+    damage: list[str]
+
+
+@dataclass
+class _Complaints:
+    """Lines by what is wrong with them, from 1.
+
+    Attributes:
+        width: Lines with another number of cells than there are columns.
+        words: Lines with a cell that is no number, by column.
+        first_words: First cell that is no number, by column.
+        cut: Last line, if its last cell may have been cut.
+    """
+
+    width: list[int] = field(default_factory=list)
+    words: dict[int, list[int]] = field(default_factory=dict)
+    first_words: dict[int, str] = field(default_factory=dict)
+    cut: int | None = None
+
+
+def read_rows(body: bytes, form: TableForm, encoding: str) -> TableRows:
+    """Read the rows of a table from its first one on; all lines end by newlines alone."""
+    columns = [i for i, kind in enumerate(form.kinds) if kind != "text"]
+    complaints = _Complaints()
+    whole, tail = body, b""
+    if not body.endswith(b"\n"):
+        at = body.rfind(b"\n") + 1
+        whole, tail = body[:at], body[at:]
+    reader = _RowReader(form, columns, encoding, complaints)
+    found = reader.at_once(whole)
+    blocks = [found] if found is not None else list(reader.by_line(whole))
+    if tail:
+        blocks.append(reader.last(whole, tail))
+    values = np.concatenate(blocks) if blocks else np.empty((0, len(columns)))
+    silent = [i for i in range(len(columns)) if not np.isfinite(values[:, i]).any()]
+    words = {columns[i] for i in silent} & set(complaints.words)
+    kept = [i for i, column in enumerate(columns) if column not in words]
+    damage = _format_damage({c: n for c, n in complaints.words.items() if c not in words}, complaints, form)
+    return TableRows(values[:, kept], [columns[i] for i in kept], damage)
+
+
+class _RowReader:
+    """Readings of a table's lines."""
+
+    def __init__(self, form: TableForm, columns: list[int], encoding: str, complaints: _Complaints) -> None:
+        self.form, self.columns, self.encoding, self.complaints = form, columns, encoding, complaints
+        self.converters: dict[int, Callable[[str], float]] = {
+            i: seconds_of_date for i in columns if form.kinds[i] == "date"
+        }
+
+    def at_once(self, text: bytes) -> Array | None:
+        """The rows of sound lines (n, k); None if they are not all sound."""
+        form = self.form
+        everything = len(self.columns) == len(form.names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # That there are no rows.
+            try:
+                table: Array = np.loadtxt(  # type: ignore[call-overload, misc]
+                    io.BytesIO(_fill_empty_cells(text, form.delimiter)),
+                    delimiter=form.delimiter,
+                    comments="#" if b"#" in text else None,
+                    quotechar='"' if b'"' in text else None,
+                    usecols=None if everything else self.columns,
+                    converters=self.converters or None,
+                    encoding=self.encoding,
+                    ndmin=2,
+                )
+            except (ValueError, UnicodeDecodeError):
+                return None
+        if not len(table):
+            return np.empty((0, len(self.columns)))
+        if table.shape[1] != len(self.columns):
+            return None
+        if not everything and _cells(text, form.delimiter) != len(table) * len(form.names):
+            return None
+        return table
+
+    def by_line(self, text: bytes) -> Iterator[Array]:
+        """The rows of lines of which some are not sound, in blocks."""
+        lines = text.split(b"\n")
+        for start in range(0, len(lines), _BLOCK):
+            block = lines[start : start + _BLOCK]
+            table = self.at_once(b"\n".join(block) + b"\n")
+            if table is None:
+                rows = (self.row(line, self.form.first + start + i + 1) for i, line in enumerate(block))
+                table = np.array([row for row in rows if row is not None]).reshape(-1, len(self.columns))
+            yield table
+
+    def row(self, line: bytes, number: int) -> list[float] | None:
+        """The numbers of a line; None if it has none."""
+        text = line.decode(self.encoding, "replace")
+        if not text.strip() or is_comment(text):
+            return None
+        try:
+            cells = split(text.split("#")[0], self.form.delimiter)
+        except ValueError:  # csv's own: a cell longer than any number is.
+            cells = []
+        if len(cells) != len(self.form.names):
+            self.complaints.width.append(number)
+            return None
+        return [self.number(cells[column], column, number) for column in self.columns]
+
+    def number(self, cell: str, column: int, line: int) -> float:
+        """The number of a cell; NaN if it is none."""
+        try:
+            return self.converters.get(column, number_of)(cell)
+        except ValueError:
+            self.complaints.words.setdefault(column, []).append(line)
+            self.complaints.first_words.setdefault(column, cell)
+            return float("nan")
+
+    def last(self, whole: bytes, tail: bytes) -> Array:
+        """The row of a line that does not end, without its last number if that may have been cut."""
+        number = self.form.first + whole.count(b"\n") + 1
+        row = self.row(tail, number)
+        if row is None:
+            return np.empty((0, len(self.columns)))
+        before = whole[-_ENDS * (len(tail) + 80) :].split(b"\n")[-_ENDS - 1 : -1]
+        endings = {_ending(line, self.form.delimiter) for line in before}
+        if self.columns[-1] == len(self.form.names) - 1 and endings != {_ending(tail, self.form.delimiter)}:
+            self.complaints.cut = number
+            row[-1] = float("nan")
+        return np.array([row])
+
+
+def _fill_empty_cells(text: bytes, delimiter: str | None) -> bytes:
+    """The text with a number in each empty cell, NaN."""
+    if delimiter is None:
+        return text
+    by = delimiter.encode()
+    if by + by in text:
+        text = text.replace(by + by, by + b"nan" + by).replace(by + by, by + b"nan" + by)
+    if by + b"\n" in text:
+        text = text.replace(by + b"\n", by + b"nan\n")
+    if b"\n" + by in text:
+        text = text.replace(b"\n" + by, b"\nnan" + by)
+    return b"nan" + text if text.startswith(by) else text
+
+
+def _cells(text: bytes, delimiter: str | None) -> int:
+    """Number of cells of a text in which no cell is quoted and no line empty."""
+    if delimiter is None:
+        return len(text.split())
+    return text.count(delimiter.encode()) + text.count(b"\n")
+
+
+def _ending(line: bytes, delimiter: str | None) -> tuple[bool, int]:
+    """True and the number of decimals for a line's last number, or False and that of its digits."""
+    cell = (line.split(delimiter.encode()) if delimiter else line.split() or [b""])[-1].strip()
+    _, point, decimals = cell.partition(b".")
+    return bool(point), len(decimals if point else cell)
+
+
+def _format_damage(words: dict[int, list[int]], complaints: _Complaints, form: TableForm) -> list[str]:
+    said = []
+    if complaints.width:
+        left_out, width = format_count(len(complaints.width), "line"), len(form.names)
+        said.append(f"{left_out} left out: not {width} cells in {format_locations('line', complaints.width)}")
+    for column, lines in words.items():
+        name, cell = form.names[column], complaints.first_words[column][:30]
+        said.append(f"column {name!r}: no number, but such as {cell!r}, in {format_locations('line', lines)}")
+    if complaints.cut is not None:
+        said.append(f"line {complaints.cut} is the last and does not end: its last number is left out")
+    return said

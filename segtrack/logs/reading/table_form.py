@@ -1,4 +1,4 @@
-"""Form of a table: kinds of cells, delimiter, names and units of its columns, first row."""
+"""Form of a table: encoding, kinds of cells, delimiter, names and units of its columns, first row."""
 
 from __future__ import annotations
 
@@ -211,3 +211,32 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
             count += 1
         found.append(own)
     return tuple(found)
+
+
+HEAD = 2**18
+"""Bytes of the beginning that the form is told from."""
+_CONTROL = bytes(byte for byte in range(32) if chr(byte) not in "\0\t\n\r") + b"\x7f"
+_FEW_CONTROL, _FEW_ZEROS = 0.08, 0.5
+"""Fractions of bytes, more of which no text has: a damaged one may have zeros, but few of the others."""
+
+
+def is_text(data: bytes) -> bool:
+    """Return True if bytes are those of a text, some of which may be damaged."""
+    sample = data[:HEAD].rstrip(b"\0")
+    control = len(sample) - len(sample.translate(None, _CONTROL))
+    return control <= _FEW_CONTROL * len(sample) and sample.count(b"\0") <= _FEW_ZEROS * len(sample)
+
+
+def normalize(data: bytes) -> tuple[bytes, str]:
+    """Return the text with newlines alone at the ends of lines, and its encoding."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.decode("utf-16", "replace").encode()
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        data[:HEAD].decode()
+    except UnicodeDecodeError as error:
+        if error.start < min(len(data), HEAD) - 4:  # Else a character that the cut divides.
+            return data, "latin-1"
+    return data, "utf-8"

@@ -2,20 +2,16 @@
 
 | module | what |
 |---|---|
-| `settings` | vehicle, ground, engine, event |
+| `settings` | vehicle, ground, engine, event; what belts and flippers are told from step to step |
 | `terrain` | ground from a file, and where it begins to rise |
 | `align`, `onset`, `touch`, `path` | the log in the terrain's frame |
-| `commands` | what belts and flippers are told from step to step |
-| `simulate` | the run, and its quantities as those of a log |
-| `replay` | both runs beside the log |
+| `replay` | both runs beside the log, and their quantities as those of a log |
 """
 
 from segtrack.logs.replay.align import AlignedLog, align
-from segtrack.logs.replay.commands import BeltSource
 from segtrack.logs.replay.path import Place
-from segtrack.logs.replay.replay import Replay, replay, replay_log
-from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
-from segtrack.logs.replay.simulate import ReplayDivergedError
+from segtrack.logs.replay.replay import Replay, ReplayDivergedError, replay, replay_log
+from segtrack.logs.replay.settings import BeltSource, ReplayScene, ReplaySettings
 from segtrack.logs.replay.terrain import LoadedTerrain, Rise, load_terrain, parse_terrain
 
 __all__ = [

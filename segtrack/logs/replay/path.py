@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import cumulative_trapezoid
+from scipy.integrate import cumulative_trapezoid, trapezoid
 from scipy.spatial.transform import Rotation
 
 from segtrack.description import VehicleDescription
@@ -208,3 +208,26 @@ class Shift(NamedTuple):
             yield "orientation", replace(orientation, values=turned.as_quat())
         if (yaw := motion.signals.get("yaw")) is not None:
             yield "yaw", replace(yaw, values=yaw.values + self.angle)
+
+
+_AT_FIRST = 0.1
+"""Over which belts have their first speed, as a mean [s]."""
+
+
+def first_speeds(motion: Motion, begin: float) -> tuple[float, float]:
+    """Speeds of both sides' belts from a time on [m/s], with belts: measured, or commanded if need be."""
+    belts = belts_of(motion)
+    assert belts is not None
+    end = begin + _AT_FIRST
+    inside = belts.times[(belts.times > begin) & (belts.times < end)]
+    times = np.concatenate([[begin], inside, [end]])
+    left, right = (trapezoid(np.interp(times, belts.times, speed), times) for speed in belts.speeds.T)
+    return float(left) / _AT_FIRST, float(right) / _AT_FIRST
+
+
+def odometry_arc(vehicle: VehicleDescription, speeds: Sequence[float], duration: float) -> Place:
+    """Pose to which belts at speeds, left and right [m/s], take a vehicle from the origin in a time [s]."""
+    left, right = speeds
+    turn = (right - left) * turning_per_difference(vehicle) * duration
+    chord = (left + right) / 2 * duration * float(np.sinc(turn / 2 / np.pi))
+    return Place(chord * math.cos(turn / 2), chord * math.sin(turn / 2), turn)

@@ -1,17 +1,31 @@
-"""A log driven again, as it was commanded and as its belts moved, beside itself."""
+"""A log driven again on its terrain, as it was commanded and as its belts moved, beside itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from segtrack.errors import LogFileError
-from segtrack.logs.replay.align import AlignedLog, align_in
-from segtrack.logs.replay.commands import BeltSource, belt_keys, has_belts
-from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
-from segtrack.logs.replay.simulate import Observer, ReplayDivergedError, simulate
+import numpy as np
+
+from segtrack.errors import DivergedError, LogFileError
+from segtrack.experiments.variants import impose_motion, with_imposed_motion
+from segtrack.logs.replay.align import AlignedLog, align_in, flippers_at
+from segtrack.logs.replay.path import SIDES, Place, Shift, first_speeds, odometry_arc
+from segtrack.logs.replay.settings import (
+    BeltSource,
+    Clock,
+    ReplayScene,
+    ReplaySettings,
+    belt_keys,
+    has_belts,
+    schedule,
+)
 from segtrack.logs.replay.terrain import Rise
-from segtrack.robot.motion import Motion
+from segtrack.robot import Robot, Track
+from segtrack.robot.motion import Motion, SignalRecorder
+from segtrack.robot.robot import attitude_of
+from segtrack.world import World
 
 SOURCES: tuple[BeltSource, ...] = ("commanded", "measured")
 
@@ -111,3 +125,173 @@ def replay_log(
             log.motion.name, f"has no {belts} belts: it takes {' and '.join(belt_keys(belts))}"
         )
     return simulate(log, settings, scene, belts, observer)
+
+
+SOURCE = "simulation"
+"""Source of all signals of a replay."""
+
+
+class MotionRecorder:
+    """Samples the quantities of a log: body, belts of both sides, flippers and work."""
+
+    def __init__(self, robot: Robot, name: str) -> None:
+        """Begin with no samples; drives have done no work yet."""
+        self._robot, self._recorder, self._energy = robot, SignalRecorder(name, SOURCE), robot.energy
+        tracks = list(robot.tracks.values())
+        self._sides = {side: _tracks_of(side, tracks) for side in SIDES}
+        parts = {side: {"center": 0.5, side: 1.0} for side in SIDES}
+        self._shares = {side: {t.name: part.get(t.side, 0.0) for t in tracks} for side, part in parts.items()}
+
+    def sample(self, time: float, flippers: Mapping[str, float]) -> None:
+        """Sample the robot at a time of the log [s], with the commanded angles of its flippers [rad]."""
+        body = self._robot.body_motion()
+        roll, pitch, yaw = attitude_of(body.rotation)
+        velocity = body.rotation.T @ body.velocity_at((0.0, 0.0, 0.0))
+        values: dict[str, float | Sequence[float]] = {
+            "position": body.position.tolist(),
+            "orientation": body.orientation,
+            "roll": roll,
+            "pitch": pitch,
+            "yaw": yaw,
+            "velocity": velocity.tolist(),
+            "angular_velocity": (body.rotation.T @ body.angular_velocity).tolist(),
+        }
+        belts = self._robot.read_tracks()
+        for side, own in self._sides.items():
+            speed = sum(belts[track.name].speed for track in own) / len(own)
+            ground = sum(track.ground_speed for track in own) / len(own)
+            values[f"belt_speed_command.{side}"] = sum(track.command for track in own) / len(own)
+            values[f"belt_speed.{side}"] = speed
+            shares = self._shares[side].items()
+            values[f"belt_force.{side}"] = sum(share * belts[name].force for name, share in shares)
+            values[f"slip_velocity.{side}"] = speed - ground
+        for name, flipper in self._robot.flippers.items():
+            values[f"flipper_angle_command.{name}"] = flippers[name]
+            values[f"flipper_angle.{name}"] = flipper.angle
+        values["energy"] = sum(belt.energy for belt in belts.values()) - self._energy
+        self._recorder.add(time, values)
+
+    def motion(self) -> Motion:
+        """Return the motion up to the last sample, its yaw continuous."""
+        motion = self._recorder.motion()
+        return motion.with_signals({"yaw": replace(motion.signals["yaw"], values=np.unwrap(motion["yaw"]))})
+
+
+def _tracks_of(side: str, tracks: list[Track]) -> list[Track]:
+    """Return a side's tracks: its own on the body, else on flippers, else in the middle, else all."""
+    for flippers in (False, True):
+        own = [t for t in tracks if t.side == side and (t.flipper is not None) == flippers]
+        if own:
+            return own
+    return [track for track in tracks if track.side == "center"] or tracks
+
+
+ROLLING = 0.02
+"""A log whose belts are faster than this when it begins is one that begins in motion [m/s]."""
+_ACCELERATION = 1.0
+"""Acceleration of belts to their first speed before a log that begins in motion [m/s^2]."""
+_RUN_UP = 0.3
+"""Time for which they hold it before the log begins, besides three times the lag of their drives [s]."""
+Observer = Callable[[float], object]
+
+
+class ReplayDivergedError(DivergedError):
+    """A replay that left what is physically possible; carries what there is so far."""
+
+    def __init__(self, body: str, time: float | None, reason: str, motion: Motion) -> None:
+        """Say which body diverged, when on the log's clock [s], and how, and keep the motion until then."""
+        super().__init__(body, time, reason)
+        self.motion = motion
+
+
+def simulate(
+    log: AlignedLog,
+    settings: ReplaySettings,
+    scene: ReplayScene,
+    source: BeltSource,
+    observer: Observer | None = None,
+) -> Motion:
+    """Drive as a log says.
+
+    The vehicle is put at the log's first pose and settles there. A log that begins in motion is given a
+    run-up from behind, along the arc of its first belt speeds, so that vehicle and belts are there, at these
+    speeds, when it begins.
+
+    Args:
+        log: Log in the terrain's frame.
+        settings: Settings of the replay.
+        scene: Vehicle, terrain and engine of the settings.
+        source: `commanded`: the vehicle's own drives follow the commands; `measured`: belts and flippers move
+            as they were measured.
+        observer: Called with the time on the log's clock after each sample [s].
+
+    Returns:
+        The simulated motion on the log's clock, sampled evenly.
+
+    Raises:
+        ReplayDivergedError: The simulation broke down on the way.
+        DivergedError: It broke down before the log began.
+        InvalidValueError: The vehicle cannot be simulated so.
+    """
+    imposed, step = source == "measured", settings.time_step
+    vehicle = with_imposed_motion(scene.vehicle) if imposed else scene.vehicle
+    angles = flippers_at(log.motion, vehicle, settings.flippers, log.begin)
+    every = round(settings.sample_time / step)
+    samples = math.floor((log.end - log.begin) / settings.sample_time + 1e-9)
+    plan = schedule(log.motion, source, angles, Clock(log.begin, step, every, every * samples))
+    with World(engine=scene.engine, time_step=step, resettable=False) as world:
+        for terrain in scene.terrain.terrains:
+            world.add_terrain(terrain)
+        robot = world.add_vehicle(
+            vehicle, track_model=scene.track_model, position=log.start[:2], yaw=log.start.yaw, flippers=angles
+        )
+        if imposed:
+            impose_motion(robot)
+        _bring_to_start(world, robot, log.start, first_speeds(log.motion, log.begin))
+        recorder, began = MotionRecorder(robot, f"{log.motion.name}, {source}"), world.time
+        try:
+            for k, (left, right) in enumerate(plan.belts.tolist()):
+                first, last = plan.steps[k : k + 2].tolist()
+                told = {name: float(values[k]) for name, values in plan.flippers.items()}
+                robot.set_belt_speed(left, right)
+                if imposed:
+                    for name, flipper in robot.flippers.items():
+                        flipper.set_speed((told[name] - flipper.angle) / ((last - first) * step))
+                else:
+                    robot.set_flippers(**told)
+                if first % every == 0:
+                    recorder.sample(log.begin + first * step, told)
+                    if observer is not None:
+                        observer(log.begin + first * step)
+                world.run((last - first) * step)
+            recorder.sample(log.begin + plan.steps[-1] * step, told)
+        except DivergedError as error:
+            when = None if error.time is None else log.begin + error.time - began
+            raise ReplayDivergedError(error.body, when, error.reason, recorder.motion()) from None
+        return recorder.motion()
+
+
+def _bring_to_start(world: World, robot: Robot, start: Place, speeds: Sequence[float]) -> None:
+    """Let a robot settle at a place, or roll to it, so that its belts have their speeds there [m/s]."""
+    world.settle()
+    fastest = max(map(abs, speeds))
+    if fastest <= ROLLING:
+        return
+    ramp = fastest / _ACCELERATION
+    hold = _RUN_UP + 3 * max(track.spec.drive.lag for track in robot.tracks.values())
+    behind = odometry_arc(robot.description, speeds, ramp / 2 + hold)
+    place, at_rest = Shift.between(behind, start).of(Place(0.0, 0.0, 0.0)), world.save()
+    for _ in range(2):
+        world.restore(at_rest)
+        world.place_on_terrain(robot, *place)
+        world.settle()
+        steps = round(ramp / world.time_step)
+        for k in range(steps + 1):
+            left, right = (speed * min((k + 1) / max(steps, 1), 1.0) for speed in speeds)
+            robot.set_belt_speed(left, right)
+            world.run(world.time_step if k < steps else hold)
+        state = robot.state
+        # The second time it begins as much farther as it fell short of its start by slip.
+        reached = Place(state.position[0], state.position[1], state.yaw)
+        place = Shift.between(reached, start).of(place)
+    world.remove_snapshot(at_rest)

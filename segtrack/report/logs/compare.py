@@ -13,7 +13,7 @@ from rich.table import Table
 
 from segtrack.logs.compare import CLIMB_PHASES, COVERAGE, AreaRow, Comparison, ErrorRow, RunComparison
 from segtrack.report.logs.series_figure import LOGGED_COLOUR, RUN_COLOURS
-from segtrack.report.style import label_axes, new_figure
+from segtrack.report.side_view import label_axes, new_figure
 
 _SHOWN = {"rad": ("deg", math.degrees(1.0)), "m": ("mm", 1e3), "m/s": ("mm/s", 1e3)}
 """Unit and factor that numbers are shown with, by their unit."""
@@ -127,13 +127,8 @@ def _currents(comparison: Comparison) -> Table:
     )  # fmt: skip
     for run in comparison.runs.values():
         for fit in run.currents:
-            table.add_row(
-                run.run,
-                fit.side,
-                f"{fit.force_per_current:.3g}",
-                f"{fit.correlation:.2f}",
-                f"{fit.independent:.0f}",
-            )
+            numbers = f"{fit.force_per_current:.3g}", f"{fit.correlation:.2f}", f"{fit.independent:.0f}"
+            table.add_row(run.run, fit.side, *numbers)
     return table
 
 
@@ -186,10 +181,8 @@ def _over_time(axes: Axes, runs: Sequence[RunComparison], what: str, label: str,
         if values is not None:
             times = motion.middles if what == "slip" else motion.times
             axes.plot(times, factor * values, color=colour, linewidth=1.2, label=name)
-    axes.set_ylabel(label)
-    axes.set_xlabel("time [s]")
+    label_axes(axes, "time [s]", label)
     axes.margins(x=0)
-    axes.grid(alpha=0.25)
 
 
 def _shade(axes: Axes, runs: Sequence[RunComparison]) -> None:

@@ -13,11 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from segtrack.logs.fit import Fit, ParameterEstimate
-from segtrack.logs.fit.estimates import Combination
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.result import FittedCase
 from segtrack.report.outcome import Outcome
-from segtrack.report.style import SEGMENT_COLOURS, label_axes, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 
 def fit_tables(found: Fit, truth: Mapping[str, float] | None = None) -> list[Table]:
@@ -27,10 +26,8 @@ def fit_tables(found: Fit, truth: Mapping[str, float] | None = None) -> list[Tab
         found: The fit; of one that was interrupted values and scores alone are known.
         truth: Truth of the parameters, where it is known.
     """
-    tables = [_parameters(found, truth or {}), _logs(found)]
-    if found.undetermined:
-        tables.append(_combinations(found))
-    return tables
+    combinations = [_combinations(found)] if found.undetermined else []
+    return [_parameters(found, truth or {}), _logs(found), *combinations]
 
 
 def _parameters(found: Fit, truth: Mapping[str, float]) -> Table:
@@ -43,20 +40,19 @@ def _parameters(found: Fit, truth: Mapping[str, float]) -> Table:
     headers = ["parameter", "start", *(["truth"] if truth else []), "fitted", "std", "95 % interval", ""]
     table = Table(*headers, title=title)
     for estimate in found.estimates:
-        known = [_number(truth[estimate.name])] if truth else []
-        table.add_row(estimate.name, _number(estimate.unknown.start), *known, *_cells(estimate))
+        known = [f"{truth[estimate.name]:.4g}"] if truth else []
+        table.add_row(estimate.name, f"{estimate.unknown.start:.4g}", *known, *_cells(estimate))
     return table
 
 
 def _cells(estimate: ParameterEstimate) -> list[str]:
-    low, high = estimate.interval
+    value, std, (low, high) = estimate.value, estimate.std, estimate.interval
     unit = estimate.unknown.unit.replace("-", "")
-    told = estimate.status if not estimate.why else f"{estimate.status}: {estimate.why}"
     return [
-        f"{_number(estimate.value)} {unit}".rstrip(),
-        "-" if estimate.std is None else _number(estimate.std),
-        f"{_number(low)} to {_number(high)}",
-        told,
+        f"{value:.4g} {unit}".rstrip(),
+        "-" if std is None else f"{std:.4g}",
+        f"{low:.4g} to {high:.4g}",
+        estimate.status if not estimate.why else f"{estimate.status}: {estimate.why}",
     ]
 
 
@@ -83,20 +79,11 @@ def _combinations(found: Fit) -> Table:
     table = Table(
         "combination, of values scaled from bound to bound", "std [-]", title="What logs say together"
     )
-    for combination in found.undetermined:
-        table.add_row(f"not determined: {_sum(combination)}", f"{combination.std:.3g}")
-    for combination in found.determined:
-        table.add_row(f"determined: {_sum(combination)}", f"{combination.std:.3g}")
+    for kind, combinations in (("not determined", found.undetermined), ("determined", found.determined)):
+        for combination in combinations:
+            text = " ".join(f"{part:+.2f} {name}" for name, part in combination.parts.items())
+            table.add_row(f"{kind}: {text.removeprefix('+')}", f"{combination.std:.3g}")
     return table
-
-
-def _sum(combination: Combination) -> str:
-    text = " ".join(f"{part:+.2f} {name}" for name, part in combination.parts.items())
-    return text.removeprefix("+")
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
 
 
 Array = NDArray[np.float64]
@@ -141,9 +128,7 @@ def draw_fit(found: Fit) -> Figure:
                 _draw_series(axes, case, k)
         held = ", held out" if case.case.held_out else ""
         row[0].set_title(
-            f"{case.case.name}{held}: {case.score_before} before, {case.score} fitted",
-            loc="left",
-            fontsize=9,
+            f"{case.case.name}{held}: {case.score_before} before, {case.score} fitted", loc="left", fontsize=9
         )
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
@@ -195,10 +180,7 @@ def _draw_series(axes: Axes, case: FittedCase, k: int) -> None:
     for residuals, colour, label in _simulated(case):
         simulated = measured + residuals[there, k] * rows.std[there, k]
         axes.plot(times, simulated, color=colour, linewidth=0.9, label=label)
-    axes.set_ylabel(f"{rows.labels[k]} [{rows.units[k]}]", fontsize=8)
-    axes.set_xlabel("time [s]", fontsize=8)
-    axes.tick_params(labelsize=7)
-    axes.grid(alpha=0.25)
+    _label(axes, "time [s]", f"{rows.labels[k]} [{rows.units[k]}]")
 
 
 def _draw_rows(axes: Axes, case: FittedCase, k: int) -> None:
@@ -210,8 +192,12 @@ def _draw_rows(axes: Axes, case: FittedCase, k: int) -> None:
     for residuals, colour, label in _simulated(case):
         simulated = measured + residuals[:, k] * rows.std[:, k]
         axes.plot(measured, simulated, "o", color=colour, markersize=3, alpha=0.6, label=label)
-    axes.set_xlabel(f"logged {rows.labels[k]} [{rows.units[k]}]", fontsize=8)
-    axes.set_ylabel("simulated", fontsize=8)
+    _label(axes, f"logged {rows.labels[k]} [{rows.units[k]}]", "simulated")
+
+
+def _label(axes: Axes, x: str, y: str) -> None:
+    axes.set_xlabel(x, fontsize=8)
+    axes.set_ylabel(y, fontsize=8)
     axes.tick_params(labelsize=7)
     axes.grid(alpha=0.25)
 

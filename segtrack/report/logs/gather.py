@@ -15,13 +15,12 @@ from segtrack.logs.compare.beside import LABELS, PLACE
 from segtrack.logs.compare.comparison import Run
 from segtrack.logs.compare.sampling import SampledMotion
 from segtrack.logs.compare.stated import SETTING
-from segtrack.logs.fit.parameters import PARAMETERS, values_of
-from segtrack.logs.fit.vehicle_file import unfitted_hash
+from segtrack.logs.fit.result import unfitted_hash
+from segtrack.logs.fit.unknowns import PARAMETERS, values_of
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.replay import LoadedTerrain, Replay
 from segtrack.recording.setup import versions
-from segtrack.report.logs.content import Input, Instant, ReportContent
-from segtrack.report.logs.maturity import Evidence, judge_maturity
+from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.robot.motion import QUANTITIES, quantity_of
 
 _EQUAL = 1e-6
@@ -52,6 +51,7 @@ def gather(
     simulated = {run: motion.simulated.motion for run, motion in comparison.runs.items()}
     settings, scene = replay.settings, replay.scene
     vehicle = mapped.mapping.file.vehicle
+    mapping_sha256 = hashlib.sha256(mapped.mapping.text.encode()).hexdigest()
     raised = "" if scene.terrain.setting is None else f", {scene.terrain.setting:g}"
     return ReportContent(
         vehicle=scene.vehicle,
@@ -65,7 +65,7 @@ def gather(
         stated=tuple(_stated(mapped, scene.terrain, comparison)),
         inputs=(
             Input("log", mapped.log.path.name, mapped.log.sha256),
-            Input("mapping", mapped.mapping.name, _hash(mapped.mapping.text.encode())),
+            Input("mapping", mapped.mapping.name, mapping_sha256),
             *(() if vehicle is None else (_vehicle_file(vehicle),)),
             Input("terrain", f"{scene.terrain.name}{raised}", scene.terrain.sha256),
         ),
@@ -136,12 +136,9 @@ def _too_wide(rows: Sequence[ErrorRow], logged: SampledMotion) -> Iterator[str]:
     """Quantities that agree by stated uncertainty, where that is large beside them and all other."""
     for row in rows:
         given, rest = _given(row)
-        if (
-            row.verdict == "within"
-            and row.error
-            and given > max(_MAX_STATED_FRACTION * _size(row, logged), rest)
-        ):
-            yield f"{row.quantity} +- {given:.3g} {row.unit} of {_size(row, logged):.3g}"
+        size = _size(row, logged)
+        if row.verdict == "within" and row.error and given > max(_MAX_STATED_FRACTION * size, rest):
+            yield f"{row.quantity} +- {given:.3g} {row.unit} of {size:.3g}"
 
 
 def _given(row: ErrorRow) -> tuple[float, float]:
@@ -184,12 +181,10 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
     for name, std in comparison.inputs.items():
         unit = terrain.setting_unit if name == SETTING else PARAMETERS[name].unit
         yield f"{name} {std:g} {unit}".removesuffix(" -")
-    data = comparison.data
+    data, units = comparison.data, {name: quantity.unit for name, quantity in QUANTITIES.items()}
     yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items())
-    yield from (f"bias of {name} {std:g} {QUANTITIES[name].unit}" for name, std in data.bias.items())
-    yield from (
-        f"drift of {name} {std:g} {QUANTITIES[name].unit} a second" for name, std in data.drift.items()
-    )
+    yield from (f"bias of {name} {std:g} {units[name]}" for name, std in data.bias.items())
+    yield from (f"drift of {name} {std:g} {units[name]} a second" for name, std in data.drift.items())
     for key, signal in mapped.motion.signals.items():
         if signal.std is not None:
             yield f"noise of {key} {signal.std:g} {quantity_of(key).unit}"
@@ -276,10 +271,6 @@ def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterato
 def _vehicle_file(vehicle: str) -> Input:
     path = find_vehicle(vehicle)
     try:
-        return Input("vehicle", path.name, _hash(path.read_bytes()))
+        return Input("vehicle", path.name, hashlib.sha256(path.read_bytes()).hexdigest())
     except OSError as error:
         raise FileAccessError("read", path, error.strerror or str(error)) from None
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

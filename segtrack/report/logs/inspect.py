@@ -1,8 +1,9 @@
-"""Content of a log, as tables and a figure."""
+"""Content of a log, and of a log that is mapped to quantities, as tables and figures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
+from segtrack.logs import Motion, Signal, quantity_of
+from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.reading.inspection import ChannelView, ClockView, Inspection, SourceView, delays, gaps_of
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.logs.mapping import MappedLog
+from segtrack.logs.reading.inspection import ClockView, Inspection, SourceView, delays, gaps_of
+from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
 
 _PPM = 1e-3
 """Skews below it are in millionths."""
@@ -43,10 +47,8 @@ def inspect_tables(inspection: Inspection) -> list[Table]:
 
 def _sources(inspection: Inspection) -> Table:
     log = inspection.log
-    title = f"{escape(log.path.name)}: {log.kind}"
-    table = Table(
-        "source", "values", "span [s]", "rate [Hz]", "jitter [ms]", "longest gap [s]", "gaps", title=title
-    )
+    names = "source", "values", "span [s]", "rate [Hz]", "jitter [ms]", "longest gap [s]", "gaps"
+    table = Table(*names, title=f"{escape(log.path.name)}: {log.kind}")
     for source in inspection.sources:
         name = escape(source.name) + (f"\n{source.type}" if source.type else "")
         table.add_row(name, str(source.count), *_timing(source))
@@ -65,14 +67,9 @@ def _channels(inspection: Inspection) -> Table:
     for channel in inspection.channels:
         width = f" ({channel.width} at a time)" if channel.width > 1 else ""
         low, high = ("" if value is None else f"{value:.6g}" for value in (channel.low, channel.high))
-        table.add_row(escape(channel.name) + width, escape(channel.unit), low, high, _missing(channel))
+        missing = f"{channel.missing} rows, up to {channel.longest_run} in a row" if channel.missing else ""
+        table.add_row(escape(channel.name) + width, escape(channel.unit), low, high, missing)
     return table
-
-
-def _missing(channel: ChannelView) -> str:
-    if not channel.missing:
-        return ""
-    return f"{channel.missing} rows, up to {channel.longest_run} in a row"
 
 
 def _remarks(inspection: Inspection) -> list[str]:
@@ -90,7 +87,9 @@ def _remarks(inspection: Inspection) -> list[str]:
 
 def clock_in_words(clock: ClockView) -> str:
     """A header's clock beside reception, in a sentence."""
-    pace = f"{_share(abs(clock.skew))} {'slower' if clock.skew > 0 else 'faster'} than the receive times"
+    skew = abs(clock.skew)
+    ratio = f"{skew * 1e6:.0f} ppm" if skew < _PPM else f"{100 * skew:.1f} %"
+    pace = f"{ratio} {'slower' if clock.skew > 0 else 'faster'} than the receive times"
     low, high = (f"{100 * skew:.2g}" for skew in clock.skews)
     thirds = "" if low == high else f" ({low} to {high} % in thirds of the log)"
     if clock.first > _SINCE_1970:
@@ -102,10 +101,6 @@ def clock_in_words(clock: ClockView) -> str:
     return f"header clock runs {pace}{thirds} and {where}{tick}; scatter {clock.scatter * 1e3:.2f} ms"
 
 
-def _share(ratio: float) -> str:
-    return f"{ratio * 1e6:.0f} ppm" if ratio < _PPM else f"{100 * ratio:.1f} %"
-
-
 _COLUMNS = 3
 _MOST_PANELS = 36
 _MOST_LINES = 8
@@ -114,6 +109,7 @@ _MAX_VALUE = 1e150
 """Largest number that is drawn: the squares of larger ones overflow."""
 _BINS = 800
 """Along a panel's time, of each of which the least and the greatest value are drawn."""
+Array = NDArray[np.float64]
 
 
 def draw_log(inspection: Inspection) -> Figure:
@@ -123,20 +119,22 @@ def draw_log(inspection: Inspection) -> Figure:
     shown = changing[:_MOST_PANELS]
     stamped = [source.name for source in inspection.sources if source.clock is not None]
     rows = -(-(len(shown) + bool(stamped)) // _COLUMNS)
-    bars = len(log.sources)
-    top, below = 0.9 + 0.32 * bars, 1.75 * rows
+    top, below = 0.9 + 0.32 * len(log.sources), 1.75 * rows
     figure = new_figure(14.0, top + below + 0.6)
     parts = figure.add_gridspec(2 if rows else 1, 1, height_ratios=[top, below] if rows else [1.0])
-    title = _title(inspection, len(shown), len(changing))
-    figure.suptitle(title, fontsize=12, x=0.01, ha="left", parse_math=False)
+    constant, more = len(inspection.channels) - len(changing), len(changing) - len(shown)
+    title = [f"{log.path.name}: {log.kind}, {len(inspection.channels)} channels"]
+    title += [f"{constant} that never change are not drawn"] if constant else []
+    title += [f"{more} more are not drawn"] if more else []
+    title += ["damaged"] if log.damage else []
+    figure.suptitle("; ".join(title), fontsize=12, x=0.01, ha="left", parse_math=False)
     start = min(float(channel.times.min()) for channel in log.channels.values())
     end = max(float(channel.times.max()) for channel in log.channels.values())
     _draw_sources(figure.add_subplot(parts[0]), log, inspection.sources, start)
     if rows:
         cells = parts[1].subgridspec(rows, _COLUMNS)
-        panels = [
-            figure.add_subplot(cells[i // _COLUMNS, i % _COLUMNS]) for i in range(len(shown) + bool(stamped))
-        ]
+        places = (divmod(i, _COLUMNS) for i in range(len(shown) + bool(stamped)))
+        panels = [figure.add_subplot(cells[place]) for place in places]
         if stamped:
             _draw_clocks(panels.pop(0), [log.sources[name][0] for name in stamped], start)
         for axes, channel in zip(panels, shown, strict=True):
@@ -146,15 +144,6 @@ def draw_log(inspection: Inspection) -> Figure:
     return figure
 
 
-def _title(inspection: Inspection, shown: int, changing: int) -> str:
-    constant = len(inspection.channels) - changing
-    parts = [f"{inspection.log.path.name}: {inspection.log.kind}, {len(inspection.channels)} channels"]
-    parts += [f"{constant} that never change are not drawn"] if constant else []
-    parts += [f"{changing - shown} more are not drawn"] if changing > shown else []
-    parts += ["damaged"] if inspection.log.damage else []
-    return "; ".join(parts)
-
-
 def _draw_sources(axes: Axes, log: Log, sources: Sequence[SourceView], start: float) -> None:
     channels = log.sources
     for i, source in enumerate(sources):
@@ -162,7 +151,7 @@ def _draw_sources(axes: Axes, log: Log, sources: Sequence[SourceView], start: fl
         edges = gaps_of(times)
         begins, ends = times[np.concatenate([[0], edges + 1])], times[np.concatenate([edges, [-1]])]
         spans = [(float(begin), float(end - begin)) for begin, end in zip(begins, ends, strict=True)]
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         axes.broken_barh(spans, (i - 0.35, 0.7), color=colour, linewidth=0.8, edgecolor=colour)
     axes.set_yticks(range(len(sources)), [source.name for source in sources], fontsize=8, parse_math=False)
     axes.invert_yaxis()
@@ -176,7 +165,7 @@ def _draw_clocks(axes: Axes, channels: Sequence[Channel], start: float) -> None:
     for i, channel in enumerate(channels):
         assert channel.stamps is not None
         late = delays(channel.stamps, channel.times) * 1e3
-        colour = SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
+        colour = colour_of(i)
         axes.plot(*_line(channel.times - start, late), color=colour, linewidth=0.9, label=channel.source)
     for text in axes.legend(fontsize=6).get_texts():
         text.set_parse_math(False)
@@ -201,9 +190,7 @@ def _label(axes: Axes, title: str) -> None:
     axes.grid(alpha=0.25)
 
 
-def _line(
-    times: NDArray[np.float64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _line(times: Array, values: Array) -> tuple[Array, Array]:
     """A line through all numbers but for gaps; of many the least and the greatest in each of many bins."""
     there = abs(values) <= _MAX_VALUE
     times, values = times[there], values[there]
@@ -217,3 +204,97 @@ def _line(
         rows = np.concatenate([both.T.ravel(), rows[size * _BINS :]])
     breaks = np.searchsorted(rows, ends, side="right")
     return np.insert(times[rows], breaks, np.nan), np.insert(values[rows], breaks, np.nan)
+
+
+def map_tables(mapped: MappedLog) -> list[Table]:
+    """Quantities with unit and noise; their times with clock, rate and gaps; clocks and mountings; notes."""
+    title = f"{mapped.log.path.name}, mapped by {mapped.mapping.name}"
+    table = Table("quantity", "from", "unit", "std", title=title)
+    for key, origin in mapped.origins.items():
+        unit, std = quantity_of(key).unit, mapped.motion.signals[key].std
+        table.add_row(
+            key,
+            escape(", ".join(origin.channels)),
+            unit if origin.unit in ("", unit) else f"{origin.unit} -> {unit}",
+            "not known" if std is None else f"{std:.3g}",
+        )
+    tables = [table, _time_table(mapped)]
+    if mapped.clocks:
+        tables.append(_clock_table(mapped.clocks))
+    if mapped.notes:
+        notes = Table("notes")
+        for note in mapped.notes:
+            notes.add_row(escape(note))
+        tables.append(notes)
+    return tables
+
+
+def _time_table(mapped: MappedLog) -> Table:
+    """When there are values, a row for all quantities of which that is the same."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for key, origin in mapped.origins.items():
+        signal = mapped.motion.signals[key]
+        steps = np.diff(signal.times)
+        told: tuple[str, ...] = signal.source, f"{len(signal.times)} rows"
+        if not mapped.is_steady:
+            rate, gap = (f"{1 / np.median(steps):.1f}", f"{steps.max():.3f}") if len(steps) else ("", "")
+            told = signal.source, origin.clock, rate, f"{signal.times[0]:.2f}-{signal.times[-1]:.2f}", gap
+        rows.setdefault(told, []).append(key)
+    timed = ("clock", "rate\n[Hz]", "span\n[s]", "longest\ngap [s]")
+    table = Table("source", *(("rows",) if mapped.is_steady else timed), "quantities")
+    for cells, keys in rows.items():
+        table.add_row(*map(escape, cells), ", ".join(keys) if len(rows) > 1 else "all")
+    return table
+
+
+def _clock_table(fits: Sequence[ClockFit]) -> Table:
+    table = Table("clock of", "on that of", "by", "offset [s]", "skew [%]", "sensor: roll, pitch, yaw [deg]")
+    for fit in fits:
+        mountings = [f"{', '.join(map(_format, part.rpy))} ({part.by})" for part in fit.mountings]
+        offset, skew = _format(fit.offset, 1.0, 4), _format(fit.skew, 100.0, 3)
+        table.add_row(fit.source, fit.reference, fit.by, offset, skew, "\n".join(mountings))
+    return table
+
+
+def _format(estimate: Estimate | None, factor: float = 180 / math.pi, digits: int = 2) -> str:
+    if estimate is None:
+        return "not seen"
+    return f"{factor * estimate.value:.{digits}f} +- {factor * estimate.margin:.{digits}f}"
+
+
+def draw_motion(motion: Motion, *, is_steady: bool = False) -> Figure:
+    """Draw all signals of a motion on one time axis, those of a quantity together; turns over their rows."""
+    groups: dict[str, list[str]] = {}
+    for key in motion.signals:
+        groups.setdefault(key.partition(".")[0].removesuffix("_command"), []).append(key)
+    figure = new_figure(11.0, 0.8 + 1.5 * len(groups))
+    panels = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (name, keys) in zip(panels, groups.items(), strict=True):
+        degrees = quantity_of(keys[0]).unit == "rad" or name == "orientation"
+        colours = iter(SEGMENT_COLOURS * 2)
+        for label, signal in (line for key in keys for line in _lines(motion, key)):
+            style = "." if is_steady else ":" if label.endswith("command") else "-"
+            values, colour = signal.values * (180 / math.pi if degrees else 1.0), next(colours)
+            axes.plot(signal.times, values, style, color=colour, linewidth=1.0, markersize=3, label=label)
+        axes.set_ylabel(f"{name.replace('_', ' ')}\n[{'deg' if degrees else quantity_of(keys[0]).unit}]")
+        if any(text for text in axes.get_legend_handles_labels()[1]):
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)
+        axes.grid(alpha=0.3)
+    panels[-1].set_xlabel("row" if is_steady else "time since the log began [s]")
+    panels[0].set_title(motion.name, loc="left", fontsize=11)
+    return figure
+
+
+def _lines(motion: Motion, key: str) -> Iterator[tuple[str, Signal]]:
+    """The lines that show a signal, with their labels: of an orientation its angles, else one a number."""
+    signal = motion.signals[key]
+    name, _, which = key.partition(".")
+    if name == "orientation":
+        for angle in ("roll", "pitch", "yaw"):
+            if (found := motion.angle(angle) if angle not in motion.signals else None) is not None:
+                yield angle, found
+        return
+    columns = signal.values.reshape(len(signal.times), -1).T
+    for column, axis in zip(columns, "xyz" if len(columns) == 3 else [""], strict=True):
+        parts = which, axis, "command" if name.endswith("_command") else ""
+        yield " ".join(filter(None, parts)), Signal(signal.times, column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import Phase
 from segtrack.logs.compare.comparison import Run
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 
 RUN_COLOURS: Mapping[Run, str] = {"commanded": SEGMENT_COLOURS[1], "measured": SEGMENT_COLOURS[0]}
 LOGGED_COLOUR = "black"
 SHADE = "#7f7f7f"
+_STYLES: Mapping[str, tuple[str, str, float]] = {
+    "logged": (LOGGED_COLOUR, "-", 1.3),
+    "logged command": (LOGGED_COLOUR, ":", 1.0),
+    "commanded": (RUN_COLOURS["commanded"], "--", 1.3),
+    "measured": (RUN_COLOURS["measured"], "-", 1.3),
+}
+"""Colour, style and width of a line by whose it is."""
 _STDS = 2.0
 """Half the width of a band, in standard deviations."""
 _COLUMNS = 500
@@ -62,40 +69,28 @@ def draw_series(logged: Motion, simulated: Mapping[Run, Motion], phases: Sequenc
 def _panels(logged: Motion, simulated: Mapping[Run, Motion]) -> Iterator[_Panel]:
     motions = {"logged": logged, **{str(run): motion for run, motion in simulated.items()}}
     degrees = math.degrees(1.0)
-    found = [
-        ("pitch, nose up [deg]", degrees, {name: m.angle("pitch") for name, m in motions.items()}),
-        *(
-            (f"{axis} [m]", 1.0, {name: _component(m, "position", i) for name, m in motions.items()})
-            for i, axis in enumerate("xyz")
-        ),
-        *(
-            (f"{angle} [deg]", degrees, {name: m.angle(angle) for name, m in motions.items()})
-            for angle in ("yaw", "roll")
-        ),
-        *(
-            (f"belt speed, {side} [m/s]", 1.0, _beside_command(motions, f"belt_speed.{side}", "belt_speed"))
-            for side in ("left", "right")
-        ),
-        *(
-            (f"{name} [deg]", degrees, _beside_command(motions, f"flipper_angle.{name}", "flipper_angle"))
-            for name in logged.flippers
-            if _moves(logged, name)
-        ),
-    ]
+    found = [("pitch, nose up [deg]", degrees, {name: m.angle("pitch") for name, m in motions.items()})]
+    for i, axis in enumerate("xyz"):
+        found.append((f"{axis} [m]", 1.0, {name: _component(m, i) for name, m in motions.items()}))
+    for angle in ("yaw", "roll"):
+        found.append((f"{angle} [deg]", degrees, {name: m.angle(angle) for name, m in motions.items()}))
+    for side in ("left", "right"):
+        found.append((f"belt speed, {side} [m/s]", 1.0, _beside_command(motions, "belt_speed", side)))
+    for name in (name for name in logged.flippers if _moves(logged, name)):
+        found.append((f"{name} [deg]", degrees, _beside_command(motions, "flipper_angle", name)))
     for label, scale, signals in found:
         lines = {name: signal for name, signal in signals.items() if signal is not None}
         if any(name.startswith("logged") for name in lines) and any(run in lines for run in simulated):
             yield _Panel(label, lines, scale)
 
 
-def _beside_command(motions: Mapping[str, Motion], key: str, quantity: str) -> dict[str, Signal | None]:
-    command = key.replace(quantity, f"{quantity}_command")
-    found = {name: motion.signals.get(key) for name, motion in motions.items()}
-    return {"logged command": motions["logged"].signals.get(command), **found}
+def _beside_command(motions: Mapping[str, Motion], quantity: str, which: str) -> dict[str, Signal | None]:
+    found = {name: motion.signals.get(f"{quantity}.{which}") for name, motion in motions.items()}
+    return {"logged command": motions["logged"].signals.get(f"{quantity}_command.{which}"), **found}
 
 
-def _component(motion: Motion, key: str, column: int) -> Signal | None:
-    signal = motion.signals.get(key)
+def _component(motion: Motion, column: int) -> Signal | None:
+    signal = motion.signals.get("position")
     return None if signal is None else Signal(signal.times, signal.values[:, column].copy(), signal.std)
 
 
@@ -109,7 +104,7 @@ def _draw(axes: Axes, panel: _Panel, phases: Sequence[Phase]) -> None:
         shade = 0.16 if number % 2 else 0.05
         axes.axvspan(phase.begin, phase.end, color=SHADE, alpha=shade, linewidth=0)
     for name, signal in panel.lines.items():
-        colour, style, width = _style(name)
+        colour, style, width = _STYLES[name]
         times, low, high = thinned(signal)
         if signal.std is not None:
             margin = _STDS * signal.std
@@ -148,27 +143,9 @@ def _name(axes: Axes, phases: Sequence[Phase]) -> None:
         )  # fmt: skip
 
 
-def _style(name: str) -> tuple[str, Literal["-", "--", ":"], float]:
-    match name:
-        case "logged":
-            return LOGGED_COLOUR, "-", 1.3
-        case "logged command":
-            return LOGGED_COLOUR, ":", 1.0
-        case "commanded":
-            return RUN_COLOURS["commanded"], "--", 1.3
-        case _:
-            return RUN_COLOURS["measured"], "-", 1.3
-
-
 def _handles(drawn: set[str]) -> Iterator[Line2D | Patch]:
-    said = {
-        "logged": "logged",
-        "logged command": "logged command",
-        "commanded": "simulated by commanded belts",
-        "measured": "simulated by measured belts",
-    }
-    for name, label in said.items():
+    for name, (colour, style, width) in _STYLES.items():
         if name in drawn:
-            colour, style, width = _style(name)
+            label = f"simulated by {name} belts" if name in RUN_COLOURS else name
             yield Line2D([], [], color=colour, linestyle=style, linewidth=width, label=label)
     yield Patch(color=SHADE, alpha=0.3, label=f"{_STDS:g} standard deviations of noise")

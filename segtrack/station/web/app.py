@@ -18,9 +18,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from segtrack.errors import MessageError, NotReadyError, SegtrackError
 from segtrack.station import protocol
 from segtrack.station.page import build_page
-from segtrack.station.web.admission import HELLO_WITHIN, MAX_CLIENTS, MessageBudget
 from segtrack.station.web.catalogue import REPORTS, Library
-from segtrack.station.web.client import Client
+from segtrack.station.web.client import HELLO_WITHIN, MAX_CLIENTS, Client, MessageBudget
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
 

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from segtrack.station.web.admission import PAGE_BURST, PAGE_RATE, Bucket
+from segtrack.station.web.client import PAGE_BURST, PAGE_RATE, Bucket
 
 COOKIE = "segtrack_station"
 """Name of the cookie with the token, set when the printed link is opened."""

@@ -17,9 +17,8 @@ from segtrack.station.simulation.exchange import (
     SceneReport,
     TrialEnded,
 )
-from segtrack.station.web.admission import MessageBudget, Seats
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import Client
+from segtrack.station.web.client import Client, MessageBudget, Seats
 from segtrack.station.web.run import Simulation, StationRun, Trials
 from segtrack.station.web.viewing import SeenState, Viewing
 

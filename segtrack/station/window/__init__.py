@@ -3,8 +3,7 @@
 | module | what |
 |---|---|
 | `controls` | pygame's events as `Controls` |
-| `hud` | how the vehicle is, in words |
-| `loop` | all of it, paced to the clock: camera pictures, or PyBullet's window and a small one for keys |
+| `loop` | views and instruments, paced to the clock: pictures, or PyBullet's window and one for keys |
 """
 
 import os

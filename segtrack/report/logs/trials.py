@@ -1,10 +1,11 @@
-"""Climbs of logs beside simulated ones, as a table and a figure."""
+"""Logged climbs and steady turns beside simulated ones, as tables and figures."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -15,13 +16,13 @@ from segtrack.logs.climbs import ClimbsResult, Confusion, Limit, Rate, TrialResu
 from segtrack.logs.climbs.agreement import OUTCOMES
 from segtrack.logs.climbs.simulation import Condition
 from segtrack.logs.compare import COVERAGE
-from segtrack.report.style import SEGMENT_COLOURS, new_figure
+from segtrack.logs.steady.compare import Spread, SteadyComparison
+from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 
 def climbs_tables(result: ClimbsResult) -> list[Table]:
     """Each trial; how often predictions are right; step limits."""
-    tables = [_trials(result), _confusion(result)]
-    return [*tables, _limits(result)] if result.limits else tables
+    return [_trials(result), _confusion(result), *([_limits(result)] if result.limits else [])]
 
 
 def _trials(result: ClimbsResult) -> Table:
@@ -43,8 +44,7 @@ def _trials(result: ClimbsResult) -> Table:
 
 
 def _here(trial: TrialResult) -> str:
-    words = trial.nominal if trial.nominal != "climbed" else "climbed"
-    return words if trial.predicted != "undecided" else f"undecided ({words})"
+    return trial.nominal if trial.predicted != "undecided" else f"undecided ({trial.nominal})"
 
 
 def _confusion(result: ClimbsResult) -> Table:
@@ -120,10 +120,8 @@ def draw_climbs(result: ClimbsResult) -> Figure:
     figure = new_figure(3.5 + 2.0 * max(len(groups), 2), 6.0)
     axes = figure.add_subplot()
     top = 1.15 * max((1e3 * trial.trial.height for trial in result.trials), default=100.0)
-    tops = [
-        1e3 * high for limit in result.limits for high in (limit.robot.high, limit.simulated.high) if high
-    ]
-    top = max([top, *(1.05 * high for high in tops)])
+    highs = [high for limit in result.limits for high in (limit.robot.high, limit.simulated.high) if high]
+    top = max([top, *(1.05 * (1e3 * high) for high in highs)])
     for limit in result.limits:
         at = groups.index(limit.condition)
         _band(axes, at - _ASIDE, limit.robot, _ROBOT, top)
@@ -195,3 +193,78 @@ def _handles() -> list[Line2D | Patch]:
         Patch(color=_ROBOT, alpha=0.3, label="robot's limit"),
         Patch(color=_HERE, alpha=0.3, label="simulation's limit"),
     ]
+
+
+_SLIPS = ("slip_velocity.left", "slip_velocity.right")
+
+
+def turns_table(comparison: SteadyComparison) -> Table:
+    """Measured over simulated yaw rates and errors of slip, for all turns and by class."""
+    table = Table(
+        "turns",
+        "n",
+        "yaw rate / no slip,\nmeasured, simulated",
+        "measured /\nsimulated, 95 %",
+        "slip, simulated - measured [mm/s]\nleft, right: median (rms)",
+        title=comparison.simulated.name,
+    )
+    for i, group in enumerate(comparison.groups):
+        slips = [
+            f"{1e3 * group.difference[key].median:+.1f} ({1e3 * group.rmse[key]:.1f})"
+            for key in _SLIPS
+            if key in group.difference
+        ]
+        table.add_row(
+            group.name,
+            str(len(group.rows)),
+            f"{_median(group.measured_ratio)}, {_median(group.simulated_ratio)}",
+            _median(group.ratio, interval=True),
+            ", ".join(slips) or "-",
+            end_section=i == 0,
+        )
+    return table
+
+
+def _median(spread: Spread | None, interval: bool = False) -> str:
+    if spread is None:
+        return "-"
+    ends = f" ({spread.interval[0]:.2f} to {spread.interval[1]:.2f})" if interval else ""
+    return f"{spread.median:.2f}{ends}"
+
+
+def draw_turns(comparisons: Sequence[SteadyComparison]) -> Figure:
+    """Each response, simulated over measured; and yaw rates, measured over simulated, by class of turns."""
+    keys = list(comparisons[0].measured.responses)
+    figure = new_figure(4.2 * (len(keys) + 1), 4.4)
+    grid = figure.subplots(1, len(keys) + 1, width_ratios=[1.0] * len(keys) + [1.4])
+    for axes, key in zip(grid, keys, strict=False):
+        measured = comparisons[0].measured.responses[key]
+        ends = [float(measured.min()), float(measured.max())]
+        axes.plot(ends, ends, color="black", linewidth=0.8, linestyle=":")
+        for comparison, colour in zip(comparisons, SEGMENT_COLOURS, strict=False):
+            simulated = comparison.simulated.responses[key]
+            model = comparison.simulated.name.removeprefix(f"{comparison.measured.name}, ")
+            axes.plot(measured, simulated, "o", color=colour, markersize=3, alpha=0.5, label=model)
+        unit = "rad/s" if key == "yaw_rate" else "m/s"
+        label_axes(axes, f"measured {key} [{unit}]", f"simulated [{unit}]")
+    grid[0].legend(fontsize=9)
+    _draw_classes(grid[-1], comparisons)
+    return figure
+
+
+def _draw_classes(axes: Axes, comparisons: Sequence[SteadyComparison]) -> None:
+    groups = [group for group in comparisons[0].groups if group.ratio is not None]
+    places = -np.arange(len(groups))
+    for k, (comparison, colour) in enumerate(zip(comparisons, SEGMENT_COLOURS, strict=False)):
+        spreads = [group.ratio for group in comparison.groups if group.ratio is not None]
+        aside = places + 0.16 * ((len(comparisons) - 1) / 2 - k)
+        medians = np.array([spread.median for spread in spreads])
+        quartiles = np.array([[spread.low, spread.high] for spread in spreads]).T
+        intervals = np.array([spread.interval for spread in spreads]).T
+        axes.hlines(aside, *quartiles, color=colour, linewidth=1.0)
+        axes.hlines(aside, *intervals, color=colour, linewidth=4.0)
+        axes.plot(medians, aside, "o", color=colour, markersize=5)
+    axes.axvline(1.0, color="black", linewidth=0.8, linestyle=":")
+    axes.set_yticks(places, [f"{group.name} ({len(group.rows)})" for group in groups], fontsize=8)
+    title = "quartiles (thin), 95 % of the median (thick)"
+    label_axes(axes, "measured / simulated yaw rate [-]", "", title, size=9)

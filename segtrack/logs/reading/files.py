@@ -1,15 +1,83 @@
-"""Bags, tables and trajectories written from a motion."""
+"""Log files of any format: read by their content and only then by their name, and written from a motion."""
 
 from __future__ import annotations
 
+import hashlib
+import mmap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack import files
-from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
+from segtrack.errors import FileAccessError, InvalidValueError, LogFileError, MissingPackageError, Phrase
+from segtrack.logs.log import BAG_MAGIC, Log
+from segtrack.logs.reading.matlab import read_mat
+from segtrack.logs.reading.table import read_table
+from segtrack.logs.reading.table_form import is_text
 from segtrack.robot.motion import Motion, Signal, quantity_of
+
+Array = NDArray[np.float64]
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_MAT, _MAT_73 = b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"
+_BAGS = (".mcap", ".bag", ".db3")
+_EXPECTED = "CSV, TSV, TUM, .mat, .bag, .db3, .mcap or the folder of a ROS 2 bag"
+
+
+def read_log(path: str | Path) -> Log:
+    """Read a log: CSV, TSV, TUM, MATLAB, a ROS 1 or ROS 2 bag, MCAP.
+
+    What is readable of a damaged file is kept; `Log.damage` says what is not.
+
+    Args:
+        path: Path of a file, or of the folder of a ROS 2 bag.
+
+    Raises:
+        FileAccessError: The file is missing, or cannot be read.
+        LogFileError: The file has another format, or nothing in it can be read.
+        MissingPackageError: The file is a bag, and the extra `logs` is not installed.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            return _read_bag(path)
+        with path.open("rb") as file:
+            if not path.stat().st_size:
+                raise LogFileError(path.name, "is empty")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                log = _read_file(path, content)
+                return log if log.sha256 else replace(log, sha256=hashlib.sha256(content).hexdigest())
+    except OSError as error:
+        raise FileAccessError("read", path, error.strerror or str(error)) from None
+
+
+def _read_file(path: Path, content: mmap.mmap) -> Log:
+    head = content[:512]
+    kind = path.suffix.lower() if b"\0" in content[: 2**16] else ""
+    if head.startswith(tuple(BAG_MAGIC.values())):
+        return _read_bag(path)
+    if head.startswith((_MAT_73, _HDF5)):
+        problem = "is of MATLAB's version 7.3, which is not read: save it as save('log.mat', '-v7')"
+        raise LogFileError(path.name, problem)
+    if head.startswith(_MAT) or kind == ".mat":
+        return read_mat(path, content[:])
+    if kind in _BAGS:  # Its first bytes are damaged.
+        return _read_bag(path)
+    if head.startswith(b"\x80") and head[1] in range(2, 6):
+        problem = "is a pickle, which is never read, since it can run any program: save it as CSV"
+        raise LogFileError(path.name, problem)
+    if not is_text(content[: 2**20]):
+        raise LogFileError(path.name, f"must be {_EXPECTED}, got a file that begins with {head[:8]!r}")
+    return read_table(path, content[:])
+
+
+def _read_bag(path: Path) -> Log:
+    try:
+        from segtrack.logs.reading.bag import read_bag
+    except ModuleNotFoundError as error:
+        raise MissingPackageError("reading a bag", str(error.name), "logs") from None
+    return read_bag(path)
 
 
 def write_bag(motion: Motion, path: Path) -> Path:
@@ -96,7 +164,7 @@ def write_tum(motion: Motion, path: Path) -> Path:
     )
 
 
-def _rows(motion: Motion, times: ArrayLike | None) -> NDArray[np.float64]:
+def _rows(motion: Motion, times: ArrayLike | None) -> Array:
     if times is None:
         return max((signal.times for signal in motion.signals.values()), key=len)
     rows = np.asarray(times, dtype=float)
@@ -105,12 +173,12 @@ def _rows(motion: Motion, times: ArrayLike | None) -> NDArray[np.float64]:
     return rows
 
 
-def _at(signal: Signal, times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _at(signal: Signal, times: Array) -> Array:
     """Values at times, as they are where the signal has no others."""
     return signal.values if np.array_equal(times, signal.times) else signal.at(times)
 
 
-def _columns(key: str, signal: Signal, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def _columns(key: str, signal: Signal, rows: Array) -> dict[str, Array]:
     """The columns of a signal by their headers, NaN outside its times."""
     quantity = quantity_of(key)
     values = np.array(_at(signal, rows))

@@ -1,0 +1,161 @@
+"""Commands on files: `segtrack vehicles`, `validate`, `schema`, `urdf`, `draw` and `courses`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from segtrack.cli.output import JsonFlag, command, say_written, show, words
+from segtrack.courses import bundled_courses, find_course, load_course
+from segtrack.courses.course import Setting
+from segtrack.courses.file import CourseFile
+from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
+from segtrack.description.belt_limits import segments_problems
+from segtrack.description.placement import vehicle_links
+from segtrack.engine.track_models import track_model_names
+from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
+
+PictureFile = Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)]
+CourseName = Annotated[str, typer.Argument(help="Name of a bundled course, or path of a course file.")]
+
+courses = typer.Typer(help="List, check and draw courses for trials.", invoke_without_command=True)
+
+
+@courses.callback()
+def _list(context: typer.Context, as_json: JsonFlag = False) -> None:
+    """List the bundled courses; its commands check and draw course files."""
+    if context.invoked_subcommand is not None:
+        return
+    from segtrack.report.tables import courses_table
+
+    found = {name: load_course(name) for name in bundled_courses()}
+    summary = {
+        name: {
+            "file": str(find_course(name)),
+            "title": course.title,
+            "description": course.description,
+            "kind": course.kind,
+            "lane_width": course.lane_width,
+            "vehicle": course.vehicle,
+            "distance": course.distance,
+            "setting": None if course.setting is None else _setting(course.setting),
+        }
+        for name, course in found.items()
+    }
+    show(courses_table(found), {"courses": summary}, as_json)
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    named = {"name": setting.name, "unit": setting.unit}
+    return {**named, "values": list(setting.values), "start": setting.value}
+
+
+@courses.command("validate")
+@command
+def validate_course(file: CourseName) -> None:
+    """Check a course file; every mistake is listed with its line."""
+    course = load_course(file)
+    values = "no setting" if course.setting is None else f"{len(course.setting.values)} settings"
+    pieces = f"{len(course.gates)} gates, {len(course.walls)} walls"
+    words().print(f"{course.name}: valid, {values}, {pieces}", highlight=False)
+
+
+@courses.command("schema")
+@command
+def schema_course() -> None:
+    """Print the JSON Schema of course files."""
+    typer.echo(json.dumps(CourseFile.model_json_schema(), indent=2))
+
+
+@courses.command("draw")
+@command
+def draw_course(
+    file: CourseName,
+    setting: Annotated[
+        float | None,
+        typer.Option(help="Value of what can be raised; the file's own if not given.", show_default=False),
+    ] = None,
+    out: PictureFile = None,
+) -> None:
+    """Draw a course from above and along its path: heights, walls, start and gates."""
+    from segtrack.report.course_figure import draw_course
+
+    course = load_course(file, setting)
+    picture = out if out is not None else Path("out") / f"{course.name}.png"
+    check_file("--out", picture, picture_suffixes())
+    say_written(write_figure(picture, draw_course(course)))
+
+
+VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
+
+
+@command
+def vehicles(as_json: JsonFlag = False) -> None:
+    """List the bundled vehicles."""
+    from segtrack.report.tables import vehicles_table
+
+    found = {name: load_vehicle(path) for name, path in bundled_vehicles().items()}
+    summary = {
+        name: {
+            "file": str(bundled_vehicles()[name]),
+            "tracks": [track.name for track in vehicle.mounted_tracks()],
+            "flippers": list(vehicle.flippers),
+            "source": vehicle.source,
+        }
+        for name, vehicle in found.items()
+    }
+    show(vehicles_table(found), {"vehicles": summary}, as_json)
+
+
+@command
+def validate(file: VehicleFile) -> None:
+    """Check a vehicle file; every mistake is listed, and what segments cannot build."""
+    vehicle = load_vehicle(file)
+    tracks = len(list(vehicle.mounted_tracks()))
+    flippers = len(vehicle.flippers)
+    words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
+    for problem in segments_problems(vehicle):
+        words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
+
+
+@command
+def schema() -> None:
+    """Print the JSON Schema of vehicle files."""
+    typer.echo(json.dumps(VehicleDescription.model_json_schema(), indent=2))
+
+
+@command
+def urdf(
+    file: VehicleFile,
+    track_model: Annotated[
+        str, typer.Option(help=f"{', '.join(track_model_names('pybullet'))}.")
+    ] = "segments",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for URDF and meshes instead.", show_default=False)
+    ] = None,
+) -> None:
+    """Print what PyBullet loads; with --out write it, with the meshes that it names."""
+    from segtrack.bullet.loader import vehicle_urdf
+
+    vehicle = load_vehicle(file)
+    model = vehicle_urdf(vehicle, track_model)
+    if out is None:
+        typer.echo(model.text, nl=False)
+        return
+    check_writable(out)
+    files = {**model.meshes, f"{vehicle.name}.urdf": model.text}
+    say_written(*(write_text(out / name, text) for name, text in files.items()))
+
+
+@command
+def draw(file: VehicleFile, out: PictureFile = None) -> None:
+    """Draw a vehicle from the side and from above: segments, grousers, seams and dimensions."""
+    from segtrack.report.vehicle_figure import draw_vehicle
+
+    vehicle = load_vehicle(file)
+    picture = out if out is not None else Path("out") / f"{vehicle.name}.png"
+    check_file("--out", picture, picture_suffixes())
+    say_written(write_figure(picture, draw_vehicle(vehicle, vehicle_links(vehicle).mass)))
