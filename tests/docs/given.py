@@ -39,11 +39,13 @@ def command(line: str) -> None:
 
 
 def vehicle(name: str) -> None:
-    """Write a vehicle file of one's own."""
+    """Write a vehicle file of one's own, with the URDF and the mesh that it names."""
     import segtrack.urdf
 
-    source = Path(segtrack.urdf.__path__[0]) / "example_rover" / "example_rover.yaml"
-    file(name, source.read_text(encoding="utf-8"))
+    source = Path(segtrack.urdf.__path__[0]) / "example_rover"
+    for part in ("rover.urdf", "hull.obj"):
+        shutil.copy(source / part, part)
+    shutil.copy(source / "example_rover.yaml", name)
 
 
 def bag(name: str) -> None:
