@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class Heightfield(Terrain):
     heights: NDArray[np.float64]
     spacing: Length
     center: tuple[float, float] = (0.0, 0.0)
-    soils: NDArray[Any] | None = None
+    soils: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         """Take a read-only copy of the heights, and refuse what is no grid."""
