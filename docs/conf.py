@@ -8,7 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import segtrack
+import numpy
+import numpy.typing
+
+# Before segtrack is imported: arrays are shown as `ndarray`; shape, frame and unit stand in the docstrings.
+numpy.typing.NDArray = type("NDArray", (), {"__class_getitem__": classmethod(lambda *_: numpy.ndarray)})
+
+import segtrack  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 MANUAL = Path(__file__).parent / "manual"
@@ -28,6 +34,7 @@ extensions = [
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+default_role = "code"
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"segtrack {version}"
@@ -132,9 +139,27 @@ def read_tables(app: Any, what: str, name: str, obj: object, options: object, li
     lines[:] = shown
 
 
+def shorten_types(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Show classes by their names, without the modules that they are written in."""
+    for i, line in enumerate(lines):
+        if line.startswith(":vartype"):
+            lines[i] = re.sub(r"(?<![\w.~])((?:segtrack|collections|numpy|pathlib)[.][\w.]+)", r"~\1", line)
+
+
+def introduce_package(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Leave out the docstrings of packages, which tell developers where things are; pages have their own."""
+    if what == "module":
+        lines.clear()
+
+
+def skip_member(app: Any, what: str, name: str, obj: Any, skip: bool, options: object) -> bool | None:
+    """Leave out the fields of named tuples, which their class lists, and pydantic's settings of a model."""
+    return True if type(obj).__name__ == "_tuplegetter" or name == "model_config" else None
+
+
 def show_fields(app: Any, what: str, name: str, obj: Any, *rest: Any) -> tuple[str, None] | None:
-    """Show the fields of a dataclass, where a check of keywords hides its signature."""
-    if what != "class" or not dataclasses.is_dataclass(obj):
+    """Show what a dataclass or an error is made of, where a check of keywords or a metaclass hides it."""
+    if what != "exception" and not (what == "class" and dataclasses.is_dataclass(obj)):
         return None
     signature = inspect.signature(obj.__init__)
     shown = [p.replace(annotation=p.empty) for p in list(signature.parameters.values())[1:]]
@@ -151,7 +176,10 @@ def link_manuals(app: Any, page: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Connect what this site adds to Sphinx."""
     app.connect("source-read", link_manuals)
+    app.connect("autodoc-process-docstring", introduce_package)
     app.connect("autodoc-process-docstring", read_tables)
+    app.connect("autodoc-process-docstring", shorten_types)
+    app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", show_fields)
 
 

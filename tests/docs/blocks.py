@@ -9,6 +9,8 @@ A comment before a block changes how it is run:
 | `<!-- ci: save: FILE -->` | the block is written to FILE, for the blocks that follow |
 | `<!-- ci: needs: MODULE -->` | without this package the rest of the page is left out |
 | `<!-- ci: skip: REASON -->` | not run |
+
+Blocks of a shell are those named `sh`, `bash`, `console` or nothing; what a program prints is `text`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,16 @@ ROOT = Path(__file__).parent.parent.parent
 _BLOCK = re.compile(r"((?:^<!-- ci: .*? -->\n)*)^(```+)(\w*)\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!-- ci: (short|given|save|needs|skip): (.*?) -->")
 SHELL = ("", "sh", "bash", "console")
-PROGRAMS = ("segtrack", "python", "pip")
+PROGRAMS = ("segtrack", "python")
+NOT_RUN = {
+    "pip install": "CI has installed it",
+    "python -m venv": "CI has an environment",
+    ". venv": "CI has an environment",
+    "pytest": "CI runs the tests in steps of their own",
+    "python -m build": "CI builds the packages in a step of its own",
+    "docker": "CI has no Docker",
+}
+"""Reason for which a command is left out of every block, by its beginning."""
 
 
 @dataclass
@@ -55,13 +66,28 @@ class Block:
 
     @property
     def commands(self) -> list[str]:
-        """Command lines of a shell block; an installation before `&&` has been done already."""
-        if self.language not in SHELL:
-            return []
-        lines = [line.split(" && ")[-1].split("   #")[0].strip() for line in self.text.splitlines()]
+        """Command lines of a shell block that CI runs, in order."""
         return [
-            line for line in lines if line.split(" ")[0] in PROGRAMS and not line.startswith("pip install")
+            line
+            for line in self._lines()
+            if line.split(" ")[0] in PROGRAMS and not line.startswith(tuple(NOT_RUN))
         ]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Command lines of a shell block that CI neither runs nor has a reason to leave out."""
+        return [
+            line
+            for line in self._lines()
+            if line.split(" ")[0] not in PROGRAMS and not line.startswith(tuple(NOT_RUN))
+        ]
+
+    def _lines(self) -> list[str]:
+        if self.language not in SHELL or self.skip is not None:
+            return []
+        text = "\n".join(line.split("   #")[0] for line in self.text.splitlines())
+        parts = [part.strip() for line in text.splitlines() for part in line.split(" && ")]
+        return [part for part in parts if part and not part.startswith("#")]
 
 
 def blocks_of(page: Path) -> list[Block]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from segtrack import World
     from segtrack.logs import Motion
 
+LONGEST = 240
+"""Time after which a command counts as one that does not end [s]: no page may wait for Ctrl-C."""
 NEEDED = 77
 """Exit status of a page that needs a package which is not installed."""
 
@@ -33,17 +35,17 @@ def file(name: str, text: str) -> None:
 
 def command(line: str) -> None:
     """Run a command line as a shell would, and end the page with its message if it fails."""
-    done = subprocess.run(shlex.split(line), capture_output=True, text=True)
+    done = subprocess.run(shlex.split(line), capture_output=True, text=True, timeout=LONGEST)
     said = f"{done.stdout[-2000:]}\n{done.stderr}"
     assert done.returncode == 0, f"{line}: exit status {done.returncode}\n{said}"
 
 
-def vehicle(name: str) -> None:
-    """Write a vehicle file of one's own."""
+def vehicle(name: str, like: str = "example_rover") -> None:
+    """Write a vehicle file of one's own, with the URDF and the meshes that it names."""
     import segtrack.urdf
 
-    source = Path(segtrack.urdf.__path__[0]) / "example_rover" / "example_rover.yaml"
-    file(name, source.read_text(encoding="utf-8"))
+    for part in (Path(segtrack.urdf.__path__[0]) / like).iterdir():
+        shutil.copy(part, name if part.name == f"{like}.yaml" else part.name)
 
 
 def bag(name: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 import yaml
-from docs.blocks import ROOT, SHELL, blocks_of, pages, script_of
+from docs.blocks import ROOT, SHELL, Block, blocks_of, pages, script_of
 from docs.given import NEEDED
 
 from segtrack.cli.app import app
@@ -29,7 +29,14 @@ INLINE = re.compile(r"`(segtrack [^`]+)`")
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    """In order, in one folder and one session, as a reader's would be."""
+    done = run(page, tmp_path)
+    if done.returncode == NEEDED:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr}"
+
+
+def run(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the blocks of a page in order, in one folder and one session, as a reader's would be."""
     programs = Path(sys.executable).parent
     environment = os.environ | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -37,12 +44,41 @@ def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         "MPLBACKEND": "Agg",
     }
     code = f"exec(compile({script_of(page)!r}, {str(page)!r}, 'exec'), {{'__name__': '__main__'}})"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True
     )
-    if done.returncode == NEEDED:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "message"),
+    [
+        ("```python\nx = 1\n```\n```python\nassert x == 1\n```\n", 0, ""),
+        ("```python\nx = 1\n```\n```python\nassert x == 2\n```\n", 1, 'page.md", line 5'),
+        ("```\nsegtrack vehicles\n```\n", 0, ""),
+        ("```sh\nsegtrack validate qince\n```\n", 1, "no vehicle 'qince'"),
+        ("```sh\npip install . && segtrack validate qince\n```\n", 1, "no vehicle 'qince'"),
+        ("<!-- ci: needs: not_a_package -->\n```python\n1 / 0\n```\n", NEEDED, "needs not_a_package"),
+        ("<!-- ci: short: / 0 => / 1 -->\n```python\n1 / 0\n```\n", 0, ""),
+    ],
+)
+def test_a_block_that_fails_is_noticed(text: str, status: int, message: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    done = run(page, tmp_path)
+    assert done.returncode == status, done.stderr
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_command_is_run_or_left_out_for_a_reason(page: Path) -> None:
+    assert not [line for block in blocks_of(page) for line in block.unknown]
+
+
+def test_a_command_that_is_not_run_is_noticed() -> None:
+    block = Block("sh", "pip install . && segtrack vehicles   # all\nmake all\n", 1)
+    assert block.commands == ["segtrack vehicles"]
+    assert block.unknown == ["make all"]
+    assert not Block("sh", "make all\n", 1, skip="needs a compiler").unknown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
