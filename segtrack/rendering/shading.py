@@ -17,6 +17,8 @@ _FADE = 3.0
 """Squares fade with the distance in perspective: half of them is left here [m]."""
 _LINE, _GROUND_LINE = 0.35, 0.6
 """Brightness of lines at edges of bodies and of the ground [-]."""
+_GROUND_GAP = 4.0
+"""Gap between two faces of the ground from which a line is drawn, over that of bodies: a low crest has none."""
 _CREASE = 0.8
 """Cosine of the angle between two faces from which a line is drawn between them."""
 _GRAZING = 0.15
@@ -128,7 +130,9 @@ def paint_pixels(
                     nearer = code if here < there else other
                     fall = slopes[nearer] * reach * per_pixel if nearer >= 0 else 0.0
                     fall *= min(here, there) if perspective else 1.0
-                    if abs(here - there) > look.gap + fall:
+                    one_axis, two_axis = look.squares[max(code, -1 - code)], look.squares[max(other, -1 - other)]
+                    gap = look.gap * (_GROUND_GAP if one_axis >= 0 and two_axis >= 0 else 1.0)
+                    if abs(here - there) > gap + fall:
                         lines[v, u] |= here < there
                         lines[w, z] |= here > there
                         continue
