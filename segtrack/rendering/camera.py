@@ -168,12 +168,13 @@ class Camera:
         """Take a picture: red, green and blue (height, width, 3).
 
         Args:
-            fine: Whether to take 16 samples a pixel in place of 4, and show shadows on bodies and those
-                of the ground as well: for a still, since it takes about ten times as long.
+            fine: Whether to take 16 samples a pixel in place of 4, and show shadows of the
+                ground and, but from the side, on bodies: for a still, since it takes ten times as long.
         """
         if not fine:
             return self._draw(self._canvas)
-        shadows = ShadowMap(_FINE_SHADOW, len(self._colours), blur=_FINE_BLUR, on_bodies=True)
+        on_bodies = self.view != "side"  # There, a track would darken all that is behind it.
+        shadows = ShadowMap(_FINE_SHADOW, len(self._colours), blur=_FINE_BLUR, on_bodies=on_bodies)
         large = self._draw(self._prepare(4, shadows, with_ground=True)).astype(np.uint16)
         width, height = self.size
         means: NDArray[np.uint8] = (large.reshape(height, 2, width, 2, 3).sum(axis=(1, 3)) // 4).astype(
