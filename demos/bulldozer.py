@@ -43,7 +43,7 @@ def main(
             world.run(SAMPLE, real_time=not headless)
             recorder.sample(world.time)
             if picture is not None and sample == 60:
-                Camera(robot, world.terrains).save(picture)
+                Camera(robot, world.terrains, size=(960, 540)).save(picture)
             if sample % 10 == 9:
                 x, _, z = robot.state.position
                 reading = robot.tracks["left"].read_chain()

@@ -26,7 +26,8 @@ def main(
         observation, _, terminated, truncated, info = env.step(policy.act(observation))
         over, steps = terminated or truncated, steps + 1
         if picture is not None and steps == 70:
-            Image.fromarray(env.render()).save(picture, optimize=True)
+            image = Image.fromarray(env.render()).quantize(256, dither=Image.Dither.NONE)
+            image.save(picture, optimize=True)
         if steps % 20 == 0 or over:
             print(f"{steps / 20:4.1f} s  {info['progress']:.2f} m along the course, slip {info['slip']:5.2f}")
     print("climbed" if info["success"] else "not climbed", f"{height:g} m with {info['energy']:.0f} J")

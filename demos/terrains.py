@@ -32,7 +32,7 @@ COURSES = {
 }
 
 
-COLUMNS, TILE = 4, (200, 112)
+COLUMNS, TILE = 4, (240, 136)
 """Tiles in a row of the picture, and the size of each [pixels]."""
 
 
@@ -58,7 +58,8 @@ def main(
     if picture is not None:
         tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % COLUMNS)
         rows = [np.hstack(tiles[i : i + COLUMNS]) for i in range(0, len(tiles), COLUMNS)]
-        Image.fromarray(np.vstack(rows)).save(picture, optimize=True)
+        sheet = Image.fromarray(np.vstack(rows)).quantize(256, dither=Image.Dither.NONE)
+        sheet.save(picture, optimize=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def main(headless: bool = False, picture: Picture = None) -> None:
             ratio = rate / without_slip
             print(f"{world.time:.0f} s  {rate:5.3f} rad/s, {ratio:5.3f} of no-slip;  slip ratio: {slips}")
         if picture is not None:
-            Camera(robot, world.terrains, view="top").save(picture)
+            Camera(robot, world.terrains, view="oblique").save(picture)
 
 
 if __name__ == "__main__":

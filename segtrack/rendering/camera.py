@@ -57,7 +57,7 @@ _SQUARES, _MAX_SQUARES = (0.01, 0.1, 0.5, 1.0, 5.0, math.inf), 20
 _GAP, _LIFT = 0.005, 0.004
 """Gap between two faces from which a line is drawn between them, and distance by which points are tested for
 shadows nearer to the sun than they are, over the robot's diagonal."""
-_SHADOW, _FINE_SHADOW, _FINE_BLUR = 256, 2048, 3
+_SHADOW, _FINE_SHADOW, _FINE_BLUR = 512, 2048, 3
 """Pixels along a side of what the sun sees, of a frame and of a still, and half the blur of a still's."""
 _SHADOW_REACH = 3.0
 """Distance to which a still shows shadows of the ground, over the robot's diagonal."""
@@ -154,11 +154,13 @@ class Camera:
         normals = np.abs(self._ground.normals())
         self._squares = np.concatenate([normals.argmax(axis=1), np.full(len(self._triangles), -1)])
         self._squares = self._squares.astype(np.int8)
-        arms = look.points(pose) - pose.body.origin
-        diagonal = float(np.linalg.norm(np.ptp(arms @ pose.body.rotation, axis=0)))
+        corners = look.points(pose)
+        inside = (corners - pose.body.origin) @ pose.body.rotation
+        diagonal = float(np.linalg.norm(np.ptp(inside, axis=0)))
+        self._middle = (inside.min(axis=0) + inside.max(axis=0)) / 2
         self.scale = min(size[1] / _TALL[view], size[0] / _WIDE) / diagonal
         self.square = next(side for side in _SQUARES if _MAX_SQUARES * side >= diagonal)
-        self._diagonal, self._reach = diagonal, -float(arms[:, 1].min())
+        self._diagonal, self._reach = diagonal, -float((corners - self._target(pose.body))[:, 1].min())
         self._points = max(len(self._ground.points), len(vehicle.points))
         self._canvas = self._prepare(2, ShadowMap(_SHADOW, len(self._triangles)))
 
@@ -166,12 +168,13 @@ class Camera:
         """Take a picture: red, green and blue (height, width, 3).
 
         Args:
-            fine: Whether to take 16 samples a pixel in place of 4, and show shadows on bodies and those
-                of the ground as well: for a still, since it takes about ten times as long.
+            fine: Whether to take 16 samples a pixel in place of 4, and show shadows of the
+                ground and, but from the side, on bodies: for a still, since it takes ten times as long.
         """
         if not fine:
             return self._draw(self._canvas)
-        shadows = ShadowMap(_FINE_SHADOW, len(self._colours), blur=_FINE_BLUR, on_bodies=True)
+        on_bodies = self.view != "side"  # There, a track would darken all that is behind it.
+        shadows = ShadowMap(_FINE_SHADOW, len(self._colours), blur=_FINE_BLUR, on_bodies=on_bodies)
         large = self._draw(self._prepare(4, shadows, with_ground=True)).astype(np.uint16)
         width, height = self.size
         means: NDArray[np.uint8] = (large.reshape(height, 2, width, 2, 3).sum(axis=(1, 3)) // 4).astype(
@@ -221,15 +224,25 @@ class Camera:
     def save(self, path: str | Path) -> Path:
         """Take a fine picture and write it to a file, .png or another kind of Pillow's; returns its path.
 
+        A .png has a palette of 256 colours, which halves it.
+
         Raises:
             FileAccessError: The file cannot be written.
         """
+        image = Image.fromarray(self.take(fine=True))
+        if Path(path).suffix.lower() == ".png":
+            image = image.quantize(256, dither=Image.Dither.NONE)
         with replacing(Path(path)) as temporary:
-            Image.fromarray(self.take(fine=True)).save(temporary, optimize=True)
+            image.save(temporary, optimize=True)
         return Path(path)
 
+    def _target(self, body: Frame) -> NDArray[np.float64]:
+        """Middle of what the robot fills, in the world (3,) [m]; a mast is not cut."""
+        target: NDArray[np.float64] = body.points(self._middle)
+        return target
+
     def _projection(self, body: Frame, samples: int) -> Projection:
-        target, forward = np.array(body.origin, dtype=float), np.array(_DIRECTIONS[self.view])
+        target, forward = self._target(body), np.array(_DIRECTIONS[self.view])
         if self.view == "chase":
             heading = math.atan2(body.rotation[1, 0], body.rotation[0, 0])
             forward = rotation_of((0.0, 0.0, heading)) @ forward

@@ -27,9 +27,9 @@ Material = Literal[
 COLOURS: Mapping[Material, Colour] = MappingProxyType(
     {
         "body": (240, 150, 46),
-        "belt": (70, 74, 80),
-        "flipper belt": (36, 92, 148),
-        "grouser": (34, 36, 40),
+        "belt": (92, 97, 104),
+        "flipper belt": (44, 102, 160),
+        "grouser": (48, 51, 56),
         "stripe": (150, 158, 166),
         "plate": (184, 190, 196),
         "flipper plate": (112, 170, 214),

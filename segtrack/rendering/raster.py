@@ -17,7 +17,7 @@ from segtrack.ground.vectors import cross, dot, offset, row
 
 EMPTY = np.iinfo(np.int32).max
 """Face of a pixel that shows none."""
-_AMBIENT, _SKY, _SUN = 0.38, 0.22, 0.48
+_AMBIENT, _SKY, _SUN = 0.44, 0.2, 0.46
 """Brightness from all sides, from the sky on what looks up, and from the sun on what looks at it [-]."""
 
 

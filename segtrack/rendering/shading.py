@@ -13,10 +13,12 @@ from segtrack.ground.vectors import dot, row
 from segtrack.rendering.raster import EMPTY, Buffer, Projection
 
 _DARK_SQUARE = 0.94
-_FADE = 3.0
-"""Squares fade with the distance in perspective: half of them is left here [m]."""
+_FADE = 2.0
+"""Squares fade with the distance in perspective: half is left here, over the distance of `Look` [-]."""
 _LINE, _GROUND_LINE = 0.35, 0.6
 """Brightness of lines at edges of bodies and of the ground [-]."""
+_GROUND_GAP = 4.0
+"""Gap between two faces of the ground from which a line is drawn, over that of bodies [-]."""
 _CREASE = 0.8
 """Cosine of the angle between two faces from which a line is drawn between them."""
 _GRAZING = 0.15
@@ -37,7 +39,7 @@ class Look(NamedTuple):
         cut_depth: Where the ground is cut off, forward [m]: its faces are seen from behind there.
         gap: Distance between two faces from which a line is drawn between them [m].
         reach: Half the width of lines at edges [pixels of the buffer].
-        distance: Distance up to which lines on the ground keep their strength, forward [m].
+        distance: Distance of the robot, up to which lines on the ground keep their strength, forward [m].
     """
 
     colours: NDArray[np.float32]
@@ -95,6 +97,7 @@ def paint_pixels(
     last = 2 * half - first - 1.0
     cut_axis = 0 if abs(ahead[0]) > 0.5 else 1 if abs(ahead[1]) > 0.5 else 2
     per_square, per_pixel, contrast = 1 / look.square, 1 / projection.scale, 1.0 - _DARK_SQUARE
+    fading = _FADE * look.distance
     for y in range(picture.shape[0]):
         j = 2 * y
         for x in range(picture.shape[1]):
@@ -128,7 +131,12 @@ def paint_pixels(
                     nearer = code if here < there else other
                     fall = slopes[nearer] * reach * per_pixel if nearer >= 0 else 0.0
                     fall *= min(here, there) if perspective else 1.0
-                    if abs(here - there) > look.gap + fall:
+                    one_axis, two_axis = (
+                        look.squares[max(code, -1 - code)],
+                        look.squares[max(other, -1 - other)],
+                    )
+                    gap = look.gap * (_GROUND_GAP if one_axis >= 0 and two_axis >= 0 else 1.0)
+                    if abs(here - there) > gap + fall:
                         lines[v, u] |= here < there
                         lines[w, z] |= here > there
                         continue
@@ -162,7 +170,7 @@ def paint_pixels(
                     if is_ground:
                         a, b = q if axis == 0 else p, q if axis == 2 else r
                         if (math.floor(a * per_square) + math.floor(b * per_square)) & 1:
-                            fade = contrast * _FADE / (_FADE + forward) if perspective else contrast
+                            fade = contrast * fading / (fading + forward) if perspective else contrast
                             tint, sunlit = tint * (1.0 - fade), sunlit * (1.0 - fade)
                     if sunlit > 0:
                         s = middle_s + sun_scale * (sun_x[0] * p + sun_x[1] * q + sun_x[2] * r)
