@@ -144,6 +144,27 @@ def test_a_stalled_belt_has_the_stiffness_of_the_length_that_sticks():
         assert track.speed - before == pytest.approx(impulse / mass, rel=1e-6)
 
 
+def test_belts_that_are_dragged_along_brake_with_all_that_their_drives_have():
+    """A push beyond what both hold moves vehicle and belts by the rest of it."""
+    with segtrack.World(engine="native", time_step=STEP) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="compliant")
+        world.settle()
+        for track in robot.tracks.values():
+            track.scale_drive(10.0 / track.spec.drive.stall_force)
+        x, y, _ = robot.state.position
+        robot.apply_force((50.0, 0.0, 0.0), (x, y, 0.0))
+        world.run(0.1)
+        begin, speed, forces = world.time, robot.state.velocity[0], []
+        for _ in range(100):
+            world.step()
+            forces.append([track.force for track in robot.tracks.values()])
+        assert np.array(forces) == pytest.approx(-10.0, rel=1e-6)
+        moving = robot.mass + sum(track.spec.moving_mass for track in robot.tracks.values())
+        gained = (50.0 - 2 * 10.0) * (world.time - begin) / moving
+        assert robot.state.velocity[0] - speed == pytest.approx(gained, rel=0.1)
+
+
 # Body and flippers
 
 
