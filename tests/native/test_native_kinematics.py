@@ -134,6 +134,20 @@ def test_a_weak_drive_speeds_its_belt_up_by_force_over_mass(world: segtrack.Worl
     assert track.force == pytest.approx(0.0, abs=1e-6)
 
 
+def test_the_work_of_a_drive_is_the_energy_of_its_belt(world: segtrack.World) -> None:
+    """From the first step on, at the drive's limit and after it; the body is too heavy to turn."""
+    packbot = segtrack.load_vehicle("packbot")
+    robot = world.add_vehicle(
+        packbot.model_copy(update={"body": packbot.body.model_copy(update={"mass": 1e7})})
+    )
+    track, mass = robot.tracks["left"], packbot.tracks["left"].moving_mass
+    track.set_speed(0.5)
+    for _ in range(20):
+        world.step()
+        assert track.energy == pytest.approx(mass * track.speed**2 / 2, rel=1e-4)
+    assert track.speed == pytest.approx(0.5)
+
+
 def test_a_flipper_stops_at_its_limit(world: segtrack.World) -> None:
     quince = segtrack.load_vehicle("quince")
     short = {n: f.model_copy(update={"limits": (-0.01, 0.02)}) for n, f in quince.flippers.items()}
