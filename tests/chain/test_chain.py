@@ -502,6 +502,15 @@ def test_the_fastest_mode_is_that_of_pitching_shoes():
     assert max_sub_step(stopped) == pytest.approx(MARGIN * 2 / fastest, rel=1e-9)
 
 
+def test_pins_and_stops_that_damp_shorten_the_sub_step_together():
+    """4 I - 2 h C - h^2 K is 0 about y, each joint of a shoe counted twice."""
+    bushing = Bushing(1e6, pin_damping=0.05, back_bend=0.1, stop_stiffness=500.0, stop_damping=0.1)
+    inertia, stiffness = SHOE.inertia[1], 1e6 * SHOE.pitch**2 + 4 * 500.0
+    damping = 4 * (0.05 + 0.1)
+    largest = brentq(lambda h: 4 * inertia - 2 * h * damping - h**2 * stiffness, 0.0, 1.0, xtol=1e-16)
+    assert max_sub_step(Chain(40, SHOE, bushing)) == pytest.approx(MARGIN * largest, rel=1e-9)
+
+
 def test_a_chain_at_its_largest_sub_step_stays_whole():
     """Although one of its links is hit."""
     chain = Chain(40, SHOE, DAMPED)

@@ -163,6 +163,17 @@ def test_a_drive_turns_its_carrier_the_other_way():
     assert rig.wheel_state.speeds[0] == pytest.approx(2.5)
 
 
+def test_a_carrier_that_turns_a_running_wheel_feels_its_angular_momentum_turn():
+    """By the difference of where the axle points a moment later; no drive, nothing touches."""
+    rig, speed, turning = Rig(drum(), link_at(0, 0.2)), 40.0, np.array((0.3, -0.2, 0.5))
+    rig.wheel_state.speeds[0], rig.parents.angular_velocities_world[0] = speed, turning
+    rig.press()
+    rig.drive(0.0, 0.0, 1e-4)
+    momentum, moment = 1e-4 * speed * rig.parents.rotations[0, :, 1], 1e-6
+    change = (Rotation.from_rotvec(moment * turning).apply(momentum) - momentum) / moment
+    np.testing.assert_allclose(rig.reaction.torques[0], -change, atol=1e-5 * np.linalg.norm(change))
+
+
 def test_a_motor_holds_a_speed_relative_to_its_carrier():
     rig = Rig(drum(), link_at(0, 0.2))
     rig.parents.angular_velocities_world[0, 1] = 3.0

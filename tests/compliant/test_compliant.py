@@ -164,6 +164,26 @@ def test_readings_at_rest_add_up_and_do_not_slip():
     assert total == pytest.approx(robot.mass * 9.81, rel=1e-4)
 
 
+def test_a_reading_tells_grousers_from_faces_by_how_far_they_stand_out():
+    """A belt pressed in deep, at every place of its first grousers: points off its path are on grousers."""
+    world = segtrack.World(engine="native", gravity=0.0)
+    world.add_terrain(terrain.Plane())
+    robot = world.add_vehicle("packbot")
+    x, y, z = robot.state.position
+    robot.reset_base_pose((x, y, z - 0.03), (0.0, 0.0, 0.0, 1.0))
+    track, seen = robot.tracks["left"], set()
+    path, tall = track.spec.belt_path, track.spec.grousers.height
+    outline = np.insert(path.point(np.linspace(0.0, path.perimeter, 1500)), 1, 0.0, axis=1)
+    for travel in path.perimeter * np.arange(12) / 12:
+        robot.model.state.travels[0, 0] = travel
+        reading, frame = track.read_grousers(), track.model.parent_motion()
+        placed = (frame.position + outline @ frame.rotation.T)[:, [0, 2]]
+        apart = np.linalg.norm(reading.points[:, None, [0, 2]] - placed, axis=2).min(axis=1)
+        assert ((reading.grousers >= 0) == (apart > tall / 2)).all()
+        seen |= set(reading.grousers.tolist())
+    assert seen == set(range(-1, reading.grouser_count))
+
+
 def test_reading_changes_nothing():
     runs = []
     for read in (False, True):

@@ -307,6 +307,13 @@ def test_a_zone_is_a_turned_box():
     assert [zone.contains(*point) for point in points] == expected.tolist() and 10 < expected.sum() < 500
 
 
+def test_a_repetition_on_a_square_is_as_long_as_its_sides():
+    """From its start through gates at the other corners; the way back counts."""
+    corners = "".join(f"  - {{place: {{x: {x}, y: {y}}}}}\n" for x, y in ((3, 1), (3, 4), (0, 4)))
+    square = f"title: Mine\ndescription: A square.\nstart: {{x: 0, y: 1}}\ngates:\n{corners}"
+    assert parse_course(square, "mine").distance == pytest.approx(4 * 3.0)
+
+
 def test_other_ground_is_under_all_of_a_course():
     course = load_course("sand-bed")
     slippery = course.with_ground(friction=0.3)

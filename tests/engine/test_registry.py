@@ -107,6 +107,12 @@ def test_the_documentation_has_the_table(page):
             ("pybullet", "segments"),
             marks=pytest.mark.skipif(find_spec("pybullet") is None, reason="needs PyBullet"),
         ),
+        pytest.param(  # Though the other one runs it faster.
+            "pybullet",
+            "compliant",
+            ("pybullet", "compliant"),
+            marks=pytest.mark.skipif(find_spec("pybullet") is None, reason="needs PyBullet"),
+        ),
     ],
 )
 def test_a_preferred_engine_is_chosen_where_it_runs_the_track_model(preferred, track_model, chosen):

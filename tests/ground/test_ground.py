@@ -172,6 +172,17 @@ def test_soil_carries_as_bekker_says_down_to_rigid_ground(side, sinkage):
     assert soil_slope(soil, side, sinkage, steepest) == pytest.approx(capped)
 
 
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 1.6, 2.5])
+def test_the_steepest_that_soil_gets_is_rigid_ground(exponent):
+    """By differences of the pressure of a first loading: the tangent comes up to that slope and not above."""
+    soil, side = SAND.constants._replace(sinkage_exponent=exponent), 0.02
+    steepest = 0.5 * (soil.cohesive_modulus / side + soil.frictional_modulus)
+    depths = np.geomspace(1e-4, 10.0, 2000)
+    pressures = [[soil_pressure(soil, side, z * one, 0.0, steepest)[0] for z in depths] for one in (1, 1.001)]
+    tangents = (np.array(pressures[1]) - pressures[0]) / (0.001 * depths)
+    assert tangents.max() == pytest.approx(steepest, rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("law_name", "closed"), [("exponential", lambda s: 1 - math.exp(-s)), ("tanh", math.tanh)]
 )

@@ -116,6 +116,19 @@ def test_a_vehicle_that_slides_back_has_not_crested():
     assert missing(fallen) == dict.fromkeys(CLIMB_PHASES[2:], "it slides back")
 
 
+@pytest.mark.parametrize("lift", [-10.0, 0.0, 10.0])
+def test_a_climb_and_a_slide_back_are_told_apart_at_any_height(lift):
+    rod = RodClimb()
+    motion = rod.motion()
+    position = motion.signals["position"]
+    lifted = motion.with_signals({"position": replace(position, values=position.values + (0.0, 0.0, lift))})
+    assert begins(lifted) == begins(motion)
+    times = motion.signals["pitch"].times
+    back = np.where(times < rod.tipping, times, np.maximum(rod.tipping - 10 * (times - rod.tipping), 0.0))
+    fallen = Motion("m", {key: Signal(times, signal.at(back)) for key, signal in lifted.signals.items()})
+    assert missing(fallen) == dict.fromkeys(CLIMB_PHASES[2:], "it slides back")
+
+
 def test_a_log_that_begins_while_the_nose_falls_has_one_phase():
     rod = RodClimb()
     part = rod.motion().between(rod.tipping + 0.1, rod.level + 2.0)

@@ -144,6 +144,27 @@ def test_a_stalled_belt_has_the_stiffness_of_the_length_that_sticks():
         assert track.speed - before == pytest.approx(impulse / mass, rel=1e-6)
 
 
+def test_belts_that_are_dragged_along_brake_with_all_that_their_drives_have():
+    """A push beyond what both hold moves vehicle and belts by the rest of it."""
+    with segtrack.World(engine="native", time_step=STEP) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="compliant")
+        world.settle()
+        for track in robot.tracks.values():
+            track.scale_drive(10.0 / track.spec.drive.stall_force)
+        x, y, _ = robot.state.position
+        robot.apply_force((50.0, 0.0, 0.0), (x, y, 0.0))
+        world.run(0.1)
+        begin, speed, forces = world.time, robot.state.velocity[0], []
+        for _ in range(100):
+            world.step()
+            forces.append([track.force for track in robot.tracks.values()])
+        assert np.array(forces) == pytest.approx(-10.0, rel=1e-6)
+        moving = robot.mass + sum(track.spec.moving_mass for track in robot.tracks.values())
+        gained = (50.0 - 2 * 10.0) * (world.time - begin) / moving
+        assert robot.state.velocity[0] - speed == pytest.approx(gained, rel=0.1)
+
+
 # Body and flippers
 
 
@@ -188,6 +209,45 @@ def test_a_flipper_meets_its_stop_and_never_passes_it(floating, strong, side):
         world.step()
         angles.append(sign * float(state.joint_angles[0, 0]))
     assert max(angles) == pytest.approx(sign * limit, abs=1e-9)
+
+
+def test_contacts_of_a_body_that_turns_move_as_a_rigid_body_does():
+    """Points and the edges of a thin wall under its belly; its frame is not at its centre of mass."""
+    packbot = load_vehicle("packbot")
+    body = packbot.body.model_copy(update={"size": (0.3, 0.2, 0.1), "center_of_mass": (0.05, -0.03, 0.02)})
+    walls = [
+        terrain.GroundBox(x=x, y=0.0, length=0.01, width=0.05, height=0.3) for x in (-0.15, -0.06, 0.07, 0.15)
+    ]
+    with segtrack.World(engine="native", gravity=0.0, time_step=STEP) as world:
+        world.add_terrain(terrain.Boxes(boxes=tuple(walls)))
+        robot = world.add_vehicle(packbot.model_copy(update={"body": body}), position=(0.0, 0.0, 0.349))
+        model, state = robot.model, robot.model.state
+        velocity, turning = np.array((0.2, -0.1, -0.3)), np.array((0.5, -0.8, 0.4))
+        state.velocity[0], state.angular_velocity[0] = velocity, turning
+        contacts = model.read_contacts()
+        own = contacts[contacts[:, 12] == len(robot.tracks)]
+        edges = own[:, 11] == 0.0  # Points have a pressure.
+        assert edges.any()
+        expected = velocity + np.cross(turning, own[:, :3] - model.body_motion().center)
+        np.testing.assert_allclose(own[:, 7:10], expected, atol=1e-12)
+
+
+def test_flippers_meet_the_ground_as_if_it_were_looked_for_in_each_step():
+    """To the bit, though the body stands still while they swing."""
+    angles = []
+    for always in (False, True):
+        with segtrack.World(engine="native", time_step=STEP) as world:
+            world.add_terrain(terrain.Plane())
+            names = load_vehicle("quince").flippers
+            robot = world.add_vehicle("quince", flippers=dict.fromkeys(names, 0.4))
+            robot.set_flippers(**dict.fromkeys(names, -0.3))
+            for _ in range(700):
+                if always:
+                    robot.model.forget_candidates()
+                world.step()
+            angles.append([flipper.angle for flipper in robot.flippers.values()])
+            assert len(robot.tracks["front_left_belt"].read_grousers().points) > 0
+    assert angles[0] == angles[1]
 
 
 def box_urdf(folder, lift):

@@ -10,7 +10,9 @@ import segtrack
 from segtrack import terrain
 from segtrack.description.compliant_layout import REST_DEPTH
 from segtrack.description.frames import Frame
+from segtrack.description.placement import vehicle_links
 from segtrack.errors import InvalidValueError
+from segtrack.geometry.path import tangent_of
 from segtrack.robot import Robot
 
 POSITION = (1.0, -2.0, 5.0)
@@ -132,6 +134,20 @@ def test_a_weak_drive_speeds_its_belt_up_by_force_over_mass(world: segtrack.Worl
     assert track.force == pytest.approx(0.0, abs=1e-6)
 
 
+def test_the_work_of_a_drive_is_the_energy_of_its_belt(world: segtrack.World) -> None:
+    """From the first step on, at the drive's limit and after it; the body is too heavy to turn."""
+    packbot = segtrack.load_vehicle("packbot")
+    robot = world.add_vehicle(
+        packbot.model_copy(update={"body": packbot.body.model_copy(update={"mass": 1e7})})
+    )
+    track, mass = robot.tracks["left"], packbot.tracks["left"].moving_mass
+    track.set_speed(0.5)
+    for _ in range(20):
+        world.step()
+        assert track.energy == pytest.approx(mass * track.speed**2 / 2, rel=1e-4)
+    assert track.speed == pytest.approx(0.5)
+
+
 def test_a_flipper_stops_at_its_limit(world: segtrack.World) -> None:
     quince = segtrack.load_vehicle("quince")
     short = {n: f.model_copy(update={"limits": (-0.01, 0.02)}) for n, f in quince.flippers.items()}
@@ -170,6 +186,40 @@ def test_a_push_along_one_axis_moves_the_vehicle(world: segtrack.World, robot: R
     after = robot.model.bodies()
     momentum = after.masses @ after.velocities
     np.testing.assert_allclose(momentum, force * 0.01, atol=1e-9)
+
+
+def test_a_belt_that_runs_on_a_link_that_turns_has_the_energy_of_its_pieces(
+    world: segtrack.World, robot: Robot
+) -> None:
+    """What two motions have together beyond each alone: mass a metre times their velocities' product."""
+    track, turning, speed = robot.tracks["left"], np.array((0.3, 2.0, -0.4)), 0.7
+    state, bodies = robot.model.state, robot.model.bodies
+    state.speeds[0, 0] = speed
+    alone = bodies().kinetic_energy
+    state.angular_velocity[0], state.speeds[0, 0] = turning, 0.0
+    alone += bodies().kinetic_energy
+    state.speeds[0, 0] = speed
+    path, frame = track.spec.belt_path, track.model.parent_motion().rotation @ track.spec.mount.frame.rotation
+    along = path.perimeter * (np.arange(20000) + 0.5) / 20000
+    places, tangents = (
+        np.insert(pairs, 1, 0.0, axis=1) @ frame.T
+        for pairs in (path.point(along), tangent_of(path.heading(along)))
+    )
+    product = np.mean(np.sum(np.cross(turning, places) * tangents, axis=1)) * speed
+    assert bodies().kinetic_energy - alone == pytest.approx(track.spec.moving_mass * product, rel=1e-3)
+
+
+def test_servos_carry_their_flippers_along_with_a_push(world: segtrack.World, robot: Robot) -> None:
+    """Through the centre of mass it only shifts: about a pivot the torque is lever x mass x acceleration."""
+    bodies, links = robot.model.bodies(), vehicle_links(robot.description)
+    force = np.array((30.0, -20.0, 50.0))
+    robot.apply_force(tuple(force), tuple(bodies.masses @ bodies.positions / bodies.masses.sum()))
+    placed = frames(robot)
+    world.step()
+    for (name, flipper), mass in zip(robot.flippers.items(), links.masses[1:], strict=True):
+        lever, axle = placed[name].rotation @ mass.center, placed[name].rotation[:, 1]
+        torque = np.cross(lever, mass.mass * force / robot.mass) @ axle
+        assert flipper.torque == pytest.approx(flipper.spec.raise_axis * torque, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["quince", "packbot"])

@@ -55,6 +55,24 @@ def test_ramp_rises_by_its_tangent_to_its_plateau(slope, length, distance):
     assert ramp.height_at(distance + length + 1.0) == ramp.rise == length * math.tan(slope)
 
 
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        terrain.Step(height=0.24, distance=0.75, length=1.0),
+        terrain.Stairs(riser=0.2, tread=0.3, count=4, distance=-1.0, landing=1.2, down=True),
+        terrain.Ramp(slope=0.3, length=1.0, distance=0.5, plateau=2.0, down=True),
+        terrain.PlatformGap(length=0.4, distance=0.2, height=0.3),
+    ],
+    ids=lambda obstacle: type(obstacle).__name__,
+)
+def test_a_level_top_is_level_and_ends_where_the_ground_does(obstacle):
+    start, end, height = obstacle.level_top
+    inside = obstacle.distance + np.linspace(start + 1e-6, end - 1e-6, 50)
+    np.testing.assert_allclose(obstacle.height_at(inside), height, atol=1e-12)
+    beyond = obstacle.distance + np.array([start - 1e-3, end + 1e-3])
+    assert (obstacle.height_at(beyond) < height).all()
+
+
 def test_gap_leaves_its_walls_to_the_ground():
     gap = terrain.Gap(length=0.5, distance=1.0, depth=0.3)
     found = gap.height_at([1.0, 1.001, 1.499, 1.5], 20.0)

@@ -115,6 +115,24 @@ def test_a_state_brings_back_friction_and_drive_of_its_tracks(engine: EngineName
             assert driven() == other
 
 
+@pytest.mark.parametrize("engine", ["pybullet", "native"])
+def test_a_state_is_restored_to_the_bit_from_where_there_is_no_ground_near(engine: EngineName) -> None:
+    """What was found near a vehicle high up is not what is near it where it comes back to."""
+    with segtrack.World("fast", engine=engine) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="compliant")
+        robot.set_belt_speed(0.3, 0.2)
+        world.run(0.1)
+        saved = world.save()
+        world.run(0.02)
+        first = robot.state
+        robot.reset_base_pose((0.0, 0.0, 5.0), (0.0, 0.0, 0.0, 1.0))
+        world.run(0.004)
+        world.restore(saved)
+        world.run(0.02)
+        assert robot.state == first
+
+
 @pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4"])
 @pytest.mark.parametrize(
     ("vehicle", "course", "preset"),
