@@ -23,7 +23,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from segtrack.envs.network import Network, NetworkOrigin
+from segtrack.envs.policies import Network, NetworkOrigin
 from segtrack.envs.training import (
     CHECKPOINT,
     CURVE,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pybullet
 
-from segtrack.bullet.belts.chain_view import ChainView
+from segtrack.bullet.belts.chains import ChainView
 from segtrack.bullet.client import connection_required, require_body
 from segtrack.bullet.frames import (
     LoopGuard,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels
+from segtrack.chain.running_gear_arrays import RunningGearArrays, WheelContactParameters, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.chain.wheel_dynamics import (
@@ -18,7 +18,6 @@ from segtrack.chain.wheel_dynamics import (
     relative_velocity_at,
     wheel_kinematics,
 )
-from segtrack.chain.wheels import WheelContactParameters
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import add, arm, axis, cross, dot, row, sum_of

@@ -15,7 +15,7 @@ from segtrack.cli.output import JsonFlag, command, progress, say_written, show, 
 from segtrack.cli.vehicles import VehicleFile
 from segtrack.errors import InvalidValueError, MissingPackageError, finite
 from segtrack.files import check_file, write_csv
-from segtrack.reproduce.options import TrackModel
+from segtrack.reproduce.registry import TrackModel
 
 if TYPE_CHECKING:
     from segtrack.recording.recording import Recording

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.courses.course import Course, Setting, Start, Wall, Zone
-from segtrack.courses.file import CourseFile, Gate
-from segtrack.courses.layout import FloorPlace, Lane, LanePiece, Layout
+from segtrack.courses.file import CourseFile, FloorPlace, Gate, Lane, LanePiece, Layout
 from segtrack.courses.pieces import WALL_THICKNESS
 from segtrack.errors import Problem
 from segtrack.terrain import Obstacle, Plane, Platform, Soil, StaticBody, Terrain, find_soil

@@ -17,7 +17,7 @@ from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape,
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.path import Arc, BeltPath
-from segtrack.ground.parameters import ContactParameters, contact_parameters
+from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 
 GRAVITY = 9.81
 """For the weight that default stiffnesses follow from, whatever the world's is [m/s^2]."""

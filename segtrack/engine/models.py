@@ -15,7 +15,7 @@ from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescr
 from segtrack.engine.settling import Bodies
 from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
-from segtrack.geometry.rotation import quaternion_of
+from segtrack.geometry.mass import quaternion_of
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.

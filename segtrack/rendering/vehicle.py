@@ -15,8 +15,8 @@ from segtrack.description.frames import Frame, read_vector
 from segtrack.description.track import TrackSpec
 from segtrack.engine.track_models import Drawing, find_track_model
 from segtrack.geometry import solids as geometry
+from segtrack.geometry.mass import quaternion_of
 from segtrack.geometry.path import Arc, inner_outline, outer_outline
-from segtrack.geometry.rotation import quaternion_of
 from segtrack.rendering.look import (
     OnBelt,
     OnBodies,
@@ -27,8 +27,9 @@ from segtrack.rendering.look import (
     VehiclePose,
     VisiblePart,
 )
-from segtrack.rendering.materials import COLOURS, Colour
 from segtrack.rendering.mesh import (
+    COLOURS,
+    Colour,
     ColouredMesh,
     ball,
     box,

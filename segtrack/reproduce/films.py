@@ -18,8 +18,7 @@ from segtrack.experiments.climb_result import ClimbSetup
 from segtrack.experiments.timing import stopwatch, take_turns
 from segtrack.rendering import FRAME_RATE, SIZE, Film, View
 from segtrack.report.outcome import Outcome
-from segtrack.reproduce.options import Rounds
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Rounds, Session, runnable
 
 CLIMBS: tuple[Mapping[str, Any], ...] = (
     {"vehicle": "quince", "step": 0.24, "track_model": "segments"},

@@ -24,8 +24,7 @@ from segtrack.logs.steady.simulate import PARTS, UNIFORM
 from segtrack.logs.steady.table import DATA, SteadyTable
 from segtrack.report.outcome import Outcome
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
-from segtrack.reproduce.options import TrackModels
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Session, TrackModels, runnable
 from segtrack.world import resolve
 
 VEHICLE = "maxxii"

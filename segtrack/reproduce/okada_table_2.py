@@ -20,8 +20,7 @@ from segtrack.experiments.variants import without_segment
 from segtrack.report.outcome import Outcome
 from segtrack.report.style import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_2_SPEED
-from segtrack.reproduce.options import Rounds
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Rounds, Session, runnable
 from segtrack.terrain import Plane
 from segtrack.world import World
 

@@ -1,4 +1,4 @@
-"""Registry of the commands of `segtrack reproduce`; help and tables in documents are made from it."""
+"""Registry of the commands of `segtrack reproduce`, and the options that commands share."""
 
 from __future__ import annotations
 
@@ -7,10 +7,51 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
-from segtrack.errors import MissingPyBulletError
+import typer
+
+from segtrack.engine.track_models import describe_track_models
+from segtrack.errors import InvalidValueError, MissingPyBulletError
 from segtrack.world import resolve
+
+TrackModel = Annotated[
+    str | None,
+    typer.Option(help=f"{describe_track_models()}; the engine's first if not given.", show_default=False),
+]
+TrackModels = Annotated[
+    list[str] | None,
+    typer.Option("--track-model", help=f"{describe_track_models()}; may be repeated.", show_default=False),
+]
+EngineChoice = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed.",
+        show_default=False,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        help="Solver settings; PyBullet's are exact (1 ms), fast (4 ms) and coarse (10 ms).",
+        show_default=False,
+    ),
+]
+Rounds = Annotated[int, typer.Option(help="How often each takes its turn.", min=1)]
+
+
+def parse_numbers(option: str, text: str) -> tuple[float, ...]:
+    """Parse the value of an option that takes several numbers.
+
+    Raises:
+        InvalidValueError: The text is not numbers with commas between them.
+    """
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidValueError(option, "numbers with commas between them", text) from None
+
 
 if TYPE_CHECKING:
     from segtrack.report.outcome import Outcome

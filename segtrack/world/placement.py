@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
 from segtrack.engine.settling import SettleResult, settle
-from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.robot import Robot
+from segtrack.robot.track import angle_of, clip
 from segtrack.terrain import Terrain
 
 _SAMPLES = 41
@@ -53,6 +55,23 @@ def clearing_height(robot: Robot, terrains: Sequence[Terrain]) -> float:
     y = np.linspace(low[1], high[1], _SAMPLES)
     ground = float(np.max(height_of(terrains, *np.meshgrid(x, y)))) if terrains else 0.0
     return ground - low[2]
+
+
+def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | None) -> dict[str, float]:
+    """Angle of every flipper [rad], within its limits; 0 where none is given.
+
+    Raises:
+        UnknownNameError: There is no such flipper.
+        InvalidValueError: Not angles by name, or an angle is not finite.
+    """
+    if angles is not None and not isinstance(angles, Mapping):
+        raise InvalidValueError("flippers", "angles by name", angles)
+    given = {}
+    for name, angle in (angles or {}).items():
+        if name not in vehicle.flippers:
+            raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
+        given[name] = angle_of(name, angle)
+    return {name: clip(given.get(name, 0.0), *spec.limits) for name, spec in vehicle.flippers.items()}
 
 
 def heading_quaternion(yaw: float) -> tuple[float, float, float, float]:

@@ -21,9 +21,8 @@ from segtrack.description.belt_limits import MARGIN, longest_steps
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.errors import DivergedError
-from segtrack.ground.links import FrameMounts, add_mean_wrenches, place_frames
 from segtrack.ground.pack import pack_ground
-from segtrack.ground.parent_frames import ParentFrames
+from segtrack.ground.parent_frames import FrameMounts, ParentFrames, add_mean_wrenches, place_frames
 from segtrack.terrain import Terrain
 
 MAX_TIME_STEP = 0.01

@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 from segtrack.chain.stability import rounded_down
 from segtrack.description.track import Mount
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.rotation import rotation_of
-from segtrack.ground.links import LINK_STATE, FrameMounts, LinkMasses, compose_links, place_frames
-from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, ParentFrames
+from segtrack.geometry.mass import rotation_of
+from segtrack.ground.parent_frames import (
+    KINEMATIC,
+    LINK_STATE,
+    CompositeBody,
+    FrameMounts,
+    LinkMasses,
+    ParentFrames,
+    compose_links,
+    place_frames,
+)
 
 
 class EngineStep(NamedTuple):

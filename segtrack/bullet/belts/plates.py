@@ -28,9 +28,9 @@ from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
 from segtrack.description.track import ContactSpec, Mount, TrackSpec
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.loops import PlateLoop, plate_loop
 from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Line, normal_of, tangent_of
-from segtrack.geometry.plate_loop import PlateLoop, plate_loop
 from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
 
 _PITCH = 0.04

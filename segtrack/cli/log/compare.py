@@ -30,7 +30,7 @@ from segtrack.cli.output import (
     say_written,
 )
 from segtrack.errors import InvalidValueError, MissingPackageError
-from segtrack.reproduce.options import EngineChoice, TrackModel
+from segtrack.reproduce.registry import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated

@@ -68,6 +68,6 @@ def workers(jobs: int | None, over_ray: bool) -> Iterator[Pool]:
         with Workers(jobs) as pool:
             yield pool
         return
-    from segtrack.experiments.ray_workers import RayWorkers
+    from segtrack.experiments.parallel import RayWorkers
 
     yield RayWorkers()

@@ -18,7 +18,7 @@ from segtrack.cli.output import (
     words,
 )
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.reproduce.options import EngineChoice, TrackModel
+from segtrack.reproduce.registry import EngineChoice, TrackModel
 
 EXAMPLE_CLIMBS = "okada"
 
