@@ -20,14 +20,7 @@ from segtrack.envs.rewards import Reward
 from segtrack.envs.sensors import Actuators, FlipperGroups, ObservationKind, Sensors, check_belt_speed
 from segtrack.envs.task import FAILURES, Task, TaskState, check_task, reach_of
 from segtrack.envs.tasks import find_task
-from segtrack.errors import (
-    DivergedError,
-    InvalidValueError,
-    NotReadyError,
-    Phrase,
-    UnknownNameError,
-    finite,
-)
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, Phrase, UnknownNameError, finite
 from segtrack.world import resolve
 
 _MODES = ("human", "rgb_array")

@@ -190,11 +190,7 @@ PARTS: dict[str, ObservationPart] = {
         "m/s", "body", lambda own: "xyz", lambda own: 2.0, lambda s: s.to_world.T @ s.now.state.velocity
     ),
     "belt_speed": ObservationPart(
-        "m/s",
-        "track",
-        lambda own: ("left", "right"),
-        lambda own: 2 * _top_speed(own),
-        _belt_speeds,
+        "m/s", "track", lambda own: ("left", "right"), lambda own: 2 * _top_speed(own), _belt_speeds
     ),
     "belt_force": ObservationPart(
         "N",

@@ -61,10 +61,7 @@ def max_stable_sub_step(
 
 
 def is_stable(
-    sub_step: float,
-    masses: NDArray[np.float64],
-    stiffness: NDArray[np.float64],
-    damping: NDArray[np.float64],
+    sub_step: float, masses: NDArray[np.float64], stiffness: NDArray[np.float64], damping: NDArray[np.float64]
 ) -> bool:
     """Return whether a body of `masses` (k,) is stable at a sub-step [s] under bounds (k, k)."""
     left = 4 * np.diag(masses) - 2 * sub_step * damping - sub_step**2 * stiffness

@@ -242,11 +242,7 @@ class _Attempt:
 
 
 def _real_time_factors(elapsed: list[float]) -> list[float]:
-    """Real-time factor of each whole window, or of what there is; 0 for nothing.
-
-    Args:
-        elapsed: Wall time that each sample took [s].
-    """
+    """Real-time factor of each whole window, or of what there is; 0 for nothing."""
     samples = round(WINDOW / SAMPLE_TIME)
     windows = [elapsed[i : i + samples] for i in range(0, len(elapsed) - samples + 1, samples)] or [elapsed]
     return [len(window) * SAMPLE_TIME / sum(window) if window else 0.0 for window in windows]

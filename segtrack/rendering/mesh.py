@@ -231,7 +231,8 @@ def ground_mesh(terrains: Iterable[Terrain]) -> ColouredMesh:
             if not soft:
                 _paint_obstacle(mesh)
             lowest = mesh.points[:, 2].min()
-            if _is_upright(solid) and lowest <= -FLOOR_DEPTH / 2:
+            is_upright = isinstance(solid, Prism) or (isinstance(solid, Box) and solid.quaternion == UPRIGHT)
+            if is_upright and lowest <= -FLOOR_DEPTH / 2:
                 mesh.points[mesh.points[:, 2] <= lowest + 1e-6, 2] -= _DEEP
     return join(meshes)
 
@@ -250,12 +251,6 @@ def _paint_obstacle(mesh: ColouredMesh) -> None:
     share = np.clip(off / _FULL_RISE, 0.0, 1.0)[:, None]
     floor, obstacle = np.array(COLOURS["floor"]), np.array(COLOURS["obstacle"])
     mesh.colours[:] = floor + (obstacle - floor) * share
-
-
-def _is_upright(solid: Solid) -> bool:
-    """Whether a solid's lower side is level."""
-    upright_box = isinstance(solid, Box) and solid.quaternion == UPRIGHT
-    return upright_box or isinstance(solid, Prism)
 
 
 def _mesh(solid: Solid, colour: Colour) -> ColouredMesh:

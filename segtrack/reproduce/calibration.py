@@ -222,12 +222,6 @@ def run(
     session.rename(f"calibration-{logged}-{fitted}")
     with Workers(jobs) as pool, session.progress("fitting", 1.0) as advance:
         proof = run_proof(
-            logged,
-            fitted,
-            seed=seed,
-            pool=pool,
-            folder=session.folder,
-            resume=resume,
-            on_share=advance,
+            logged, fitted, seed=seed, pool=pool, folder=session.folder, resume=resume, on_share=advance
         )
     return fit_outcome(proof.fit, proof.truth)

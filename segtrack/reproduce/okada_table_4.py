@@ -19,23 +19,14 @@ from segtrack.experiments.variants import with_contact
 from segtrack.report.climb_figure import draw_snapshot
 from segtrack.report.outcome import Outcome
 from segtrack.report.style import new_figure
-from segtrack.reproduce.okada_cases import TABLE_4, VEHICLE, Table4, case_setup, run_table_4
+from segtrack.reproduce.okada_cases import TABLE_4, VEHICLE, Table4, case_setup, ending, run_table_4
 from segtrack.reproduce.okada_map import Table4Map, climb_count, run_map
 from segtrack.reproduce.registry import EngineChoice, Preset, Session, TrackModel
 
 TRACK_MODEL = "compliant"
 TIME_STEPS = (5e-4, 1e-3, 2e-3)
 """Time steps with the default stiffness [s]."""
-STIFFNESSES = {
-    2.5e3: 1e-3,
-    5e3: 1e-3,
-    1e4: 1e-3,
-    2e4: 1e-3,
-    4e4: 1e-3,
-    8e4: 1e-3,
-    1.6e5: 5e-4,
-    3.2e5: 2.5e-4,
-}
+STIFFNESSES = {2.5e3: 1e-3, 5e3: 1e-3, 1e4: 1e-3, 2e4: 1e-3, 4e4: 1e-3, 8e4: 1e-3, 1.6e5: 5e-4, 3.2e5: 2.5e-4}
 """Time step that each stiffness of a grouser [N/m] allows [s]."""
 _DAMPING_TIME = 2.2e-3
 """Damping over stiffness [s], as with the default."""
@@ -67,11 +58,6 @@ class BandRow:
         }
 
 
-def row_count() -> int:
-    """Return the number of rows."""
-    return len(TIME_STEPS) + len(STIFFNESSES)
-
-
 def run_band(on_done: Callable[[], object] | None = None) -> tuple[BandRow, ...]:
     """Drive the six cases for each row, rows in processes of their own.
 
@@ -100,7 +86,7 @@ def _run_row(row: tuple[float | None, float]) -> BandRow:
 
 def map_band(session: Session) -> Outcome:
     """Drive the six cases with compliant belts over time steps and stiffness."""
-    with session.counting("climbing", row_count()) as done:
+    with session.counting("climbing", len(TIME_STEPS) + len(STIFFNESSES)) as done:
         rows = run_band(done)
     records = [row.record() for row in rows]
     return Outcome(band_table(rows), {"rows": records}, {"band.csv": records})
@@ -216,15 +202,11 @@ def table_4(result: Table4) -> Table:
             f"{line.step * 1000:.0f}",
             f"{climb.outcome}, {climb.duration:.1f} s",
             f"{math.degrees(climb.max_pitch):.1f}",
-            _passed(line.real),
-            _passed(line.simulation),
+            ending(line.real),
+            ending(line.simulation),
             "[green]yes[/green]" if case.match else "[red]no[/red]",
         )
     return table
-
-
-def _passed(success: bool) -> str:
-    return "climbed" if success else "failed"
 
 
 def draw_table_4(table: Table4) -> Figure:
@@ -239,7 +221,6 @@ def draw_table_4(table: Table4) -> Figure:
         axes = figure.add_subplot(cells[i // 3, i % 3])
         draw_snapshot(axes, case.climb, len(case.climb.trajectory.times) - 1)
         line = case.published
-        real = "climbed" if line.real else "failed"
-        setting = f"{line.front_sub_track_deg:.0f} deg, {line.step * 1000:.0f} mm"
-        axes.set_title(f"{setting}: {case.climb.outcome} (robot: {real})", loc="left", fontsize=11)
+        title = f"{line}: {case.climb.outcome} (robot: {ending(line.real)})"
+        axes.set_title(title, loc="left", fontsize=11)
     return figure

@@ -14,28 +14,11 @@ obstacle begins; lengths run along x, widths along y.
 """
 
 from segtrack.terrain.base import FlatGround, LevelTop, Obstacle, Outline, Terrain, profile
-from segtrack.terrain.blocks import (
-    Boxes,
-    ConfinedSpace,
-    GroundBox,
-    Hurdle,
-    KRails,
-    Platform,
-    Stairs,
-    Step,
-)
+from segtrack.terrain.blocks import Boxes, ConfinedSpace, GroundBox, Hurdle, KRails, Platform, Stairs, Step
 from segtrack.terrain.fields import ContinuousRamps, CrossingRamps, PatternedStepField, StepField
 from segtrack.terrain.from_pybullet import from_pybullet
 from segtrack.terrain.plane import Gap, Plane, TrapezoidDitch
-from segtrack.terrain.slopes import (
-    Bed,
-    HalfRound,
-    PlatformGap,
-    Ramp,
-    Ridge,
-    TrapezoidBarrier,
-    Waves,
-)
+from segtrack.terrain.slopes import Bed, HalfRound, PlatformGap, Ramp, Ridge, TrapezoidBarrier, Waves
 from segtrack.terrain.soil import Soil, find_soil, published_soils
 from segtrack.terrain.surfaces import Heightfield, Mesh, StaticBody
 

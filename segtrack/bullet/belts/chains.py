@@ -243,15 +243,7 @@ class ChainBeltGroup(BeltGroup):
         return [belt.read() for belt in self._belts]
 
     def advance(self, damping_rate: float) -> None:
-        """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle.
-
-        Args:
-            damping_rate: Rate at which velocities decay besides [1/s].
-
-        Raises:
-            DivergedError: A link is lost.
-            InvalidValueError: PyBullet's time step is too long, or divided.
-        """
+        """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle."""
         duration, gravity, sub_steps = next_step(self._client, MAX_TIME_STEP, "link chains")
         if sub_steps > 1:
             raise InvalidValueError("numSubSteps of the client", "at most 1 with link chains", sub_steps)

@@ -138,15 +138,7 @@ class CompliantBeltGroup(BeltGroup):
         return self._frames
 
     def advance(self, damping_rate: float) -> None:
-        """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle.
-
-        Args:
-            damping_rate: Rate at which velocities decay besides [1/s].
-
-        Raises:
-            DivergedError: A force is not finite.
-            InvalidValueError: PyBullet's time step is too long.
-        """
+        """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
         duration, gravity, _ = next_step(self._client, self._longest, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)

@@ -94,11 +94,7 @@ class ParentLinks:
         if self._joints:
             # Without forward kinematics the poses are those before the last step.
             states = pybullet.getLinkStates(
-                body,
-                self._joints,
-                computeLinkVelocity=1,
-                computeForwardKinematics=1,
-                physicsClientId=client,
+                body, self._joints, computeLinkVelocity=1, computeForwardKinematics=1, physicsClientId=client
             )
             for state in states:
                 numbers += (*state[0], *state[1], *state[6], *state[7])
