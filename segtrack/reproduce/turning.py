@@ -211,13 +211,13 @@ def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
         axes.set_ylim(bottom=0)
         axes.grid(axis="y", alpha=0.25)
     panels[-1].set_xticks(range(len(vehicles)), [name.replace(", ", ",\n") for name in vehicles])
-    own = {"marker": "_", "markersize": 14, "color": "black", "label": "planar friction under these loads"}
-    marks = [
-        *({"marker": "o", "color": SEGMENT_COLOURS[i], "label": model} for i, model in enumerate(models)),
-        own,
+    handles = [
+        *(Line2D([], [], marker="o", ls="", color=SEGMENT_COLOURS[i], label=m) for i, m in enumerate(models)),
+        Line2D(
+            [], [], marker="_", markersize=14, ls="", c="black", label="planar friction under these loads"
+        ),
+        Line2D([], [], linestyle="--", color="black", label="uniform pressure"),
     ]
-    handles = [Line2D([], [], linestyle="", **mark) for mark in marks]
-    handles.append(Line2D([], [], linestyle="--", color="black", label="uniform pressure"))
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
