@@ -11,11 +11,7 @@ from segtrack.envs import Environment
 from segtrack.envs.policies import make_policy
 
 
-def main(
-    headless: bool = False,
-    height: float = 0.36,
-    picture: Picture = None,
-) -> None:
+def main(headless: bool = False, height: float = 0.36, picture: Picture = None) -> None:
     """Drive one episode of StepClimb with the policy that comes with segtrack."""
     mode = "rgb_array" if picture is not None else None if headless else "human"
     env = Environment("StepClimb", render_mode=mode, height=height)

@@ -36,11 +36,7 @@ COLUMNS, TILE = 4, (240, 136)
 """Tiles in a row of the picture, and the size of each [pixels]."""
 
 
-def main(
-    headless: bool = False,
-    seconds: float = 8.0,
-    picture: Picture = None,
-) -> None:
+def main(headless: bool = False, seconds: float = 8.0, picture: Picture = None) -> None:
     """Drive over each terrain in turn."""
     tiles = []
     for name, course in COURSES.items():

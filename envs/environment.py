@@ -13,22 +13,14 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
-from segtrack.envs.actions import Actuators, FlipperGroups, check_belt_speed
 from segtrack.envs.episode import Episode, EpisodeWorld
 from segtrack.envs.observation import Scan
 from segtrack.envs.parameters import check_values, robot_parameters, sample_values
 from segtrack.envs.rewards import Reward
-from segtrack.envs.sensors import ObservationKind, Sensors
+from segtrack.envs.sensors import Actuators, FlipperGroups, ObservationKind, Sensors, check_belt_speed
 from segtrack.envs.task import FAILURES, Task, TaskState, check_task, reach_of
 from segtrack.envs.tasks import find_task
-from segtrack.errors import (
-    DivergedError,
-    InvalidValueError,
-    NotReadyError,
-    Phrase,
-    UnknownNameError,
-    finite,
-)
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, Phrase, UnknownNameError, finite
 from segtrack.world import resolve
 
 _MODES = ("human", "rgb_array")
@@ -200,7 +192,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Act for one control step.
 
         Args:
-            action: Action (n,), in [-1, 1], see `segtrack.envs.actions`.
+            action: Action (n,), in [-1, 1], see `segtrack.envs.sensors`.
 
         Returns:
             Observation, reward, termination (success, tipped over, fallen, off the course), truncation

@@ -23,7 +23,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from segtrack.envs.network import Network, NetworkOrigin
+from segtrack.envs.policies import Network, NetworkOrigin
 from segtrack.envs.training import (
     CHECKPOINT,
     CURVE,
@@ -122,11 +122,7 @@ def _rollout(settings: TrainingSettings) -> int:
 
 
 def _load(settings: TrainingSettings, folder: Path, venv: SubprocVecEnv) -> PPO:
-    """The model as it was kept, with random numbers of its own from here on.
-
-    Raises:
-        FileAccessError: It cannot be read.
-    """
+    """The model as it was kept, with random numbers of its own from here on."""
     path = folder / CHECKPOINT
     changed: dict[str, Any] = {"tensorboard_log": str(folder / _TENSORBOARD), "n_steps": _rollout(settings)}
     try:
@@ -262,11 +258,7 @@ class _Log(BaseCallback):
 
 
 def _read_curve(path: Path) -> list[dict[str, float]]:
-    """The rows of an earlier run.
-
-    Raises:
-        FileAccessError: It is damaged.
-    """
+    """The rows of an earlier run."""
     if not path.is_file():
         return []
     try:

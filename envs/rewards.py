@@ -51,9 +51,7 @@ TERMS: dict[str, Term] = {
     ),
     "time": Term(0.2, "-1 a second", lambda step: -step.period),
     "lateral": Term(
-        0.5,
-        "-(distance to the path [m]) a second",
-        lambda step: -abs(step.now.place.lateral) * step.period,
+        0.5, "-(distance to the path [m]) a second", lambda step: -abs(step.now.place.lateral) * step.period
     ),
     "heading": Term(
         0.2,

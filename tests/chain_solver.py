@@ -56,7 +56,7 @@ class ChainSolver:
         Args:
             state: State of the solver's chain.
             count: Number of sub-steps.
-            damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.engine.settling`.
+            damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`.
 
         Raises:
             InvalidValueError: The state has another number of shoes.

@@ -72,7 +72,6 @@ OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 EXTRAS = {
     "segtrack.envs.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
-    "segtrack.experiments.ray_workers": "ray",
     "segtrack.station.window.controls": "pygame",
     "segtrack.station.window.loop": "pygame",
     "segtrack.station.page": "nicegui",
@@ -234,7 +233,7 @@ def test_geometry_and_terrain_run_without_an_engine():
     program = (
         "import sys; sys.modules['pybullet'] = None; sys.modules['segtrack'] = type(sys)('segtrack');"
         f"sys.modules['segtrack'].__path__ = [{str(ROOT)!r}];"
-        "import segtrack.geometry.seam, segtrack.geometry.pulleys, segtrack.terrain, segtrack.description, "
+        "import segtrack.geometry.links, segtrack.geometry.loops, segtrack.terrain, segtrack.description, "
         "segtrack.engine.drive; assert segtrack.description.load_vehicle('quince').name == 'quince'"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd="/").returncode == 0

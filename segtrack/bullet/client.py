@@ -136,21 +136,7 @@ def require_body(client: int, what: str, body: int) -> None:
 
 
 def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:
-    """Give a client the solver settings that segtrack's numbers hold for, and make its contacts reproducible.
-
-    Args:
-        client: A `BulletClient`, a client id, or the module `pybullet`.
-        preset_name: `exact` (1 ms), `fast` (4 ms) or `coarse` (10 ms).
-        time_step: Instead of the preset's [s].
-
-    Returns:
-        The time step [s].
-
-    Raises:
-        UnknownNameError: No such preset.
-        InvalidValueError: A time step that is not positive and finite.
-        DisconnectedError: The client is not connected.
-    """
+    """Give a client its solver settings and make its contacts reproducible; see `segtrack.configure`."""
     if preset_name not in PRESETS:
         raise UnknownNameError("solver preset", preset_name, PRESETS)
     solver = PRESETS[preset_name]

@@ -179,11 +179,7 @@ class BulletEngine(Engine):
         return state
 
     def restore(self, state: BulletState) -> None:
-        """Go back to a saved state, to the bit.
-
-        Raises:
-            InvalidValueError: Bodies came or went since.
-        """
+        """Go back to a saved state, to the bit."""
         self._must_be_connected("restore a state")
         if state.bodies != self.client.getNumBodies() or len(state.vehicles) != len(self._vehicles):
             got = Phrase(f"{self.client.getNumBodies()}")

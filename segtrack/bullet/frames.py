@@ -25,9 +25,9 @@ def link_motion(client: int, body: int, link: int) -> FrameMotion:
         if link == -1:
             center, inertial = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)
             velocity, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
-            position, orientation = pybullet.multiplyTransforms(
-                center, inertial, *_frame_in_inertial(client, body)
-            )
+            info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
+            frame = pybullet.invertTransform(info[3], info[4])
+            position, orientation = pybullet.multiplyTransforms(center, inertial, *frame)
         else:
             # Without forward kinematics the pose is that before the last step.
             state = pybullet.getLinkState(
@@ -73,10 +73,7 @@ def scale_velocities(client: int, moving_joints: Mapping[int, Sequence[int]], fa
     for body, joints in moving_joints.items():
         linear, angular = pybullet.getBaseVelocity(body, physicsClientId=client)
         pybullet.resetBaseVelocity(
-            body,
-            [factor * v for v in linear],
-            [factor * v for v in angular],
-            physicsClientId=client,
+            body, [factor * v for v in linear], [factor * v for v in angular], physicsClientId=client
         )
         if joints:
             states = pybullet.getJointStates(body, joints, physicsClientId=client)
@@ -93,11 +90,6 @@ def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
     """Three numbers as a tuple of plain floats."""
     x, y, z = array.tolist()
     return x, y, z
-
-
-def _frame_in_inertial(client: int, body: int) -> tuple[Sequence[float], Sequence[float]]:
-    info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
-    return pybullet.invertTransform(info[3], info[4])
 
 
 def read_belt_contacts(

@@ -18,12 +18,7 @@ from segtrack.description.belt_limits import segments_problems
 from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.engine.track_models import find_track_model
-from segtrack.errors import (
-    FileAccessError,
-    InvalidValueError,
-    SegtrackError,
-    VehicleFileError,
-)
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, VehicleFileError
 
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER
 

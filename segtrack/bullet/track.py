@@ -84,42 +84,23 @@ class BulletTrack(TrackModel):
 
     @property
     def chain_design(self) -> TrackDesign:
-        """Design of the link chain: shoes, bushings and wheels.
-
-        Raises:
-            NotReadyError: Not a link chain.
-        """
+        """Design of the link chain: shoes, bushings and wheels."""
         return super().chain_design if self.belt.chain is None else self.belt.chain.design
 
     def read_chain(self) -> ChainReading:
-        """Return per-shoe tension, contact and slip, after the latest step.
-
-        Raises:
-            NotReadyError: Not a link chain.
-            DisconnectedError: The client is gone.
-        """
+        """Return per-shoe tension, contact and slip, after the latest step."""
         with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
             reading = self.belt.read_chain()
         return super().read_chain() if reading is None else reading
 
     def read_chain_pose(self) -> ChainPose:
-        """Return the poses of shoes and wheels of the link chain.
-
-        Raises:
-            NotReadyError: Not a link chain.
-            DisconnectedError: The client is gone.
-        """
+        """Return the poses of shoes and wheels of the link chain."""
         with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
             pose = self.belt.read_chain_pose()
         return super().read_chain_pose() if pose is None else pose
 
     def read_grousers(self) -> GrouserReading:
-        """Return per-grouser load, slip and sinkage, after the latest step.
-
-        Raises:
-            NotReadyError: PyBullet finds the contacts.
-            DisconnectedError: The client is gone.
-        """
+        """Return per-grouser load, slip and sinkage, after the latest step."""
         with connection_required(self._client, f"read the grousers of {self.mounted.name}", self._body):
             reading = self.belt.read_grousers()
         return super().read_grousers() if reading is None else reading

@@ -1,4 +1,4 @@
-"""A vehicle as URDF text: the body's links, flippers, and the links of its tracks.
+"""A vehicle as URDF text: the links of body, flippers and tracks, with their masses and inertias.
 
 PyBullet's parser stops at lines longer than 1,024 characters, so every tag stands
 on a line of its own.
@@ -18,22 +18,107 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from segtrack.bullet.urdf_inertia import (
-    InertialParent,
-    balance_inertia,
-    fill_massless_links,
-    number_text,
-    refuse_bad_inertia,
-    set_inertial,
-    subtract_reflected_mass,
+from segtrack.description.frames import (
+    Frame,
+    link_frames,
+    link_masses,
+    read_inertial,
+    read_tensor,
+    weighing_links,
 )
 from segtrack.description.track import TrackSpec
 from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.mass import MassProperties
-from segtrack.geometry.rotation import rotation_of, rpy_of
+from segtrack.geometry.mass import MassProperties, rotation_of, rpy_of, uniform_belt
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
+
+_NEGLIGIBLE = MassProperties.of(1e-6, (0.0, 0.0, 0.0), 1e-9 * np.eye(3))
+"""Mass properties for a user's link without a mass, to which PyBullet would give 1 kg."""
+
+
+@dataclass(frozen=True)
+class InertialParent:
+    """URDF link whose inertia carries a track: its parent, or the link that the parent is fixed to.
+
+    Attributes:
+        link: The link.
+        frame: Frame of the track's parent in that of the link; None if they are the same link.
+    """
+
+    link: Element
+    frame: Frame | None
+
+    @classmethod
+    def of(cls, robot: Element, parent: str) -> InertialParent:
+        """Find the link whose inertia carries a track that is mounted on a link."""
+        name = weighing_links(robot)[parent]
+        assert name is not None, "a description's tracks are on links with a mass, or fixed to one"
+        frames = link_frames(robot)
+        return cls(_link(robot, name), None if name == parent else frames[parent].seen_from(frames[name]))
+
+    def seen(self, spec: TrackSpec, properties: MassProperties) -> MassProperties:
+        """The properties of a track's part, given in the track frame, in the link's frame."""
+        seen = properties.transformed(rotation_of(spec.mount.rpy), np.asarray(spec.mount.xyz))
+        return seen if self.frame is None else seen.transformed(self.frame.rotation, self.frame.origin)
+
+
+def subtract_reflected_mass(carrier: InertialParent, spec: TrackSpec) -> None:
+    """Move the drive's reflected mass from what carries the track to the belt.
+
+    The carrier keeps the shape of its inertia, and the vehicle its mass and centre of mass.
+    """
+    element = carrier.link
+    reflected = carrier.seen(spec, uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass))
+    own = read_inertial(element)
+    mass = own.mass - reflected.mass
+    assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
+    center, inertia = (own.first_moment - reflected.first_moment) / mass, own.inertia * mass / own.mass
+    set_inertial(element, MassProperties.of(mass, center, inertia))
+
+
+def balance_inertia(carrier: InertialParent, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
+    """Give what carries a track what a track's links leave out of the properties of a uniform belt."""
+    belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
+    for link in links:
+        belt = belt - link.properties
+    set_inertial(carrier.link, read_inertial(carrier.link) + carrier.seen(spec, belt))
+
+
+def refuse_bad_inertia(robot: Element) -> None:
+    """Refuse what Bullet would silently replace by no inertia at all."""
+    for link in robot.iterfind("link"):
+        # As the file has it: what rounding adds about another point could refuse a thin plate.
+        smallest, middle, largest = np.linalg.eigvalsh(read_tensor(link.find("inertial")))
+        if smallest <= 0 or largest > smallest + middle:
+            what = f"principal moments of inertia of link {link.get('name')} [kg m^2]"
+            got = Phrase(", ".join(f"{moment:.3g}" for moment in (smallest, middle, largest)))
+            raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
+
+
+def set_inertial(link: Element, properties: MassProperties) -> None:
+    """Set a link's inertial; what it had is replaced."""
+    for old in link.findall("inertial"):
+        link.remove(old)
+    element = Element("inertial")
+    link.insert(0, element)
+    SubElement(element, "origin", xyz=number_text(properties.center), rpy="0 0 0")
+    SubElement(element, "mass", value=number_text([properties.mass]))
+    inertia = np.where(np.abs(properties.inertia) < 1e-12, 0.0, properties.inertia)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+    values = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
+    SubElement(element, "inertia", {key: number_text([value]) for key, value in values.items()})
+
+
+def number_text(values: Iterable[float]) -> str:
+    """Numbers of a URDF's attribute."""
+    return " ".join(f"{value:.12g}" for value in values)
+
+
+def _link(robot: Element, name: str) -> Element:
+    return next(link for link in robot.iterfind("link") if link.get("name") == name)
+
 
 _BODY_COLOUR = "0.85 0.45 0.12 1"
 _TRACK_COLOUR = "0.16 0.17 0.19 1"
@@ -92,7 +177,9 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
         _add_flipper(robot, name, flipper)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
     carriers = {name: InertialParent.of(robot, parent) for name, parent in parents.items()}
-    fill_massless_links(robot)
+    for name, mass in link_masses(robot).items():
+        if mass == 0:
+            set_inertial(_link(robot, name), _NEGLIGIBLE)
     for mounted in vehicle.mounted_tracks():
         subtract_reflected_mass(carriers[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
@@ -128,13 +215,9 @@ def _add_flipper(robot: Element, name: str, flipper: FlipperSpec) -> None:
     _attach(joint, parent_link(robot, flipper.mount.parent), name, flipper.mount.xyz, flipper.mount.rpy)
     SubElement(joint, "axis", xyz=f"0 {flipper.raise_axis} 0")
     low, high = flipper.limits
+    limit = {"lower": low, "upper": high, "effort": flipper.max_torque}
     SubElement(
-        joint,
-        "limit",
-        lower=number_text([low]),
-        upper=number_text([high]),
-        effort=number_text([flipper.max_torque]),
-        velocity=_UNLIMITED,
+        joint, "limit", {key: number_text([value]) for key, value in limit.items()}, velocity=_UNLIMITED
     )
 
 
@@ -174,9 +257,8 @@ def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[s
             case Cylinder(radius, length):
                 # A URDF cylinder lies along z; ours lies along y.
                 SubElement(geometry, "cylinder", radius=number_text([radius]), length=number_text([length]))
-                angles = rpy_of(
-                    rotation_of((0.0, placed.heading, 0.0)) @ rotation_of((math.pi / 2, 0.0, 0.0))
-                )
+                lying = rotation_of((math.pi / 2, 0.0, 0.0))
+                angles = rpy_of(rotation_of((0.0, placed.heading, 0.0)) @ lying)
             case Hull() as hull:
                 SubElement(geometry, "mesh", filename=_mesh_file(hull, meshes))
         SubElement(element, "origin", xyz=number_text((placed.x, 0.0, placed.z)), rpy=number_text(angles))
@@ -189,10 +271,7 @@ def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[s
 def _mesh_file(hull: Hull, meshes: dict[str, str]) -> str:
     """The OBJ file of a hull, written once however many grousers share it."""
     text = _obj(hull)
-    for file, existing in meshes.items():
-        if existing == text:
-            return file
-    file = f"grouser_{len(meshes)}.obj"
+    file = next((file for file, known in meshes.items() if known == text), f"grouser_{len(meshes)}.obj")
     meshes[file] = text
     return file
 

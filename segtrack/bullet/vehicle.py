@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pybullet
 
-from segtrack.bullet.belts.chain_view import ChainView
+from segtrack.bullet.belts.chains import ChainView
 from segtrack.bullet.client import connection_required, require_body
 from segtrack.bullet.frames import (
     LoopGuard,
@@ -70,7 +70,12 @@ class BulletVehicle(VehicleModel):
         self._guard = LoopGuard(client, self.body_ids, description.name)
         self.tracks = tuple(BulletTrack(client, belt, self._guard) for belt in loaded.belts)
         self.flippers = tuple(
-            BulletFlipper(client, self.body_id, flipper, self._tracks_on_flipper(flipper.name))
+            BulletFlipper(
+                client,
+                self.body_id,
+                flipper,
+                [track for track in self.tracks if track.mounted.flipper == flipper.name],
+            )
             for flipper in loaded.flippers
         )
         self._lags = any(track.mounted.spec.drive.lag > 0 for track in self.tracks)
@@ -145,24 +150,14 @@ class BulletVehicle(VehicleModel):
         return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
-        """Set the body frame's pose in the world, at rest; joints stay as they are.
-
-        Args:
-            position: (3,) [m].
-            orientation: Unit quaternion (x, y, z, w).
-        """
+        """Set the body frame's pose in the world, at rest; joints stay as they are."""
         with connection_required(self.physics_client_id, f"place {self.description.name}", self.body_id):
             place_base(self.physics_client_id, self.body_id, position, orientation)
         for track in self.tracks:
             track.reset_to_mount()
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
-        """Apply a force to the body in each step from now on, until it is set again.
-
-        Args:
-            force: Force in the world (3,) [N]; zero ends it.
-            point: Point of action, fixed in the world (3,) [m].
-        """
+        """Apply a force to the body in each step from now on, until it is set again."""
         self._force = (tuple(force), tuple(point)) if any(force) else None
 
     def before_step(self) -> None:
@@ -288,6 +283,3 @@ class BulletVehicle(VehicleModel):
         """Duration of PyBullet's next step [s]."""
         engine = pybullet.getPhysicsEngineParameters(physicsClientId=self.physics_client_id)
         return float(engine["fixedTimeStep"])
-
-    def _tracks_on_flipper(self, flipper: str) -> list[BulletTrack]:
-        return [track for track in self.tracks if track.mounted.flipper == flipper]

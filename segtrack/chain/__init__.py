@@ -10,7 +10,7 @@ Shoes are numbered in the order in which the belt runs. A joint holds the pin of
 bushing of the next.
 
 - `shoes`, `shoe_state`, `shoe_dynamics`: shoes and their joints, their state, their sub-step
-- `running_gear`, `wheels`, `sprocket`, `wheel_...`: sprocket, idler, road wheels, support rollers
+- `running_gear`, `sprocket`, `wheel_...`: sprocket, idler, road wheels, support rollers
 - `shoe_contact`: shoes on the terrain of `segtrack.ground`
 - `design`: what a track consists of; `stability`: the largest sub-step that it bears
 - `track`: a track's state, to save, restore and assemble

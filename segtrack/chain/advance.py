@@ -59,7 +59,7 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
     Without gravity and terrain, on kinematic parent links, with velocities damped (see
-    `segtrack.engine.settling`). From then on `TrackChain.assemble` starts from the state that is found.
+    `segtrack.world.placement`). From then on `TrackChain.assemble` starts from the state that is found.
 
     Raises:
         InvalidValueError: A chain fails under its tensioner.
@@ -110,7 +110,7 @@ def advance_tracks(
         commands: Command to each track's drive.
         vehicle: All links as one rigid body.
         duration: Step [s].
-        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.engine.settling`.
+        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`.
 
     Returns:
         Load of each track on each of its parent links.

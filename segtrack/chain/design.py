@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 
 from segtrack.chain.running_gear import RunningGear
 from segtrack.chain.shoes import Chain
-from segtrack.chain.stability import MARGIN, is_stable, joint_bounds, max_stable_sub_step
-from segtrack.chain.wheel_bounds import contact_splits, rolling_bounds
-from segtrack.ground.parameters import ContactParameters
+from segtrack.chain.stability import (
+    MARGIN,
+    contact_splits,
+    is_stable,
+    joint_bounds,
+    max_stable_sub_step,
+    rolling_bounds,
+)
+from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.tread import Tread, ground_bounds
 
 _BISECTIONS = 30

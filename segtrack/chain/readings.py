@@ -154,6 +154,7 @@ def read_track(
     add_terrain_contacts(found, frames, loads, 0.0)
     force = shoe_loads.normal_forces
     footings = _footings(design, shoe_loads)
+    plates = np.array([tread.length * tread.width for tread in design.treads])
     points = shoe_loads.deepest_points + np.arange(chain.count) * found.treads.contact_points.shape[1]
     deepest = shoe_loads.deepest_points != NONE
     wheels, slides = running_gear.wheels, running_gear.state.slide_positions
@@ -166,7 +167,7 @@ def read_track(
         tension=joint_tension(chain, frames, loads.pin_forces),
         pin_force=np.linalg.norm(loads.pin_forces, axis=1),
         ground_force=force,
-        pressure=force / _areas(design),
+        pressure=force / plates[design.kinds],
         sinkage=shoe_loads.sinkages,
         footing=np.array([footing.face for footing in footings]),
         footing_width=np.array([footing.width for footing in footings]),
@@ -186,11 +187,6 @@ def read_track(
         drive_speed=float(running_gear.state.speeds[driven] - turning),
         idler_slide=float(slides[wheels.slide_masses > 0].sum()),
     )
-
-
-def _areas(design: TrackDesign) -> NDArray[np.float64]:
-    """Plate length times width of each shoe (n,) [m^2]."""
-    return np.array([tread.length * tread.width for tread in design.treads])[design.kinds]
 
 
 def _footings(design: TrackDesign, loads: ShoeContactLoads) -> list[Footing]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
-from segtrack.ground.parameters import check
+from segtrack.ground.contact_laws import check
 
 Vector = tuple[float, float, float]
 
@@ -193,21 +193,7 @@ class Chain:
     @cached_property
     def constants(self) -> Constants:
         """Shoe and bushing for kernels."""
-        shoe, bushing = self.shoe, self.bushing
-        return Constants(
-            mass=shoe.mass,
-            inertia=shoe.inertia,
-            bushing_position=shoe.bushing_position,
-            pin_position=shoe.pin_position,
-            stiffness=bushing.stiffness,
-            damping=bushing.damping,
-            conical_stiffness=bushing.conical_stiffness,
-            conical_damping=bushing.conical_damping,
-            pin_damping=bushing.pin_damping,
-            back_bend=bushing.back_bend,
-            stop_stiffness=bushing.stop_stiffness,
-            stop_damping=bushing.stop_damping,
-        )
+        return Constants(**vars(self.shoe), **vars(self.bushing))
 
     @cached_property
     def joints(self) -> Joints:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from segtrack.chain.running_gear_arrays import Teeth
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
-from segtrack.ground.parameters import read_number
+from segtrack.ground.contact_laws import read_number
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,7 @@ class Sprocket:
         pressure_angle: float = math.radians(30),
         height: float | None = None,
         clearance: float = 0.0,
-        damping: float = 0.0,
-        friction: float = 0.0,
-        slip_speed: float = 0.1,
-        side_clearance: float = math.inf,
-        side_stiffness: float = 0.0,
-        rows: tuple[float, ...] = (0.0,),
+        **attributes: Any,
     ) -> Sprocket:
         """Straight teeth that fit a chain.
 
@@ -109,12 +105,7 @@ class Sprocket:
             height: Height of the tips over the pitch circle, in seat coordinates [m]; by default the
                 bushing's radius, or half the height at which the flanks of a tooth meet.
             clearance: Gap between a seated bushing and each flank [m].
-            damping: Damping of a bushing against a surface [N s/m].
-            friction: Coulomb coefficient [-].
-            slip_speed: Slip velocity at which friction is fully developed [m/s].
-            side_clearance: Lateral play of a bushing's middle until a tooth's side holds its shoe [m].
-            side_stiffness: Stiffness of a tooth's side [N/m].
-            rows: Lateral positions of rows of teeth from the wheel's middle [m].
+            **attributes: Damping, friction, slip speed, sides and rows, as in `Sprocket`.
 
         Raises:
             InvalidValueError: No such tooth is possible.
@@ -144,19 +135,7 @@ class Sprocket:
         middle = outer * math.sin(half), outer * math.cos(half) - radius
         right = ((foot, -bushing_radius), (tip, height), middle)
         profile = (*((-along, out) for along, out in reversed(right)), *right)
-        return cls(
-            count=count,
-            pitch_radius=radius,
-            profile=profile,
-            bushing_radius=bushing_radius,
-            stiffness=stiffness,
-            damping=damping,
-            friction=friction,
-            slip_speed=slip_speed,
-            side_clearance=side_clearance,
-            side_stiffness=side_stiffness,
-            rows=rows,
-        )
+        return cls(count, radius, profile, bushing_radius, stiffness, **attributes)
 
     def pack(self, wheel: int) -> Teeth:
         """Arrays for kernels, of a sprocket on the wheel of that index."""

@@ -131,7 +131,8 @@ class TrackChain:
         self.state.time, self._earlier_travel = time, travel - self.travel
         chain, rotation = self._assembled.chain, parents.rotations[0]
         self.state.positions[:] = chain.positions @ rotation.T + parents.positions[0]
-        self.state.orientations[:] = _rotated(rotation, chain.orientations)
+        turned = Rotation.from_matrix(rotation) * Rotation.from_quat(chain.orientations)
+        self.state.orientations[:] = turned.as_quat()
         self.set_ground(self.ground)
 
     def store_assembled_state(self) -> None:
@@ -192,8 +193,3 @@ class TrackChain:
             max_joint_gap=_MAX_JOINT_GAP * self.design.chain.shoe.pitch,
             max_lateral_offset=self.design.treads[0].width,
         )
-
-
-def _rotated(rotation: NDArray[np.float64], orientations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Euler parameters (n, 4), ordered (x, y, z, w), after a rotation (3, 3)."""
-    return (Rotation.from_matrix(rotation) * Rotation.from_quat(orientations)).as_quat()

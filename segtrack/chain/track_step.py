@@ -194,12 +194,7 @@ def find_candidates(track: TrackArrays, duration: float) -> None:
 
 @compiled
 def load_track(
-    track: TrackArrays,
-    gravity: Vector,
-    target: float,
-    limit: float,
-    sub_step: float,
-    velocity_decay: float,
+    track: TrackArrays, gravity: Vector, target: float, limit: float, sub_step: float, velocity_decay: float
 ) -> float:
     """Find all loads on shoes, wheels and parent links, and change the velocities of shoes and wheels.
 
@@ -228,11 +223,7 @@ def load_track(
 
 @compiled
 def move_track(
-    track: TrackArrays,
-    vehicle: CompositeBody,
-    change: VelocityChange,
-    velocity_decay: float,
-    duration: float,
+    track: TrackArrays, vehicle: CompositeBody, change: VelocityChange, velocity_decay: float, duration: float
 ) -> None:
     """Change the parent links' velocities as parts of the vehicle, and let everything drift.
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels
+from segtrack.chain.running_gear_arrays import RunningGearArrays, WheelContactParameters, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.chain.wheel_dynamics import (
@@ -18,7 +18,6 @@ from segtrack.chain.wheel_dynamics import (
     relative_velocity_at,
     wheel_kinematics,
 )
-from segtrack.chain.wheels import WheelContactParameters
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import add, arm, axis, cross, dot, row, sum_of
@@ -138,11 +137,7 @@ def _rail_contacts(
         y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]
         fraction = min(max(-(ahead + y * beside) * per_length, 0.0), 1.0)
-        lever = (
-            first[0] + fraction * span[0],
-            first[1] + fraction * span[1],
-            first[2] + fraction * span[2],
-        )
+        lever = (first[0] + fraction * span[0], first[1] + fraction * span[1], first[2] + fraction * span[2])
         out = away[0] + lever[0], away[1] + lever[1], away[2] + lever[2]
         offset = dot(out, axle)
         square = dot(out, out) - offset * offset

@@ -53,11 +53,7 @@ def wheel_kinematics(
     x = wheels.positions[w, 0] + ahead * state.slide_positions[w]
     z = wheels.positions[w, 1] + up * state.slide_positions[w]
     out = r[0, 0] * x + r[0, 2] * z, r[1, 0] * x + r[1, 2] * z, r[2, 0] * x + r[2, 2] * z
-    along = (
-        r[0, 0] * ahead + r[0, 2] * up,
-        r[1, 0] * ahead + r[1, 2] * up,
-        r[2, 0] * ahead + r[2, 2] * up,
-    )
+    along = (r[0, 0] * ahead + r[0, 2] * up, r[1, 0] * ahead + r[1, 2] * up, r[2, 0] * ahead + r[2, 2] * up)
     axle = r[0, 1], r[1, 1], r[2, 1]
     turning = parent_velocity[0], parent_velocity[1], parent_velocity[2]
     at, own, fast = cross(turning, out), state.speeds[w] - dot(turning, axle), state.slide_speeds[w]

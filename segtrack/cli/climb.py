@@ -27,7 +27,7 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.engine.track_models import find_track_model
-from segtrack.experiments.climb import ClimbProgress, run_climb
+from segtrack.experiments.climb import ClimbProgress, run_climb, trajectory_columns
 from segtrack.experiments.climb_result import (
     FRONT_FLIPPERS_DEG,
     REAR_FLIPPERS_DEG,
@@ -37,9 +37,8 @@ from segtrack.experiments.climb_result import (
     ClimbSetup,
 )
 from segtrack.experiments.histories import CHAIN_COLUMNS, GROUSER_COLUMNS, GrouserRecorder
-from segtrack.experiments.trajectory import trajectory_columns
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.options import EngineChoice, Preset, TrackModel
+from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.rendering import Film

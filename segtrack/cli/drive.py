@@ -26,7 +26,7 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError, MissingPackageError, finite
 from segtrack.files import check_file, write_csv
-from segtrack.reproduce.options import TrackModel
+from segtrack.reproduce.registry import TrackModel
 
 
 @command

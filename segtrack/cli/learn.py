@@ -21,7 +21,7 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError
 from segtrack.files import write_figure
-from segtrack.reproduce.options import EngineChoice, Preset, TrackModel, parse_numbers
+from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
 
 Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
 Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]

@@ -48,7 +48,7 @@ def warm_up(as_json: JsonFlag = False) -> None:
 
 def compile_kernels() -> Iterator[CompiledKernels]:
     """Compile the kernels of each engine and track model that has its own, and those that draw."""
-    from segtrack.ground.kernel_cache import writable_folder
+    from segtrack.ground.kernels import writable_folder
     from segtrack.world.engines import DEFAULT_ENGINE
 
     work: list[tuple[str, str, Callable[[], None]]] = [

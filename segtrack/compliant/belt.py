@@ -1,4 +1,4 @@
-"""A vehicle's belts as kernels read them."""
+"""A vehicle's belts as kernels read them, and their state."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
+from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
-from segtrack.ground.parameters import ContactParameters
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
@@ -98,6 +98,30 @@ def check_ground(ground: Ground, belts: Sequence[BeltDesign]) -> None:
     if len(ground.soils) and not all(belt.riding for belt in belts):
         got = Phrase("soil, which remembers where it was pressed")
         raise InvalidValueError("ground of track model 'surface'", "rigid", got)
+
+
+class BeltMotion(NamedTuple):
+    """State of T belts, and what their drives are told; kernels change it in place.
+
+    Attributes:
+        travels: Since the start (T,) [m].
+        speeds: (T,) [m/s].
+        forces: Mean force of the drives along the belts' travel in the engine's last step (T,) [N].
+        axle_rates: Turning of the parent frames about the axles in the last sub-step (T,) [rad/s].
+        targets: Speeds at which the drives aim (T,) [m/s].
+        limits: Force limits of the drives (T,) [N].
+        frictions: Friction of the tracks (T,) [-].
+        slack: How far any part may move before candidates are looked for again (1,) [m].
+    """
+
+    travels: NDArray[np.float64]
+    speeds: NDArray[np.float64]
+    forces: NDArray[np.float64]
+    axle_rates: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    limits: NDArray[np.float64]
+    frictions: NDArray[np.float64]
+    slack: NDArray[np.float64]
 
 
 class BeltArrays(NamedTuple):

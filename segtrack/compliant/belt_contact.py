@@ -15,9 +15,9 @@ from segtrack.ground.broadphase import (
     forget_lost_edges,
     greatest_sinkage,
 )
+from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import edge_in_piece, point_between, touch_edge_end, touch_point
 from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of
 

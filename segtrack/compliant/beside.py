@@ -1,7 +1,7 @@
 """Compliant belts beside an engine that moves their vehicle: sub-steps of its own, compiled.
 
 Within a step of the engine the links that carry belts move as parts of one rigid vehicle, which gives way
-to contact forces and gravity (`coupling.parent_frames`). Each belt's parent frame is its track frame.
+to contact forces and gravity (`ground.parent_frames`). Each belt's parent frame is its track frame.
 
 Semi-implicit Euler, read as leapfrog, holds velocities half a step before positions, and belts live in
 that staggered time (see `chain.advance`). Were the parent frames put where the engine has them at each
@@ -13,32 +13,34 @@ from theta = pi.
 
 A sub-step, in order:
 
-1. where something may have moved by more than `MARGIN`, find what is near (`candidates`);
-2. for each belt what the ground does to it (`belt_contact`), and its speed: the drive's target if that
-   takes no more than its limit, otherwise under the limit, implicitly in contacts that stick;
+1. the search for what is near, where something may have moved by more than `MARGIN` (`candidates`);
+2. each belt's load from the ground (`belt_contact`), and its speed: the drive's target if its limit
+   suffices, otherwise what the limit gives, implicitly in contacts that stick;
 3. velocities and places of the parent frames.
 
-A belt carries angular momentum about its axle. What it gains of that, relative to its link and with the
-link's turning, the link loses.
+What a belt gains of angular momentum about its axle, with its link's turning, the link loses.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltArrays
+from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.beside_arrays import BeltMotion, Beside
 from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
     CompositeBody,
+    CouplingImpulses,
+    NetWrench,
     ParentFrames,
+    Reaction,
     accumulate_reaction,
     composite_velocity_change,
     drift_parents,
@@ -46,6 +48,27 @@ from segtrack.ground.parent_frames import (
 )
 from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
 from segtrack.ground.vectors import add as add_to_row
+
+
+class Beside(NamedTuple):
+    """Work arrays of a vehicle's belts.
+
+    Attributes:
+        parents: Track frames, which go on within the engine's step.
+        reaction: Load of the belts on them.
+        coupling: What they did to them in the engine's step.
+        net: Load on the vehicle.
+        axes: Axes of a section (3, 3).
+        outcome: Sub-steps taken, how the call ended, most solids and most edges near one section (4,).
+    """
+
+    parents: ParentFrames
+    reaction: Reaction
+    coupling: CouplingImpulses
+    net: NetWrench
+    axes: NDArray[np.float64]
+    outcome: NDArray[np.intp]
+
 
 DONE, CROWDED = 0, 1
 """Outcomes of a call: all sub-steps taken; more is near one section than there is room for."""
@@ -60,7 +83,7 @@ def begin_step(
     """Take the engine's velocities of the parent frames over, and begin to count sub-steps anew.
 
     Args:
-        belts: The vehicle's.
+        belts: Belts of the vehicle.
         motion: Motion of the belts; what is near is looked for again where a frame was put elsewhere.
         work: Parent frames at the end of the last step, half a step before those of the engine.
         parents: Those of the engine.
@@ -75,11 +98,8 @@ def begin_step(
         away = (x - ahead * velocity[0], y - ahead * velocity[1], z - ahead * velocity[2])
         for k in range(3):
             turned = sum_of(turned, cross((own[0, k], own[1, k], own[2, k]), axis(parents.rotations, t, k)))
-        turned = (
-            turned[0] / 2 - ahead * turning[0],
-            turned[1] / 2 - ahead * turning[1],
-            turned[2] / 2 - ahead * turning[2],
-        )
+        (a, b, c), (u, v, w) = turned, turning
+        turned = a / 2 - ahead * u, b / 2 - ahead * v, c / 2 - ahead * w
         jumped = math.sqrt(dot(away, away)) + belts.reaches[t] * math.sqrt(dot(turned, turned))
         if not jumped < MARGIN:
             motion.slack[0], away, turned = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -202,12 +222,12 @@ def drive_belt(
     sub_step: float,
     count: int,
 ) -> Vector:
-    """Advance speed and travel of belt t.
+    """Advance speed and travel of belt t, in place in `motion`.
 
     Args:
-        belts: The vehicle's.
-        t: Which of them.
-        motion: Changed in place.
+        belts: Belts of the vehicle.
+        t: Index of the belt.
+        motion: State of the belts.
         parents: Track frames.
         pull: Pull of the ground along its travel [N].
         grip: Mass that contacts add for being taken implicitly [kg].
@@ -224,9 +244,7 @@ def drive_belt(
     limit, wanted = motion.limits[t], motion.targets[t] - motion.speeds[t]
     needed = (mass * wanted + carried) / sub_step - pull
     force = min(max(needed, -limit), limit)
-    gained = wanted
-    if force != needed:
-        gained = (sub_step * (force + pull) - carried) / (mass + grip)
+    gained = wanted if force == needed else (sub_step * (force + pull) - carried) / (mass + grip)
     swept = cross(turning, scaled(axle, stored * motion.speeds[t]))
     motion.forces[t] += force / count
     motion.speeds[t] += gained
@@ -246,17 +264,9 @@ def find_candidates(
     """List what is near each section; the largest numbers of solids and edges near one."""
     solids, edges = 0, 0
     for t in range(len(belts.perimeters)):
+        place, rotation = work.parents.positions[t], work.parents.rotations[t]
         a, b = find_section_candidates(
-            ground,
-            belts,
-            t,
-            work.parents.positions[t],
-            work.parents.rotations[t],
-            motion.travels[t],
-            MARGIN,
-            candidates,
-            history,
-            work.axes,
+            ground, belts, t, place, rotation, motion.travels[t], MARGIN, candidates, history, work.axes
         )
         solids, edges = max(solids, a), max(edges, b)
     return solids, edges

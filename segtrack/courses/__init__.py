@@ -5,15 +5,15 @@
 | `course` | a course at one setting |
 | `load` | finding and reading a course file, with all its mistakes |
 | `pieces` | keys of each apparatus: one row an obstacle of `segtrack.terrain` |
-| `layout`, `file` | keys of the ground and of the rules |
+| `file` | keys of the ground and of the rules |
 | `ground` | from the keys to terrain and to a course |
 
 `Layout` and `build_ground` are for whatever else describes its ground in YAML.
 """
 
 from segtrack.courses.course import Course, Kind, Setting, Start, Wall, Zone
+from segtrack.courses.file import Layout
 from segtrack.courses.ground import build_ground
-from segtrack.courses.layout import Layout
 from segtrack.courses.load import bundled_courses, find_course, load_course, parse_course
 
 __all__ = [

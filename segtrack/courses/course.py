@@ -29,8 +29,8 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Zone:
-    """An upright box of space in which the origin of a vehicle's body frame is, or is not.
+class Rectangle:
+    """Rectangle in plan.
 
     Attributes:
         x: World x of its middle [m].
@@ -38,8 +38,6 @@ class Zone:
         yaw: Angle of its own x axis about the world's z axis [rad].
         length: Extent along its own x axis [m].
         width: Extent along its own y axis [m].
-        z_min: Height of its lower end in the world [m].
-        z_max: Height of its upper end in the world [m].
     """
 
     x: float
@@ -47,6 +45,17 @@ class Zone:
     yaw: float
     length: float
     width: float
+
+
+@dataclass(frozen=True)
+class Zone(Rectangle):
+    """Upright box of space, a rectangle in plan, in which the origin of a vehicle's body frame is or is not.
+
+    Attributes:
+        z_min: Height of its lower end in the world [m].
+        z_max: Height of its upper end in the world [m].
+    """
+
     z_min: float = -math.inf
     z_max: float = math.inf
 
@@ -64,24 +73,14 @@ class Zone:
 
 
 @dataclass(frozen=True)
-class Wall:
-    """An upright box that a vehicle must not touch.
+class Wall(Rectangle):
+    """Upright box, a rectangle in plan, that a vehicle must not touch.
 
     Attributes:
-        x: World x of its middle [m].
-        y: World y of its middle [m].
-        yaw: Angle of its own x axis about the world's z axis [rad].
-        length: Extent along its own x axis [m].
-        width: Extent along its own y axis [m].
         bottom: Height of its lower end in the world [m].
         top: Height of its upper end in the world [m].
     """
 
-    x: float
-    y: float
-    yaw: float
-    length: float
-    width: float
     bottom: float
     top: float
 
@@ -170,7 +169,7 @@ class Course:
         return replace(self, terrains=terrains)
 
 
-def seen_from(place: Zone | Wall, x: float, y: float) -> tuple[float, float]:
+def seen_from(place: Rectangle, x: float, y: float) -> tuple[float, float]:
     """Return a point of the world along and across a place, from its middle [m]."""
     cosine, sine = math.cos(place.yaw), math.sin(place.yaw)
     return cosine * (x - place.x) + sine * (y - place.y), cosine * (y - place.y) - sine * (x - place.x)

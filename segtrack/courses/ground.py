@@ -12,8 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.courses.course import Course, Setting, Start, Wall, Zone
-from segtrack.courses.file import CourseFile, Gate
-from segtrack.courses.layout import FloorPlace, Lane, LanePiece, Layout
+from segtrack.courses.file import CourseFile, FloorPlace, Lane, LanePiece, Layout
 from segtrack.courses.pieces import WALL_THICKNESS
 from segtrack.errors import Problem
 from segtrack.terrain import Obstacle, Plane, Platform, Soil, StaticBody, Terrain, find_soil
@@ -257,12 +256,10 @@ def gates_of(file: CourseFile, site: Site) -> Iterator[Zone]:
         yield from (site.lanes[-1][-1].zone(), site.lanes[0][0].zone())
     named = {laid.piece.name: laid for laid in site.pieces}
     for gate in file.gates:
-        yield named[gate.piece].zone(gate.inset) if gate.piece is not None else _rectangle(gate)
-
-
-def _rectangle(gate: Gate) -> Zone:
-    assert gate.place is not None
-    return zone_at(FloorFrame.of(gate.place), gate.length, gate.width, gate.elevation)
+        if gate.place is None:
+            yield named[gate.piece].zone(gate.inset)
+        else:
+            yield zone_at(FloorFrame.of(gate.place), gate.length, gate.width, gate.elevation)
 
 
 def _bounds(pieces: Sequence[LaidPiece], gates: Sequence[Zone], margin: float) -> Zone:

@@ -14,10 +14,10 @@ from segtrack.description.placement import Links
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import Problem
+from segtrack.geometry.links import ground_dip
 from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Line
-from segtrack.geometry.seam import ground_dip
-from segtrack.ground.parameters import ContactParameters
+from segtrack.ground.contact_laws import ContactParameters
 
 _MAX_DIP = 1e-4
 """Largest dip below the ground that counts as none [m]: that of a grouser's crown."""

@@ -6,15 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from segtrack.description.base import (
-    Checks,
-    Name,
-    NonNegative,
-    Number,
-    Positive,
-    Spec,
-    check,
-)
+from segtrack.description.base import Checks, Name, NonNegative, Number, Positive, Spec, check
 from segtrack.errors import Problem
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.running_gear import Rail, RunningGear
+from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
+from segtrack.chain.running_gear_arrays import WheelContactParameters, wheel_contact_parameters
 from segtrack.chain.shoes import Bushing, Chain, Shoe
 from segtrack.chain.sprocket import Sprocket
-from segtrack.chain.wheels import Tensioner, Wheel, WheelContactParameters, wheel_contact_parameters
 from segtrack.description.chain import EvenRollersSpec, RoadWheelSpec, SprocketSpec
 from segtrack.description.chain_loop import (
     LATERAL_CLEARANCE,
@@ -27,9 +27,9 @@ from segtrack.description.chain_loop import (
 )
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.loops import PlateLoop
 from segtrack.geometry.path import Arc, Line, Segment, normal_of
-from segtrack.geometry.plate_loop import PlateLoop
-from segtrack.ground.parameters import ContactParameters, contact_parameters
+from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 from segtrack.ground.tread import Tread
 
 _WHEEL_FRICTION = 0.3

@@ -14,9 +14,8 @@ from segtrack.description.chain import ChainSpec
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.loops import MIN_TEETH, PlateLoop, Pulley, plate_loop, wrap_belt
 from segtrack.geometry.path import Arc, BeltPath
-from segtrack.geometry.plate_loop import MIN_TEETH, PlateLoop, plate_loop
-from segtrack.geometry.pulleys import Pulley, wrap_belt
 from segtrack.ground.tread import Grouser, Tread
 
 LATERAL_CLEARANCE = 0.02

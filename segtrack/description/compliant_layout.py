@@ -17,7 +17,7 @@ from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape,
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.path import Arc, BeltPath
-from segtrack.ground.parameters import ContactParameters, contact_parameters
+from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 
 GRAVITY = 9.81
 """For the weight that default stiffnesses follow from, whatever the world's is [m/s^2]."""
@@ -63,14 +63,10 @@ def _resting(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
     """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by `REST_DEPTH`."""
     tracks = tuple(vehicle.mounted_tracks())
     carrying = [track for track in tracks if track.flipper is None] or tracks
-    line = sum(_ground_length(track.spec) for track in carrying)
+    # Of each track at least one grouser's length.
+    line = sum(max(track.spec.ground_length, _spacing(track.spec)) for track in carrying)
     stiffness = mass * GRAVITY / REST_DEPTH / line
     return stiffness, 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
-
-
-def _ground_length(spec: TrackSpec) -> float:
-    """Length of the belt that lies on flat ground, at least one grouser's [m]."""
-    return max(spec.ground_length, _spacing(spec))
 
 
 def _spacing(spec: TrackSpec) -> float:

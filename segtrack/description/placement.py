@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from segtrack.description.frames import Frame, link_frames, read_inertial
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
-from segtrack.geometry.mass import MassProperties, uniform_belt
+from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
 from segtrack.geometry.path import normal_of
-from segtrack.geometry.rotation import rotation_about_y
 
 
 @dataclass(frozen=True)

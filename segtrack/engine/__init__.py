@@ -7,8 +7,7 @@ within their limits. All vectors are in the world, z upwards, unless said otherw
 
 from segtrack.engine.engine import Engine
 from segtrack.engine.models import FlipperModel, TrackModel, VehicleModel
-from segtrack.engine.settling import Bodies
-from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, FlipperState, FrameMotion
+from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, Bodies, FlipperState, FrameMotion
 from segtrack.engine.track_models import EngineName
 
 __all__ = [

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from segtrack.description.frames import Frame
 from segtrack.description.track import Mount
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
-from segtrack.engine.settling import Bodies
-from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, FlipperState, FrameMotion
+from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, Bodies, FlipperState, FrameMotion
 from segtrack.errors import NotReadyError
-from segtrack.geometry.rotation import quaternion_of
+from segtrack.geometry.mass import quaternion_of
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.

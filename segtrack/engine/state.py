@@ -1,4 +1,4 @@
-"""States of frames, belts, contacts and flippers, as an engine reports them."""
+"""States of frames, bodies, belts, contacts and flippers, as an engine reports them."""
 
 from __future__ import annotations
 
@@ -39,6 +39,22 @@ class FrameMotion(NamedTuple):
     def velocities_at(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Velocities in the world (n, 3) [m/s] of points that are given in the world (n, 3) [m]."""
         return self.velocity + np.cross(self.angular_velocity, points - self.center)
+
+
+class Bodies(NamedTuple):
+    """Rigid bodies in motion.
+
+    Attributes:
+        masses: (n,) [kg].
+        positions: Centres of mass in the world (n, 3) [m].
+        velocities: Velocities of the centres of mass in the world (n, 3) [m/s].
+        kinetic_energy: Translation and rotation, of all bodies [J].
+    """
+
+    masses: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    kinetic_energy: float
 
 
 class BeltState(NamedTuple):

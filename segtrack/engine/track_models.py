@@ -72,9 +72,7 @@ _ENTRIES = (
         drawing="wheels",
     ),
     TrackModelEntry(
-        "plates",
-        "a closed loop of hinged plates; slow",
-        {"pybullet": f"{_BELTS}.plates:plates_builder"},
+        "plates", "a closed loop of hinged plates; slow", {"pybullet": f"{_BELTS}.plates:plates_builder"}
     ),
     TrackModelEntry(
         "compliant",

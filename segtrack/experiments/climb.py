@@ -1,13 +1,14 @@
-"""A climb of a step: one attempt, from the start to success, stall or time-out."""
+"""A climb of a step: one attempt, from the start to success, stall or time-out, and its motion."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import bounding_box
@@ -20,11 +21,75 @@ from segtrack.experiments.climb_result import (
     Outcome,
 )
 from segtrack.experiments.histories import ChainRecorder, has_chains
-from segtrack.experiments.trajectory import TrajectoryRecorder, up_of
 from segtrack.robot import Robot, RobotState
-from segtrack.robot.motion import Motion
+from segtrack.robot.motion import Motion, SignalRecorder
 from segtrack.terrain import Step
 from segtrack.world import World
+
+
+class TrajectoryRecorder:
+    """Samples the body's pose, the flippers' angles, and travel, speed and force of each track.
+
+    Attributes:
+        energy: Work of all belt drives up to the latest sample [J].
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        """Begin with no samples."""
+        self._robot, self._recorder = robot, SignalRecorder(robot.name)
+        self.energy = 0.0
+
+    def sample(self, time: float) -> RobotState:
+        """Sample the robot at a time [s]; returns its state."""
+        state = self._robot.state
+        values: dict[str, float | Sequence[float]] = {
+            "position": state.position,
+            "orientation": state.orientation,
+            "pitch": unfolded_pitch(state),
+        }
+        values |= {f"flipper_angle.{name}": flipper.angle for name, flipper in self._robot.flippers.items()}
+        belts = self._robot.read_tracks()
+        for name, belt in belts.items():
+            values[f"track_travel.{name}"] = belt.travel
+            values[f"track_speed.{name}"] = belt.speed
+            values[f"track_force.{name}"] = belt.force
+        self.energy = sum(belt.energy for belt in belts.values())
+        self._recorder.add(time, values)
+        return state
+
+    def motion(self) -> Motion:
+        """Return the motion up to the last sample."""
+        return self._recorder.motion()
+
+
+def trajectory_columns(motion: Motion) -> dict[str, NDArray[np.float64]]:
+    """Return a sampled motion as columns of one table, the unit in each name."""
+    table = {"time_s": motion.times}
+    table |= {f"{axis}_m": motion["position"][:, i] for i, axis in enumerate("xyz")}
+    table |= {f"q{axis}": motion["orientation"][:, i] for i, axis in enumerate("xyzw")}
+    table["pitch_rad"] = motion["pitch"]
+    table |= {f"{name}_angle_rad": angle for name, angle in motion.by_name("flipper_angle").items()}
+    for name, travel in motion.by_name("track_travel").items():
+        table[f"{name}_travel_m"] = travel
+        table[f"{name}_speed_m_s"] = motion[f"track_speed.{name}"]
+        table[f"{name}_force_N"] = motion[f"track_force.{name}"]
+    return table
+
+
+def up_of(state: RobotState) -> float:
+    """Vertical component of the body's z axis; negative once the robot has turned over."""
+    x, y, _, _ = state.orientation
+    return 1.0 - 2.0 * (x * x + y * y)
+
+
+def unfolded_pitch(state: RobotState) -> float:
+    """Pitch [rad] of a robot that set out along +x, counted on past a right angle when it falls over."""
+    _, y, z, _ = state.orientation
+    backwards = 1.0 - 2.0 * (y * y + z * z) < 0.0
+    if backwards and up_of(state) < 0.0:
+        return math.copysign(math.pi, state.pitch) - state.pitch
+    return state.pitch
+
 
 GAP = 0.2
 """Free distance between the vehicle's foremost point and the step at the start [m]."""
@@ -177,11 +242,7 @@ class _Attempt:
 
 
 def _real_time_factors(elapsed: list[float]) -> list[float]:
-    """Real-time factor of each whole window, or of what there is; 0 for nothing.
-
-    Args:
-        elapsed: Wall time that each sample took [s].
-    """
+    """Real-time factor of each whole window, or of what there is; 0 for nothing."""
     samples = round(WINDOW / SAMPLE_TIME)
     windows = [elapsed[i : i + samples] for i in range(0, len(elapsed) - samples + 1, samples)] or [elapsed]
     return [len(window) * SAMPLE_TIME / sum(window) if window else 0.0 for window in windows]

@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.engine import EngineName
 from segtrack.experiments.histories import has_chains
-from segtrack.experiments.traction import (
-    RAMP,
-    SAMPLE,
-    SPEED,
-    SPIN_UP,
-    Pull,
-    ShoeSlip,
-    mean_travel,
-    standing,
-    total_force,
-)
+from segtrack.experiments.traction import RAMP, SAMPLE, SPEED, SPIN_UP, mean_travel, standing, total_force
 from segtrack.robot import Robot
 from segtrack.world import World
 
 SLIPS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
 """Slip ratios at which a hitch is pulled [-]."""
 _HITCH_STIFFNESS, _HITCH_DAMPING = 2000.0, 400.0
+
+
+@dataclass(frozen=True)
+class ShoeSlip:
+    """Slip of link chains' shoes over the ground that they stand on: means over weight and time.
+
+    Attributes:
+        mean: Slip velocity, backwards positive [m/s].
+        deviation: Its standard deviation [m/s].
+        lagging: Fraction of the weight on shoes that do not slip backwards [-].
+    """
+
+    mean: float
+    deviation: float
+    lagging: float
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A vehicle that drags a hitch along at constant speed.
+
+    Attributes:
+        slip: 1 - way / belt travel [-].
+        pull: Mean force on the hitch [N].
+        drive: Mean force of all drives together [N].
+        shoes: How those of link chains slip; None for other tracks.
+    """
+
+    slip: float
+    pull: float
+    drive: float
+    shoes: ShoeSlip | None
 
 
 def pull_hitch(

@@ -1,4 +1,4 @@
-"""Many independent simulations at once, one process each."""
+"""Many independent simulations at once, one process each, here or on the machines of Ray."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
-from segtrack.errors import SegtrackError
+from segtrack.errors import MissingPackageError, SegtrackError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -58,7 +58,7 @@ class Workers:
             spawned = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_die_on_interrupt)
         try:
-            futures = {self._pool.submit(without_error, function, job): i for i, job in enumerate(jobs)}
+            futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
             for future in as_completed(futures):
                 _noted(on_done, futures[future], _value(future))
             return [_value(future) for future in futures]
@@ -102,7 +102,7 @@ def _noted(on_done: Callable[[int, Done], object], job: int, value: Done) -> Don
     return value
 
 
-def without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | None, str | None]:
+def _without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | None, str | None]:
     """Call it, with a SegtrackError as text: errors that take values do not travel between processes."""
     try:
         return function(job), None
@@ -120,3 +120,54 @@ def _value(future: Future[tuple[Done | None, str | None]]) -> Done:
 def _die_on_interrupt() -> None:
     """Let Ctrl-C end a worker without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+class RayWorkers:
+    """Pool of workers on Ray's machines, used like `Workers`.
+
+    `ray.init(address="auto")` before connects to a running cluster, and is kept; without it Ray's own
+    settings (`RAY_ADDRESS`) decide, or Ray is started on this machine. Each of its machines needs segtrack
+    and the same versions of Python and Ray.
+    """
+
+    def __init__(self) -> None:
+        """Connect to Ray, or start it.
+
+        Raises:
+            MissingPackageError: Ray is not installed.
+        """
+        try:
+            import ray
+        except ImportError:
+            raise MissingPackageError("a fit on Ray's machines", "ray", "ray") from None
+        if not ray.is_initialized():
+            ray.init()
+        self._ray: Any = ray
+        self._task: Any = ray.remote(_without_error)
+
+    def run(
+        self,
+        function: Callable[[Job], Done],
+        jobs: Sequence[Job],
+        on_done: Callable[[int, Done], object] = lambda job, done: None,
+    ) -> list[Done]:
+        """Call a function for each job; see `Workers.run`.
+
+        Raises:
+            SegtrackError: What a job raised.
+        """
+        tasks = [self._task.remote(function, job) for job in jobs]
+        index, waiting, results = {task: i for i, task in enumerate(tasks)}, list(tasks), {}
+        try:
+            while waiting:
+                (first,), waiting = self._ray.wait(waiting, num_returns=1)
+                value, message = self._ray.get(first)
+                if message is not None:
+                    raise SegtrackError(message)
+                results[index[first]] = value
+                on_done(index[first], value)
+        except BaseException:
+            for task in waiting:
+                self._ray.cancel(task)
+            raise
+        return [results[i] for i in range(len(tasks))]

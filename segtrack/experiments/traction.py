@@ -117,38 +117,6 @@ class Slide:
         return float(self.moved[max(self.onset - 1, 0)])
 
 
-@dataclass(frozen=True)
-class ShoeSlip:
-    """Slip of link chains' shoes over the ground that they stand on: means over weight and time.
-
-    Attributes:
-        mean: Slip velocity, backwards positive [m/s].
-        deviation: Its standard deviation [m/s].
-        lagging: Fraction of the weight on shoes that do not slip backwards [-].
-    """
-
-    mean: float
-    deviation: float
-    lagging: float
-
-
-@dataclass(frozen=True)
-class Pull:
-    """A vehicle that drags a hitch along at constant speed.
-
-    Attributes:
-        slip: 1 - way / belt travel [-].
-        pull: Mean force on the hitch [N].
-        drive: Mean force of all drives together [N].
-        shoes: How those of link chains slip; None for other tracks.
-    """
-
-    slip: float
-    pull: float
-    drive: float
-    shoes: ShoeSlip | None
-
-
 SLOPE = math.radians(20.0)
 """Slope that is driven up [rad]."""
 SPEED = 0.3

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from segtrack.description import VehicleDescription
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.chain_layout import track_design
 from segtrack.description.grousers import GrouserShape
-from segtrack.description.track import ContactSpec, DriveSpec, Mount, TrackSpec
+from segtrack.description.track import DriveSpec, TrackSpec
 from segtrack.description.vehicle import Body
 from segtrack.engine.drive import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
@@ -29,7 +30,7 @@ def with_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescri
     """
     if finite("friction", friction) < 0:
         raise InvalidValueError("friction", "at least 0", friction)
-    return _with_contact(vehicle, lambda contact: contact.model_copy(update={"friction": float(friction)}))
+    return _with_part(vehicle, "contact", friction=float(friction))
 
 
 def with_lateral_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescription:
@@ -40,15 +41,14 @@ def with_lateral_friction(vehicle: VehicleDescription, friction: float) -> Vehic
     """
     if finite("lateral friction", friction) <= 0:
         raise InvalidValueError("lateral friction", "above 0", friction)
-    return _with_contact(vehicle, lambda c: c.model_copy(update={"lateral_friction": float(friction)}))
+    return _with_part(vehicle, "contact", lateral_friction=float(friction))
 
 
 def with_contact(
     vehicle: VehicleDescription, stiffness: float | None, damping: float | None
 ) -> VehicleDescription:
     """The vehicle with this stiffness [N/m] and damping [N s/m] of each contact point; None is rigid."""
-    update = {"stiffness": stiffness, "damping": damping}
-    return _with_contact(vehicle, lambda contact: contact.model_copy(update=update))
+    return _with_part(vehicle, "contact", stiffness=stiffness, damping=damping)
 
 
 def with_drive_lag(vehicle: VehicleDescription, lag: float) -> VehicleDescription:
@@ -59,11 +59,7 @@ def with_drive_lag(vehicle: VehicleDescription, lag: float) -> VehicleDescriptio
     """
     if finite("drive lag [s]", lag) < 0:
         raise InvalidValueError("drive lag [s]", "at least 0", lag)
-
-    def changed(track: TrackSpec) -> TrackSpec:
-        return track.model_copy(update={"drive": track.drive.model_copy(update={"lag": float(lag)})})
-
-    return _with_tracks(vehicle, changed)
+    return _with_part(vehicle, "drive", lag=float(lag))
 
 
 def with_center_of_mass(
@@ -204,10 +200,11 @@ def with_contact_length(vehicle: VehicleDescription, length: float) -> VehicleDe
         if abs(got - length) > _EXACT:
             expected = "of a length on the ground that its pulleys give"
             raise InvalidValueError(f"track {name} of {vehicle.name}", expected, Phrase(f"{got:.4g} m"))
-    flippers = {
-        name: flipper.model_copy(update={"mount": _apart(flipper.mount, longer)})
-        for name, flipper in vehicle.flippers.items()
-    }
+    flippers = {}
+    for name, flipper in vehicle.flippers.items():
+        x, y, z = flipper.mount.xyz
+        mount = flipper.mount.model_copy(update={"xyz": (x + _side(x) * longer / 2, y, z)})
+        flippers[name] = flipper.model_copy(update={"mount": mount})
     return vehicle.model_copy(update={"tracks": tracks, "flippers": flippers})
 
 
@@ -229,11 +226,6 @@ def _lengthened(what: str, track: TrackSpec, longer: float) -> TrackSpec:
     return other.model_copy(update={"grousers": track.grousers.model_copy(update={"count": count})})
 
 
-def _apart(mount: Mount, longer: float) -> Mount:
-    x, y, z = mount.xyz
-    return mount.model_copy(update={"xyz": (x + _side(x) * longer / 2, y, z)})
-
-
 def _side(x: float) -> int:
     return (x > _EXACT) - (x < -_EXACT)
 
@@ -244,9 +236,7 @@ def with_sub_steps(vehicle: VehicleDescription, parts: int) -> VehicleDescriptio
     def divided(track: TrackSpec) -> TrackSpec:
         if track.chain is None:
             return track
-        largest = track.chain.sub_step
-        if largest is None:
-            largest = track_design(vehicle.name, track).max_sub_step
+        largest = track.chain.sub_step or track_design(vehicle.name, track).max_sub_step
         chain = track.chain.model_copy(update={"sub_step": largest / parts})
         return track.model_copy(update={"chain": chain})
 
@@ -267,10 +257,15 @@ def _numbered_body(vehicle: VehicleDescription) -> Body:
     return vehicle.body
 
 
-def _with_contact(
-    vehicle: VehicleDescription, change: Callable[[ContactSpec], ContactSpec]
+def _with_part(
+    vehicle: VehicleDescription, part: Literal["contact", "drive"], **values: float | None
 ) -> VehicleDescription:
-    return _with_tracks(vehicle, lambda t: t.model_copy(update={"contact": change(t.contact)}))
+    """The vehicle with values in a part of every track."""
+
+    def changed(track: TrackSpec) -> TrackSpec:
+        return track.model_copy(update={part: getattr(track, part).model_copy(update=values)})
+
+    return _with_tracks(vehicle, changed)
 
 
 def _with_tracks(vehicle: VehicleDescription, change: Callable[[TrackSpec], TrackSpec]) -> VehicleDescription:

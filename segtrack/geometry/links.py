@@ -1,4 +1,4 @@
-"""Segment links: what a track is made of, for any engine (Okada et al. 2020, section III-A).
+"""Segment links for any engine, and how far a belt of them deviates from its own (Okada et al. 2020, III-A).
 
 A line becomes a link on a slider, an arc a link on a hinge; each carries its piece of
 belt and its grousers. All of this is in the track frame (x forward, y axle, z up).
@@ -15,6 +15,11 @@ belt, and a roll-back moves its mass by one pitch.
 
 That moving mass may be more than the belt's own, by the inertia of motor and gearbox
 as the belt feels it; what the links then weigh too much is taken from the mount.
+
+A grouser stays with its segment: past the segment's end it goes on straight along a line,
+or around an arc's circle, while the exact belt would already bend the other way.
+With kappa the difference of the two curvatures and d the distance past the end, the footprint
+is off by at most kappa d^2 / 2, and a tip of height h by at most kappa (d^2 / 2 + h d).
 """
 
 from __future__ import annotations
@@ -27,9 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.geometry.grousers import Footprint
-from segtrack.geometry.mass import MassProperties
-from segtrack.geometry.path import Arc, BeltPath, Line
-from segtrack.geometry.rotation import rotation_about_y
+from segtrack.geometry.mass import MassProperties, rotation_about_y
+from segtrack.geometry.path import Arc, BeltPath, Line, normal_of, tangent_of
 from segtrack.geometry.solids import Box, Cylinder, Placed, Solid, turn_and_move
 
 
@@ -186,3 +190,109 @@ def _chords(arc: Arc, width: float, thickness: float, sagitta: float = 1e-4) -> 
         size = (2 * arc.radius * abs(np.sin(half)), width, thickness)
         boxes.append(Placed(Box(size), reach * np.sin(angle), reach * np.cos(angle), angle))
     return tuple(boxes)
+
+
+_PHASES = 33
+
+
+@dataclass(frozen=True)
+class SeamError:
+    """The worst of a belt's grousers over all of its phases.
+
+    Attributes:
+        overrun: Farthest that a footprint gets past its segment's end [m].
+        footprint: Farthest of a footprint from where the exact belt has it [m].
+        tip: Farthest of a tip from where the exact belt has it [m].
+    """
+
+    overrun: float
+    footprint: float
+    tip: float
+
+
+@dataclass(frozen=True)
+class Stance:
+    """Poses of grousers in the track frame.
+
+    Attributes:
+        points: Footprints (n, 2) in (x, z) [m].
+        headings: Directions of the belt there (n,), about +y [rad].
+    """
+
+    points: NDArray[np.float64]
+    headings: NDArray[np.float64]
+
+    def tips(self, height: float) -> NDArray[np.float64]:
+        """Points (n, 2) in (x, z) [m] at `height` [m] above the belt."""
+        return self.points + height * normal_of(self.headings)
+
+
+def stance_on_segments(path: BeltPath, footprints: Sequence[Footprint], phase: float) -> Stance:
+    """The grousers where their segment links have them when the belt is `phase` [m] past home."""
+    segments = np.array([footprint.segment for footprint in footprints])
+    along = np.array([footprint.along for footprint in footprints]) + phase
+    return Stance(path.point_on(segments, along), path.heading_on(segments, along))
+
+
+def stance_on_belt(path: BeltPath, footprints: Sequence[Footprint], travel: float) -> Stance:
+    """The grousers where the exact belt has them after `travel` [m]."""
+    coordinates = np.array([footprint.coordinate for footprint in footprints]) + travel
+    return Stance(path.point(coordinates), path.heading(coordinates))
+
+
+def seam_error(path: BeltPath, footprints: Sequence[Footprint], period: float, height: float) -> SeamError:
+    """Measure the seam error of a belt over its phases in [-period/2, period/2].
+
+    Args:
+        path: The belt.
+        footprints: Its grousers.
+        period: Travel after which the belt is set back [m].
+        height: Height of the grousers above the belt [m].
+    """
+    footprint = tip = 0.0
+    for phase in np.linspace(-period / 2, period / 2, _PHASES):
+        built, exact = (
+            stance(path, footprints, float(phase)) for stance in (stance_on_segments, stance_on_belt)
+        )
+        footprint = max(footprint, _farthest(built.points, exact.points))
+        tip = max(tip, _farthest(built.tips(height), exact.tips(height)))
+    if len(path.segments) == 1:
+        return SeamError(0.0, footprint, tip)
+    along = np.array([f.along for f in footprints])
+    lengths = np.array([path.segments[f.segment].length for f in footprints])
+    beyond = float(np.max(np.abs(along - lengths / 2) - lengths / 2))
+    return SeamError(max(beyond + period / 2, 0.0), footprint, tip)
+
+
+def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, height: float) -> float:
+    """Largest distance of straight links beyond the plane that the exact belt stands on [m].
+
+    A line that leaves the ground line's neighbour, an arc that turns by theta, runs on straight for
+    up to half a period, and is below the ground once that is more than r tan(theta / 2), where the
+    two lines meet (tips: r of the tip). It lifts its end of the vehicle and pushes it on by
+    cos theta of the belt's travel only, as long as it carries.
+
+    Args:
+        path: The belt.
+        links: Its links.
+        period: Travel after which they are set back [m].
+        height: Height of the highest grouser above the belt [m].
+
+    Returns:
+        The dip, 0 if there is none. Arcs have none: they turn within their circles.
+    """
+    ground = path.segments[path.ground]
+    down = normal_of(ground.heading_at(np.zeros(1)))[0]
+    if not isinstance(ground, Line) or down[1] >= 0:
+        down = np.array([0.0, -1.0])
+    plane = float(np.max(path.outline() @ down)) + height
+    lowest = plane
+    for link in links:
+        if link.joint == "slider":
+            along = abs(float(tangent_of(link.heading) @ down)) * period / 2
+            lowest = max(lowest, along + max(float(np.max(outline @ down)) for outline in link.outlines))
+    return lowest - plane
+
+
+def _farthest(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    return float(np.max(np.linalg.norm(a - b, axis=1)))

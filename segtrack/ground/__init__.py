@@ -2,7 +2,7 @@
 
 Kernels (numba) of plain scalars and tuples that allocate nothing; no engine, no file format. Whoever
 moves a body finds candidates (`broadphase`), then gives the place and the velocity of each of its
-points to `point_contact.touch_point`, and each near edge to `edge_contact`, and applies the forces.
-`pack` lays terrain out, `penetration` says how deep a point is in it, `contact_laws` what rigid
-ground and soil do to it, `history` what a contact remembers, `tread` what of a shoe meets the ground.
+points, and each near edge, to `point_contact`, and applies the forces.
+`pack` lays terrain out, `point_contact` says how deep a point is in it, `contact_laws` what rigid
+ground and soil do to it, `broadphase` what a contact remembers, `tread` what of a shoe meets the ground.
 """

@@ -29,6 +29,14 @@ class Polyhedron(NamedTuple):
     edges: NDArray[np.float64]
     bounds: NDArray[np.float64]
 
+    @classmethod
+    def of(
+        cls, planes: NDArray[np.float64], edges: NDArray[np.float64], corners: NDArray[np.float64]
+    ) -> Polyhedron:
+        """Sort the planes of a solid, those that look up first, and find the bounds of its corners (n, 3)."""
+        bounds = np.concatenate([corners.min(axis=0), corners.max(axis=0)])
+        return cls(planes[np.argsort(-planes[:, 2], kind="stable")], edges, bounds)
+
 
 def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
     """Return the convex solids that a solid consists of.
@@ -71,11 +79,7 @@ def _hull(points: NDArray[np.float64]) -> Polyhedron:
         for k, other in enumerate(neighbours)
         if face < other and np.linalg.norm(np.cross(faces[face, :3], faces[other, :3])) > _FLAT
     ]
-    return Polyhedron(
-        planes[np.argsort(-planes[:, 2], kind="stable")],
-        np.array(edges),
-        np.concatenate([points.min(axis=0), points.max(axis=0)]),
-    )
+    return Polyhedron.of(planes, np.array(edges), points)
 
 
 def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:
@@ -102,11 +106,7 @@ def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:
         offsets = np.sum(normals * corners[piece.faces[:, 0]], axis=1)
         planes = np.unique(np.round(np.column_stack([normals, offsets]), 7), axis=0)
         sharp = piece.face_adjacency_edges[piece.face_adjacency_angles > _FLAT]
-        yield Polyhedron(
-            planes[np.argsort(-planes[:, 2], kind="stable")],
-            np.hstack([corners[sharp[:, 0]], corners[sharp[:, 1]]]),
-            np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
-        )
+        yield Polyhedron.of(planes, np.hstack([corners[sharp[:, 0]], corners[sharp[:, 1]]]), corners)
 
 
 def _placed(
@@ -132,20 +132,9 @@ def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> Polyhed
     outwards = np.sign(np.einsum("fi,fi->f", normals, on_face - middle))
     normals *= outwards[:, None]
     planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, on_face)])
-    edges = np.concatenate([np.hstack([a, b]) for a, b in _edge_ends(ring, far)])
-    return Polyhedron(
-        planes[np.argsort(-planes[:, 2], kind="stable")],
-        edges,
-        np.concatenate([corners.min(axis=0), corners.max(axis=0)]),
-    )
-
-
-def _edge_ends(
-    ring: NDArray[np.float64], far: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    yield ring, np.roll(ring, -1, axis=0)
-    yield far, np.roll(far, -1, axis=0)
-    yield ring, far
+    ends = (ring, np.roll(ring, -1, axis=0)), (far, np.roll(far, -1, axis=0)), (ring, far)
+    edges = np.concatenate([np.hstack(pair) for pair in ends])
+    return Polyhedron.of(planes, edges, corners)
 
 
 RIGID = -1

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, finite
-from segtrack.ground.parameters import ContactParameters, check
+from segtrack.ground.contact_laws import ContactParameters, check
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,7 @@ from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
 from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
 from segtrack.native.kinematics import move_links, move_tree, write
-from segtrack.native.step import (
-    ABSURD_SPEED,
-    CROWDED,
-    DONE,
-    NOT_FINITE,
-    TOO_FAST,
-    aim_drive,
-    largest_speed,
-)
+from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive, largest_speed
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,

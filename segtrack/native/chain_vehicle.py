@@ -56,13 +56,7 @@ class ChainVehicle(NativeVehicle):
         time_step: float,
         flippers: Mapping[str, float],
     ) -> None:
-        """Lay a vehicle out, its body frame at the origin.
-
-        Args:
-            description: What to build.
-            track_model: Name of the track model.
-            time_step: Step of the engine [s].
-            flippers: Angle of every flipper [rad].
+        """Lay a vehicle out, its body frame at the origin; see `BeltVehicle`.
 
         Raises:
             InvalidValueError: The time step is too long, a chain cannot be closed or does not fit around its
@@ -192,11 +186,7 @@ class ChainVehicle(NativeVehicle):
 
 
 def _refuse_suspension(vehicle: VehicleDescription, track: MountedTrack) -> None:
-    """Refuse a chain with sprung arms.
-
-    Raises:
-        InvalidValueError: It has some.
-    """
+    """Refuse a chain with sprung arms."""
     assert track.spec.chain is not None
     if track.spec.chain.suspension:
         got = Phrase(", ".join(track.spec.chain.suspension))

@@ -117,13 +117,7 @@ class NativeEngine(Engine):
         orientation: Sequence[float],
         flippers: Mapping[str, float],
     ) -> NativeVehicle:
-        """Build a vehicle, see `Engine.add_vehicle`.
-
-        Raises:
-            UnknownNameError: No such track model.
-            InvalidValueError: The engine does not run it, the time step is too long for it, or its body's
-                joints would have to move.
-        """
+        """Build a vehicle, see `Engine.add_vehicle`."""
         builder = find_track_model(track_model, "native").builder("native")
         vehicle: NativeVehicle = builder(description, track_model, self.time_step, flippers)
         vehicle.check_ground(self._ground)
@@ -133,11 +127,7 @@ class NativeEngine(Engine):
         return vehicle
 
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:
-        """Take a number of steps with all vehicles, see `Engine.advance`.
-
-        Raises:
-            DivergedError: A vehicle is no longer finite, or absurdly fast.
-        """
+        """Take a number of steps with all vehicles, see `Engine.advance`."""
         decay, chunk = math.exp(-damping_rate * self.time_step), max(1, round(_CHUNK / self.time_step))
         while steps > 0:
             count, now = min(steps, chunk), self._steps * self.time_step
@@ -162,11 +152,7 @@ class NativeEngine(Engine):
         return NativeState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
 
     def restore(self, state: NativeState) -> None:
-        """Go back to a saved state, to the bit.
-
-        Raises:
-            InvalidValueError: Vehicles or terrain came or went since.
-        """
+        """Go back to a saved state, to the bit."""
         for what, then, now in (
             ("vehicles", len(state.vehicles), len(self._vehicles)),
             ("terrains", len(state.terrains), len(self._terrains)),

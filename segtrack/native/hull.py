@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt_contact import add_edges, report_contact
 from segtrack.compliant.candidates import Candidates, list_part
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory, box_in_world
+from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.parameters import ContactParameters
 from segtrack.ground.point_contact import touch_point
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, row, sum_of
 from segtrack.native.dynamics import add_force_at

@@ -69,11 +69,7 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
         write(work.levers, j, lever)
         write(work.centers, link, sum_of(sum_of(center, out), lever))
         rate = state.joint_speeds[j]
-        own_spin = (
-            spin[0] + rate * turning[0],
-            spin[1] + rate * turning[1],
-            spin[2] + rate * turning[2],
-        )
+        own_spin = (spin[0] + rate * turning[0], spin[1] + rate * turning[1], spin[2] + rate * turning[2])
         write(work.angular_velocities, link, own_spin)
         pivot_velocity = sum_of(velocity, cross(spin, out))
         write(work.velocities, link, sum_of(pivot_velocity, cross(own_spin, lever)))

@@ -12,10 +12,10 @@ from scipy.spatial import ConvexHull
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.belt_limits import longest_step_on, longest_steps
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
+from segtrack.description.frames import body_shapes
 from segtrack.description.placement import Links
-from segtrack.description.urdf_shapes import body_shapes
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.ground.parameters import contact_parameters
+from segtrack.ground.contact_laws import contact_parameters
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
 from segtrack.native.tree import TreeArrays, TreeWork, VehicleState

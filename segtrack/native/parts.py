@@ -102,9 +102,7 @@ class NativeFlipper(FlipperModel):
         """The flipper after the latest step."""
         state, j = self._vehicle.state, self._index
         return FlipperState(
-            float(state.joint_angles[0, j]),
-            float(state.joint_speeds[0, j]),
-            float(state.joint_torques[0, j]),
+            float(state.joint_angles[0, j]), float(state.joint_speeds[0, j]), float(state.joint_torques[0, j])
         )
 
     def set_angle(self, angle: float) -> None:

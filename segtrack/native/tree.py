@@ -107,31 +107,13 @@ class TreeWork(NamedTuple):
 def allocate_tree_work(links: int, belts: int) -> TreeWork:
     """Return room for a vehicle of so many links and belts."""
     joints = links - 1
-    return TreeWork(
-        rotations=np.zeros((links, 3, 3)),
-        centers=np.zeros((links, 3)),
-        velocities=np.zeros((links, 3)),
-        angular_velocities=np.zeros((links, 3)),
-        axes=np.zeros((joints, 3)),
-        levers=np.zeros((joints, 3)),
-        forces=np.zeros((links, 3)),
-        torques=np.zeros((links, 3)),
-        inertias=np.zeros((links, 3, 3)),
-        spin_accelerations=np.zeros((links, 3)),
-        belt_origins=np.zeros((belts, 3)),
-        belt_rotations=np.zeros((belts, 3, 3)),
-        pulls=np.zeros(belts),
-        grips=np.zeros(belts),
-        drive_forces=np.zeros(belts),
-        following=np.zeros(belts),
-        modes=np.zeros(joints),
-        speed_changes=np.zeros(joints),
-        columns=np.zeros((joints, 6)),
-        pivots=np.zeros(joints),
-        impulses=np.zeros(joints),
-        matrix=np.zeros((2, 6, 6)),
-        rates=np.zeros((2, 6)),
-    )
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(TreeWork._fields, (links, 3))
+    shapes |= {"rotations": (links, 3, 3), "inertias": (links, 3, 3), "belt_rotations": (belts, 3, 3)}
+    shapes |= {"axes": (joints, 3), "levers": (joints, 3), "belt_origins": (belts, 3)}
+    shapes |= dict.fromkeys(("pulls", "grips", "drive_forces", "following"), (belts,))
+    shapes |= dict.fromkeys(("modes", "speed_changes", "pivots", "impulses"), (joints,))
+    shapes |= {"columns": (joints, 6), "matrix": (2, 6, 6), "rates": (2, 6)}
+    return TreeWork(**{name: np.zeros(shape) for name, shape in shapes.items()})
 
 
 class VehicleState(NamedTuple):

@@ -13,7 +13,7 @@ from segtrack.compliant.candidates import allocate_candidates
 from segtrack.description import VehicleDescription
 from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
-from segtrack.geometry.rotation import quaternion_of
+from segtrack.geometry.mass import quaternion_of
 from segtrack.ground.broadphase import MAX_EDGES, allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector

@@ -3,14 +3,13 @@
     with Film("climb.mp4", robot, world.terrains, view="side") as film:
         world.run(10.0, on_step=lambda: film.take(world.time))
 
-`look` says what a vehicle looks like and where it is, as data; `vehicle` reads both from a robot; `ground`
+`look` says what a vehicle looks like and where it is, as data; `vehicle` reads both from a robot; `mesh`
 gives terrain as triangles, `raster` draws them, `camera` looks at them and `film` writes them to a file.
 """
 
-from segtrack.rendering.camera import SIZE, Camera, View, free_body
+from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View, free_body
 from segtrack.rendering.film import FRAME_RATE, Film
 from segtrack.rendering.look import VehicleLook, VehiclePose, VisiblePart, part_points
-from segtrack.rendering.subject import FreeBody, PosedVehicle
 from segtrack.rendering.vehicle import look_of, read_pose
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A camera that follows a vehicle, and draws it from its poses."""
+"""A camera that follows a vehicle, and draws it and other bodies from their poses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,9 @@ from scipy.spatial.transform import Rotation
 from segtrack.description.frames import Frame
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.files import replacing
-from segtrack.geometry.rotation import rotation_of
-from segtrack.rendering.ground import ground_mesh
-from segtrack.rendering.materials import COLOURS
-from segtrack.rendering.mesh import ColouredMesh, join
+from segtrack.geometry.mass import rotation_of
+from segtrack.rendering.look import VehicleLook, VehiclePose
+from segtrack.rendering.mesh import COLOURS, ColouredMesh, ground_mesh, join
 from segtrack.rendering.raster import (
     Buffer,
     Projection,
@@ -29,11 +28,53 @@ from segtrack.rendering.raster import (
     clear,
     draw_triangles,
 )
-from segtrack.rendering.shading import Look, paint_pixels
-from segtrack.rendering.subject import FreeBody, LiveRobot, PosedVehicle
-from segtrack.rendering.sun import SUN, ShadowMap
+from segtrack.rendering.shading import SUN, Look, ShadowMap, paint_pixels
+from segtrack.rendering.vehicle import look_of, read_pose
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain
+
+
+@dataclass
+class PosedVehicle:
+    """A vehicle that is wherever its pose says, without a world: one of a recording.
+
+    Attributes:
+        look: What it looks like.
+        pose: Where it is; to be set before each picture.
+    """
+
+    look: VehicleLook
+    pose: VehiclePose
+
+
+class LiveRobot:
+    """A robot where it is now.
+
+    Attributes:
+        look: What it looks like.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        """Take a robot, in any engine."""
+        self._robot, self.look = robot, look_of(robot)
+
+    @property
+    def pose(self) -> VehiclePose:
+        """Return its pose."""
+        return read_pose(self._robot)
+
+
+class FreeBody(NamedTuple):
+    """A rigid body of somebody's own; see `free_body`.
+
+    Attributes:
+        mesh: Its triangles and their colours.
+        points: Returns the mesh's points where they are now, in the world (n, 3) [m].
+    """
+
+    mesh: ColouredMesh
+    points: Callable[[], NDArray[np.float64]]
+
 
 View = Literal["side", "top", "oblique", "chase"]
 SIZE = (640, 360)

@@ -16,8 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from segtrack.errors import FileAccessError, InvalidValueError, finite
 from segtrack.files import check_writable
-from segtrack.rendering.camera import SIZE, Camera, View
-from segtrack.rendering.subject import FreeBody, PosedVehicle
+from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View
 from segtrack.robot import Robot
 from segtrack.robot.robot import attitude_of
 from segtrack.terrain import Terrain

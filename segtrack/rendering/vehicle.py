@@ -15,8 +15,8 @@ from segtrack.description.frames import Frame, read_vector
 from segtrack.description.track import TrackSpec
 from segtrack.engine.track_models import Drawing, find_track_model
 from segtrack.geometry import solids as geometry
+from segtrack.geometry.mass import quaternion_of
 from segtrack.geometry.path import Arc, inner_outline, outer_outline
-from segtrack.geometry.rotation import quaternion_of
 from segtrack.rendering.look import (
     OnBelt,
     OnBodies,
@@ -27,8 +27,9 @@ from segtrack.rendering.look import (
     VehiclePose,
     VisiblePart,
 )
-from segtrack.rendering.materials import COLOURS, Colour
 from segtrack.rendering.mesh import (
+    COLOURS,
+    Colour,
     ColouredMesh,
     ball,
     box,
@@ -101,7 +102,8 @@ def look_of(robot: Robot) -> VehicleLook:
     for number, track in enumerate(robot.tracks.values()):
         if track.has_chain:
             parts += _chain(track, bodies)
-            bodies += _body_count(track.chain_design)
+            design = track.chain_design
+            bodies += len(design.kinds) + len(design.running_gear.wheels)
         else:
             parts += _belt(track, number, tracks[number], robot.track_model)
     return VehicleLook(robot.name, links, tracks, bodies, tuple(parts))
@@ -183,11 +185,7 @@ def _aligned_wheels(
     for link in track_builder(model).track_links(spec):
         for placed in link.shapes:
             if isinstance(placed, geometry.Placed):
-                yield (
-                    of_solid(placed.solid, *_WHEEL),
-                    (link.x, 0.0, link.z),
-                    1 / link.ratio,
-                )
+                yield (of_solid(placed.solid, *_WHEEL), (link.x, 0.0, link.z), 1 / link.ratio)
 
 
 def _pulleys(spec: TrackSpec) -> Iterator[tuple[ColouredMesh, tuple[float, float, float], float]]:
@@ -196,11 +194,7 @@ def _pulleys(spec: TrackSpec) -> Iterator[tuple[ColouredMesh, tuple[float, float
         if isinstance(segment, Arc) and segment.turn > 0:
             radius = segment.radius - spec.belt.thickness
             x, z = map(float, segment.center)
-            yield (
-                wheel(radius, 0.96 * spec.width, *_WHEEL),
-                (x, 0.0, z),
-                segment.radius,
-            )
+            yield (wheel(radius, 0.96 * spec.width, *_WHEEL), (x, 0.0, z), segment.radius)
 
 
 def _chain(track: Track, first: int) -> Iterator[VisiblePart]:
@@ -228,10 +222,6 @@ def _wheel_radii(design: TrackDesign) -> list[float]:
     if gear.sprocket is not None:
         radii[gear.driven] = design.pitch_radius
     return radii
-
-
-def _body_count(design: TrackDesign) -> int:
-    return len(design.kinds) + len(design.running_gear.wheels)
 
 
 def _chain_poses(track: Track) -> NDArray[np.float64]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
+from segtrack.description.frames import body_shapes
 from segtrack.description.placement import PlacedTrack, place_tracks
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf_shapes import body_shapes
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.grousers import place_grousers

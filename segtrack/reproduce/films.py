@@ -15,11 +15,9 @@ from rich.table import Table
 
 from segtrack.experiments.climb import ClimbProgress, run_climb
 from segtrack.experiments.climb_result import ClimbSetup
-from segtrack.experiments.timing import stopwatch, take_turns
 from segtrack.rendering import FRAME_RATE, SIZE, Film, View
 from segtrack.report.outcome import Outcome
-from segtrack.reproduce.options import Rounds
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Rounds, Session, runnable, stopwatch, take_turns
 
 CLIMBS: tuple[Mapping[str, Any], ...] = (
     {"vehicle": "quince", "step": 0.24, "track_model": "segments"},

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from segtrack.errors import MissingPackageError
-from segtrack.experiments.timing import stopwatch
 from segtrack.logs.compare import DataUncertainty, RunComparison, compare_motions
 from segtrack.logs.reading import read_log
 from segtrack.report.outcome import Outcome
-from segtrack.reproduce.registry import Session
+from segtrack.reproduce.registry import Session, stopwatch
 from segtrack.robot.motion import Motion, Signal
 
 RATE = 200

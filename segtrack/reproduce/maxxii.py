@@ -23,8 +23,7 @@ from segtrack.logs.mapping import map_file
 from segtrack.logs.steady.table import DATA, PARTS, UNIFORM, SteadyTable
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
-from segtrack.reproduce.options import TrackModels
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Session, TrackModels, runnable
 from segtrack.world import resolve
 
 VEHICLE = "maxxii"

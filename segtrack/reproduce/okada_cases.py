@@ -55,6 +55,15 @@ class PublishedClimb:
     real: bool
     simulation: bool
 
+    def __str__(self) -> str:
+        """Return angle and height in words."""
+        return f"{self.front_sub_track_deg:.0f} deg, {self.step * 1000:.0f} mm"
+
+
+def ending(success: bool) -> str:
+    """Return the end of an attempt in a word."""
+    return "climbed" if success else "failed"
+
 
 TABLE_4 = (
     PublishedClimb(0.0, 0.040, real=True, simulation=True),

@@ -15,13 +15,11 @@ from rich.table import Table
 
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
-from segtrack.experiments.timing import take_turns
 from segtrack.experiments.variants import without_segment
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_2_SPEED
-from segtrack.reproduce.options import Rounds
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Rounds, Session, runnable, take_turns
 from segtrack.terrain import Plane
 from segtrack.world import World
 
@@ -181,10 +179,7 @@ def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
         result = run_table_2(rounds=rounds, models={name: MODELS[name] for name in names}, on_done=done)
     summary = result.summary()
     return Outcome(
-        table_2(result),
-        summary,
-        {"table_2.json": summary, "table_2.png": draw_table_2(result)},
-        notes,
+        table_2(result), summary, {"table_2.json": summary, "table_2.png": draw_table_2(result)}, notes
     )
 
 

@@ -1,16 +1,58 @@
-"""Registry of the commands of `segtrack reproduce`; help and tables in documents are made from it."""
+"""Commands of `segtrack reproduce`: their registry, the options that they share, and their timing harness."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
-from segtrack.errors import MissingPyBulletError
+import typer
+
+from segtrack.engine.track_models import describe_track_models
+from segtrack.errors import InvalidValueError, MissingPyBulletError
 from segtrack.world import resolve
+
+TrackModel = Annotated[
+    str | None,
+    typer.Option(help=f"{describe_track_models()}; the engine's first if not given.", show_default=False),
+]
+TrackModels = Annotated[
+    list[str] | None,
+    typer.Option("--track-model", help=f"{describe_track_models()}; may be repeated.", show_default=False),
+]
+EngineChoice = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed.",
+        show_default=False,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        help="Solver settings; PyBullet's are exact (1 ms), fast (4 ms) and coarse (10 ms).",
+        show_default=False,
+    ),
+]
+Rounds = Annotated[int, typer.Option(help="How often each takes its turn.", min=1)]
+
+
+def parse_numbers(option: str, text: str) -> tuple[float, ...]:
+    """Parse the value of an option that takes several numbers.
+
+    Raises:
+        InvalidValueError: The text is not numbers with commas between them.
+    """
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidValueError(option, "numbers with commas between them", text) from None
+
 
 if TYPE_CHECKING:
     from segtrack.report.outcome import Outcome
@@ -44,42 +86,35 @@ class Experiment:
     """One command.
 
     Attributes:
-        name: Name of the command, and of its results folder.
-        module: Module in `segtrack.reproduce`; its `run(session, ...)` does the work, and the keyword
-            parameters of `run`, annotated with `typer.Option`, are the command's options.
+        name: Name of the command, of its results folder and, with underscores, of its module in
+            `segtrack.reproduce`, whose `run(session, ...)` does the work; the keyword parameters of `run`,
+            annotated with `typer.Option`, are the command's options.
         summary: Help of the command: what is reproduced.
     """
 
     name: str
-    module: str
     summary: str
 
     @property
     def run(self) -> Callable[..., Outcome]:
         """Function that does the work; its module is imported here."""
-        run: Callable[..., Outcome] = import_module(f"segtrack.reproduce.{self.module}").run
+        run: Callable[..., Outcome] = import_module(f"segtrack.reproduce.{self.name.replace('-', '_')}").run
         return run
 
 
 EXPERIMENTS = (
     Experiment(
         "okada-table-2",
-        "okada_table_2",
         "Table II of Okada et al. 2020: how fast each track model is, PackBot on flat ground.",
     ),
     Experiment(
-        "speed",
-        "speed",
-        "How fast Quince is simulated on a 240 mm step and turning, compliant belts over segments.",
+        "speed", "How fast Quince is simulated on a 240 mm step and turning, compliant belts over segments."
     ),
-    Experiment("films", "films", "Cost of a film of a climb beside the climb, in both engines."),
+    Experiment("films", "Cost of a film of a climb beside the climb, in both engines."),
     Experiment(
-        "okada-table-4",
-        "okada_table_4",
-        "Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot.",
+        "okada-table-4", "Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot."
     ),
     Experiment(
-        "turning",
         "turning",
         "Turning rates beside a closed form, and beside planar friction under each track model's own loads."
         "\n\n"
@@ -87,27 +122,19 @@ EXPERIMENTS = (
     ),
     Experiment(
         "maxxii",
-        "maxxii",
         "Recorded steady turns of a physical tracked vehicle, driven in simulation; nothing is tuned.",
     ),
     Experiment(
         "log-round-trip",
-        "log_round_trip",
         "A simulated climb, spoilt as logs are and recovered: clock, mounting and bias of a gyroscope.",
     ),
+    Experiment("log-speed", "How fast a log of each kind is read, and compared: 200 Hz, 20 channels."),
     Experiment(
-        "log-speed",
-        "log_speed",
-        "How fast a log of each kind is read, and compared: 200 Hz, 20 channels.",
-    ),
-    Experiment(
-        "calibration",
         "calibration",
         "Friction, centre of mass and drive lag fitted to simulated climbs, of which the truth is known.",
     ),
     Experiment(
         "segments-vs-chain",
-        "segments_vs_chain",
         "Segments and a link chain on flat ground, slope, hitch and Table IV: where they agree, and why not.",
     ),
 )
@@ -123,9 +150,7 @@ def markdown_table() -> str:
     return "\n".join(["| command | what it reproduces |", "|---|---|", *rows])
 
 
-def runnable(
-    choices: Mapping[Choice, tuple[str | None, str]],
-) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
+def runnable(choices: Mapping[Choice, tuple[str | None, str]]) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
     """Leave out what needs PyBullet where it is not installed.
 
     Args:
@@ -151,3 +176,59 @@ def runnable(
         raise reason
     notes = [f"left out: {', '.join(map(str, missing))}: {reason}"] if missing else []
     return tuple(run), tuple(notes)
+
+
+Name = TypeVar("Name")
+Sample = TypeVar("Sample")
+
+
+@dataclass(frozen=True)
+class Elapsed:
+    """Time that a call took.
+
+    Attributes:
+        clock: Wall time [s].
+        processor: Time of the processor [s].
+    """
+
+    clock: float
+    processor: float
+
+
+def stopwatch(call: Callable[[], object]) -> Elapsed:
+    """Measure how long a call takes."""
+    clock, processor = time.perf_counter(), time.process_time()
+    call()
+    return Elapsed(time.perf_counter() - clock, time.process_time() - processor)
+
+
+def take_turns(
+    contenders: Mapping[Name, Callable[[], Sample]],
+    rounds: int,
+    on_done: Callable[[], object] = lambda: None,
+    warm_up: bool = False,
+) -> dict[Name, tuple[Sample, ...]]:
+    """Call each contender once a round.
+
+    Args:
+        contenders: Functions that run one contender and return a sample, by name.
+        rounds: Number of rounds, at least 1.
+        on_done: Called after each call that counts.
+        warm_up: Add a first round that does not count, in which kernels are compiled.
+
+    Returns:
+        Samples of the rounds, by name.
+
+    Raises:
+        InvalidValueError: No rounds.
+    """
+    if rounds < 1:
+        raise InvalidValueError("rounds", "at least 1", rounds)
+    samples: dict[Name, list[Sample]] = {name: [] for name in contenders}
+    for call in contenders.values() if warm_up else ():
+        call()
+    for _ in range(rounds):
+        for name, call in contenders.items():
+            samples[name].append(call())
+            on_done()
+    return {name: tuple(values) for name, values in samples.items()}

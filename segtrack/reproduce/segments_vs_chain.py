@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.experiments.hitch import pull_hitch
+from segtrack.experiments.hitch import Pull, pull_hitch
 from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.traction import SLOPE, SPEED, Pull, Slide, SteadyDrive, drive_steadily, slide_down
+from segtrack.experiments.traction import SLOPE, SPEED, Slide, SteadyDrive, drive_steadily, slide_down
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
-from segtrack.reproduce.okada_cases import TABLE_4, PublishedClimb, Table4Case, run_table_4
+from segtrack.reproduce.okada_cases import TABLE_4, PublishedClimb, Table4Case, ending, run_table_4
 from segtrack.reproduce.registry import Session, runnable
 from segtrack.reproduce.segments_vs_chain_lines import (
     MODELS,
@@ -158,9 +158,7 @@ def _draw_climb(axes: Axes, cases: Mapping[Model, Table4Case]) -> None:
         words = f"{model}: {case.climb.outcome}, {case.climb.duration:.1f} s"
         axes.text(place, 1.02, words, color=COLOURS[model], ha=end, transform=axes.transAxes)
     line = cases["chain"].published
-    robot = "climbed" if line.real else "failed"
-    title = f"quince, {line.front_sub_track_deg:.0f} deg, {line.step * 1000:.0f} mm (robot: {robot})"
-    _label(axes, title, "time [s]", "pitch [deg]", pad=20.0)
+    _label(axes, f"quince, {line} (robot: {ending(line.real)})", "time [s]", "pitch [deg]", pad=20.0)
 
 
 def _reference(axes: Axes, value: float, label: str) -> None:
@@ -201,7 +199,8 @@ def segments_vs_chain(result: SegmentsVsChain) -> tuple[Table, ...]:
         if scene != line.scene:
             numbers.add_section()
             numbers.add_row("", f"[bold]{line.scene}[/bold]")
-        values = [_marked(line, model, value) for model, value in line.values.items()]
+        texts = {model: _number(line, value) for model, value in line.values.items()}
+        values = [f"[red]{text}[/red]" if m in line.off_reference else text for m, text in texts.items()]
         agrees = "[green]yes[/green]" if line.agree else "[red]no[/red]"
         compared = (_number(line, line.difference), agrees) if both else ()
         numbers.add_row(str(i), escape(line.quantity), *values, _number(line, line.reference), *compared)
@@ -211,11 +210,6 @@ def segments_vs_chain(result: SegmentsVsChain) -> tuple[Table, ...]:
         return (numbers,)
     reasons.add_row("", f"The chain is simulated at {result.speed_ratio:.2f} times the segments' speed.")
     return numbers, reasons
-
-
-def _marked(line: ComparedLine, model: Model, value: float | str) -> str:
-    text = _number(line, value)
-    return f"[red]{text}[/red]" if model in line.off_reference else text
 
 
 def _number(line: ComparedLine, value: float | str | None) -> str:

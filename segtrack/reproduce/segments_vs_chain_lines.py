@@ -9,8 +9,9 @@ from typing import Literal
 
 from segtrack.description import load_vehicle
 from segtrack.experiments.climb_result import ClimbResult
-from segtrack.experiments.traction import GRAVITY, SLIDING, SPEED, TILT_RATE, Pull, Slide, SteadyDrive
-from segtrack.reproduce.okada_cases import Table4, Table4Case
+from segtrack.experiments.hitch import Pull
+from segtrack.experiments.traction import GRAVITY, SLIDING, SPEED, TILT_RATE, Slide, SteadyDrive
+from segtrack.reproduce.okada_cases import Table4, Table4Case, ending
 
 VEHICLE = "packbot"
 Model = Literal["segments", "chain"]
@@ -267,16 +268,8 @@ def _pull_line(segments: Pull, chain: Pull, limit: float) -> ComparedLine:
 
 def _climb_line(segments: Table4Case, chain: Table4Case) -> ComparedLine:
     line, a, b = segments.published, segments.climb, chain.climb
-    where = f"{line.front_sub_track_deg:.0f} deg, {line.step * 1000:.0f} mm"
-    return ComparedLine(
-        "Table IV",
-        where,
-        _ending(a.success),
-        _ending(b.success),
-        _ending(line.real),
-        None,
-        f"segments {_story(a)}; chain {_story(b)}",
-    )
+    endings = ending(a.success), ending(b.success), ending(line.real)
+    return ComparedLine("Table IV", str(line), *endings, None, f"segments {_story(a)}; chain {_story(b)}")
 
 
 def _story(climb: ClimbResult) -> str:
@@ -284,7 +277,3 @@ def _story(climb: ClimbResult) -> str:
         f"{climb.outcome} after {climb.duration:.1f} s, nose up by at most "
         f"{math.degrees(climb.max_pitch):.1f} deg, slip {climb.slip:.2f}"
     )
-
-
-def _ending(success: bool) -> str:
-    return "climbed" if success else "failed"

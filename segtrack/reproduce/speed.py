@@ -18,11 +18,9 @@ from rich.table import Table
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
 from segtrack.experiments.climb_result import REAR_FLIPPERS_DEG
-from segtrack.experiments.timing import take_turns
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
-from segtrack.reproduce.options import Rounds
-from segtrack.reproduce.registry import Session, runnable
+from segtrack.reproduce.registry import Rounds, Session, runnable, take_turns
 from segtrack.robot import Robot
 from segtrack.terrain import Plane, Step
 from segtrack.world import World

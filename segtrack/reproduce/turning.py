@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,13 +14,182 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from rich.markup import escape
 from rich.table import Table
+from scipy.optimize import brentq
 
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import EngineName
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.experiments import steering
+from segtrack.experiments.steering import Rig, Steered
+from segtrack.experiments.variants import with_gauge
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
-from segtrack.reproduce.options import EngineChoice, TrackModels, parse_numbers
-from segtrack.reproduce.registry import Session, runnable
-from segtrack.reproduce.turning_rates import TRACK_MODELS, TurningCase, case_count, run_turning
+from segtrack.reproduce.registry import EngineChoice, Session, TrackModels, parse_numbers, runnable
+from segtrack.world import resolve
+
+TRACK_MODELS = ("segments", "compliant", "chain")
+"""Track models that are compared."""
+GAUGES = (0.30, 0.445, 0.70)
+"""Distances between the tracks of a PackBot, the middle one its own [m]."""
+RAISED = 1.0
+"""Angle of raised flippers [rad]."""
+RADII = (0.5, 1.0, 2.0)
+"""Radii of arcs [m]."""
+SCENES = ("spot", "slope", "arcs")
+MAX_SPEED = 100.0
+"""Fastest belts [m/s]; a robot above this speed counts as diverged."""
+
+
+@dataclass(frozen=True)
+class TurningCase:
+    """One vehicle that turned.
+
+    Attributes:
+        vehicle: What it is, in words.
+        scene: What it did, in words.
+        rig: What it was, and what simulated it.
+        steered: How it moved, and how planar friction under its loads would have moved it.
+        uniform: Closed form for uniform pressure, yaw rate over that without slip [-]; None but for
+            turns on the spot.
+    """
+
+    vehicle: str
+    scene: str
+    rig: Rig
+    steered: Steered
+    uniform: float | None
+
+    @property
+    def steering_efficiency(self) -> float | None:
+        """Value for the vehicle file; None where it is not measured: not on the spot, or no turn."""
+        efficiency = round(self.steered.over_no_slip, 3)
+        return efficiency if self.uniform is not None and 0 < efficiency <= 1 else None
+
+    def record(self) -> dict[str, object]:
+        """Everything as plain values with the names that JSON has."""
+        steered = self.steered
+        return {
+            "vehicle": self.vehicle,
+            "scene": self.scene,
+            "track_model": self.rig.track_model,
+            "engine": resolve(self.rig.engine, self.rig.track_model)[0],
+            "belt_speeds": list(steered.belts),
+            "yaw_rate": steered.measured.yaw_rate,
+            "over_no_slip": steered.over_no_slip,
+            "steering_efficiency": self.steering_efficiency,
+            "uniform_pressure_over_no_slip": self.uniform,
+            "planar_friction_over_no_slip": steered.expected.yaw_rate / steered.no_slip_rate,
+            "over_planar_friction": steered.over_expected,
+            "slip": list(steered.measured.slip),
+            "planar_friction_slip": list(steered.expected.slip),
+            "creep": steered.measured.creep,
+            "planar_friction_creep": steered.expected.creep,
+            "real_time_factor": steered.real_time_factor,
+        }
+
+
+def uniform_pressure_turning_rate(speed: float, gauge: float, length: float) -> float:
+    """Turning rate [rad/s] on the spot of two uniform-pressure tracks.
+
+    Args:
+        speed: Speed of the belts, one forward and one backward [m/s].
+        gauge: Distance between the tracks' middles [m], > 0.
+        length: Length of each ground line [m], > 0.
+
+    Raises:
+        InvalidValueError: A length that is not positive.
+    """
+    for what, value in (("gauge [m]", gauge), ("length [m]", length)):
+        if finite(what, value) <= 0:
+            raise InvalidValueError(what, "positive", value)
+    half = length / 2
+
+    def imbalance(a: float) -> float:
+        return a * (gauge + a) * math.asinh(half / a) - half * math.hypot(a, half)
+
+    offset = float(brentq(imbalance, 1e-9 * length, 1e3 * length))
+    return finite("speed [m/s]", speed) / (offset + gauge / 2)
+
+
+Vehicles = dict[str, tuple[VehicleDescription, dict[str, float]]]
+"""Descriptions and the angles of their flippers [rad], by what they are in words."""
+
+
+def compared_vehicles(name: str | Path | None = None) -> Vehicles:
+    """A vehicle, bundled or of a file, with its flippers up and flat if it has any.
+
+    Without a name, Quince so, after PackBot with three gauges.
+    """
+    if name is None:
+        packbot = load_vehicle("packbot")
+        gauges: Vehicles = {
+            f"packbot, gauge {gauge:g} m": (with_gauge(packbot, gauge), {}) for gauge in GAUGES
+        }
+        return gauges | compared_vehicles("quince")
+    vehicle = load_vehicle(name)
+    if not vehicle.flippers:
+        return {vehicle.name: (vehicle, {})}
+    return {
+        f"{vehicle.name}, flippers {how}": (vehicle, dict.fromkeys(vehicle.flippers, angle))
+        for how, angle in (("up", RAISED), ("flat", 0.0))
+    }
+
+
+def run_turning(
+    vehicle: str | Path | None = None,
+    track_models: Sequence[str] = TRACK_MODELS,
+    scenes: Sequence[str] = ("spot",),
+    speeds: Sequence[float] = (steering.SPEED,),
+    engine: EngineName | None = None,
+    on_case: Callable[[], object] = lambda: None,
+) -> tuple[TurningCase, ...]:
+    """Let vehicles turn to the left, with each of some track models.
+
+    Args:
+        vehicle: Name of a bundled one, or path of a vehicle file; `compared_vehicles` if not given.
+        track_models: Names of track models.
+        scenes: spot, slope or arcs.
+        speeds: Belt speeds [m/s], > 0.
+        engine: native or pybullet; the one that runs each track model if not given.
+        on_case: Called after each case.
+
+    Raises:
+        UnknownNameError: No such scene, vehicle, track model or engine.
+        InvalidValueError: A speed that is not positive, an engine that does not run a track model, or a
+            vehicle that cannot be steered so.
+    """
+    for scene in scenes:
+        if scene not in SCENES:
+            raise UnknownNameError("scene", scene, SCENES)
+    for speed in speeds:
+        if finite("belt speed [m/s]", speed) <= 0:
+            raise InvalidValueError("belt speed [m/s]", "greater than 0", speed)
+        if speed > MAX_SPEED:
+            raise InvalidValueError("belt speed [m/s]", f"at most {MAX_SPEED:g}", speed)
+    for track_model in track_models:
+        resolve(engine, track_model)
+    cases = []
+    for name, (description, flippers) in compared_vehicles(vehicle).items():
+        for track_model in track_models:
+            rig = Rig(description, flippers, track_model, engine)
+            for speed in speeds:
+                for scene, steered, uniform in _cases(rig, scenes, speed):
+                    cases.append(TurningCase(name, scene, rig, steered, uniform))
+                    on_case()
+    return tuple(cases)
+
+
+def _cases(rig: Rig, scenes: Sequence[str], speed: float) -> Iterator[tuple[str, Steered, float | None]]:
+    """Each scene's name, how the rig steered, and the closed form over no slip."""
+    if "spot" in scenes:
+        uniform = uniform_pressure_turning_rate(1.0, rig.gauge, rig.ground_length) * rig.gauge / 2
+        yield "on the spot", steering.turn_on_the_spot(rig, speed), uniform
+    if "slope" in scenes:
+        angle = f"{math.degrees(steering.SLOPE):.0f} deg slope"
+        yield angle, steering.turn_on_a_slope(rig, speed), None
+    for radius in RADII if "arcs" in scenes else ():
+        yield f"arc of {radius:g} m", steering.drive_an_arc(rig, radius, speed), None
+
 
 _WIDTH = 0.8
 """Width of a vehicle's marks; vehicles are one unit apart."""
@@ -39,12 +212,10 @@ def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
         axes.grid(axis="y", alpha=0.25)
     panels[-1].set_xticks(range(len(vehicles)), [name.replace(", ", ",\n") for name in vehicles])
     handles = [
-        Line2D([], [], marker="o", linestyle="", color=SEGMENT_COLOURS[i], label=model)
-        for i, model in enumerate(models)
-    ]
-    own = "planar friction under these loads"
-    handles += [
-        Line2D([], [], marker="_", markersize=14, linestyle="", color="black", label=own),
+        *(Line2D([], [], marker="o", ls="", color=SEGMENT_COLOURS[i], label=m) for i, m in enumerate(models)),
+        Line2D(
+            [], [], marker="_", markersize=14, ls="", c="black", label="planar friction under these loads"
+        ),
         Line2D([], [], linestyle="--", color="black", label="uniform pressure"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
@@ -83,7 +254,9 @@ def run(
     """Let vehicles turn with the track models that run here."""
     models, notes = runnable({model: (engine, model) for model in track_model or TRACK_MODELS})
     chosen = (vehicle, models, scene, parse_numbers("--speeds", speeds))
-    with session.counting("turning", case_count(*chosen)) as done:
+    each = sum(len(RADII) if name == "arcs" else 1 for name in scene)
+    count = len(compared_vehicles(vehicle)) * len(models) * len(chosen[-1]) * each
+    with session.counting("turning", count) as done:
         cases = run_turning(*chosen, engine=engine, on_case=done)  # type: ignore[arg-type]
     summary = {"cases": [case.record() for case in cases]}
     measured = [
@@ -113,12 +286,8 @@ def turning_table(cases: tuple[TurningCase, ...]) -> Table:
             table.add_section()
             table.add_row(escape(heading))
         steered = case.steered
-        rates = (
-            steered.over_no_slip,
-            case.uniform,
-            steered.expected.yaw_rate / steered.no_slip_rate,
-            steered.over_expected,
-        )
+        planar = steered.expected.yaw_rate / steered.no_slip_rate
+        rates = steered.over_no_slip, case.uniform, planar, steered.over_expected
         values = ["" if rate is None else f"{rate:.3f}" for rate in rates]
         values.append(f"{steered.real_time_factor:.2f}")
         if varied:

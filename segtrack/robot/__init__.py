@@ -10,8 +10,7 @@ The life of a track, layer by layer:
 | `Track` | robot | the track in users' hands |
 """
 
-from segtrack.robot.flipper import Flipper
 from segtrack.robot.robot import Robot, RobotState
-from segtrack.robot.track import Track
+from segtrack.robot.track import Flipper, Track
 
 __all__ = ["Flipper", "Robot", "RobotState", "Track"]

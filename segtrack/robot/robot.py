@@ -13,8 +13,7 @@ from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
-from segtrack.robot.flipper import Flipper
-from segtrack.robot.track import Track, angle_of, check_pose
+from segtrack.robot.track import Flipper, Track, angle_of, check_pose
 from segtrack.terrain import Terrain
 
 

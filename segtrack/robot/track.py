@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from segtrack.description import VehicleDescription
 from segtrack.description.track import TrackSpec
-from segtrack.engine import BeltState, FrameMotion, TrackModel
-from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
-from segtrack.geometry.rotation import rotation_of
+from segtrack.description.vehicle import FlipperSpec
+from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
+from segtrack.errors import InvalidValueError, finite, finite_vector
+from segtrack.geometry.mass import rotation_of
 
 if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
@@ -31,15 +31,6 @@ def angle_of(flipper: str, angle: float) -> float:
     return finite(f"angle of flipper {flipper} [rad]", angle)
 
 
-def speed_of(flipper: str, speed: float) -> float:
-    """A flipper's commanded speed [rad/s].
-
-    Raises:
-        InvalidValueError: Not a finite number.
-    """
-    return finite(f"speed of flipper {flipper} [rad/s]", speed)
-
-
 def check_pose(
     position: Sequence[float], orientation: Sequence[float]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -53,23 +44,6 @@ def check_pose(
     if norm == 0:
         raise InvalidValueError("orientation", "a quaternion (x, y, z, w) of some length", orientation)
     return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)
-
-
-def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | None) -> dict[str, float]:
-    """Angle of every flipper [rad], within its limits; 0 where none is given.
-
-    Raises:
-        UnknownNameError: There is no such flipper.
-        InvalidValueError: Not angles by name, or an angle is not finite.
-    """
-    if angles is not None and not isinstance(angles, Mapping):
-        raise InvalidValueError("flippers", "angles by name", angles)
-    given = {}
-    for name, angle in (angles or {}).items():
-        if name not in vehicle.flippers:
-            raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
-        given[name] = angle_of(name, angle)
-    return {name: clip(given.get(name, 0.0), *spec.limits) for name, spec in vehicle.flippers.items()}
 
 
 REST_SPEED = 0.01
@@ -182,11 +156,7 @@ class Track:
 
     @property
     def slip(self) -> float:
-        """Longitudinal slip in [-1, 1] [-], see `longitudinal_slip`: positive driving, negative braking.
-
-        1: the belt turns and the vehicle stands; 0: no slip, or all at rest; -1: the vehicle slides
-        over a belt that is locked.
-        """
+        """Longitudinal slip in [-1, 1] [-], positive driving, negative braking; see `longitudinal_slip`."""
         return longitudinal_slip(self.speed, self.ground_speed)
 
     @property
@@ -259,3 +229,70 @@ class Track:
         if finite(what, factor) <= 0:
             raise InvalidValueError(what, "greater than 0", factor)
         self.model.scale_drive(factor)
+
+
+class Flipper:
+    """A flipper of a robot: its state, read when asked for.
+
+    Attributes:
+        model: The flipper in its engine.
+    """
+
+    def __init__(self, model: FlipperModel) -> None:
+        """Take a flipper of an engine's vehicle."""
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """Name in the vehicle."""
+        return self.model.name
+
+    @property
+    def spec(self) -> FlipperSpec:
+        """Its description."""
+        return self.model.spec
+
+    @property
+    def state(self) -> FlipperState:
+        """Angle, speed and torque in one reading."""
+        return self.model.state
+
+    @property
+    def angle(self) -> float:
+        """Tip raised above its line at angle 0 [rad]."""
+        return self.state.angle
+
+    @property
+    def speed(self) -> float:
+        """Turning speed, raising positive [rad/s]."""
+        return self.state.speed
+
+    @property
+    def torque(self) -> float:
+        """Torque of its motor in the raising direction in the last step [N m]."""
+        return self.state.torque
+
+    def set_angle(self, angle: float) -> None:
+        """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        self.model.set_angle(clip(angle_of(self.name, angle), *self.spec.limits))
+
+    def set_speed(self, speed: float) -> None:
+        """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        top = self.spec.max_speed
+        self.model.set_speed(clip(finite(f"speed of flipper {self.name} [rad/s]", speed), -top, top))
+
+    def place(self, angle: float) -> None:
+        """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+        """
+        self.model.place(clip(angle_of(self.name, angle), *self.spec.limits))

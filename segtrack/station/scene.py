@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 from segtrack.courses import Course
 from segtrack.errors import NotReadyError
 from segtrack.recording.session import DriveSession
-from segtrack.rendering.ground import ground_mesh
 from segtrack.rendering.look import OnLink, VehicleLook, VisiblePart
+from segtrack.rendering.mesh import ground_mesh
 from segtrack.robot import Track
 
 

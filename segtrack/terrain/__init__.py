@@ -7,35 +7,18 @@ obstacle begins; lengths run along x, widths along y.
 | module | content |
 |---|---|
 | `base` | `Terrain`, `FlatGround`, `Obstacle`: solids, and heights that follow from them |
-| `blocks`, `beams`, `slopes`, `ramp_fields`, `plane` | obstacles, a class each |
+| `blocks`, `fields`, `slopes`, `plane` | obstacles, a class each |
 | `surfaces`, `from_pybullet` | ground of your own |
 | `solids`, `columns`, `heights` | solids in the world, and their heights |
 | `soil`, `checks` | soils; limits of fields |
 """
 
 from segtrack.terrain.base import FlatGround, LevelTop, Obstacle, Outline, Terrain, profile
-from segtrack.terrain.beams import ConfinedSpace, Hurdle, KRails
-from segtrack.terrain.blocks import (
-    Boxes,
-    GroundBox,
-    PatternedStepField,
-    Platform,
-    Stairs,
-    Step,
-    StepField,
-)
+from segtrack.terrain.blocks import Boxes, ConfinedSpace, GroundBox, Hurdle, KRails, Platform, Stairs, Step
+from segtrack.terrain.fields import ContinuousRamps, CrossingRamps, PatternedStepField, StepField
 from segtrack.terrain.from_pybullet import from_pybullet
 from segtrack.terrain.plane import Gap, Plane, TrapezoidDitch
-from segtrack.terrain.ramp_fields import ContinuousRamps, CrossingRamps
-from segtrack.terrain.slopes import (
-    Bed,
-    HalfRound,
-    PlatformGap,
-    Ramp,
-    Ridge,
-    TrapezoidBarrier,
-    Waves,
-)
+from segtrack.terrain.slopes import Bed, HalfRound, PlatformGap, Ramp, Ridge, TrapezoidBarrier, Waves
 from segtrack.terrain.soil import Soil, find_soil, published_soils
 from segtrack.terrain.surfaces import Heightfield, Mesh, StaticBody
 

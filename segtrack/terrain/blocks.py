@@ -1,20 +1,18 @@
-"""Obstacles of upright boxes on flat ground: steps, stairs, fields of posts, boxes anywhere."""
+"""Obstacles of boxes on flat ground: steps, stairs, boxes anywhere, hurdles, K-rails, beams overhead."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import groupby
-from typing import Annotated, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError
 from segtrack.terrain.base import FlatGround, LevelTop, Obstacle
-from segtrack.terrain.checks import Checked, Count, Length, Limits, Place, Seed, Turn
-from segtrack.terrain.solids import Box, block, standing, turned
+from segtrack.terrain.checks import Checked, Count, Length, Place, Rise, Turn
+from segtrack.terrain.solids import Box, Prism, standing, turned
+
+_PIPE_FACETS = 24
+"""Flat pieces of which a pipe consists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,96 +101,6 @@ class Stairs(Obstacle):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepField(FlatGround):
-    """Grid of square posts of random height on flat ground, centred on y = 0.
-
-    Attributes:
-        max_height: Upper bound of the heights, which are uniform from 0 on [m].
-        cell: Edge of a post [m].
-        rows: Number of posts along x.
-        columns: Number of posts along y.
-        distance: World x at which the field begins [m].
-        seed: Seed of the heights; equal seeds make equal fields.
-    """
-
-    max_height: Length
-    cell: Length
-    rows: Count
-    columns: Count
-    distance: Place
-    seed: Seed = 0
-
-    @cached_property
-    def heights(self) -> NDArray[np.float64]:
-        """Heights of the posts [m], shape (rows, columns), read-only."""
-        heights = np.random.default_rng(self.seed).uniform(0.0, self.max_height, (self.rows, self.columns))
-        heights.flags.writeable = False
-        return heights
-
-    def shapes(self, root: float) -> Iterator[Box]:
-        """Yield the posts."""
-        x = (self.distance + self.cell * np.arange(self.rows + 1)).tolist()
-        y = (self.cell * (np.arange(self.columns + 1) - self.columns / 2)).tolist()
-        for (row, column), top in np.ndenumerate(self.heights):
-            yield block(x[row], x[row + 1], y[column], y[column + 1], top, top + root)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PatternedStepField(Obstacle):
-    """Square posts whose heights are symmetric about the field's middle.
-
-    flat: one unit and two in turn. hill: rows across rise to the middle. diagonal: rows rise to the line
-    from corner to corner. Every second post is half a unit lower, but for those of the crest.
-
-    Attributes:
-        pattern: Arrangement of the heights.
-        unit: Height of one unit [m].
-        post: Edge of a post, at least 0.02 [m]; as many as fit the width stand beside each other.
-        rows: Number of rows across.
-        peak: Height of the crest in units.
-    """
-
-    pattern: Literal["flat", "hill", "diagonal"] = "hill"
-    unit: Length = 0.1
-    post: Annotated[float, Limits("m", 0.02)] = 0.1
-    rows: Count = 12
-    peak: Count = 3
-
-    @property
-    def extent(self) -> float:
-        """Length along x [m]."""
-        return self.rows * self.post
-
-    @property
-    def _columns(self) -> int:
-        return max(round(self.width / self.post), 1)
-
-    def _units(self, row: int, column: int) -> float:
-        # Distances from the field's middle, in posts, halves for even numbers.
-        along, across = row - (self.rows - 1) / 2, column - (self._columns - 1) / 2
-        odd = (int(abs(along)) + int(abs(across))) % 2
-        if self.pattern == "flat":
-            return 1.0 + odd
-        distance = abs(along) if self.pattern == "hill" else abs(along - across)
-        farthest = (self.rows - 1) / 2 if self.pattern == "hill" else (self.rows + self._columns) / 2 - 1
-        level = self.peak * (1 - distance / (farthest + 1))
-        whole = max(round(level), 1)
-        return whole if whole == self.peak else whole - 0.5 * odd
-
-    def shapes(self, root: float) -> Iterator[Box]:
-        """Yield one block for all posts of a row that are beside each other and equally high."""
-        columns = self._columns
-        edges = [self.width * (column / columns - 0.5) for column in range(columns + 1)]
-        for row in range(self.rows):
-            start, end = self.distance + row * self.post, self.distance + (row + 1) * self.post
-            first, heights = 0, [self.unit * self._units(row, column) for column in range(columns)]
-            for height, run in groupby(heights):
-                last = first + len(list(run))
-                yield block(start, end, edges[first], edges[last], height, height + root)
-                first = last
-
-
-@dataclass(frozen=True, kw_only=True)
 class GroundBox(Checked):
     """Upright box on the ground.
 
@@ -235,3 +143,111 @@ class Boxes(FlatGround):
         """Yield the boxes."""
         for box in self.boxes:
             yield turned((box.x, box.y), (box.length, box.width), box.yaw, box.height, root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hurdle(Obstacle):
+    """Beam across the path, its upper edge a pipe on request. The pipe does not turn.
+
+    Attributes:
+        height: Height of the upper edge [m].
+        length: Length of the beam along x [m]; of a pipe the diameter.
+        pipe: True if its upper edge is a pipe.
+    """
+
+    height: Length
+    length: Length = 0.1
+    pipe: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a pipe that reaches below the ground."""
+        super().__post_init__()
+        if self.pipe and self.height < self.length:
+            expected = f"at least the pipe's diameter of {self.length:g}"
+            raise InvalidValueError("Hurdle.height", expected, self.height)
+
+    @property
+    def extent(self) -> float:
+        """Length along x [m]."""
+        return self.length
+
+    def shapes(self, root: float) -> Iterator[Box | Prism]:
+        """Yield a block, or a pipe with a block up to its axis."""
+        radius = self.length / 2 if self.pipe else 0.0
+        axis, middle = self.height - radius, self.distance + radius
+        if self.pipe:
+            turns = [2 * math.pi * k / _PIPE_FACETS for k in range(_PIPE_FACETS)]
+            yield Prism(
+                tuple((middle + radius * math.cos(turn), axis + radius * math.sin(turn)) for turn in turns),
+                self.width,
+            )
+        yield standing(self.distance, self.distance + self.length, self.width, axis, root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KRails(Obstacle):
+    """Beams at an angle across the path, the next one at the opposite angle.
+
+    Attributes:
+        count: Number of beams.
+        height: Height of the beams [m].
+        thickness: Thickness of the beams [m].
+    """
+
+    count: Count = 4
+    height: Length = 0.075
+    thickness: Length = 0.038
+
+    @property
+    def extent(self) -> float:
+        """Length along x [m]."""
+        return self.count * self.width
+
+    def shapes(self, root: float) -> Iterator[Box]:
+        """Yield one beam a width, at 45 deg from side to side."""
+        length = max(self.width * math.sqrt(2) - self.thickness, self.thickness)
+        for i in range(self.count):
+            yaw = math.pi / 4 if i % 2 == 0 else -math.pi / 4
+            center = self.distance + (i + 0.5) * self.width, 0.0
+            yield turned(center, (length, self.thickness), yaw, self.height, root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfinedSpace(Obstacle):
+    """Beams overhead and beams on the ground in turn.
+
+    Attributes:
+        clearance: Height of the beams overhead above the ground [m].
+        count: Number of beams overhead; there is one on the ground between each two.
+        spacing: Distance from a beam overhead to the next one on the ground [m].
+        beam: Edge of the beams overhead, and length of those on the ground [m].
+        sill: Height of the beams on the ground [m]; 0 for none.
+    """
+
+    clearance: Length
+    count: Count = 3
+    spacing: Length = 0.6
+    beam: Length = 0.1
+    sill: Rise = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse beams overhead that touch those on the ground."""
+        super().__post_init__()
+        if self.clearance <= self.sill:
+            raise InvalidValueError(
+                "ConfinedSpace.clearance", f"above the sill of {self.sill:g}", self.clearance
+            )
+
+    @property
+    def extent(self) -> float:
+        """Length along x [m]."""
+        return 2 * self.count * self.spacing
+
+    def shapes(self, root: float) -> Iterator[Box]:
+        """Yield a block a beam."""
+        for i in range(self.count):
+            overhead = self.distance + (2 * i + 1) * self.spacing
+            start, end = overhead - self.beam / 2, overhead + self.beam / 2
+            yield standing(start, end, self.width, self.clearance + self.beam, -self.clearance)
+            if self.sill > 0 and i + 1 < self.count:
+                yield standing(start + self.spacing, end + self.spacing, self.width, self.sill, root)

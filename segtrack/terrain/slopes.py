@@ -254,11 +254,7 @@ def trapezoid_breaks(start: float, outer: float, inner: float) -> tuple[float, f
 
 
 def _positive_all(what: str, values: Sequence[float]) -> tuple[float, ...]:
-    """Return one or more numbers above zero as floats.
-
-    Raises:
-        InvalidValueError: There is none, or one is not above zero.
-    """
+    """Return one or more numbers above zero as floats."""
     given = tuple(values) if isinstance(values, Iterable) else ()
     numbers = tuple(finite(f"{what} [m]", value) for value in given)
     if not numbers or min(numbers) <= 0:

@@ -8,9 +8,9 @@
 | `stepping` | simulated time against the wall clock; saved states that are still good |
 """
 
-from segtrack.engine.settling import SettleResult
 from segtrack.engine.track_models import resolve
 from segtrack.world.engines import attach, configure
+from segtrack.world.placement import SettleResult
 from segtrack.world.stepping import Snapshot
 from segtrack.world.world import World
 

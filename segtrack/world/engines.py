@@ -11,8 +11,9 @@ from segtrack.engine import Engine, EngineName
 from segtrack.engine.track_models import DEFAULT_ENGINE, check_engine, find_track_model
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.robot import Robot
-from segtrack.robot.track import check_flippers, check_pose
+from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain, from_pybullet
+from segtrack.world.placement import check_flippers
 
 if TYPE_CHECKING:
     from segtrack.bullet.vehicle import BulletVehicle

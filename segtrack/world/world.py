@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
-from segtrack.engine.settling import SettleResult
 from segtrack.engine.track_models import find_track_model, track_model_names
 from segtrack.errors import InvalidValueError, NotReadyError, finite, finite_vector
 from segtrack.robot import Robot
-from segtrack.robot.track import check_flippers, check_pose
+from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain
 from segtrack.world.engines import open_engine
 from segtrack.world.placement import (
+    SettleResult,
+    check_flippers,
     check_ground,
     clearing_height,
     heading_quaternion,

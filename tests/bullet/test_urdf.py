@@ -16,8 +16,7 @@ from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.frames import link_masses
 from segtrack.description.load import parse_vehicle
 from segtrack.description.track import Mount
-from segtrack.geometry.mass import MassProperties, uniform_belt
-from segtrack.geometry.rotation import rotation_of
+from segtrack.geometry.mass import MassProperties, rotation_of, uniform_belt
 
 LONGEST_LINE = 1024  # PyBullet's parser stops there.
 UPRIGHT = [0, 0, 0, 1]

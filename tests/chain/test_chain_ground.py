@@ -21,9 +21,9 @@ from segtrack.chain.shoe_state import ChainState
 from segtrack.chain.shoes import Bushing, Chain, Shoe
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
+from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.pack import RIGID, Ground, pack_ground
-from segtrack.ground.parameters import contact_parameters
-from segtrack.ground.penetration import penetration_depth_grid, penetration_depth_solid, soil_between
+from segtrack.ground.point_contact import penetration_depth_grid, penetration_depth_solid, soil_between
 from segtrack.ground.tread import Grouser, Tread, ground_bounds, pack_treads
 from segtrack.terrain.soil import Soil, SoilConstants, find_soil, published_soils
 

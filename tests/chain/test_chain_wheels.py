@@ -5,17 +5,16 @@ import pytest
 from chain_solver import gather_loads
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.running_gear import Rail, RunningGear
+from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
+from segtrack.chain.running_gear_arrays import wheel_contact_parameters
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainState, state_along
 from segtrack.chain.shoes import Bushing, Chain, Shoe
 from segtrack.chain.sprocket import Sprocket
 from segtrack.chain.sprocket_contact import add_sprocket_contacts
-from segtrack.chain.stability import joint_bounds
-from segtrack.chain.wheel_bounds import Splits, contact_splits, rolling_bounds
+from segtrack.chain.stability import Splits, contact_splits, joint_bounds, rolling_bounds
 from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates
 from segtrack.chain.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
-from segtrack.chain.wheels import Tensioner, Wheel, wheel_contact_parameters
 from segtrack.errors import InvalidValueError
 from segtrack.ground.parent_frames import ParentFrames, Reaction
 

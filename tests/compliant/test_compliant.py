@@ -17,8 +17,8 @@ from segtrack.description.placement import vehicle_links
 from segtrack.description.track import ContactSpec
 from segtrack.geometry.path import normal_of, tangent_of
 from segtrack.ground.broadphase import allocate_contact_history
+from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.pack import pack_ground
-from segtrack.ground.parameters import contact_parameters
 from segtrack.ground.point_contact import touch_point
 from segtrack.ground.tread import Grouser, Tread
 

@@ -26,8 +26,7 @@ from segtrack.courses import (
     load_course,
     parse_course,
 )
-from segtrack.courses.file import CourseFile
-from segtrack.courses.layout import Piece
+from segtrack.courses.file import CourseFile, Piece
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.description.placement import bounding_box
 from segtrack.errors import CourseFileError, InvalidValueError, UnknownNameError

@@ -15,7 +15,7 @@ from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.load import parse_vehicle
 from segtrack.description.placement import bounding_box, place_tracks, vehicle_links
 from segtrack.geometry.mass import MassProperties
-from segtrack.ground.parameters import contact_parameters
+from segtrack.ground.contact_laws import contact_parameters
 
 RADIUS, RUN, WIDTH, BELT_MASS = 0.1, 0.6, 0.2, 3.0
 BODY, BODY_SIZE, BODY_CENTER = 20.0, (0.5, 0.3, 0.1), (0.02, 0.01, -0.03)

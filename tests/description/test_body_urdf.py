@@ -12,10 +12,9 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import link_frames, weighing_links
+from segtrack.description.frames import LinkShape, body_shapes, link_frames, weighing_links
 from segtrack.description.placement import body_mass
 from segtrack.description.urdf_checks import Mounting, link_problems, root_links, urdf_mistakes
-from segtrack.description.urdf_shapes import LinkShape, body_shapes
 from segtrack.description.vehicle import Body, VehicleDescription
 
 NUMBERS = """

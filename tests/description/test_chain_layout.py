@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.wheels import Wheel
+from segtrack.chain.running_gear import Wheel
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError

@@ -25,8 +25,7 @@ from segtrack.logs.compare import compare
 from segtrack.logs.fit.unknowns import PARAMETERS
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
-from segtrack.logs.replay.path import belts_of, logged_path
-from segtrack.logs.replay.replay import _arc
+from segtrack.logs.replay.path import belts_of, logged_path, odometry_arc
 from segtrack.logs.steady.compare import compare_turns
 from segtrack.logs.steady.table import SteadyTable
 from segtrack.robot import Robot
@@ -125,7 +124,7 @@ def by_odometry(vehicle: VehicleDescription) -> float:
 
 
 def by_a_run_up(vehicle: VehicleDescription) -> float:
-    yaw = _arc(robot_of(vehicle)[0], (LEFT, RIGHT), 2.0).yaw
+    yaw = odometry_arc(load_vehicle(vehicle), (LEFT, RIGHT), 2.0).yaw
     return (RIGHT - LEFT) * 2.0 / yaw * vehicle.steering_efficiency if yaw else math.inf
 
 

@@ -26,9 +26,8 @@ from scenes import environment
 from segtrack.description import bundled_vehicles
 from segtrack.envs import IDS, TASKS, Environment, Scan
 from segtrack.envs.episode import EpisodeWorld
-from segtrack.envs.network import Network, NetworkOrigin
 from segtrack.envs.parameters import ROBOT_PARAMETERS, parameter_table
-from segtrack.envs.policies import make_policy
+from segtrack.envs.policies import Network, NetworkOrigin, make_policy
 from segtrack.envs.rewards import TERMS, reward_table
 from segtrack.envs.tasks import StepClimb
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError

@@ -15,9 +15,8 @@ from scenes import GRAVITY, environment
 import segtrack
 from segtrack import terrain
 from segtrack.envs import Curriculum, Scan, TaskState
-from segtrack.envs.network import Network, NetworkOrigin
 from segtrack.envs.parameters import Number, WordChoice, sample_values
-from segtrack.envs.policies import RandomPolicy, ScriptedPolicy
+from segtrack.envs.policies import Network, NetworkOrigin, RandomPolicy, ScriptedPolicy
 from segtrack.envs.rewards import TERMS
 from segtrack.envs.task import Path, PathPoint, straight
 from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameError

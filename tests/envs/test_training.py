@@ -20,8 +20,7 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.envs.environment import Environment
-from segtrack.envs.network import Network
-from segtrack.envs.policies import make_policy
+from segtrack.envs.policies import Network, make_policy
 from segtrack.envs.training import TrainingResult, TrainingSettings, resume, train
 from segtrack.errors import FileAccessError
 

@@ -19,8 +19,8 @@ from segtrack.experiments.parallel import run_parallel
 from segtrack.files import check_writable, replacing
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4, case_setup
 from segtrack.reproduce.okada_map import MapPoint, critical_damping, run_map
-from segtrack.reproduce.okada_open import STIFFNESSES, TIME_STEPS, run_band
 from segtrack.reproduce.okada_table_2 import MODELS, run_table_2
+from segtrack.reproduce.okada_table_4 import STIFFNESSES, TIME_STEPS, run_band
 from segtrack.reproduce.speed import measure_speed
 from segtrack.robot import RobotState
 from segtrack.robot.motion import Motion, Signal

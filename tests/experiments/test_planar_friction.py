@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize
 
 from segtrack.errors import InvalidValueError
 from segtrack.experiments.planar_friction import TOLERANCE, PlanarContacts, balance_friction, uniform_tracks
-from segtrack.reproduce.turning_rates import uniform_pressure_turning_rate
+from segtrack.reproduce.turning import uniform_pressure_turning_rate
 
 LENGTH, GAUGE, SPEED, FRICTION = 0.51, 0.445, 0.2, 0.6
 FINE = (1000, 1)

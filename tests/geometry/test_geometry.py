@@ -9,8 +9,16 @@ from scipy.spatial.transform import Rotation
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.grousers import place_grousers, wrap_travel
-from segtrack.geometry.links import segment_links
-from segtrack.geometry.mass import MassProperties, uniform_belt
+from segtrack.geometry.links import ground_dip, seam_error, segment_links, stance_on_belt, stance_on_segments
+from segtrack.geometry.loops import Pulley, wrap_belt
+from segtrack.geometry.mass import (
+    MassProperties,
+    quaternion_of,
+    rotation_about_y,
+    rotation_of,
+    rpy_of,
+    uniform_belt,
+)
 from segtrack.geometry.path import (
     Arc,
     BeltPath,
@@ -20,9 +28,6 @@ from segtrack.geometry.path import (
     normal_of,
     outer_outline,
 )
-from segtrack.geometry.pulleys import Pulley, wrap_belt
-from segtrack.geometry.rotation import quaternion_of, rotation_about_y, rotation_of, rpy_of
-from segtrack.geometry.seam import ground_dip, seam_error, stance_on_belt, stance_on_segments
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed, prism
 
 EXACT = 1e-9

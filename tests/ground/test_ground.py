@@ -28,12 +28,18 @@ from segtrack.ground.broadphase import (
     greatest_sinkage,
     list_candidates,
 )
-from segtrack.ground.contact_laws import rigid_friction, soil_pressure, soil_shear, soil_slope
+from segtrack.ground.contact_laws import (
+    ContactParameters,
+    contact_parameters,
+    read_number,
+    rigid_friction,
+    soil_pressure,
+    soil_shear,
+    soil_slope,
+)
 from segtrack.ground.kernels import InnerKernel
 from segtrack.ground.pack import RIGID, SIDES, pack_ground, polyhedra
-from segtrack.ground.parameters import ContactParameters, contact_parameters, read_number
-from segtrack.ground.penetration import penetration_depth_solid
-from segtrack.ground.point_contact import edge_in_piece, touch_edge_end, touch_point
+from segtrack.ground.point_contact import edge_in_piece, penetration_depth_solid, touch_edge_end, touch_point
 from segtrack.ground.tread import Grouser, Tread, pack_treads
 from segtrack.terrain import solids
 from segtrack.terrain.soil import find_soil

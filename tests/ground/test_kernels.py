@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from segtrack.ground import kernel_cache, kernels
+from segtrack.ground import kernels
 from segtrack.ground.compile_progress import (
     NOTICE,
     BarReporter,
@@ -120,10 +120,10 @@ def test_kernels_of_any_kind_can_be_called_from_python():
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Three folders for kernels, the last one of them temporary."""
     found = [tmp_path / name for name in ("package", "user", "temporary")]
-    monkeypatch.setattr(kernel_cache, "cache_folders", lambda: found)
-    kernel_cache.writable_folder.cache_clear()
+    monkeypatch.setattr(kernels, "cache_folders", lambda: found)
+    kernels.writable_folder.cache_clear()
     yield found
-    kernel_cache.writable_folder.cache_clear()
+    kernels.writable_folder.cache_clear()
 
 
 def files(folder: Path) -> int:
@@ -163,17 +163,17 @@ def test_kernels_are_not_taken_from_a_temporary_folder_that_others_can_write_to(
     folders[0].touch(), folders[1].touch()
     folders[2].mkdir()
     folders[2].chmod(0o777)
-    assert not kernel_cache.is_private(folders[2])
-    assert kernel_cache.writable_folder() is None
+    assert not kernels.is_private(folders[2])
+    assert kernels.writable_folder() is None
     folders[2].chmod(0o755)
-    assert kernel_cache.is_private(folders[2])
+    assert kernels.is_private(folders[2])
 
 
 def test_kernels_are_read_from_folders_that_cannot_be_written(folders, monkeypatch):
     """So that a container image can bring them along for any user."""
     made_from()["outer"](1.0)
-    kernel_cache.writable_folder.cache_clear()
-    monkeypatch.setattr(kernel_cache, "is_writable", lambda folder: False)
+    kernels.writable_folder.cache_clear()
+    monkeypatch.setattr(kernels, "is_writable", lambda folder: False)
     again = made_from()["outer"]
     assert again(1.0) == 3.0
     assert (sum(again.stats.cache_hits.values()), sum(again.stats.cache_misses.values())) == (1, 0)
@@ -203,8 +203,8 @@ def test_commands_run_where_no_home_can_be_written(tmp_path, command):
     home.touch()
     env = {**os.environ, "HOME": str(home), "NUMBA_CACHE_DIR": str(home), "XDG_CACHE_HOME": str(home)}
     program = (
-        "from segtrack.ground import kernel_cache; from pathlib import Path;"
-        f"kernel_cache._PACKAGE = Path({str(home)!r}); from segtrack.cli import main; main()"
+        "from segtrack.ground import kernels; from pathlib import Path;"
+        f"kernels._PACKAGE = Path({str(home)!r}); from segtrack.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program, command], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

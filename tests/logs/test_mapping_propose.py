@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.errors import MappingFileError
-from segtrack.experiments.trajectory import trajectory_columns
+from segtrack.experiments.climb import trajectory_columns
 from segtrack.files import write_csv
 from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_log, parse_mapping, propose

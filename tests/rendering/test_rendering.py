@@ -22,10 +22,8 @@ from segtrack.rendering import (
     part_points,
     read_pose,
 )
-from segtrack.rendering.ground import _DEEP, ground_mesh
 from segtrack.rendering.look import OnBelt
-from segtrack.rendering.materials import COLOURS
-from segtrack.rendering.mesh import ball, box, prism, ring, wheel
+from segtrack.rendering.mesh import _DEEP, COLOURS, ball, box, ground_mesh, prism, ring, wheel
 from segtrack.reproduce.films import film_table, measure_films
 
 SMALL = (96, 64)

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("cmaes", reason="of an extra")
 
 from segtrack.experiments.parallel import Workers
-from segtrack.reproduce.known_fit import TRUTH, run_proof
+from segtrack.reproduce.calibration import TRUTH, run_proof
 
 
 @pytest.mark.slow

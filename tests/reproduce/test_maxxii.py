@@ -31,7 +31,7 @@ from segtrack.reproduce.maxxii import (
     recorded_turns,
     run_maxxii,
 )
-from segtrack.reproduce.turning_rates import uniform_pressure_turning_rate
+from segtrack.reproduce.turning import uniform_pressure_turning_rate
 
 UNIFORM = 0.7565
 """Yaw rate over that without slip of uniform pressure on 0.7 m x 0.15 m at 0.606 m."""

@@ -14,12 +14,11 @@ from scenes import GRAVITY
 
 import segtrack
 from segtrack.description.chain_layout import track_design
-from segtrack.experiments.hitch import pull_hitch
+from segtrack.experiments.hitch import Pull, pull_hitch
 from segtrack.experiments.traction import (
     SLIDING,
     SLOPE,
     SPEED,
-    Pull,
     Slide,
     SteadyDrive,
     drive_steadily,

@@ -26,12 +26,13 @@ from segtrack.experiments.steering import (
     turn_on_the_spot,
 )
 from segtrack.files import to_json
-from segtrack.reproduce.turning import draw_turning, turning_table
-from segtrack.reproduce.turning_rates import (
+from segtrack.reproduce.turning import (
     RADII,
     TurningCase,
     compared_vehicles,
+    draw_turning,
     run_turning,
+    turning_table,
     uniform_pressure_turning_rate,
 )
 

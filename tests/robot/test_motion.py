@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.experiments.trajectory import trajectory_columns
+from segtrack.experiments.climb import trajectory_columns
 from segtrack.logs import Motion, Signal, quantity_of
 from segtrack.robot.motion import SignalRecorder
 

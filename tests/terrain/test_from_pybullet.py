@@ -14,7 +14,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.errors import DisconnectedError, InvalidValueError
 from segtrack.ground.pack import pack_ground
-from segtrack.ground.penetration import penetration_depth_solid
+from segtrack.ground.point_contact import penetration_depth_solid
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 
 TURN = pybullet.getQuaternionFromEuler((0.3, -0.4, 0.7))

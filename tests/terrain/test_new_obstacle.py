@@ -9,7 +9,7 @@ import pytest
 from pydantic import create_model
 
 from segtrack import terrain
-from segtrack.courses import build_ground, layout, pieces
+from segtrack.courses import build_ground, file, pieces
 from segtrack.errors import InvalidValueError, KeywordError
 from segtrack.ground.pack import pack_ground
 from segtrack.terrain.checks import Length, Rise, Slope
@@ -48,14 +48,14 @@ ROW = {"wedge": pieces.keys_of(Wedge, lip=0.05)}
 def laid(monkeypatch):
     """Terrains of a layout with a wedge beside a lane, from the YAML keys of its row."""
     monkeypatch.setitem(pieces.LOOSE_APPARATUS, "wedge", ROW["wedge"])
-    kinds = create_model("Kinds", __base__=layout.LanePiece, **pieces.piece_fields(pieces.LOOSE_APPARATUS))
+    kinds = create_model("Kinds", __base__=file.LanePiece, **pieces.piece_fields(pieces.LOOSE_APPARATUS))
 
     class Piece(kinds):
         kinds = tuple(pieces.LOOSE_APPARATUS)
-        place: layout.FloorPlace = layout.FloorPlace()
+        place: file.FloorPlace = file.FloorPlace()
         width: float = 1.2
 
-    ground = create_model("Ground", __base__=layout.Layout, terrain=(tuple[Piece, ...], ()))
+    ground = create_model("Ground", __base__=file.Layout, terrain=(tuple[Piece, ...], ()))
     return lambda **keys: build_ground(
         ground.model_validate({"terrain": [{"wedge": keys, "place": {"x": 2.0, "yaw_deg": 90}}]}), "mine"
     )

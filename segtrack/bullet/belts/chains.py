@@ -1,4 +1,7 @@
-"""Link chains: every shoe a body, integrated beside PyBullet (Omar 2014, section 6).
+"""Link chains: every shoe a body, integrated beside PyBullet (Omar 2014, section 6), with bodies to look at.
+
+A link chain is no part of PyBullet's world. Where there is a window, each shoe gets a body that has
+nothing but a shape to see, and is put where the shoe is.
 
 A chain is no part of PyBullet's world: it goes through sub-steps of its own before each of PyBullet's
 steps (`parent_links`). Shoes touch the terrain as it is described; the vehicle's body touches it as
@@ -7,7 +10,10 @@ PyBullet has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pybullet
@@ -27,6 +33,88 @@ from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.vectors import cross
 from segtrack.terrain import Terrain
+
+if TYPE_CHECKING:  # Numba takes half a second to import.
+    from segtrack.ground.tread import Tread
+
+_INTERVAL = 1 / 30
+"""Between two pictures of a window, by the wall clock [s]."""
+_PLATE, _GROUSER = [0.18, 0.21, 0.23, 1.0], [0.08, 0.09, 0.1, 1.0]
+
+
+class ChainView:
+    """The shoes of a vehicle's link chains, as they are seen."""
+
+    def __init__(self, client: int, belts: Sequence[Belt]) -> None:
+        """Begin with nothing to see; a window gets its bodies at once."""
+        self._client = client
+        self._chains = [belt.chain for belt in belts if belt.chain is not None]
+        self._bodies: list[int] = []
+        self._next = 0.0
+        self._windowed = pybullet.getConnectionInfo(client)["connectionMethod"] == pybullet.GUI
+        if self._windowed and self._chains:
+            with self._undrawn():
+                self._show()
+
+    def refresh(self) -> None:
+        """Let a window follow, if it is time."""
+        if self._windowed and self._chains and time.monotonic() >= self._next:
+            with self._undrawn():
+                self._move()
+            self._next = time.monotonic() + _INTERVAL
+
+    @contextmanager
+    def _undrawn(self) -> Iterator[None]:
+        """Keep a window from drawing between each body and the next, which takes it seconds."""
+        visualizer, drawing = pybullet.configureDebugVisualizer, pybullet.COV_ENABLE_RENDERING
+        visualizer(drawing, 0, physicsClientId=self._client)
+        yield
+        visualizer(drawing, 1, physicsClientId=self._client)
+
+    def _show(self) -> None:
+        for chain in self._chains:
+            shapes = [self._shape(tread) for tread in chain.design.treads]
+            poses = zip(chain.state.positions.tolist(), chain.state.orientations.tolist(), strict=True)
+            for kind, (position, orientation) in zip(chain.design.kinds, poses, strict=True):
+                self._bodies.append(
+                    pybullet.createMultiBody(
+                        baseMass=0.0,
+                        baseCollisionShapeIndex=-1,
+                        baseVisualShapeIndex=shapes[kind],
+                        basePosition=position,
+                        baseOrientation=orientation,
+                        physicsClientId=self._client,
+                    )
+                )
+
+    def _move(self) -> None:
+        states = [chain.state for chain in self._chains]
+        poses = (
+            pose
+            for state in states
+            for pose in zip(state.positions.tolist(), state.orientations.tolist(), strict=True)
+        )
+        for body, pose in zip(self._bodies, poses, strict=True):
+            pybullet.resetBasePositionAndOrientation(body, *pose, physicsClientId=self._client)
+
+    def _shape(self, tread: Tread) -> int:
+        """A plate, and a bar for its grouser; returns PyBullet's id."""
+        plate = [tread.length / 2, tread.width / 2, tread.thickness / 2]
+        boxes = [(plate, [tread.x, 0.0, tread.outer - tread.thickness / 2], _PLATE)]
+        bar = tread.grouser
+        if bar is not None:
+            half = [(bar.base + bar.top) / 4, tread.width / 2, bar.height / 2]
+            boxes.append((half, [tread.x + bar.x, 0.0, tread.outer + bar.height / 2], _GROUSER))
+        sizes, places, colours = map(list, zip(*boxes, strict=True))  # PyBullet crashes over tuples.
+        return int(
+            pybullet.createVisualShapeArray(
+                shapeTypes=[pybullet.GEOM_BOX] * len(boxes),
+                halfExtents=sizes,
+                visualFramePositions=places,
+                rgbaColors=colours,
+                physicsClientId=self._client,
+            )
+        )
 
 
 def chain_builder(name: str) -> TrackBuilder:
@@ -155,15 +243,7 @@ class ChainBeltGroup(BeltGroup):
         return [belt.read() for belt in self._belts]
 
     def advance(self, damping_rate: float) -> None:
-        """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle.
-
-        Args:
-            damping_rate: Rate at which velocities decay besides [1/s].
-
-        Raises:
-            DivergedError: A link is lost.
-            InvalidValueError: PyBullet's time step is too long, or divided.
-        """
+        """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle."""
         duration, gravity, sub_steps = next_step(self._client, MAX_TIME_STEP, "link chains")
         if sub_steps > 1:
             raise InvalidValueError("numSubSteps of the client", "at most 1 with link chains", sub_steps)

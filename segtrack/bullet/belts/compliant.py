@@ -21,9 +21,8 @@ from segtrack.description.belt_limits import MARGIN, longest_steps
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.errors import DivergedError
-from segtrack.ground.links import FrameMounts, add_mean_wrenches, place_frames
 from segtrack.ground.pack import pack_ground
-from segtrack.ground.parent_frames import ParentFrames
+from segtrack.ground.parent_frames import FrameMounts, ParentFrames, add_mean_wrenches, place_frames
 from segtrack.terrain import Terrain
 
 MAX_TIME_STEP = 0.01
@@ -139,15 +138,7 @@ class CompliantBeltGroup(BeltGroup):
         return self._frames
 
     def advance(self, damping_rate: float) -> None:
-        """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle.
-
-        Args:
-            damping_rate: Rate at which velocities decay besides [1/s].
-
-        Raises:
-            DivergedError: A force is not finite.
-            InvalidValueError: PyBullet's time step is too long.
-        """
+        """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
         duration, gravity, _ = next_step(self._client, self._longest, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)

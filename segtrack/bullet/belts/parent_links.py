@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 from segtrack.chain.stability import rounded_down
 from segtrack.description.track import Mount
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.rotation import rotation_of
-from segtrack.ground.links import LINK_STATE, FrameMounts, LinkMasses, compose_links, place_frames
-from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, ParentFrames
+from segtrack.geometry.mass import rotation_of
+from segtrack.ground.parent_frames import (
+    KINEMATIC,
+    LINK_STATE,
+    CompositeBody,
+    FrameMounts,
+    LinkMasses,
+    ParentFrames,
+    compose_links,
+    place_frames,
+)
 
 
 class EngineStep(NamedTuple):
@@ -86,11 +94,7 @@ class ParentLinks:
         if self._joints:
             # Without forward kinematics the poses are those before the last step.
             states = pybullet.getLinkStates(
-                body,
-                self._joints,
-                computeLinkVelocity=1,
-                computeForwardKinematics=1,
-                physicsClientId=client,
+                body, self._joints, computeLinkVelocity=1, computeForwardKinematics=1, physicsClientId=client
             )
             for state in states:
                 numbers += (*state[0], *state[1], *state[6], *state[7])

@@ -28,9 +28,9 @@ from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
 from segtrack.description.track import ContactSpec, Mount, TrackSpec
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.loops import PlateLoop, plate_loop
 from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Line, normal_of, tangent_of
-from segtrack.geometry.plate_loop import PlateLoop, plate_loop
 from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
 
 _PITCH = 0.04
@@ -131,11 +131,7 @@ def plates_builder(name: str) -> TrackBuilder:
 
 
 def _track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    """Return the links on the vehicle: the sprocket, and the supports, which slide to tighten the belt.
-
-    Raises:
-        InvalidValueError: The path is not one that plates can run around.
-    """
+    """Return the links on the vehicle: the sprocket, and the supports, which slide to tighten the belt."""
     loop = loop_of(spec)
     return _sprocket(spec, loop), _supports(spec, loop)
 
@@ -149,8 +145,11 @@ def _create_belt(client: int, track: TrackJoints) -> JointBelt:
     joints = range(FREEDOMS + len(loop.headings))
     free_joints(client, chain, joints)
     pybullet.changeDynamics(chain, -1, physicsClientId=client, **FREE)
-    set_contact(client, chain, joints, spec.model_copy(update={"contact": _rigid(spec.contact)}))
-    _make_slippery(client, track)
+    # Without its stiffness, which would act between plates and sprocket as well.
+    rigid = ContactSpec(friction=spec.contact.friction)
+    set_contact(client, chain, joints, spec.model_copy(update={"contact": rigid}))
+    for joint in track.joints:  # Nothing but their shape holds the plates on sprocket and supports.
+        pybullet.changeDynamics(track.body, joint, lateralFriction=0.0, physicsClientId=client)
     _ignore_vehicle(client, track, chain, joints)
     sprocket = replace(track, joints=track.joints[:1], ratios=track.ratios[:1])
     built = JointBelt(client, sprocket, motors=(0,), period=None, bodies=(chain,))
@@ -209,17 +208,6 @@ def _supports(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
     inertia = box_inertia(mass, (math.hypot(*way), spec.width, loop.idler.radius))
     x, z = loop.idler.center.tolist()
     return SegmentLink("supports", "slider", x, z, heading, 1.0, mass, inertia, tuple(shapes))
-
-
-def _rigid(contact: ContactSpec) -> ContactSpec:
-    """The contact without its stiffness, which would act between plates and sprocket as well."""
-    return ContactSpec(friction=contact.friction)
-
-
-def _make_slippery(client: int, track: TrackJoints) -> None:
-    """Let nothing but their shape hold the plates on sprocket and supports."""
-    for joint in track.joints:
-        pybullet.changeDynamics(track.body, joint, lateralFriction=0.0, physicsClientId=client)
 
 
 def _ignore_vehicle(client: int, track: TrackJoints, chain: int, plates: Iterable[int]) -> None:

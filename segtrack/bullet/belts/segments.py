@@ -11,12 +11,13 @@ step's time.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pybullet
 
 from segtrack.bullet.belts.joint_belt import JointBelt, JointBeltGroup
 from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.description.track import TrackSpec
-from segtrack.geometry.links import SegmentLink
 
 SMOOTH_PERIOD = 0.005
 """Travel by which a belt without grousers is set back [m]."""
@@ -30,23 +31,18 @@ def segments_builder(name: str) -> TrackBuilder:
 
 def smooth_builder(name: str) -> TrackBuilder:
     """Return the builder of the track model `smooth`."""
-    return TrackBuilder(_links_without_grousers, _create_smooth_belt, JointBeltGroup)
+    return TrackBuilder(
+        lambda spec: spec.model_copy(update={"grousers": None}).segment_links(),
+        partial(_create_belt, smooth=True),
+        JointBeltGroup,
+    )
 
 
-def _links_without_grousers(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    return spec.model_copy(update={"grousers": None}).segment_links()
-
-
-def _create_belt(client: int, track: TrackJoints) -> JointBelt:
-    """Gear a loaded track's joints into one belt that repeats after one pitch."""
+def _create_belt(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:
+    """Gear a loaded track's joints into one belt that repeats after one pitch, or `SMOOTH_PERIOD`."""
     _gear_to_first(client, track)
-    return JointBelt(client, track, motors=(0,), period=track.spec.period or SMOOTH_PERIOD)
-
-
-def _create_smooth_belt(client: int, track: TrackJoints) -> JointBelt:
-    """Gear a loaded track's joints into one belt that is set back by `SMOOTH_PERIOD`."""
-    _gear_to_first(client, track)
-    return JointBelt(client, track, motors=(0,), period=SMOOTH_PERIOD)
+    period = 0.0 if smooth else track.spec.period
+    return JointBelt(client, track, motors=(0,), period=period or SMOOTH_PERIOD)
 
 
 def _gear_to_first(client: int, track: TrackJoints) -> None:

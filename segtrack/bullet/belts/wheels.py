@@ -32,11 +32,7 @@ def wheels_builder(name: str) -> TrackBuilder:
 
 
 def _track_links(spec: TrackSpec, count: int) -> tuple[SegmentLink, ...]:
-    """Return the links of a track: `count` wheels, the front one first.
-
-    Raises:
-        InvalidValueError: The path has no straight ground line between two pulleys.
-    """
+    """Return the links of a track: `count` wheels, the front one first."""
     front, rear = _ends(spec)
     lift = spec.grousers.height if spec.grousers is not None else 0.0
     mass = spec.belt.mass / count

@@ -11,7 +11,7 @@ import typer
 
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
-from segtrack.reproduce.options import EngineChoice, TrackModel
+from segtrack.reproduce.registry import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated

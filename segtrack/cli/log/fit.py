@@ -22,7 +22,7 @@ from segtrack.cli.output import (
     words,
 )
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.reproduce.options import EngineChoice, TrackModel
+from segtrack.reproduce.registry import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
     from segtrack.logs.fit.evaluate import Pool
@@ -173,6 +173,6 @@ def workers(jobs: int | None, over_ray: bool) -> Iterator[Pool]:
         with Workers(jobs) as pool:
             yield pool
         return
-    from segtrack.experiments.ray_workers import RayWorkers
+    from segtrack.experiments.parallel import RayWorkers
 
     yield RayWorkers()

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame
+from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
 from segtrack.description.placement import PlacedTrack, place_tracks, vehicle_links
 from segtrack.description.track import TrackSpec
-from segtrack.description.urdf_shapes import body_shapes
+from segtrack.geometry.mass import rotation_about_y
 from segtrack.geometry.path import inner_outline, normal_of, tangent_of
-from segtrack.geometry.rotation import rotation_about_y
 from segtrack.logs.replay.terrain import Rise
 
 Array = NDArray[np.float64]

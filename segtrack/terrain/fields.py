@@ -1,19 +1,112 @@
-"""Fields of ramps that face several ways, on flat ground."""
+"""Fields on flat ground: posts of several heights, and ramps that face several ways."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from itertools import groupby
+from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from segtrack.terrain.base import Obstacle
-from segtrack.terrain.checks import Count, Rise, Slope
-from segtrack.terrain.solids import ROOT_DEPTH, Hull
+from segtrack.terrain.base import FlatGround, Obstacle
+from segtrack.terrain.checks import Count, Length, Limits, Place, Rise, Seed, Slope
+from segtrack.terrain.solids import ROOT_DEPTH, Box, Hull, block
 
 Point = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepField(FlatGround):
+    """Grid of square posts of random height on flat ground, centred on y = 0.
+
+    Attributes:
+        max_height: Upper bound of the heights, which are uniform from 0 on [m].
+        cell: Edge of a post [m].
+        rows: Number of posts along x.
+        columns: Number of posts along y.
+        distance: World x at which the field begins [m].
+        seed: Seed of the heights; equal seeds make equal fields.
+    """
+
+    max_height: Length
+    cell: Length
+    rows: Count
+    columns: Count
+    distance: Place
+    seed: Seed = 0
+
+    @cached_property
+    def heights(self) -> NDArray[np.float64]:
+        """Heights of the posts [m], shape (rows, columns), read-only."""
+        heights = np.random.default_rng(self.seed).uniform(0.0, self.max_height, (self.rows, self.columns))
+        heights.flags.writeable = False
+        return heights
+
+    def shapes(self, root: float) -> Iterator[Box]:
+        """Yield the posts."""
+        x = (self.distance + self.cell * np.arange(self.rows + 1)).tolist()
+        y = (self.cell * (np.arange(self.columns + 1) - self.columns / 2)).tolist()
+        for (row, column), top in np.ndenumerate(self.heights):
+            yield block(x[row], x[row + 1], y[column], y[column + 1], top, top + root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternedStepField(Obstacle):
+    """Square posts whose heights are symmetric about the field's middle.
+
+    flat: one unit and two in turn. hill: rows across rise to the middle. diagonal: rows rise to the line
+    from corner to corner. Every second post is half a unit lower, but for those of the crest.
+
+    Attributes:
+        pattern: Arrangement of the heights.
+        unit: Height of one unit [m].
+        post: Edge of a post, at least 0.02 [m]; as many as fit the width stand beside each other.
+        rows: Number of rows across.
+        peak: Height of the crest in units.
+    """
+
+    pattern: Literal["flat", "hill", "diagonal"] = "hill"
+    unit: Length = 0.1
+    post: Annotated[float, Limits("m", 0.02)] = 0.1
+    rows: Count = 12
+    peak: Count = 3
+
+    @property
+    def extent(self) -> float:
+        """Length along x [m]."""
+        return self.rows * self.post
+
+    @property
+    def _columns(self) -> int:
+        return max(round(self.width / self.post), 1)
+
+    def _units(self, row: int, column: int) -> float:
+        # Distances from the field's middle, in posts, halves for even numbers.
+        along, across = row - (self.rows - 1) / 2, column - (self._columns - 1) / 2
+        odd = (int(abs(along)) + int(abs(across))) % 2
+        if self.pattern == "flat":
+            return 1.0 + odd
+        distance = abs(along) if self.pattern == "hill" else abs(along - across)
+        farthest = (self.rows - 1) / 2 if self.pattern == "hill" else (self.rows + self._columns) / 2 - 1
+        level = self.peak * (1 - distance / (farthest + 1))
+        whole = max(round(level), 1)
+        return whole if whole == self.peak else whole - 0.5 * odd
+
+    def shapes(self, root: float) -> Iterator[Box]:
+        """Yield one block for all posts of a row that are beside each other and equally high."""
+        columns = self._columns
+        edges = [self.width * (column / columns - 0.5) for column in range(columns + 1)]
+        for row in range(self.rows):
+            start, end = self.distance + row * self.post, self.distance + (row + 1) * self.post
+            first, heights = 0, [self.unit * self._units(row, column) for column in range(columns)]
+            for height, run in groupby(heights):
+                last = first + len(list(run))
+                yield block(start, end, edges[first], edges[last], height, height + root)
+                first = last
 
 
 @dataclass(frozen=True, kw_only=True)
