@@ -13,6 +13,7 @@ from segtrack.logs.reading.message_layout import Field, MessageLayout, MisfitErr
 from segtrack.logs.reading.message_types import Connection, Types, types_of
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 _EXACT = 2**53
 """Integers up to this one are floating-point numbers, too."""
 
@@ -20,9 +21,9 @@ _EXACT = 2**53
 class _Part(NamedTuple):
     """Some messages: times [ns], stamps [ns], and numbers by field."""
 
-    orders: NDArray[np.int64]
-    times: NDArray[np.int64]
-    stamps: NDArray[np.int64] | None
+    orders: Integers
+    times: Integers
+    stamps: Integers | None
     values: dict[str, Array]
 
 
@@ -42,11 +43,7 @@ class MessageSource:
         self._units: dict[str, str] = {}
 
     def take(
-        self,
-        orders: NDArray[np.int64],
-        times: NDArray[np.int64],
-        stamps: NDArray[np.int64] | None,
-        values: list[tuple[Field, Array]],
+        self, orders: Integers, times: Integers, stamps: Integers | None, values: list[tuple[Field, Array]]
     ) -> None:
         """Take the numbers of some messages."""
         self._units.update({part.name: part.unit for part, _ in values})
@@ -92,7 +89,7 @@ class MessageSource:
         return np.concatenate(parts)
 
 
-def to_seconds(nanoseconds: NDArray[np.int64]) -> Array:
+def to_seconds(nanoseconds: Integers) -> Array:
     """Convert times from [ns] to the nearest [s]."""
     if (abs(nanoseconds) < _EXACT).all():
         return nanoseconds / 1e9
@@ -166,12 +163,7 @@ class Topic:
         return [channel for source in self._sources.values() for channel in source.channels()]
 
     def take(
-        self,
-        connection: Connection,
-        orders: NDArray[np.int64],
-        times: NDArray[np.int64],
-        sizes: NDArray[np.int64],
-        content: bytes,
+        self, connection: Connection, orders: Integers, times: Integers, sizes: Integers, content: bytes
     ) -> None:
         """Turn messages into numbers.
 
@@ -216,11 +208,7 @@ class Topic:
         return None
 
     def _take_alike(
-        self,
-        connection: Connection,
-        orders: NDArray[np.int64],
-        times: NDArray[np.int64],
-        matrix: NDArray[np.uint8],
+        self, connection: Connection, orders: Integers, times: Integers, matrix: NDArray[np.uint8]
     ) -> None:
         """Turn messages of one size into numbers, those of one layout at once."""
         known = self._layouts.setdefault((connection, matrix.shape[1]), [])
@@ -255,11 +243,7 @@ class Topic:
         return layout
 
     def _read(
-        self,
-        layout: MessageLayout,
-        orders: NDArray[np.int64],
-        times: NDArray[np.int64],
-        matrix: NDArray[np.uint8],
+        self, layout: MessageLayout, orders: Integers, times: Integers, matrix: NDArray[np.uint8]
     ) -> None:
         for block in layout.blocks:
             name = f"{self.name}{block.source}"
@@ -278,7 +262,7 @@ def read_numbers(matrix: NDArray[np.uint8], part: Field) -> Array:
     return values.astype(float)
 
 
-def read_nanoseconds(matrix: NDArray[np.uint8], part: Field) -> NDArray[np.int64]:
+def read_nanoseconds(matrix: NDArray[np.uint8], part: Field) -> Integers:
     """Read a time in all rows of messages (n,) [ns]."""
     values = _column(matrix, part, [("s", part.code), ("n", f"{part.code[0]}u4")])
     return values["s"].astype(np.int64) * 10**9 + values["n"]

@@ -183,7 +183,7 @@ def parse_terrain(
     """
     file = name if file is None else file
     content = parse_yaml(text, file, TerrainFileError)
-    if _is_course(content.data):
+    if isinstance(content.data, dict) and not _RULES.isdisjoint(content.data):
         try:
             course = parse_course(text, name, setting, file)
         except CourseFileError as error:
@@ -218,10 +218,6 @@ def _unnamed(part: Any) -> Any:
     if isinstance(part, dict):
         return {key: _unnamed(value) for key, value in part.items() if key != "name"}
     return [_unnamed(inner) for inner in part] if isinstance(part, list | tuple) else part
-
-
-def _is_course(data: Any) -> bool:
-    return isinstance(data, dict) and not _RULES.isdisjoint(data)
 
 
 def _obstacle(

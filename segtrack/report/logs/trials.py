@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from rich.table import Table
 
-from segtrack.logs.climbs import ClimbsResult, Confusion, Limit, Rate, TrialResult
+from segtrack.logs.climbs import ClimbsResult, Confusion, Limit, Rate
 from segtrack.logs.climbs.agreement import OUTCOMES
 from segtrack.logs.climbs.simulation import Condition
 from segtrack.logs.compare import COVERAGE
@@ -36,15 +36,11 @@ def _trials(result: ClimbsResult) -> Table:
             f"{1e3 * trial.trial.height:.0f}",
             trial.condition.words,
             trial.trial.outcome,
-            _here(trial),
+            trial.nominal if trial.predicted != "undecided" else f"undecided ({trial.nominal})",
             *published,
             ", ".join(trial.flips).replace("_", " "),
         )
     return table
-
-
-def _here(trial: TrialResult) -> str:
-    return trial.nominal if trial.predicted != "undecided" else f"undecided ({trial.nominal})"
 
 
 def _confusion(result: ClimbsResult) -> Table:
