@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import os
@@ -103,15 +102,21 @@ FILE = re.compile(r"`((?:[\w-]+/)*\w+\.py)`(?! in github)")
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module, or an attribute of the longest module in it."""
+    """Whether a dotted name is a module, or an attribute of the longest module in it.
+
+    Modules that need a package which is not installed are taken to have what is asked of them.
+    """
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
-        with contextlib.suppress(ModuleNotFoundError):
-            module = importlib.import_module(".".join(parts[:length]))
-            try:
-                functools.reduce(getattr, parts[length:], module)
-            except AttributeError:
-                return False
+        module = ".".join(parts[:length])
+        try:
+            functools.reduce(getattr, parts[length:], importlib.import_module(module))
+        except AttributeError:
+            return False
+        except ModuleNotFoundError as error:
+            if not module.startswith(error.name or ""):
+                return True
+        else:
             return True
     return False
 
