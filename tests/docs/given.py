@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from segtrack import World
     from segtrack.logs import Motion
 
-LONGEST = 240
+LONGEST = 600
 """Time after which a command counts as one that does not end [s]: no page may wait for Ctrl-C."""
 NEEDED = 77
 """Exit status of a page that needs a package which is not installed."""

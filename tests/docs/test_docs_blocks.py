@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import os
 import re
 import subprocess
@@ -93,6 +95,46 @@ def test_python_blocks_compile(page: Path) -> None:
     for block in blocks_of(page):
         if block.language == "python":
             compile(block.text, f"{page}:{block.line}", "exec")
+
+
+NAME = re.compile(r"`((?:segtrack|terrain)\.[A-Za-z_.]*\w)")
+FILE = re.compile(r"`((?:[\w-]+/)*\w+\.py)`(?! in github)")
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute of the longest module in it.
+
+    Modules that need a package which is not installed are taken to have what is asked of them.
+    """
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        module = ".".join(parts[:length])
+        try:
+            functools.reduce(getattr, parts[length:], importlib.import_module(module))
+        except AttributeError:
+            return False
+        except ModuleNotFoundError as error:
+            if not module.startswith(error.name or ""):
+                return True
+        else:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_names_and_files_exist(page: Path) -> None:
+    """Names after `segtrack.`; modules that a page names, from its folder, the package or the repository."""
+    text = page.read_text(encoding="utf-8")
+    names = {f"segtrack.{name}" if name.startswith("terrain.") else name for name in NAME.findall(text)}
+    assert not [name for name in sorted(names) if not exists(name)]
+    places = (page.parent, ROOT, ROOT / "segtrack")
+    files = {file for file in FILE.findall(text) if "NAME" not in file}
+    assert not [file for file in sorted(files) if not any((place / file).is_file() for place in places)]
+
+
+def test_a_name_that_does_not_exist_is_noticed() -> None:
+    assert exists("segtrack.terrain.Step") and exists("segtrack.Robot.drive") and exists("segtrack.logs")
+    assert not exists("segtrack.terrain.Stepp") and not exists("segtrack.robto.Robot")
 
 
 def commands_in(page: Path) -> list[str]:
