@@ -19,6 +19,7 @@ from segtrack import terrain
 from segtrack.cli.output import command
 from segtrack.demos import PYBULLET_INSTALLED, Picture
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.errors import MissingPyBulletError, UnknownNameError
 from segtrack.rendering import Film, View
 from segtrack.robot import Robot
@@ -90,7 +91,8 @@ def turn(folder: Path) -> list[Path]:
         raise MissingPyBulletError
     films = []
     raised = dict.fromkeys(("front_left", "front_right", "rear_left", "rear_right"), 1.0)
-    for engine, model in (("native", "compliant"), ("pybullet", "segments")):
+    belts: list[tuple[EngineName, str]] = [("native", "compliant"), ("pybullet", "segments")]
+    for engine, model in belts:
         vehicle = load_vehicle("quince").model_copy(update={"name": model})
         with segtrack.World(engine=engine) as world:
             world.add_terrain(terrain.Plane())
