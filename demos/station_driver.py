@@ -155,7 +155,7 @@ def _draw(data: dict[str, Any], pose: NDArray[np.floating[Any]], picture: Path) 
     """Draw the vehicle on its way."""
     look = VehicleLook.from_json(data)
     vehicle = PosedVehicle(look, look.pose(pose.astype(float)))
-    Camera(vehicle, load_course(COURSE).terrains, view="oblique").save(picture)
+    Camera(vehicle, load_course(COURSE).terrains, view="chase").save(picture)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,7 @@ SLOW_DEMOS = {
     "bulldozer",
     "climb_step",
     "drawbar",
+    "films",
     "learnt_climb",
     "log_report",
     "own_program",
