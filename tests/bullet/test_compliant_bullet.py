@@ -134,6 +134,21 @@ def test_spinning_belts_up_in_the_air_turns_the_vehicle_back():
     assert mass.inertia[1, 1] * robot.state.angular_velocity[1] == pytest.approx(-carried, rel=0.01)
 
 
+def test_a_belt_that_nothing_drives_keeps_its_momentum_while_its_vehicle_is_pitched():
+    """mass speed + (angular momentum per speed) rate: afloat, with a drive that can do next to nothing."""
+    with segtrack.World(engine="pybullet", gravity=0.0) as world:
+        robot = world.add_vehicle("packbot", track_model="compliant", position=(0.0, 0.0, 5.0))
+        for track in robot.tracks.values():
+            track.scale_drive(1e-9)
+        x, y, z = robot.state.position
+        robot.apply_force((0.0, 0.0, 20.0), (x - 0.3, y, z))
+        world.run(0.1)
+        rate, track = robot.state.angular_velocity[1], robot.tracks["left"]
+        design = robot.model._belts.belts.designs[0]
+        assert rate > 0.1
+        assert track.speed == pytest.approx(-design.spin_momentum * rate / design.moving_mass, rel=0.03)
+
+
 def test_an_overloaded_belt_is_driven_back_with_its_limit():
     """Somebody pushes harder than weak drives can: they exert what they can, and belts go along."""
     world, robot = stand()

@@ -124,7 +124,7 @@ def by_odometry(vehicle: VehicleDescription) -> float:
 
 
 def by_a_run_up(vehicle: VehicleDescription) -> float:
-    yaw = odometry_arc(load_vehicle(vehicle), (LEFT, RIGHT), 2.0).yaw
+    yaw = odometry_arc(vehicle, (LEFT, RIGHT), 2.0).yaw
     return (RIGHT - LEFT) * 2.0 / yaw * vehicle.steering_efficiency if yaw else math.inf
 
 

@@ -71,6 +71,17 @@ def test_of_two_endings_at_once_the_failure_counts(place, outcome):
     assert StepClimb().outcome(standing(**place)) == outcome
 
 
+@pytest.mark.parametrize("heading", [-3.0, -1.0, 0.5, 3.1])
+@pytest.mark.parametrize("yaw", [-3.1, -0.4, 1.0, 3.0])
+def test_the_angle_to_the_path_is_the_shorter_way_round(heading, yaw):
+    """Between the two directions, by their cross and scalar product; left positive."""
+    here = standing()
+    turned = replace(here, state=replace(here.state, yaw=yaw), place=here.place._replace(heading=heading))
+    body, path = (np.array((math.cos(angle), math.sin(angle))) for angle in (yaw, heading))
+    angle = math.atan2(body[0] * path[1] - body[1] * path[0], body @ path)
+    assert turned.heading_error == pytest.approx(angle)
+
+
 class Ends(StepClimb):
     """An episode that ends after its second step, however the test says."""
 

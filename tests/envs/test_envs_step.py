@@ -44,6 +44,22 @@ def test_a_step_goes_through_few_functions():
     assert len(called) <= MOST_FUNCTIONS, sorted(called)
 
 
+def test_an_episode_knows_its_last_two_actions():
+    actions = [
+        np.array(numbers, np.float32) for numbers in ((0.1, 0.2, 0.0, 0.0), (0.3, 0.1, 0.2, 0.0), ACTION)
+    ]
+    with environment(engine="native") as env:
+        env.reset(seed=0)
+        last = np.zeros(4, np.float32)
+        for action in actions:
+            *_, info = env.step(action)
+            assert env.task_state.action.tolist() == action.tolist()
+            assert env.task_state.last_action.tolist() == last.tolist()
+            change = float(np.mean((action - last) ** 2))
+            assert info["reward_terms"]["smoothness"] == pytest.approx(-0.01 * change)
+            last = action
+
+
 def follow(env, steps=12):
     """Everything that an environment says in some steps."""
     rng, said = np.random.default_rng(1), []

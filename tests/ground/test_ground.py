@@ -39,6 +39,14 @@ from segtrack.ground.contact_laws import (
 )
 from segtrack.ground.kernels import InnerKernel
 from segtrack.ground.pack import RIGID, SIDES, pack_ground, polyhedra
+from segtrack.ground.parent_frames import (
+    KINEMATIC,
+    CouplingImpulses,
+    NetWrench,
+    ParentFrames,
+    Reaction,
+    accumulate_reaction,
+)
 from segtrack.ground.point_contact import edge_in_piece, penetration_depth_solid, touch_edge_end, touch_point
 from segtrack.ground.tread import Grouser, Tread, pack_treads
 from segtrack.terrain import solids
@@ -157,6 +165,23 @@ def test_friction_turns_with_its_surface(limit):
         turned = [tuple(turn.apply(v)) for v in given]
         found = rigid_friction(*turned, limit, law(0.7), 1.0, 1e-3)
         np.testing.assert_allclose(found, (turn.apply(shear), turn.apply(force)), atol=1e-9)
+
+
+# Impulses on what carries a track
+
+
+def test_impulses_on_a_frame_that_moves_have_their_moment_about_where_it_was():
+    """About the world's origin it is the sum of all moments, and the impulses' about the point besides."""
+    parents = ParentFrames(*RNG.normal(size=(1, 2, 3)), np.tile(np.eye(3), (2, 1, 1)), *np.zeros((2, 2, 3)))
+    coupling = CouplingImpulses(parents.positions.copy(), *np.zeros((2, 2, 3)))
+    about_origin, duration = np.zeros((2, 3)), 0.01
+    for _ in range(4):
+        reaction, net = Reaction(*RNG.normal(size=(2, 2, 3))), NetWrench(*np.zeros((2, 3)))
+        accumulate_reaction(parents, reaction, KINEMATIC, coupling, net, duration)
+        about_origin += duration * (reaction.torques + np.cross(parents.positions, reaction.forces))
+        parents.positions[:] += RNG.normal(size=(2, 3))
+    moments = coupling.angular_impulses + np.cross(coupling.points, coupling.impulses)
+    np.testing.assert_allclose(moments, about_origin, atol=1e-12)
 
 
 # Soil

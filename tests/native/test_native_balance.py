@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -25,14 +26,21 @@ from segtrack.robot import Robot
 STEP = 0.001
 
 
-@pytest.fixture
-def interpreted() -> Iterator[None]:
-    """Kernels that only kernels call run as plain Python."""
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Kernels run as plain Python."""
     with pytest.MonkeyPatch.context() as patch:
         for kind in (Kernel, *Kernel.__subclasses__()):
             patch.setattr(
                 kind, "__call__", lambda one, *args, **more: one.py_func(*args, **more), raising=False
             )
+        yield
+
+
+@pytest.fixture
+def interpreted() -> Iterator[None]:
+    """Kernels that only kernels call run as plain Python."""
+    with uncompiled():
         yield
 
 
@@ -165,6 +173,27 @@ def test_belts_that_are_dragged_along_brake_with_all_that_their_drives_have():
         assert robot.state.velocity[0] - speed == pytest.approx(gained, rel=0.1)
 
 
+def test_the_force_of_a_chains_drive_in_a_step_is_the_mean_over_its_sub_steps():
+    """A step of four sub-steps against four steps of one; afloat, and far below the drive's limit."""
+    world = segtrack.World(engine="native", gravity=0.0)
+    robot = world.add_vehicle("packbot", track_model="chain")
+    robot.set_belt_speed(0.01, 0.005)
+    for track in robot.tracks.values():
+        track.scale_drive(100.0)
+    model, saved = robot.model, robot.model.save()
+    sub_step, forces = 0.999 * min(chain.max_sub_step for chain in model.chains), []
+    with uncompiled():
+        for i in range(4):
+            model.done[0] = 0
+            model.advance((0.0, 0.0, 0.0), sub_step, 1, 1.0, i * sub_step)
+            forces.append(model.state.forces[0].copy())
+        model.restore(saved)
+        model.done[0] = 0
+        model.advance((0.0, 0.0, 0.0), 4 * sub_step, 1, 1.0, 0.0)
+    assert np.ptp(forces, axis=0).min() > 1.0
+    np.testing.assert_allclose(model.state.forces[0], np.mean(forces, axis=0), rtol=1e-9)
+
+
 # Body and flippers
 
 
@@ -248,6 +277,22 @@ def test_flippers_meet_the_ground_as_if_it_were_looked_for_in_each_step():
             angles.append([flipper.angle for flipper in robot.flippers.values()])
             assert len(robot.tracks["front_left_belt"].read_grousers().points) > 0
     assert angles[0] == angles[1]
+
+
+def test_a_flipper_that_is_put_elsewhere_is_not_held_by_what_it_held_on_to():
+    """Pushed from the side, belts hold on to the ground; a flipper that is put down anew does not yet."""
+    with segtrack.World(engine="native", time_step=STEP) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("quince")
+        world.settle()
+        robot.apply_force((0.0, 60.0, 0.0))
+        world.run(0.3)
+        belt, flipper = robot.tracks["front_left_belt"], robot.flippers["front_left"]
+        held = np.abs(belt.read_grousers().tangential_force[:, 1]).sum()
+        flipper.place(flipper.angle)
+        reading = belt.read_grousers()
+        assert reading.normal_force.sum() > 1.0
+        assert np.abs(reading.tangential_force[:, 1]).sum() < 0.1 * held
 
 
 def box_urdf(folder, lift):

@@ -16,6 +16,8 @@ pytest.importorskip("rosbags", reason="needs the extra station")
 
 import imageio_ffmpeg
 from mcap.writer import Writer
+from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
@@ -23,7 +25,7 @@ from segtrack.description.load import bundled_vehicles
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
 from segtrack.logs.reading import read_log
 from segtrack.recording import Command, DriveSession, DriveSetup
-from segtrack.recording.messages import RecordedEvent, RecordedInput
+from segtrack.recording.messages import RecordedEvent, RecordedInput, odometry_message
 from segtrack.recording.recording import Recording
 from segtrack.recording.replay import check, columns
 from segtrack.recording.setup import VehicleFiles, versions
@@ -140,6 +142,22 @@ def test_rosbags_reads_a_recording_and_finds_what_moves(drive, recording):
     travels = recording.look.pose(recording.poses[40]).travels
     assert tuple(joints.name[:4]) == FLIPPERS
     np.testing.assert_array_equal(joints.position[4:], travels)
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1)])
+def test_odometry_is_that_of_the_turn_whichever_sign_its_quaternions_have(signs):
+    """The shorter way round, as scipy reads it."""
+    before, turn = Rotation.from_euler("zyx", (3.0, 0.4, -0.2)), np.array((0.02, -0.05, 0.3))
+    quaternions = [
+        sign * r.as_quat()
+        for sign, r in zip(signs, (before, before * Rotation.from_rotvec(turn)), strict=True)
+    ]
+    poses = [np.array([*np.zeros(3), *quaternion]) for quaternion in quaternions]
+    data = odometry_message(2, poses[1], poses[0], 0.02)
+    spin = (
+        get_typestore(Stores.ROS2_HUMBLE).deserialize_cdr(data, "nav_msgs/msg/Odometry").twist.twist.angular
+    )
+    np.testing.assert_allclose((spin.x, spin.y, spin.z), turn / 0.02, atol=1e-9)
 
 
 def test_a_drive_simulated_again_is_equal_to_the_bit(recording):

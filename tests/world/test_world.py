@@ -161,6 +161,18 @@ def test_saved_state_is_restored_to_the_bit(
             assert rolled(world, robot) == first
 
 
+@pytest.mark.parametrize("engine", ["pybullet", "native"])
+def test_time_stands_still_while_vehicles_settle(engine: EngineName) -> None:
+    with segtrack.World(engine=engine) as world:
+        world.add_terrain(terrain.Plane())
+        world.add_vehicle("packbot", track_model="compliant")
+        world.run(0.05)
+        assert world.settle().time > 0.0
+        assert world.time == pytest.approx(0.05)
+        world.run(0.05)
+        assert world.time == pytest.approx(0.1)
+
+
 def test_flipper_commands_are_part_of_the_state() -> None:
     world, robot = on_plane("quince")
     with world:
