@@ -151,7 +151,8 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
         axes.plot(*outer.T, color=colour, linewidth=width, linestyle=style, zorder=4)
         inwards = (0.3 if isinstance(segment, Arc) else 0.13) * float(size[1])
         place = outer[30] - inwards * normal[30]
-        text = {"color": colour, "fontsize": 9, "fontweight": "bold", "ha": "center", "va": "center"}
+        bold = {"fontsize": 9, "fontweight": "bold"}
+        text: dict[str, Any] = {"color": colour, "ha": "center", "va": "center", **bold}
         axes.annotate(f"{name}\n(omitted)" if omitted else name, place, zorder=6, **text)
         seam = outer[0], outer[0] - 0.06 * float(size[1]) * normal[0]
         axes.add_collection(LineCollection([np.array(seam)], colors="black", linewidths=1.6, zorder=5))

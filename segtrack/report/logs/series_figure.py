@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 RUN_COLOURS: Mapping[Run, str] = {"commanded": SEGMENT_COLOURS[1], "measured": SEGMENT_COLOURS[0]}
 LOGGED_COLOUR = "black"
 SHADE = "#7f7f7f"
-_STYLES: Mapping[str, tuple[str, str, float]] = {
+_STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"], float]] = {
     "logged": (LOGGED_COLOUR, "-", 1.3),
     "logged command": (LOGGED_COLOUR, ":", 1.0),
     "commanded": (RUN_COLOURS["commanded"], "--", 1.3),
