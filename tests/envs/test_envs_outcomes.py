@@ -76,7 +76,7 @@ def test_of_two_endings_at_once_the_failure_counts(place, outcome):
 def test_the_angle_to_the_path_is_the_shorter_way_round(heading, yaw):
     """Between the two directions, by their cross and scalar product; left positive."""
     here = standing()
-    turned = replace(here, state=replace(here.state, yaw=yaw), place=here.place._replace(heading=heading))
+    turned = TaskState.of(here.state._replace(yaw=yaw), here.place._replace(heading=heading), *here[2:7])
     body, path = (np.array((math.cos(angle), math.sin(angle))) for angle in (yaw, heading))
     angle = math.atan2(body[0] * path[1] - body[1] * path[0], body @ path)
     assert turned.heading_error == pytest.approx(angle)
