@@ -10,7 +10,7 @@ from segtrack import terrain
 from segtrack.engine import ActuatorState
 from segtrack.envs import Task, TaskState
 from segtrack.envs.observation import PARTS, ObservationPart
-from segtrack.envs.task import EpisodeCourse, straight
+from segtrack.envs.task import EpisodeCourse, Path, straight
 from segtrack.envs.tasks import StepClimb
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import RobotState
@@ -71,17 +71,6 @@ def test_of_two_endings_at_once_the_failure_counts(place, outcome):
     assert StepClimb().outcome(standing(**place)) == outcome
 
 
-@pytest.mark.parametrize("heading", [-3.0, -1.0, 0.5, 3.1])
-@pytest.mark.parametrize("yaw", [-3.1, -0.4, 1.0, 3.0])
-def test_the_angle_to_the_path_is_the_shorter_way_round(heading, yaw):
-    """Between the two directions, by their cross and scalar product; left positive."""
-    here = standing()
-    turned = TaskState.of(here.state._replace(yaw=yaw), here.place._replace(heading=heading), *here[2:7])
-    body, path = (np.array((math.cos(angle), math.sin(angle))) for angle in (yaw, heading))
-    angle = math.atan2(body[0] * path[1] - body[1] * path[0], body @ path)
-    assert turned.heading_error == pytest.approx(angle)
-
-
 class Ends(StepClimb):
     """An episode that ends after its second step, however the test says."""
 
@@ -108,6 +97,28 @@ def test_a_robots_own_ending_counts_at_the_end_of_the_time(end):
         *_, terminated, truncated, info = env.step(STILL)
         assert (terminated, truncated, info["outcome"]) == (False, True, "timeout")
         assert not info["success"]
+
+
+class Heads(StepClimb):
+    """A way over flat ground in a direction that the test says."""
+
+    heading = 0.0
+
+    def course(self, values, reach, rng):
+        end = 2.0 * np.array((math.cos(self.heading), math.sin(self.heading)))
+        return EpisodeCourse(terrain.Plane(), Path(np.array([np.zeros(2), end])))
+
+
+def test_the_angle_to_the_path_is_the_shorter_way_round():
+    """Between the two directions, by their cross and scalar product; left positive."""
+    task = Heads()
+    with environment(task, engine="native") as env:
+        for task.heading in (-3.0, -1.0, 0.5, 3.1):
+            for yaw in (-3.1, -0.4, 1.0, 3.0):
+                env.reset(seed=0, options={"initial_yaw": yaw})
+                body, path = (np.array((math.cos(a), math.sin(a))) for a in (yaw, task.heading))
+                angle = math.atan2(body[0] * path[1] - body[1] * path[0], body @ path)
+                assert env.task_state.heading_error == pytest.approx(angle, abs=1e-6)
 
 
 def test_the_time_step_is_cut_to_whole_ones_in_a_control_step():

@@ -121,8 +121,9 @@ def test_a_state_is_restored_to_the_bit_from_where_there_is_no_ground_near(engin
     with segtrack.World("fast", engine=engine) as world:
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle("packbot", track_model="compliant")
-        robot.set_belt_speed(0.3, 0.2)
-        world.run(0.1)
+        robot.set_belt_speed(0.02, 0.01)
+        world.settle()
+        world.run(0.02)
         saved = world.save()
         world.run(0.02)
         first = robot.state
