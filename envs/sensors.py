@@ -166,8 +166,8 @@ class Sensors:
         box = spaces.Box(self._low, self._high, dtype=np.float32)
         low, high = np.split(self._low, self._ends[:-1]), np.split(self._high, self._ends[:-1])
         named: dict[str, spaces.Space[Any]] = {
-            part.name: spaces.Box(*limits, dtype=np.float32)
-            for part, *limits in zip(self.parts, low, high, strict=True)
+            part.name: spaces.Box(least, most, dtype=np.float32)
+            for part, least, most in zip(self.parts, low, high, strict=True)
         }
         self.space: spaces.Space[Any] = box if self._flat else spaces.Dict(named)
 

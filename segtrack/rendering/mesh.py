@@ -194,7 +194,7 @@ def ring(
     return coloured(points, np.concatenate(triangles), colour)
 
 
-def of_solid(solid: Solid, colour: Colour, mark: Colour | None = None) -> ColouredMesh:
+def of_solid(solid: Box | Cylinder | Hull, colour: Colour, mark: Colour | None = None) -> ColouredMesh:
     """Return a solid of a track; a cylinder in sectors of two colours if there is a mark."""
     match solid:
         case Box(size):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.terrain.columns import ON_FACE, UPRIGHT_PART, HalfSpaces, RoundColumn, column_of
+from segtrack.terrain.columns import ON_FACE, UPRIGHT_PART, Column, HalfSpaces, column_of
 from segtrack.terrain.solids import Box, ConvexSolid, Hull, Prism
 
 Array = NDArray[np.float64]
@@ -36,14 +36,16 @@ class Heights:
         straight: list[Box] = []
         turned: list[Box] = []
         faces: list[tuple[ConvexSolid, HalfSpaces]] = []
-        self._round: list[RoundColumn] = []
+        self._round: list[Column] = []
         for solid in solids:
             if isinstance(solid, Box) and solid.quaternion[:2] == (0.0, 0.0):
                 (turned if solid.quaternion[2] else straight).append(solid)
-            elif isinstance(column := column_of(solid), RoundColumn):
-                self._round.append(column)
-            else:
+                continue
+            column = column_of(solid)
+            if isinstance(column, HalfSpaces):
                 faces.append((solid, column))
+            else:
+                self._round.append(column)
         self._groups: list[_UprightBoxes | _Polyhedra] = []
         if straight:
             self._groups.append(_UprightBoxes(straight, turned=False))
