@@ -4,137 +4,23 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-import multiprocessing
 import secrets
-import signal
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from pathlib import Path
 
 import uvicorn
 
-from segtrack.errors import AddressError, InvalidValueError, NotReadyError
-from segtrack.station.simulation.exchange import (
-    COMMAND_CAPACITY,
-    STATE_CAPACITY,
-    Close,
-    LatestValue,
-    Order,
-    Report,
-    RunReport,
-    StampedCommand,
-    Taken,
-)
-from segtrack.station.simulation.loop import simulate
+from segtrack.errors import AddressError, InvalidValueError
+from segtrack.station.simulation.process import SimulationProcess
 from segtrack.station.web.app import create_app
 from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.client import MAX_CONNECTIONS
 from segtrack.station.web.hub import Hub
-
-MAX_OUTSTANDING = 32
-"""Most orders in the pipe: it holds more, so that sending never waits."""
-_CLOSE_WITHIN = 3.0
-"""Time that the process has to close its files [s]."""
-
-
-class SimulationProcess:
-    """Simulation in a process that is started anew if it dies."""
-
-    def __init__(self, folder: Path) -> None:
-        """Start the process; it keeps recordings in `folder`."""
-        self._context = multiprocessing.get_context("spawn")
-        self._folder = folder
-        self._commands = LatestValue(self._context, COMMAND_CAPACITY)
-        self._states = LatestValue(self._context, STATE_CAPACITY)
-        self._start()
-
-    def order(self, order: Order) -> None:
-        """Send an order.
-
-        Raises:
-            NotReadyError: Too many are waiting: the simulation is busy.
-        """
-        if self._outstanding >= MAX_OUTSTANDING:
-            raise NotReadyError("take the order", "the simulation is busy")
-        with suppress(OSError):  # The next `reports` finds the process dead.
-            self._pipe.send(order)
-            self._outstanding += 1
-
-    def command(self, latest: StampedCommand) -> None:
-        """Replace the latest command."""
-        self._commands.write(latest.pack())
-
-    def state(self) -> tuple[int, bytes] | None:
-        """Return number and bytes of the latest state."""
-        return self._states.read()
-
-    def reports(self) -> Iterator[Report]:
-        """Yield the reports that have come; a process that died is started anew, and reported as failed."""
-        try:
-            while self._pipe.poll():
-                report = self._pipe.recv()
-                if isinstance(report, Taken):
-                    self._outstanding -= 1
-                else:
-                    yield report
-        except (EOFError, OSError):
-            self._process.join(_CLOSE_WITHIN)
-            code = self._process.exitcode
-            self._end()
-            self._start()
-            yield RunReport("failed", f"the simulation's process ended with code {code}")
-
-    def close(self) -> None:
-        """End the process, its recording closed; one that does not answer is killed."""
-        with suppress(OSError):
-            self._pipe.send(Close())
-        self._end()
-
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        assert self._process.pid is not None
-        return self._process.pid
-
-    def _start(self) -> None:
-        self._outstanding = 0
-        self._pipe, theirs = self._context.Pipe()
-        self._process = self._context.Process(
-            target=simulate,
-            args=(self._commands, self._states, theirs, self._folder),
-            name="segtrack-simulation",
-            daemon=True,
-        )
-        with _interrupts_blocked():
-            self._process.start()
-        theirs.close()
-
-    def _end(self) -> None:
-        self._process.join(_CLOSE_WITHIN)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._pipe.close()
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # On Windows.
-        yield
-        return
-    resource_tracker.ensure_running()  # It would unblock it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
 
 MAX_FRAME = 1 << 16
 """Largest WebSocket message that is read at all, the page's own included [B]."""

@@ -91,6 +91,7 @@ def test_a_copy_of_a_native_environment_goes_on_as_it_does_to_the_bit(copied, gi
         other.close()
 
 
+@pytest.mark.slow  # Compiles native chains.
 def test_a_copy_with_link_chains_goes_on_as_the_original():
     with environment("Drive", engine="native", track_model="chain", winding=0.0) as env:
         env.reset(seed=0)

@@ -12,7 +12,6 @@ import pytest
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import Command
 from segtrack.station.protocol import Flag, LinkQuality
-from segtrack.station.serve import MAX_OUTSTANDING, SimulationProcess
 from segtrack.station.simulation.exchange import (
     WATCHDOG,
     LatestValue,
@@ -23,6 +22,7 @@ from segtrack.station.simulation.exchange import (
     stop_flags,
 )
 from segtrack.station.simulation.loop import MAX_CATCH_UP, DeadlineClock
+from segtrack.station.simulation.process import MAX_OUTSTANDING, SimulationProcess
 from segtrack.station.web.client import (
     DROP_BURST,
     DROP_RATE,

@@ -1,5 +1,5 @@
 """The simulation in a process of its own, paced to the clock.
 
-`exchange` is what the two processes share and say to each other, `drive` what a tick does, and `loop` when
-ticks are; `segtrack.station.serve` has the web process's hold on all of it.
+`exchange` is what the two processes share and say to each other, `drive` what a tick does, `loop` when ticks
+are, and `process` the web process's hold on all of it.
 """
