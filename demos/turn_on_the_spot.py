@@ -22,8 +22,7 @@ def main(headless: bool = False, picture: Picture = None) -> None:
         world.add_terrain(terrain.Plane())
         flippers = dict.fromkeys(("front_left", "front_right", "rear_left", "rear_right"), RAISED)
         robot = world.add_vehicle("quince", flippers=flippers)
-        assert robot.description.gauge is not None
-        without_slip = 2 * SPEED / robot.description.gauge
+        _, without_slip = robot.description.require_track_offsets().twist(-SPEED, SPEED)
         robot.set_belt_speed(left=-SPEED, right=SPEED)
         world.run(1.0, real_time=not headless)
         for _ in range(5):

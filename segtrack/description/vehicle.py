@@ -29,6 +29,7 @@ from segtrack.description.calibration import Calibration
 from segtrack.description.chain import ChainSpec
 from segtrack.description.frames import Frame, link_frames, link_masses
 from segtrack.description.track import Mount, TrackSpec
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.description.urdf_checks import Mounting, link_problems, parent_link, reflected_mass_problems
 from segtrack.errors import InvalidValueError, Phrase, Problem
 
@@ -231,8 +232,7 @@ class VehicleDescription(Spec):
         included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the middle do not
         count, so that a vehicle with one track has no gauge.
         """
-        left, right = self.side_offset("left"), self.side_offset("right")
-        return None if left is None or right is None else left - right
+        return None if self.track_offsets is None else self.track_offsets.gauge
 
     @property
     def contact_length(self) -> float:
@@ -245,16 +245,21 @@ class VehicleDescription(Spec):
         places = [track.y for track in tracks if track.flipper is None] or [track.y for track in tracks]
         return sum(places) / len(places) if places else None
 
-    def side_offsets(self) -> tuple[float, float]:
+    @property
+    def track_offsets(self) -> TrackOffsets | None:
+        """Left and right `side_offset` [m]; None without two sides."""
+        left, right = self.side_offset("left"), self.side_offset("right")
+        return None if left is None or right is None else TrackOffsets(left, right)
+
+    def require_track_offsets(self) -> TrackOffsets:
         """Left and right `side_offset` of a vehicle that has both [m].
 
         Raises:
             InvalidValueError: It has no tracks on a side.
         """
-        left, right = self.side_offset("left"), self.side_offset("right")
-        if left is None or right is None:
+        if self.track_offsets is None:
             raise InvalidValueError(f"tracks of {self.name}", "on both sides", Phrase("none on one of them"))
-        return left, right
+        return self.track_offsets
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
         """All tracks: those on the body first, then the flippers' in the order of the file.

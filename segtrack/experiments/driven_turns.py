@@ -62,7 +62,7 @@ def drive_turns(
         DivergedError: The simulation broke down.
     """
     name, model = resolve(engine, track_model)
-    length, sides = vehicle.contact_length, np.array(vehicle.side_offsets())
+    length, sides = vehicle.contact_length, np.array(vehicle.require_track_offsets())
     rates, forward, elapsed, simulated = [], [], 0.0, 0.0
     with World(engine=name) as world:
         world.add_terrain(Plane())
@@ -95,7 +95,7 @@ def uniform_turns(vehicle: VehicleDescription, belts: Array) -> DrivenTurns:
     Raises:
         InvalidValueError: A body without tracks on a side.
     """
-    length, sides = vehicle.contact_length, np.array(vehicle.side_offsets())
+    length, sides = vehicle.contact_length, np.array(vehicle.require_track_offsets())
     first = next(iter(vehicle.tracks.values()))
     friction = (first.contact.friction, first.contact.friction * first.contact.lateral_ratio)
     gauge = float(sides[0] - sides[1])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import place_tracks
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, finite
 from segtrack.experiments.contact_loads import watch
@@ -59,19 +60,18 @@ class Rig:
     engine: EngineName | None = None
 
     @property
-    def sides(self) -> tuple[float, float]:
-        """Lateral positions y of the middles of the left and of the right tracks on the body [m].
+    def sides(self) -> TrackOffsets:
+        """Places of the left and of the right tracks on the body.
 
         Raises:
             InvalidValueError: The body lacks tracks on a side.
         """
-        return self.vehicle.side_offsets()
+        return self.vehicle.require_track_offsets()
 
     @property
     def gauge(self) -> float:
         """Distance between the middles of left and right tracks on the body [m]."""
-        left, right = self.sides
-        return left - right
+        return self.sides.gauge
 
     @property
     def ground_length(self) -> float:

@@ -25,7 +25,8 @@ from numba.misc.appdirs import AppDirs
 from segtrack.ground.compile_progress import watch
 
 _PACKAGE = Path(__file__).parent.parent
-_DAMAGED = EOFError, pickle.UnpicklingError, ValueError
+_UNREADABLE = EOFError, pickle.UnpicklingError, ValueError, ImportError, AttributeError
+"""Errors of files that are damaged, or of earlier versions whose types have another place."""
 
 
 class KernelCache(_Cache):
@@ -53,7 +54,7 @@ class KernelCache(_Cache):
         for folder in [*lasting, *([temporary] if is_private(temporary) else [])]:
             try:
                 data = self._file(folder).load(key)
-            except (OSError, *_DAMAGED):  # Compiled anew.
+            except (OSError, *_UNREADABLE):  # Compiled anew.
                 continue
             if data is not None:
                 return CompileResult._rebuild(target_context, *data)
@@ -68,7 +69,7 @@ class KernelCache(_Cache):
         try:
             try:
                 file.save(key, contents)
-            except _DAMAGED:
+            except _UNREADABLE:
                 file.flush()
                 file.save(key, contents)
         except OSError as error:

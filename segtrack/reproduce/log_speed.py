@@ -14,6 +14,7 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.errors import MissingPackageError
 from segtrack.logs.compare import DataUncertainty, RunComparison, compare_motions
 from segtrack.logs.reading import read_log
@@ -178,7 +179,7 @@ def drive(name: str, count: int, noise: float) -> Motion:
 def compared(logged: Motion, simulated: Motion) -> RunComparison:
     """Compare both, with noise, a clock and a drift."""
     data = DataUncertainty(clocks={"robot": 0.01}, drift={"position": 1e-4})
-    return compare_motions(logged, simulated, gauge=GAUGE, data=data)
+    return compare_motions(logged, simulated, sides=TrackOffsets(GAUGE / 2, -GAUGE / 2), data=data)
 
 
 def log_speed_table(rows: Sequence[SpeedRow]) -> Table:

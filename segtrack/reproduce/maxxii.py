@@ -32,8 +32,12 @@ LENGTHS = (0.6, 0.7, 0.8)
 """On the ground, the middle one the vehicle file's; none is published [m]."""
 FEW = 27
 """Turns that slow track models drive."""
-GAUGE = 0.606
-"""Distance between the tracks' middles [m]."""
+
+
+@cache
+def gauge() -> float:
+    """Distance between the tracks' middles [m]."""
+    return load_vehicle(VEHICLE).require_track_offsets().gauge
 
 
 @cache
@@ -73,7 +77,7 @@ class SimulatedTurns:
     @property
     def measured_over_no_slip(self) -> NDArray[np.float64]:
         """Ratio of measured to no-slip yaw rate, for the turning rows (n,) [-]."""
-        return recorded_turns().yaw_rate(GAUGE)[self.rows][self.turning] / self._no_slip_rate
+        return recorded_turns().yaw_rate(gauge())[self.rows][self.turning] / self._no_slip_rate
 
     @property
     def measured_over_simulated(self) -> NDArray[np.float64]:
@@ -82,7 +86,7 @@ class SimulatedTurns:
 
     @property
     def _no_slip_rate(self) -> NDArray[np.float64]:
-        return recorded_turns().no_slip_rate(GAUGE)[self.rows][self.turning]
+        return recorded_turns().no_slip_rate(gauge())[self.rows][self.turning]
 
     def summary(self) -> dict[str, object]:
         """Return a JSON-serialisable dict."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
 from segtrack.robot.track import Flipper, Track, angle_of, check_pose
@@ -197,8 +198,8 @@ class Robot(Generic[Model]):
         """
         linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
         turning, vehicle = angular / self.description.steering_efficiency, self.description
-        left, right = vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0
-        self.set_belt_speed(linear - turning * left, linear - turning * right)
+        offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
+        self.set_belt_speed(*offsets.belt_speeds(linear, turning))
 
     def set_flippers(self, **angles: float) -> None:
         """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.

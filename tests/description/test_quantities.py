@@ -22,6 +22,7 @@ from segtrack.experiments.steering import Rig
 from segtrack.experiments.variants import with_contact_length, with_gauge
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.compare import compare
+from segtrack.logs.compare.sampling import SampledMotion, even_times
 from segtrack.logs.fit.unknowns import PARAMETERS
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
@@ -191,6 +192,48 @@ def test_a_gauge_counts_flippers_only_where_a_side_has_nothing_else() -> None:
     one = quince.model_copy(update={"tracks": {"left": quince.tracks["left"]}, "flippers": {}})
     assert one.gauge is None
     assert one.side_offset("left") == pytest.approx(0.1)
+
+
+def off_centre() -> VehicleDescription:
+    """PackBot with its tracks 0.1 m further to the left."""
+    packbot = vehicle_of("packbot")
+    tracks = {
+        name: spec.model_copy(
+            update={"mount": spec.mount.model_copy(update={"xyz": np.add(spec.mount.xyz, (0, 0.1, 0))})}
+        )
+        for name, spec in packbot.tracks.items()
+    }
+    return packbot.model_copy(update={"tracks": tracks, "flippers": {}})
+
+
+def test_belts_that_are_off_centre_make_the_twist_that_they_are_driven_for() -> None:
+    """By odometry: half a radian along an arc of 1 m, whose chord is that of a circle."""
+    vehicle = off_centre()
+    robot, speeds = robot_of(vehicle)
+    robot.drive(0.5, 0.25)
+    assert sum(speeds) / 2 == pytest.approx(0.5 - 0.25 / 0.7 * 0.1)
+    x, y, yaw = odometry_arc(vehicle, speeds, 2.0)
+    assert (x, y, yaw) == pytest.approx((2.0 * math.sin(0.5), 2.0 * (1 - math.cos(0.5)), 0.5))
+
+
+def test_a_logged_twist_of_off_centre_belts_is_that_of_their_places() -> None:
+    """A wheel's speed is that of the body there: v - w y; a turn without slip has no slip on either side."""
+    vehicle = off_centre()
+    offsets = vehicle.require_track_offsets()
+    assert offsets == pytest.approx((0.3225, -0.1225))
+    left, right = offsets.belt_speeds(0.5, 0.25)
+    assert (left, right) == pytest.approx((0.5 - 0.25 * 0.3225, 0.5 + 0.25 * 0.1225))
+    even = np.ones(len(TIMES))
+    belts = {
+        "belt_speed.left": Signal(TIMES, left * even, 0.0),
+        "belt_speed.right": Signal(TIMES, right * even, 0.0),
+    }
+    driven = turn(0.25).with_signals(belts)
+    sampled = SampledMotion(driven, even_times(0.0, 10.0), offsets)
+    for side in ("left", "right"):
+        slip = sampled.slip(side)
+        assert slip is not None
+        np.testing.assert_allclose(slip, 0.0, atol=1e-4)
 
 
 def test_a_copy_with_another_gauge_has_it() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from segtrack.ground import kernels
@@ -179,10 +181,15 @@ def test_kernels_are_read_from_folders_that_cannot_be_written(folders, monkeypat
     assert (sum(again.stats.cache_hits.values()), sum(again.stats.cache_misses.values())) == (1, 0)
 
 
-def test_a_damaged_file_is_compiled_anew(folders):
+@pytest.mark.parametrize(
+    "gone", [None, b"csegtrack.ground.gone\nParameters\n.", b"csegtrack.ground.kernels\nGone\n."]
+)
+def test_what_cannot_be_read_is_compiled_anew(folders, gone):
+    """Empty files; files of a version that had a type in a module, or under a name, that is gone."""
     made_from()["outer"](1.0)
     for file in folders[0].iterdir():
-        file.write_bytes(b"")
+        version = b"" if gone is None else pickle.dumps(numba.__version__)
+        file.write_bytes(version + (gone or b""))
     again = made_from()["outer"]
     assert again(1.0) == 3.0
     assert sum(again.stats.cache_misses.values()) == 1

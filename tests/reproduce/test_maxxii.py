@@ -21,7 +21,6 @@ from segtrack.files import to_json
 from segtrack.logs.steady.table import SteadyTable
 from segtrack.reproduce.maxxii import (
     FEW,
-    GAUGE,
     LENGTHS,
     SimulatedTurns,
     chosen_rows,
@@ -33,6 +32,8 @@ from segtrack.reproduce.maxxii import (
 )
 from segtrack.reproduce.turning import uniform_pressure_turning_rate
 
+GAUGE = 0.606
+"""Distance between the tracks' middles, as published [m]."""
 UNIFORM = 0.7565
 """Yaw rate over that without slip of uniform pressure on 0.7 m x 0.15 m at 0.606 m."""
 

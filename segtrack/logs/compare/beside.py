@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison
 from segtrack.logs.compare.errors import (
@@ -80,7 +81,7 @@ def compare_motions(
     simulated: Motion,
     *,
     run: Run = "measured",
-    gauge: float | None = None,
+    sides: TrackOffsets | None = None,
     alignment: Alignment = "event",
     event: float | None = None,
     variants: Variants | None = None,
@@ -92,7 +93,7 @@ def compare_motions(
         logged: Logged motion.
         simulated: Simulated motion.
         run: Kind of simulation, by its drive.
-        gauge: Distance of the tracks' middles [m]; None if there are no two sides.
+        sides: Places of the tracks of both sides; None if there are no two.
         alignment: Alignment of positions with the logged ones, see `aligned_positions`.
         event: Time of the alignment's event [s].
         variants: Other simulations; none leaves their part of the uncertainty open.
@@ -104,7 +105,7 @@ def compare_motions(
     Raises:
         InvalidValueError: The two have no time in common.
     """
-    pair = _Pair(logged, simulated, gauge, alignment, event)
+    pair = _Pair(logged, simulated, sides, alignment, event)
     variants = variants if variants is not None else Variants()
     rows = tuple(_rows(pair, run, variants, data if data is not None else DataUncertainty()))
     return RunComparison(
@@ -132,16 +133,16 @@ class _Pair:
         self,
         logged: Motion,
         simulated: Motion,
-        gauge: float | None,
+        sides: TrackOffsets | None,
         alignment: Alignment,
         event: float | None,
     ) -> None:
         logged, simulated = thinned(logged), thinned(simulated)
         self.times = _shared_times(logged, simulated)
-        self.gauge = gauge
-        simulation = SampledMotion(simulated, self.times, gauge)
+        self.sides = sides
+        simulation = SampledMotion(simulated, self.times, sides)
         self.simulated = responses_of(simulation)
-        self.currents = tuple(_current_fits(SampledMotion(logged, self.times, gauge), simulation))
+        self.currents = tuple(_current_fits(SampledMotion(logged, self.times, sides), simulation))
         self._forces = {fit.side: fit.force_per_current for fit in self.currents}
         self.logged = self.of_log(logged)
         windows = windows_of(self.logged.phases, float(self.times[0]), float(self.times[-1]))
@@ -150,13 +151,13 @@ class _Pair:
         self.errors = errors_of(self.simulated, self.logged, self.setting)
 
     def of_log(self, motion: Motion) -> Responses:
-        return responses_of(SampledMotion(motion, self.times, self.gauge), self._forces)
+        return responses_of(SampledMotion(motion, self.times, self.sides), self._forces)
 
     def with_simulated(self, motion: Motion | None) -> Errors:
         """Errors of another simulation; none of one that failed."""
         if motion is None:
             return {}
-        responses = responses_of(SampledMotion(motion, self.times, self.gauge))
+        responses = responses_of(SampledMotion(motion, self.times, self.sides))
         return errors_of(responses, self.logged, self.setting)
 
     def with_logged(self, motion: Motion) -> Errors:

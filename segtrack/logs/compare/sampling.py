@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.robot.motion import Motion, Signal
 from segtrack.robot.track import longitudinal_slip
 
@@ -67,12 +68,12 @@ class SampledMotion:
     Attributes:
         motion: The motion.
         times: `SAMPLE_TIME` apart (n,) [s].
-        gauge: Distance of the tracks' middles [m]; None if there are no two sides.
+        sides: Places of the tracks of both sides; None if there are no two.
     """
 
     motion: Motion
     times: Array
-    gauge: float | None = None
+    sides: TrackOffsets | None = None
 
     def values(self, key: str) -> Array | None:
         """Values of a signal (n,) or (n, k); None if it is not there."""
@@ -131,9 +132,8 @@ class SampledMotion:
             return None
         ahead = (self.forward[1:] + self.forward[:-1]) / 2
         steps = np.sum(np.diff(self.position, axis=0) * ahead, axis=1)
-        if self.gauge is not None:
-            out = self.gauge / 2 * (1 if side == "right" else -1)
-            steps = steps + out * np.diff(self.yaw)
+        if self.sides is not None:
+            steps = steps - (self.sides.left if side == "left" else self.sides.right) * np.diff(self.yaw)
         return np.append(steps, 0.0)
 
     def belt_way(self, side: str) -> Array | None:
@@ -152,9 +152,9 @@ class SampledMotion:
     def no_slip_yaw(self) -> Array | None:
         """Turn in each window of a vehicle whose belts do not slip (m,) [rad]; None without two sides."""
         left, right = self.belt_way("left"), self.belt_way("right")
-        if left is None or right is None or not self.gauge:
+        if left is None or right is None or self.sides is None:
             return None
-        return self.sums(right - left) / self.gauge
+        return self.sides.twist(self.sums(left), self.sums(right))[1]
 
     def turned(self) -> Array | None:
         """Turn in each window (m,) [rad]."""

@@ -184,7 +184,7 @@ def compare(
             replay.logged,
             motion,
             run=run,
-            gauge=replay.scene.vehicle.gauge,
+            sides=replay.scene.vehicle.track_offsets,
             alignment=alignment,
             event=replay.event,
             variants=variants_of(jobs, done, run),

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-import numpy as np
-
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import contact_of
 from segtrack.description.track import TrackSpec
@@ -142,7 +140,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "track_separation": Parameter(
             "m",
             "distance between the tracks' middles",
-            lambda vehicle: float(np.subtract(*vehicle.side_offsets())),
+            lambda vehicle: vehicle.require_track_offsets().gauge,
             variants.with_gauge,
             _factors(0.7, 1.5),
         ),

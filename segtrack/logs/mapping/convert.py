@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.errors import Problem
 from segtrack.logs.mapping.channels import MappedQuantity
 from segtrack.logs.mapping.quantities import (
@@ -79,7 +80,7 @@ def convert_signals(
     found: MappedQuantity,
     times: Array,
     kept: NDArray[np.bool_],
-    gauge: float | None,
+    sides: TrackOffsets | None,
     max_gap: float,
     notes: list[str],
 ) -> tuple[dict[str, Signal], list[Problem]]:
@@ -91,18 +92,18 @@ def convert_signals(
         found: Quantity of the mapping, with its channels.
         times: Times of the source's rows (n,) [s].
         kept: Mask of the rows that have a time of their own (n,).
-        gauge: Distance of the vehicle's tracks [m]; None if it is not known.
+        sides: Places of the vehicle's tracks; None if they are not known.
         max_gap: Time without a value that may be bridged [s].
         notes: List to which the number of rows left out is added.
     """
     reference = found.reference
-    if isinstance(reference, BeltSpeed) and reference.is_twist and (reference.gauge or gauge) is None:
+    if isinstance(reference, BeltSpeed) and reference.is_twist and (reference.gauge or sides) is None:
         ways = "with the distance of the tracks [m], or with a vehicle"
         return {}, [Problem(f"{found.path}.gauge", f"is missing: a twist becomes belt speeds {ways}")]
     signals: dict[str, Signal] = {}
     problems: list[Problem] = []
     rows = fewest = int(kept.sum())
-    for key, values in _values(found, gauge):
+    for key, values in _values(found, sides):
         there = kept & np.isfinite(values.reshape(len(values), -1)).all(axis=1)
         if not there.any():
             none = f"{' and '.join(found.names)} has none in any of {len(values)} rows"
@@ -130,7 +131,7 @@ def convert_signals(
     return signals, problems
 
 
-def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, Array]]:
+def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple[str, Array]]:
     """Numbers by the keys of signals, in segtrack's units and signs."""
     reference, unit = found.reference, found.unit
     factor = 1.0 if unit == "" else reference.units[unit]
@@ -141,9 +142,12 @@ def _values(found: MappedQuantity, gauge: float | None) -> Iterator[tuple[str, A
                 column.values * units.get(standard_unit(column.channel.unit), 1.0)
                 for column, units in zip(found.columns.values(), (SPEED, TURNING), strict=True)
             )
-            half = (reference.gauge or gauge or 0.0) / 2
-            yield f"{found.key}.left", linear - half * angular
-            yield f"{found.key}.right", linear + half * angular
+            if reference.gauge is not None:
+                sides = TrackOffsets(reference.gauge / 2, -reference.gauge / 2)
+            assert sides is not None
+            left, right = sides.belt_speeds(linear, angular)
+            yield f"{found.key}.left", left
+            yield f"{found.key}.right", right
         case SideChannels():
             of_side = belt_speed_converter(reference, unit) if isinstance(reference, BeltSpeed) else None
             for side, column in found.columns.items():
@@ -192,13 +196,13 @@ def _unit_quaternions(values: Array, rows: NDArray[np.intp], path: str) -> tuple
 
 
 def convert_steady_rows(
-    found: Sequence[MappedQuantity], gauge: float | None, notes: list[str]
+    found: Sequence[MappedQuantity], sides: TrackOffsets | None, notes: list[str]
 ) -> tuple[dict[str, Signal], list[Problem]]:
     """Return signals over numbers of rows, and problems; rows that lack any number are left out.
 
     Args:
         found: Quantities of the mapping, all of one table.
-        gauge: Distance of the vehicle's tracks [m]; None if it is not known.
+        sides: Places of the vehicle's tracks; None if they are not known.
         notes: List to which the number of rows left out is added.
     """
     signals: dict[str, Signal] = {}
@@ -209,7 +213,7 @@ def convert_steady_rows(
     numbers = np.arange(float(lengths.pop()))
     for part in found:
         # Rows that lack a number are noted below, of all together.
-        own, complaints = convert_signals(part, numbers, np.ones(len(numbers), dtype=bool), gauge, np.inf, [])
+        own, complaints = convert_signals(part, numbers, np.ones(len(numbers), dtype=bool), sides, np.inf, [])
         signals |= own
         problems += complaints
     if problems:

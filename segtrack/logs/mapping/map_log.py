@@ -49,7 +49,7 @@ class _LogMapper:
         self.mapping, self.file = mapping, mapping.file
         self.log = add_files(log, self.file.files)
         self.vehicle = None if self.file.vehicle is None else load_vehicle(self.file.vehicle)
-        self.gauge = None if self.vehicle is None else self.vehicle.gauge
+        self.sides = None if self.vehicle is None else self.vehicle.track_offsets
         self.notes: list[str] = []
         self.problems: list[Problem] = []
 
@@ -62,7 +62,7 @@ class _LogMapper:
         found = self.find(self.file.quantities, "quantities")
         if self.file.rows == "steady":
             self.stop_at_problems()
-            signals, self.problems = convert_steady_rows(found, self.gauge, self.notes)
+            signals, self.problems = convert_steady_rows(found, self.sides, self.notes)
             self.stop_at_problems()
             return self.assemble(signals, found, {}, 0.0, ())
         sights = {
@@ -124,7 +124,7 @@ class _LogMapper:
             if (source := sources.get(part.source)) is None:
                 continue
             rows = source.times, source.kept
-            own, problems = convert_signals(part, *rows, self.gauge, self.file.max_gap, self.notes)
+            own, problems = convert_signals(part, *rows, self.sides, self.file.max_gap, self.notes)
             signals |= own
             self.problems += problems
         return turn_to_body(signals, quantities, self.file.sensors)

@@ -13,6 +13,7 @@ from scipy.integrate import cumulative_trapezoid, trapezoid
 from scipy.spatial.transform import Rotation
 
 from segtrack.description import VehicleDescription
+from segtrack.description.track_offsets import Values
 from segtrack.robot.motion import Motion, Signal
 
 SIDES = ("left", "right")
@@ -51,13 +52,16 @@ def belts_of(motion: Motion) -> Belts | None:
     return None
 
 
-def turning_per_difference(vehicle: VehicleDescription) -> float:
-    """Yaw rate over the difference of right and left belt speeds [rad/m]; 0 for a vehicle without two sides.
+def _driven_twist(vehicle: VehicleDescription, left: Values, right: Values) -> tuple[Values, Values]:
+    """Forward speed [m/s] and yaw rate [rad/s] of belt speeds [m/s]: the inverse of `Robot.drive`.
 
-    That of belts which do not slip, times the vehicle's `steering_efficiency`, which is measured with the
-    vehicle's gauge: the inverse of `Robot.drive`.
+    The yaw rate is that of belts which do not slip, times the vehicle's `steering_efficiency`; 0 for a
+    vehicle without two sides.
     """
-    return 0.0 if vehicle.gauge is None else vehicle.steering_efficiency / vehicle.gauge
+    if vehicle.track_offsets is None:
+        return (left + right) / 2, 0.0 * left
+    linear, angular = vehicle.track_offsets.twist(left, right)
+    return linear, angular * vehicle.steering_efficiency
 
 
 class Way(NamedTuple):
@@ -159,10 +163,10 @@ def logged_path(motion: Motion, belts: Belts, vehicle: VehicleDescription) -> Lo
     if position is not None and way is not None:
         still = Signal(position.times, np.full(len(position.times), way.drift))
         return LoggedPath(position, still if yaw is None else yaw)
+    speed, rates = _driven_twist(vehicle, *belts.speeds.T)
     if yaw is None:
-        rates = (belts.speeds[:, 1] - belts.speeds[:, 0]) * turning_per_difference(vehicle)
         yaw = Signal(belts.times, np.asarray(cumulative_trapezoid(rates, belts.times, initial=0.0)))
-    heading, speed = yaw.at(belts.times), belts.speeds.mean(axis=1)
+    heading = yaw.at(belts.times)
     velocity = speed[:, None] * np.stack([np.cos(heading), np.sin(heading)], axis=1)
     places = cumulative_trapezoid(velocity, belts.times, axis=0, initial=0.0)
     return LoggedPath(Signal(belts.times, np.asarray(places)), yaw)
@@ -228,6 +232,7 @@ def first_speeds(motion: Motion, begin: float) -> tuple[float, float]:
 def odometry_arc(vehicle: VehicleDescription, speeds: Sequence[float], duration: float) -> Place:
     """Pose to which belts at speeds, left and right [m/s], take a vehicle from the origin in a time [s]."""
     left, right = speeds
-    turn = (right - left) * turning_per_difference(vehicle) * duration
-    chord = (left + right) / 2 * duration * float(np.sinc(turn / 2 / np.pi))
+    linear, rate = _driven_twist(vehicle, left, right)
+    turn = rate * duration
+    chord = linear * duration * float(np.sinc(turn / 2 / np.pi))
     return Place(chord * math.cos(turn / 2), chord * math.sin(turn / 2), turn)

@@ -128,14 +128,14 @@ def compare_turns(
     """
     if measured.belts.shape != simulated.belts.shape or (measured.belts != simulated.belts).any():
         raise InvalidValueError("simulated turns", "those of the measured belts", Phrase("others"))
-    left, right = vehicle.side_offsets()
+    gauge = vehicle.require_track_offsets().gauge
     generator = np.random.default_rng(seed)
     groups = tuple(
-        _group(name, rows, measured, simulated, left - right, generator)
+        _group(name, rows, measured, simulated, gauge, generator)
         for name, rows in _classes(measured)
         if len(rows)
     )
-    return SteadyComparison(measured, simulated, left - right, groups)
+    return SteadyComparison(measured, simulated, gauge, groups)
 
 
 def _classes(table: SteadyTable) -> Iterator[tuple[str, NDArray[np.intp]]]:
