@@ -49,12 +49,18 @@ def warm_up(as_json: JsonFlag = False) -> None:
 def compile_kernels() -> Iterator[CompiledKernels]:
     """Compile the kernels of each engine and track model that has its own, and those that draw."""
     from segtrack.ground.kernels import writable_folder
+    from segtrack.engine.track_models import TRACK_MODELS
     from segtrack.world.engines import DEFAULT_ENGINE
 
+    # Of models that have a builder in common, which share kernels, the first.
+    models: dict[tuple[str, str], str] = {}
+    for engine in dict.fromkeys(("native", DEFAULT_ENGINE)):
+        for name, entry in TRACK_MODELS.items():
+            if entry.contacts != "links" and engine in entry.builders:
+                models.setdefault((engine, entry.builders[engine]), name)
     work: list[tuple[str, str, Callable[[], None]]] = [
         (engine, model, lambda engine=engine, model=model: _simulate(engine, model))  # type: ignore[misc]
-        for engine in dict.fromkeys(("native", DEFAULT_ENGINE))
-        for model in ("compliant", "chain")
+        for (engine, _), model in models.items()
     ]
     for engine, model, run in [*work, ("pictures", "", _draw)]:
         start = time.perf_counter()
@@ -68,13 +74,15 @@ def compile_kernels() -> Iterator[CompiledKernels]:
 def _simulate(engine: Any, track_model: Any) -> None:
     """Use everything of a vehicle that is compiled."""
     import segtrack
+    from segtrack.engine.track_models import find_track_model
 
+    shoes = find_track_model(track_model).contacts == "shoes"
     with segtrack.World(engine=engine) as world:
         world.add_terrain(segtrack.terrain.Plane())
         robot = world.add_vehicle("packbot", track_model=track_model)
         world.settle(max_time=0.01)
         for track in robot.tracks.values():
-            track.read_chain() if track_model == "chain" else track.read_grousers()
+            track.read_chain() if shoes else track.read_grousers()
 
 
 def _draw() -> None:
