@@ -48,8 +48,8 @@ def warm_up(as_json: JsonFlag = False) -> None:
 
 def compile_kernels() -> Iterator[CompiledKernels]:
     """Compile the kernels of each engine and track model that has its own, and those that draw."""
-    from segtrack.ground.kernels import writable_folder
     from segtrack.engine.track_models import TRACK_MODELS
+    from segtrack.ground.kernels import writable_folder
     from segtrack.world.engines import DEFAULT_ENGINE
 
     # Of models that have a builder in common, which share kernels, the first.
