@@ -117,7 +117,7 @@ class Tread:
 
     @property
     def pieces(self) -> NDArray[np.float64]:
-        """Faces of plate and grouser (pieces, 6, 5), see `edge_contact.FACE`.
+        """Faces of plate and grouser (pieces, 6, 5), see `point_contact.FACE`.
 
         A plate's outer face, a grouser's tip and flanks and the sides of both are exposed. The
         others belong to a neighbouring shoe, to the wheels or to the plate.

@@ -110,7 +110,7 @@ class Table4:
         return sum(case.match for case in self.cases)
 
     def summary(self) -> dict[str, object]:
-        """As plain values with the names that JSON has."""
+        """Return a dict of plain values, as JSON has it."""
         return {
             "vehicle": VEHICLE,
             "engine": self.engine,

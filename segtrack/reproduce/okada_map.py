@@ -65,7 +65,7 @@ class MapPoint:
         return sum(success == line.real for success, line in zip(self.successes, TABLE_4, strict=True))
 
     def record(self) -> dict[str, object]:
-        """As plain values with the names that files have."""
+        """Return a dict of plain values, named as in files."""
         cases = {
             f"climbed_{line.front_sub_track_deg:g}deg_{line.step:g}m": success
             for line, success in zip(TABLE_4, self.successes, strict=True)
@@ -100,7 +100,7 @@ class Table4Map:
     chosen: tuple[float, float]
 
     def summary(self) -> dict[str, object]:
-        """As plain values with the names that JSON has."""
+        """Return a dict of plain values, as JSON has it."""
         matches = [point.matches for point in self.points]
         return {
             "vehicle": VEHICLE,
