@@ -82,7 +82,7 @@ def face_section(length: float, exposed: float, width: float, thickness: float) 
 
     Args:
         length: Along the belt [m].
-        exposed: What of the length no grouser covers [m].
+        exposed: Part of the length that no grouser covers [m].
         width: Along the axle [m].
         thickness: Inwards from the belt's outer face to where nothing can come [m].
     """

@@ -33,7 +33,7 @@ class HullArrays(NamedTuple):
         areas: Areas that they stand for in soil (H,) [m^2].
         sides: Smaller side of their faces (H,) [m].
         pieces: Faces of the solids (Q, faces, 5), see `ground.point_contact.FACE`.
-        face_counts: How many of them each has (Q,).
+        face_counts: Number of each one's faces (Q,).
         box: Centre and half extents of the box around all of it (6,) [m].
         law: `ContactParameters` of each point.
     """
