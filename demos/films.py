@@ -53,7 +53,7 @@ def follow(
         file: Film to write.
         acts: Duration [s] and command of each.
         view: View of the camera.
-        pace: How much faster than reality the film is [-].
+        pace: Speed of the film over that of the simulation [-].
         parts: Number of films that are shown side by side.
     """
     size = FINER * SIZE[0] // parts, FINER * SIZE[1]

@@ -36,7 +36,7 @@ class Driver:
     """Sits at the station's socket as a person at the page does.
 
     Attributes:
-        scene: What there is to see.
+        scene: Scene that the station shows.
         status: Status of the station.
         state: State of the vehicle.
     """

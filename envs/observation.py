@@ -101,7 +101,7 @@ class ObservationInput(NamedTuple):
     """State of an episode and rotations, from which the parts of an observation are read.
 
     Attributes:
-        setup: What is fixed.
+        setup: Setup of the sensors, which is fixed.
         now: State of the episode.
         to_world: Rotation from the body frame to the world (3, 3).
         to_heading: Rotation from the world's x and y to the heading frame's (2, 2).
@@ -122,7 +122,7 @@ class ObservationPart(NamedTuple):
         labels: Function of the setup that gives the label of each entry; a part without entries is left out.
         limits: Function of the setup that gives the largest size of all entries, or (low, high) of each.
         read: Function of the situation that gives the entries.
-        measured: Whether sensor noise is added.
+        measured: True if sensor noise is added.
     """
 
     unit: str

@@ -191,7 +191,7 @@ class _Log(BaseCallback):
 
     @property
     def level(self) -> float | None:
-        """Of the curriculum: the mean of the workers', or as an earlier run left it."""
+        """Level of the curriculum: mean over the workers, or that of an earlier run; None without one."""
         if self._levels:
             return float(np.mean(list(self._levels.values())))
         level = self._rows[-1]["level"] if self._rows else np.nan
@@ -250,7 +250,7 @@ class _Log(BaseCallback):
             network.save(self._folder / "policies" / f"{self.model.num_timesteps:08d}.npz")
 
     def result(self) -> TrainingResult:
-        """How it stands."""
+        """Return the result of the training so far."""
         steps = self.model.num_timesteps
         rate = self._rows[-1]["success_rate"] if self._rows else 0.0
         done = steps >= self._settings.steps
@@ -269,7 +269,7 @@ def _read_curve(path: Path) -> list[dict[str, float]]:
 
 
 def _origin(settings: TrainingSettings) -> tuple[NetworkOrigin, Limits]:
-    """What a policy is trained for, and the limits to which its observations are scaled."""
+    """Return a policy's origin, and the limits to which its observations are scaled."""
     env: Any = make_training_env(settings)
     try:
         return NetworkOrigin.of(env.unwrapped), env.unwrapped.sensors.limits

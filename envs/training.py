@@ -162,7 +162,7 @@ def train(
         on_progress: Called with the number of control steps so far.
 
     Returns:
-        What was reached. Ctrl-C ends training early, with everything kept.
+        Result of the training. Ctrl-C ends training early, with everything kept.
 
     Raises:
         SegtrackError: Stable-Baselines3 is missing, or the environment cannot be made.
@@ -186,7 +186,7 @@ def resume(
         on_progress: Called with the number of control steps so far.
 
     Returns:
-        What was reached.
+        Result of the training.
 
     Raises:
         SegtrackError: Stable-Baselines3 is missing, or the environment cannot be made.

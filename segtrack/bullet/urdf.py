@@ -64,13 +64,13 @@ class InertialParent:
         return seen if self.frame is None else seen.transformed(self.frame.rotation, self.frame.origin)
 
 
-def subtract_reflected_mass(carrier: InertialParent, spec: TrackSpec) -> None:
+def subtract_reflected_mass(parent: InertialParent, spec: TrackSpec) -> None:
     """Move the drive's reflected mass from what carries the track to the belt.
 
-    The carrier keeps the shape of its inertia, and the vehicle its mass and centre of mass.
+    The parent keeps the shape of its inertia, and the vehicle its mass and centre of mass.
     """
-    element = carrier.link
-    reflected = carrier.seen(spec, uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass))
+    element = parent.link
+    reflected = parent.seen(spec, uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass))
     own = read_inertial(element)
     mass = own.mass - reflected.mass
     assert mass > 0, "a description's bodies outweigh their drives' reflected mass"
@@ -78,12 +78,12 @@ def subtract_reflected_mass(carrier: InertialParent, spec: TrackSpec) -> None:
     set_inertial(element, MassProperties.of(mass, center, inertia))
 
 
-def balance_inertia(carrier: InertialParent, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
+def balance_inertia(parent: InertialParent, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
     """Give what carries a track what a track's links leave out of the properties of a uniform belt."""
     belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
     for link in links:
         belt = belt - link.properties
-    set_inertial(carrier.link, read_inertial(carrier.link) + carrier.seen(spec, belt))
+    set_inertial(parent.link, read_inertial(parent.link) + parent.seen(spec, belt))
 
 
 def refuse_bad_inertia(robot: Element) -> None:
@@ -176,17 +176,17 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     for name, flipper in vehicle.flippers.items():
         _add_flipper(robot, name, flipper)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
-    carriers = {name: InertialParent.of(robot, parent) for name, parent in parents.items()}
+    inertial_parents = {name: InertialParent.of(robot, parent) for name, parent in parents.items()}
     for name, mass in link_masses(robot).items():
         if mass == 0:
             set_inertial(_link(robot, name), _NEGLIGIBLE)
     for mounted in vehicle.mounted_tracks():
-        subtract_reflected_mass(carriers[mounted.name], mounted.spec)
+        subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
             add_segment(robot, mounted.name, mounted.spec, parent, link, meshes)
-        balance_inertia(carriers[mounted.name], mounted.spec, links)
+        balance_inertia(inertial_parents[mounted.name], mounted.spec, links)
     refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)

@@ -61,7 +61,7 @@ class Wheels(NamedTuple):
         slide_stiffness: Tensioners' springs (W,) [N/m].
         slide_damping: Tensioners' dampers (W,) [N s/m].
         inertias: About the axles (W,) [kg m^2].
-        rolls: Whether rails roll on the wheel (W,).
+        rolls: True if rails roll on the wheel (W,).
         radii: Largest radius of each wheel (W,) [m].
         reaches: Distance from an axle beyond which no parallel shoe's centre of mass is in contact (W,) [m].
         max_lateral_offset: Largest lateral offset of what touches wheels, in the shoe frame [m]; shoes
@@ -168,7 +168,7 @@ class WheelCandidates(NamedTuple):
 
     Attributes:
         shoes: Indices of shoes, the first `counts` of each row (W, n).
-        counts: How many they are (W,).
+        counts: Number of candidates of each wheel (W,).
     """
 
     shoes: NDArray[np.intp]

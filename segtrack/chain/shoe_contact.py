@@ -36,7 +36,7 @@ class ShoeContactLoads(NamedTuple):
         shear_forces: Sum of the forces along the surfaces in the world (n, 3) [N].
         sinkages: Depth of each shoe's deepest contact point, or of an edge in it (n,) [m].
         pressures: Pressure at that contact point, force over the point's area (n,) [Pa].
-        deepest_points: Which of the shoe's contact points it is; `NONE` for an edge, or no contact (n,).
+        deepest_points: Index of that contact point of the shoe; `NONE` for an edge, or no contact (n,).
     """
 
     normal_forces: NDArray[np.float64]

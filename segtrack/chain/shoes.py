@@ -161,7 +161,7 @@ class Chain:
         count: Number of shoes.
         shoe: Each of them.
         bushing: Each joint between them, and to an anchor.
-        closed: Whether the last shoe's pin is held by the first shoe's bushing.
+        closed: True if the last shoe's pin is held by the first shoe's bushing.
         start: Anchor of the first shoe's bushing, if any.
         end: Anchor of the last shoe's pin, if any.
 

@@ -29,11 +29,11 @@ class BeltDesign:
         name: Name of the track, for messages.
         path: Its outer face, in the track frame.
         coordinates: Belt coordinate of each section's origin at home (n,) [m].
-        kinds: Which of `sections` each is (n,).
+        kinds: Index in `sections` of each section (n,).
         lengths: Lengths of belt that each section stands for (n,) [m].
         sections: Kinds of sections.
-        riding: Whether sections move with the belt's travel.
-        grouser_count: How many of the sections, the first ones, are grousers.
+        riding: True if sections move with the belt's travel.
+        grouser_count: Number of sections that are grousers; these come first.
         law: Contact parameters of a metre of belt: stiffness [N/m^2] and damping [N s/m^2].
         moving_mass: Belt, and inertia of the drive as it feels it [kg].
     """
@@ -111,7 +111,7 @@ class BeltMotion(NamedTuple):
         targets: Speeds at which the drives aim (T,) [m/s].
         limits: Force limits of the drives (T,) [N].
         frictions: Friction of the tracks (T,) [-].
-        slack: How far any part may move before candidates are looked for again (1,) [m].
+        slack: Distance that any part may move before candidates are looked for again (1,) [m].
     """
 
     travels: NDArray[np.float64]
@@ -140,10 +140,10 @@ class BeltArrays(NamedTuple):
         weights: Their fractions of a section's stiffness (K, p).
         areas: Areas that they stand for in soil (K, p) [m^2].
         sides: Smaller side of their faces (K, p) [m].
-        point_counts: How many of the p points a kind has (K,).
+        point_counts: Number of each kind's points, of p (K,).
         pieces: Convex pieces of each kind (K, pieces, faces, 5).
-        piece_counts: How many of the pieces a kind has (K,).
-        face_counts: How many faces each piece has (K, pieces).
+        piece_counts: Number of each kind's pieces (K,).
+        face_counts: Number of each piece's faces (K, pieces).
         edge_weights: Fraction of a section's stiffness at an edge's end (K,).
         boxes: Centre and half extents of each kind (K, 6) [m].
         laws: `ContactParameters` of a metre of each belt (T, 6).

@@ -90,7 +90,7 @@ def add_belt_contacts(
     Args:
         ground: The ground.
         belts: The vehicle's.
-        belt: Which of them.
+        belt: Index of the belt.
         friction: Its coefficient along the track [-].
         origin: Origin of its track frame in the world [m].
         ex: x axis of its track frame in the world.
@@ -217,12 +217,12 @@ def add_edges(
         law: Contact parameters of the part.
         weight: Fraction of their stiffness and damping at either end of an edge.
         pieces: Faces of the part's convex pieces (pieces, faces, 5).
-        face_counts: How many faces each piece has (pieces,).
-        piece_count: How many pieces it has.
+        face_counts: Number of each piece's faces (pieces,).
+        piece_count: Number of pieces.
         edges: Candidates (n,).
-        edge_count: How many of them count.
+        edge_count: Number of candidates, the first ones of `edges`.
         first_slot: First slot of the history, for the part.
-        slot_count: How many slots it has.
+        slot_count: Number of the part's slots.
         base: Origin of the part's frame in the world [m].
         x: x axis of the part's frame in the world.
         y: y axis, across the track.

@@ -56,7 +56,7 @@ class Beside(NamedTuple):
     Attributes:
         parents: Track frames, which go on within the engine's step.
         reaction: Load of the belts on them.
-        coupling: What they did to them in the engine's step.
+        coupling: Impulses of the belts on the track frames in the engine's step.
         net: Load on the vehicle.
         axes: Axes of a section (3, 3).
         outcome: Sub-steps taken, how the call ended, most solids and most edges near one section (4,).
@@ -86,7 +86,7 @@ def begin_step(
         belts: Belts of the vehicle.
         motion: Motion of the belts; what is near is looked for again where a frame was put elsewhere.
         work: Parent frames at the end of the last step, half a step before those of the engine.
-        parents: Those of the engine.
+        parents: Parent frames of the engine.
         step: Step of the engine [s].
         sub_step: [s]
     """
@@ -139,7 +139,7 @@ def run_belts(
         ground: The ground.
         belts: The vehicle's.
         motion: Changed in place.
-        candidates: What is near, kept from call to call.
+        candidates: Contact candidates, kept from call to call.
         history: Memory of the contacts, changed in place.
         work: Parent frames and what is done to them; the outcome is filled in.
         vehicle: All links as one rigid body.

@@ -31,11 +31,11 @@ class Candidates(NamedTuple):
 
     Attributes:
         near: Parts near anything, in the order of the groups that they belong to (P,).
-        near_counts: How many of them each group has: belts, and behind them the hull (groups,).
+        near_counts: Number of them in each group: belts, and behind them the hull (groups,).
         solids: Solids near each part, as in `Ground.bounds` (P, s).
-        solid_counts: How many they are; 0 for a part that is near nothing (P,).
+        solid_counts: Number of solids near each part; 0 for a part that is near nothing (P,).
         edges: Edges near each part (P, e).
-        edge_counts: How many they are (P,).
+        edge_counts: Number of edges near each part (P,).
     """
 
     near: NDArray[np.intp]
@@ -72,7 +72,7 @@ def list_part(
     """List what lies in a part's box in the world; a part with nothing near forgets its contacts.
 
     Returns:
-        How many solids and edges there are, which may be more than there is room for.
+        Number of solids and edges, which may be more than there is room for.
     """
     solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
     if solids == 0 and candidates.solid_counts[part] > 0:
@@ -101,7 +101,7 @@ def find_section_candidates(
     Args:
         ground: The ground.
         belts: The vehicle's.
-        belt: Which of them.
+        belt: Index of the belt.
         origin: Origin of its track frame in the world (3,) [m].
         rotation: Rotation of its track frame in the world (3, 3).
         travel: Travel of the belt [m].

@@ -29,7 +29,7 @@ class GrouserReading:
         bed_stiffness: Pressure over sinkage on rigid ground, which no soil's slope exceeds (n,) [N/m^3].
         max_sinkage: Greatest sinkage in soil since the point touched; below it soil unloads by Wong's
             repetitive loading (n,) [m].
-        grouser_count: How many grousers the belt has.
+        grouser_count: Number of the belt's grousers.
     """
 
     points: NDArray[np.float64]

@@ -31,7 +31,7 @@ class Section:
         weights: Fraction of the section's stiffness that each has (p,) [-]; those of one face add up to 1.
         areas: Areas that each stands for in soil (p,) [m^2].
         sides: Smaller side of its face (p,) [m].
-        pieces: Faces of its convex pieces (pieces, faces, 5), see `ground.edge_contact.FACE`.
+        pieces: Faces of its convex pieces (pieces, faces, 5), see `ground.point_contact.FACE`.
         edge_weight: Fraction of the section's stiffness at either end of an edge that enters [-].
     """
 
@@ -82,7 +82,7 @@ def face_section(length: float, exposed: float, width: float, thickness: float) 
 
     Args:
         length: Along the belt [m].
-        exposed: What of the length no grouser covers [m].
+        exposed: Part of the length that no grouser covers [m].
         width: Along the axle [m].
         thickness: Inwards from the belt's outer face to where nothing can come [m].
     """

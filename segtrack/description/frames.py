@@ -29,7 +29,7 @@ class Frame:
 
     @classmethod
     def at(cls, xyz: ArrayLike, rpy: tuple[float, float, float]) -> Frame:
-        """From its origin (3,) [m] and its roll, pitch, yaw [rad]."""
+        """Build a frame from its origin (3,) [m] and its roll, pitch, yaw [rad]."""
         return cls(rotation_of(rpy), np.asarray(xyz, dtype=float))
 
     def __matmul__(self, inner: Frame) -> Frame:
@@ -84,7 +84,7 @@ def link_masses(robot: ElementTree.Element) -> dict[str, float]:
 
 
 def weighing_links(robot: ElementTree.Element) -> dict[str, str | None]:
-    """For each link the nearest one with a mass that fixed joints hold to it, itself if it has one.
+    """Names, by link, of the nearest link with a mass that fixed joints hold to it; itself if it has one.
 
     ROS puts a link without a mass at the root, `base_footprint`, and fixes the body to it.
     """

@@ -157,7 +157,7 @@ class DriveController:
             step: Its duration, which counts where the drive has a lag [s].
 
         Returns:
-            Whether either changed, so that the joint motor must be told.
+            True if either changed, so that the joint motor must be told.
         """
         before = (self.target, self.limit)
         self.reference = follow_command(self.reference, self.command, self.spec.lag, step)

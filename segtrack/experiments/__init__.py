@@ -1,4 +1,4 @@
-"""Experiments for commands and for Python: a climb of a step, steady turns, variants of vehicles."""
+"""Experiments for commands and for Python: climbs, turns, traction, contact loads, variants of vehicles."""
 
 from segtrack.experiments.climb import ClimbProgress, run_climb
 from segtrack.experiments.climb_result import ClimbDivergedError, ClimbInterrupted, ClimbResult, ClimbSetup

@@ -92,7 +92,7 @@ class _Touch:
 
 
 def _of_shoes(track: Track) -> _Touch:
-    """Where a link chain touches: a shoe's load is that of its face's left and right edge, half each."""
+    """Contacts of a link chain: a shoe's load is that of its face's left and right edge, half each."""
     design, reading = track.chain_design, track.read_chain()
     down = reading.ground_force > 0
     axes = Rotation.from_quat(reading.orientations).as_matrix()[down]
@@ -132,10 +132,10 @@ class Ride:
     """A robot over n intervals of time.
 
     Attributes:
-        time: When intervals begin and the last one ends (n + 1,) [s].
+        time: Times at which intervals begin, and the end of the last one (n + 1,) [s].
         positions: Positions of the body frame in the world, then (n + 1, 3) [m].
         rotations: The body frame's axes in the world, as columns, then (n + 1, 3, 3).
-        loads: How it stood at the end of each interval (n,).
+        loads: Contact loads at the end of each interval (n,).
         real_time_factor: Simulated over elapsed time, without what reading took.
     """
 
@@ -178,7 +178,7 @@ def watch(world: World, robot: Robot, seconds: float) -> Ride:
     Args:
         world: Whose clock goes on.
         robot: One of its robots.
-        seconds: How long [s].
+        seconds: Duration [s].
 
     Raises:
         InvalidValueError: Nothing touches the ground at a reading, or something else than tracks does.

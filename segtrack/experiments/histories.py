@@ -102,7 +102,7 @@ class ChainRecorder:
         self._samples: list[tuple[float, dict[str, ChainReading]]] = []
 
     def sample(self, time: float) -> None:
-        """Write down the chains at a time [s], if it is their turn."""
+        """Sample all chains at a time [s] if the sampling period has elapsed."""
         if self._calls % self._every == 0:
             self._samples.append((time, {name: track.read_chain() for name, track in self._tracks.items()}))
         self._calls += 1
@@ -195,7 +195,7 @@ class GrouserRecorder:
         self._samples: list[tuple[float, dict[str, GrouserReading]]] = []
 
     def sample(self, time: float, robot: Robot) -> None:
-        """Write down the contacts of a robot at a time [s], if it is their turn."""
+        """Sample the contacts of a robot at a time [s] if the sampling period has elapsed."""
         if self._calls % self._every == 0:
             readings = {name: track.read_grousers() for name, track in robot.tracks.items()}
             self._samples.append((time, readings))

@@ -42,7 +42,7 @@ class Pull:
         slip: 1 - way / belt travel [-].
         pull: Mean force on the hitch [N].
         drive: Mean force of all drives together [N].
-        shoes: How those of link chains slip; None for other tracks.
+        shoes: Slip of the shoes of link chains; None for other tracks.
     """
 
     slip: float
@@ -66,8 +66,8 @@ def pull_hitch(
 
     Args:
         vehicle: Bundled name or path of a vehicle file.
-        track_model: How tracks are built; the engine's default if not given.
-        engine: What simulates it; what runs the track model if not given.
+        track_model: Track model; the engine's default if not given.
+        engine: Engine; one that runs the track model if not given.
         slips: Wanted, falling [-].
         seconds: Measured at each [s].
     """

@@ -49,7 +49,7 @@ class Workers:
             The results, in the order of the jobs.
 
         Raises:
-            SegtrackError: What a job raised.
+            SegtrackError: Error that a job raised.
         """
         if self.count <= 1 or len(jobs) <= 1 and self._pool is None:
             return [_noted(on_done, i, function(job)) for i, job in enumerate(jobs)]
@@ -154,7 +154,7 @@ class RayWorkers:
         """Call a function for each job; see `Workers.run`.
 
         Raises:
-            SegtrackError: What a job raised.
+            SegtrackError: Error that a job raised.
         """
         tasks = [self._task.remote(function, job) for job in jobs]
         index, waiting, results = {task: i for i, task in enumerate(tasks)}, list(tasks), {}

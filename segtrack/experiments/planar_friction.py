@@ -130,7 +130,7 @@ def uniform_tracks(
         friction: Coefficients along and across the tracks (2,) [-].
         left: Belt speed [m/s].
         right: Belt speed [m/s].
-        count: How many points to take along and across a track.
+        count: Number of points along and across a track.
     """
     rows, columns = ((np.arange(n) + 0.5) / n - 0.5 for n in count)
     x, y = (grid.ravel() for grid in np.meshgrid(rows * length, columns * width))
@@ -150,7 +150,7 @@ def balance_friction(
     """Find the motion at which friction balances a force and a moment.
 
     Args:
-        contacts: Where belts stand, and how they run.
+        contacts: Contact points of the belts, with loads and belt velocities.
         force: On the vehicle at the reference point, such as the weight's component down a slope (2,) [N].
         moment: About the reference point, to the left positive [N m].
 

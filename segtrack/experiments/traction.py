@@ -175,8 +175,8 @@ def drive_steadily(
 
     Args:
         vehicle: Bundled name or path of a vehicle file.
-        track_model: How tracks are built; the engine's default if not given.
-        engine: What simulates it; what runs the track model if not given.
+        track_model: Track model; the engine's default if not given.
+        engine: Engine; one that runs the track model if not given.
         slope: Slope that is driven up [rad].
         seconds: Written down [s].
     """
@@ -217,8 +217,8 @@ def slide_down(
 
     Args:
         vehicle: Bundled name or path of a vehicle file.
-        track_model: How tracks are built; the engine's default if not given.
-        engine: What simulates it; what runs the track model if not given.
+        track_model: Track model; the engine's default if not given.
+        engine: Engine; one that runs the track model if not given.
         begin: Slope at the beginning [rad].
         end: Largest slope [rad].
         rate: Rate at which it grows [rad/s].

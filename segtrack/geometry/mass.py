@@ -110,7 +110,7 @@ class MassProperties:
 
     @classmethod
     def of(cls, mass: float, center: ArrayLike, inertia: NDArray[np.float64]) -> MassProperties:
-        """From mass [kg], centre (3,) [m] and inertia (3, 3) about the centre [kg m^2]."""
+        """Build from mass [kg], centre (3,) [m] and inertia (3, 3) about the centre [kg m^2]."""
         middle = np.asarray(center, dtype=float)
         central = np.trace(inertia) / 2 * np.eye(3) - inertia
         return cls(mass, mass * middle, central + mass * np.outer(middle, middle))

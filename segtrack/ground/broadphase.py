@@ -140,7 +140,7 @@ def list_candidates(
         edges: Likewise (e,).
 
     Returns:
-        How many solids and edges there are, which may be more than the lists hold.
+        Number of solids and edges, which may be more than the lists hold.
     """
     solid_count, edge_count = 0, 0
     for solid in range(len(ground.bounds)):

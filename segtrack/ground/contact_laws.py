@@ -1,6 +1,6 @@
 """Laws of contact at a point, and their parameters: rigid ground, and soil (Omar 2014, section 5).
 
-Both know a marker's depth, its velocity and the shear displacement since it came to lie where
+Both know a contact point's depth, its velocity and the shear displacement since it came to lie where
 it is. Rigid ground pushes back as a damped spring and holds on by elastic bristles until Coulomb
 friction is reached, so that a shoe at rest sticks without creeping.
 
@@ -186,7 +186,7 @@ def soil_pressure(
         steepest: Slope of rigid ground [N/m^3].
 
     Returns:
-        The pressure [Pa], 0 where soil that was pressed down no longer reaches up to the marker,
+        The pressure [Pa], 0 where soil that was pressed down no longer reaches up to the point,
         and a slope for the damping [N/m^3].
     """
     if sinkage >= greatest:
@@ -218,8 +218,8 @@ def soil_shear(
         shear: The vector e of this module, in the world, before the step [m].
         normal: Normal of the surface, out of the ground.
         slip: Velocity along the surface [m/s].
-        pressure: Under the marker [Pa].
-        area: Area of the marker [m^2].
+        pressure: Pressure under the contact point [Pa].
+        area: Area of the contact point [m^2].
         soil: Its constants.
         law: Contact parameters; their tangential stiffness bounds the soil's, their damping goes along.
         weight: Fraction of the law's stiffness and damping that this contact has.

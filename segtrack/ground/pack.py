@@ -147,16 +147,16 @@ class Ground(NamedTuple):
     Attributes:
         planes: Outward normal and offset of the convex solids' faces (S, faces, 4): a point is
             inside where normal . point < offset for all of them. Those that look up come first.
-        faces: How many faces each has (S,).
+        faces: Number of each one's faces (S,).
         bounds: Least x, y, z and greatest x, y, z of the convex solids, then of the grids (S + G, 6) [m].
         friction: Friction of the convex solids, then of the grids (S + G,) [-].
         solid_soils: The row of each convex solid's soil (S,), or `RIGID`.
         edges: Both ends of the convex solids' edges (E, 6) [m].
         edge_friction: Friction of the solids to which they belong (E,) [-].
-        edge_starts: Where the edges of each convex solid begin, and where the last end (S + 1,).
+        edge_starts: Indices at which the edges of each convex solid begin, and the last end (S + 1,).
         heights: Heights of all grids' points, the y index runs fastest (H,) [m].
         point_soils: The row of the soil at each of these points (H,), or `RIGID`.
-        grid_starts: Where each grid's points begin (G,).
+        grid_starts: Index at which each grid's points begin (G,).
         grid_shapes: Points along x and along y (G, 2).
         grid_origins: x and y of each grid's first point (G, 2) [m].
         cells: Distance between neighbouring points of each grid (G,) [m].

@@ -234,7 +234,7 @@ def compose_links(
 
     Args:
         motions: Motions of the links (L, `LINK_STATE`).
-        links: What they weigh.
+        links: Masses and inertias of the links.
         rotation: Work array (3, 3).
         center: Filled with the centre of mass in the world (3,) [m].
         inverse_inertia: Filled with that of the inertia about it, in the world (3, 3) [1/(kg m^2)].
@@ -285,7 +285,7 @@ def add_mean_wrenches(
     Args:
         motions: Motions of the links at the step's beginning (L, `LINK_STATE`).
         mounts: The frames on them.
-        coupling: What was done to the frames.
+        coupling: Impulses on the frames.
         duration: Duration of the step [s].
         wrenches: Force [N], and torque about the centre of mass [N m], in the world (L, 6).
     """

@@ -145,7 +145,7 @@ def touch_point(
         history: Memory of the contacts, changed in place.
         point_index: Index of the point there.
         solids: Candidates as in `Ground.bounds` (n,).
-        count: How many of them count.
+        count: Number of them that count, the first ones.
         point: Point in the world [m].
         velocity: Velocity in the world [m/s].
         lateral: Direction across the track, in the world.
@@ -232,7 +232,7 @@ def edge_in_piece(
 
     Args:
         piece: Its faces (faces, 5), see `FACE`.
-        count: How many of them it has.
+        count: Number of its faces.
         begin: One end of the edge, in the piece's frame [m].
         end: The other end [m].
 

@@ -55,7 +55,7 @@ class Tread:
         width: Width of plate and grouser [m].
         outer: The plate's outer face, z [m].
         thickness: Thickness of the plate, inwards from there [m].
-        grouser: What stands on it.
+        grouser: Grouser on the plate; None for none.
         x: The plate's middle [m].
 
     Raises:
@@ -117,7 +117,7 @@ class Tread:
 
     @property
     def pieces(self) -> NDArray[np.float64]:
-        """Faces of plate and grouser (pieces, 6, 5), see `edge_contact.FACE`.
+        """Faces of plate and grouser (pieces, 6, 5), see `point_contact.FACE`.
 
         A plate's outer face, a grouser's tip and flanks and the sides of both are exposed. The
         others belong to a neighbouring shoe, to the wheels or to the plate.
@@ -169,9 +169,9 @@ class Treads(NamedTuple):
         contact_points: Contact points of each kind (kinds, k, 3) [m].
         areas: Areas of the contact_points (kinds, k) [m^2].
         sides: Smaller side of the contact_points' faces (kinds, k) [m].
-        contact_point_counts: How many of the k contact_points a kind has (kinds,).
+        contact_point_counts: Number of each kind's contact points, of k (kinds,).
         pieces: Pieces as in `Tread.pieces` (kinds, pieces, 6, 5).
-        piece_counts: How many of the pieces a kind has (kinds,).
+        piece_counts: Number of each kind's pieces (kinds,).
         boxes: Centre and half extents of each kind (kinds, 6) [m].
     """
 
@@ -190,7 +190,7 @@ def pack_treads(treads: Sequence[Tread], kinds: ArrayLike) -> Treads:
 
     Args:
         treads: The kinds there are.
-        kinds: Which of them each link has (n,).
+        kinds: Index of each link's kind (n,).
 
     Raises:
         InvalidValueError: A link has a kind that there is not.

@@ -48,7 +48,7 @@ def row(array: NDArray[np.float64], i: int) -> Vector:
 
 @compiled
 def offset(array: NDArray[np.float64], i: int, point: NDArray[np.float64]) -> Vector:
-    """From a point (3,) to row i of an array (n, 3)."""
+    """Vector from a point (3,) to row i of an array (n, 3)."""
     return array[i, 0] - point[0], array[i, 1] - point[1], array[i, 2] - point[2]
 
 
@@ -59,9 +59,9 @@ def axis(rotations: NDArray[np.float64], i: int, k: int) -> Vector:
 
 
 @compiled
-def arm(rotations: NDArray[np.float64], i: int, marker: Vector) -> Vector:
-    """From link i's centre of mass to a marker of its frame, in the world [m]."""
-    x, y, z = marker
+def arm(rotations: NDArray[np.float64], i: int, point: Vector) -> Vector:
+    """Vector from link i's centre of mass to a point of its frame, in the world [m]."""
+    x, y, z = point
     return (
         rotations[i, 0, 0] * x + rotations[i, 0, 1] * y + rotations[i, 0, 2] * z,
         rotations[i, 1, 0] * x + rotations[i, 1, 1] * y + rotations[i, 1, 2] * z,

@@ -21,8 +21,8 @@ def render_page(package: str, template: str, values: Mapping[str, Any], extra: s
     Args:
         package: Package, in which the template's file is.
         template: Name of the file.
-        values: What the template calls by name; a name that is not there is an error.
-        extra: Which installs jinja2, for the message if it is missing.
+        values: Values of the template's names; a name that is not there is an error.
+        extra: Extra that installs jinja2, for the message if it is missing.
 
     Returns:
         HTML that loads nothing.
@@ -63,7 +63,7 @@ def inline_svg(figure: Figure, label: str) -> str:
     Args:
         figure: Its legends have no frame, or text would be drawn on white; what is to be behind all on dark
             pages, too, is painted.
-        label: What it shows, for those who do not see it.
+        label: Description of the figure, for those who do not see it.
 
     Returns:
         HTML that refers to nothing outside of itself.

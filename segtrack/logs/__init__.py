@@ -10,6 +10,7 @@ Data flows one way, and each stage is a type:
 | replay | `Motion`, vehicle, terrain | `Motion` as simulated | `replay` |
 | compare | two `Motion` | errors beside their uncertainty, by phase | `compare` |
 | climbs | a table of trials | outcomes beside simulated ones | `climbs` |
+| steady | a table of turns | yaw rates beside simulated ones | `steady` |
 | fit | several `Motion` | parameters with their uncertainty, a vehicle file | `fit` |
 """
 

@@ -39,7 +39,7 @@ class BeltVehicle(NativeVehicle):
     """A vehicle with belts that are one travel each.
 
     Attributes:
-        arrays: What kernels read.
+        arrays: Arrays that kernels read.
         belts: Its belts, in the order of its tracks.
     """
 
@@ -55,7 +55,7 @@ class BeltVehicle(NativeVehicle):
         """Lay a vehicle out, its body frame at the origin.
 
         Args:
-            description: What to build.
+            description: Vehicle to build.
             track_model: `compliant` or `surface`.
             time_step: Step of the engine [s].
             flippers: Angle of every flipper [rad].

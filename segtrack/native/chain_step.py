@@ -50,7 +50,7 @@ class ChainVehicleArrays(NamedTuple):
 
     Attributes:
         tree: Links and joints, and the track frames on them; its belts have no mass.
-        hull: Where the body touches the ground.
+        hull: Convex solids of the body.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each track (T, 5).
         pitch_radii: Belt travel per angle of the driven wheels (T,) [m/rad].
@@ -89,7 +89,7 @@ def advance_chains(
         ground: On which its hull is; each track has its own.
         states: State of one vehicle, changed in place.
         histories: Memory of the hull's contacts, changed in place.
-        nearby: What is near the hull.
+        nearby: Contact candidates of the hull.
         work: Room.
         tracks: Its chains, changed in place.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).

@@ -43,7 +43,7 @@ class ChainVehicle(NativeVehicle):
     """A vehicle with link chains.
 
     Attributes:
-        arrays: What kernels read, besides the chains.
+        arrays: Arrays that kernels read, besides the chains.
         chains: Its chains, in the order of its tracks.
     """
 

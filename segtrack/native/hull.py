@@ -32,8 +32,8 @@ class HullArrays(NamedTuple):
         points: Contact points (H, 3) [m].
         areas: Areas that they stand for in soil (H,) [m^2].
         sides: Smaller side of their faces (H,) [m].
-        pieces: Faces of the solids (Q, faces, 5), see `ground.edge_contact.FACE`.
-        face_counts: How many of them each has (Q,).
+        pieces: Faces of the solids (Q, faces, 5), see `ground.point_contact.FACE`.
+        face_counts: Number of each one's faces (Q,).
         box: Centre and half extents of the box around all of it (6,) [m].
         law: `ContactParameters` of each point.
     """

@@ -55,8 +55,8 @@ class VehicleArrays(NamedTuple):
 
     Attributes:
         tree: Links, joints and what carries the belts.
-        belts: Where the belts touch the ground.
-        hull: Where the body does.
+        belts: Sections of the belts.
+        hull: Convex solids of the body.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each belt (T, 5).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
@@ -93,7 +93,7 @@ def advance(
         ground: On which all of them are.
         states: Changed in place.
         histories: Memory of the contacts, changed in place.
-        candidates: What is near, kept from call to call.
+        candidates: Contact candidates, kept from call to call.
         work: Room.
         done: Steps that each vehicle has taken (N,), changed in place.
         outcome: Filled with how the call ended, for which vehicle, and the largest numbers of solids

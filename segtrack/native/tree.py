@@ -16,7 +16,7 @@ class TreeArrays(NamedTuple):
     """L links, of which the first is the root, J = L - 1 joints of the root, and T belts.
 
     Attributes:
-        fixed: Whether the root is bolted to the world.
+        fixed: True if the root is bolted to the world.
         masses: Masses of the links, belts at rest included (L,) [kg].
         centers: Centres of mass in the link frames (L, 3) [m].
         inertias: About the centres of mass, in the link frames (L, 3, 3) [kg m^2].
@@ -142,7 +142,7 @@ class VehicleState(NamedTuple):
         frictions: Friction of the tracks (T,) [-].
         drive_factors: On what the drives can exert (T,) [-].
         push: Force on the root [N], and where it acts [m], in the world (2, 3).
-        slack: How far any part may move before candidates are looked for again (1,) [m].
+        slack: Distance that any part may move before candidates are looked for again (1,) [m].
     """
 
     position: NDArray[np.float64]

@@ -32,8 +32,8 @@ class NativeVehicle(VehicleModel):
 
     Attributes:
         tree: Its links as kernels read them.
-        state: What changes; the first axis of each array has length 1.
-        track_type: What its tracks are.
+        state: State of the vehicle; the first axis of each array has length 1.
+        track_type: Class of its tracks.
         done: Steps that it has taken of those that `advance` is to take (1,).
     """
 
@@ -55,10 +55,10 @@ class NativeVehicle(VehicleModel):
         """Allocate what changes, the body frame at the origin.
 
         Args:
-            description: What to build.
+            description: Vehicle to build.
             track_model: Track model of its belts.
             tree: Its links.
-            hull: Where its body touches the ground.
+            hull: Convex solids of its body.
             reach: Farthest of any part from the root's centre of mass [m].
             tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
             sections: Parts of belts in its memory of contacts.

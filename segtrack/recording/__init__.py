@@ -4,6 +4,10 @@
 |---|---|
 | `setup` | what is driven and where, and a driver's command |
 | `session` | the drive as it is simulated |
+| `recorder` | writing it to a file meanwhile |
+| `messages` | the file's messages |
+| `recording` | reading the file |
+| `replay` | simulating it again, for comparison, films and tables |
 """
 
 from segtrack.recording.session import DriveSession

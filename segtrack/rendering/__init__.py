@@ -4,7 +4,8 @@
         world.run(10.0, on_step=lambda: film.take(world.time))
 
 `look` says what a vehicle looks like and where it is, as data; `vehicle` reads both from a robot; `mesh`
-gives terrain as triangles, `raster` draws them, `camera` looks at them and `film` writes them to a file.
+gives terrain as triangles, `raster` draws them, `shading` colours them, `camera` looks at them and `film`
+writes them to a file.
 """
 
 from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View, free_body

@@ -39,8 +39,8 @@ class PosedVehicle:
     """A vehicle that is wherever its pose says, without a world: one of a recording.
 
     Attributes:
-        look: What it looks like.
-        pose: Where it is; to be set before each picture.
+        look: Look of the vehicle.
+        pose: Pose of the vehicle; to be set before each picture.
     """
 
     look: VehicleLook
@@ -51,7 +51,7 @@ class LiveRobot:
     """A robot where it is now.
 
     Attributes:
-        look: What it looks like.
+        look: Look of the vehicle.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -91,7 +91,7 @@ _DIRECTIONS: dict[View, tuple[float, float, float]] = {
     "oblique": (0.5, 0.75, -0.43),
     "chase": (1.0, 0.0, -0.43),
 }
-"""Where each view looks in the world; `chase`, at a robot that heads along the world's x axis."""
+"""Direction of each view in the world; `chase`, at a robot that heads along the world's x axis."""
 _PERSPECTIVE: tuple[View, ...] = ("oblique", "chase")
 _SQUARES, _MAX_SQUARES = (0.01, 0.1, 0.5, 1.0, 5.0, math.inf), 20
 """Sides of the squares on the ground [m], and how many the robot's diagonal may span."""
@@ -110,7 +110,7 @@ def free_body(mesh: ColouredMesh, pose: Callable[[], tuple[Sequence[float], Sequ
     """Return a rigid body of somebody's own, to be shown beside a robot.
 
     Args:
-        mesh: What it looks like, in its own frame.
+        mesh: Mesh of the body, in its own frame.
         pose: Returns its position (3,) [m] and its orientation, quaternion (x, y, z, w), in the world.
     """
 
@@ -127,11 +127,11 @@ class _Canvas:
 
     Attributes:
         samples: Pixels of the buffer along each side of a pixel.
-        buffer: What they show.
+        buffer: Samples of the picture.
         work: Work arrays.
         sky: Colours of each row of the buffer where there is nothing (height, 3).
-        shadows: What casts shadows, as the sun sees it.
-        with_ground: Whether the ground casts shadows, too.
+        shadows: Map of what casts shadows, as the sun sees it.
+        with_ground: True if the ground casts shadows, too.
     """
 
     samples: int
@@ -150,8 +150,8 @@ class Camera:
     right, behind and above, in perspective; `chase` likewise from straight behind, and turns with the robot.
 
     Attributes:
-        subject: What it follows.
-        view: How it looks.
+        subject: Vehicle that it follows.
+        view: Name of its view.
         size: Width and height of its pictures [pixels].
         scale: Pixels a metre; in perspective, at the robot's distance.
         square: Side of the squares on the ground [m].
@@ -170,10 +170,10 @@ class Camera:
 
         Args:
             robot: The robot, in any engine; or a vehicle that is wherever its pose says.
-            terrains: What ground to show, `World.terrains`.
+            terrains: Ground to show, `World.terrains`.
             view: `side`, `top`, `oblique` or `chase`.
             size: Width and height of pictures, even [pixels].
-            bodies: What else to show; see `free_body`.
+            bodies: Other bodies to show; see `free_body`.
 
         Raises:
             UnknownNameError: No such view.
@@ -209,7 +209,7 @@ class Camera:
         """Take a picture: red, green and blue (height, width, 3).
 
         Args:
-            fine: Whether to take 16 samples a pixel in place of 4, and show shadows of the
+            fine: True for 16 samples a pixel in place of 4, and shadows of the
                 ground and, but from the side, on bodies: for a still, since it takes ten times as long.
         """
         if not fine:

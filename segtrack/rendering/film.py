@@ -36,7 +36,7 @@ _CODECS: dict[str, dict[str, Any]] = {
         ],
     },
 }
-"""What ffmpeg is told for each kind of file; nothing that holds more than a few frames."""
+"""Options of ffmpeg for each kind of file; nothing that holds more than a few frames."""
 
 
 class Film:
@@ -62,11 +62,11 @@ class Film:
         Args:
             path: File to write, .mp4 or .gif.
             robot: The robot, in any engine; or a vehicle that is wherever its pose says.
-            terrains: What ground to show, `World.terrains`.
+            terrains: Ground to show, `World.terrains`.
             view: `side`, `top`, `oblique` or `chase`; see `Camera`.
             frame_rate: Frames a second of simulated time, which is the film's, too.
             size: Width and height, even [pixels].
-            bodies: What else to show; see `free_body`.
+            bodies: Other bodies to show; see `free_body`.
 
         Raises:
             InvalidValueError: Another kind of file, or a frame rate or size that cannot be.

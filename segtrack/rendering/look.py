@@ -79,7 +79,7 @@ class VisiblePart:
 
     Attributes:
         mesh: One copy of it, in its own frame.
-        place: What it is on, and how often.
+        place: Link or belt that it is on, and its places there.
     """
 
     mesh: ColouredMesh
@@ -152,8 +152,8 @@ class VehicleLook:
         name: Name of the vehicle.
         links: Names of its links; the first is the body frame.
         tracks: Its tracks.
-        bodies: How many bodies are no links: shoes and wheels of link chains.
-        parts: What there is to see.
+        bodies: Number of bodies that are no links: shoes and wheels of link chains.
+        parts: Visible parts.
     """
 
     name: str

@@ -28,7 +28,7 @@ class Projection(NamedTuple):
         eye: Its position in the world (3,) [m].
         axes: Right, up and forward in the world, as rows (3, 3).
         scale: Parallel rays: pixels a metre; perspective: focal length [pixels].
-        perspective: Whether rays meet in the eye.
+        perspective: True if rays meet in the eye.
         sun: Direction to the sun in the world, of length 1 (3,).
     """
 
@@ -49,7 +49,7 @@ class Buffer(NamedTuple):
         lights: Brightness of each triangle in the shadow, and what the sun adds to it (m, 2).
         normals: Unit normal of each triangle in the world (m, 3).
         slopes: Tangent of the angle at which each triangle falls away from the eye, at most 100 (m,).
-        lines: Whether there is a line at an edge (height, width).
+        lines: True where there is a line at an edge (height, width).
     """
 
     nearness: NDArray[np.float32]
@@ -113,8 +113,8 @@ def draw_triangles(
         points: Points in the world (n, 3) [m].
         triangles: Indices of the corners, counterclockwise from outside (m, 3).
         first: Index of the first triangle in `buffer.faces`.
-        near: What is nearer than this is cut off [m]; positive in perspective.
-        backs: Whether triangles are seen from behind, too.
+        near: Distance below which surfaces are cut off [m]; positive in perspective.
+        backs: True if triangles are seen from behind, too.
         projection: The camera's.
         buffer: Pixels, and how faces lie in the light.
         work: Room for `points` and for a clipped triangle.

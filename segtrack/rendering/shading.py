@@ -37,7 +37,7 @@ class Look(NamedTuple):
             which only bodies have (m,).
         square: Their side [m].
         sky: Colours of each row of pixels of the buffer where there is nothing (height, 3).
-        cut_depth: Where the ground is cut off, forward [m]: its faces are seen from behind there.
+        cut_depth: Depth at which the ground is cut off, forward [m]: its faces are seen from behind there.
         gap: Distance between two faces from which a line is drawn between them [m].
         reach: Half the width of lines at edges [pixels of the buffer].
         distance: Distance of the robot, up to which lines on the ground keep their strength, forward [m].
@@ -61,7 +61,7 @@ class Shadow(NamedTuple):
         nearness: Nearness of what it sees (n, n), as in `Buffer`.
         blur: Half the width over which a shadow's edge is softened, beside one pixel [pixels].
         lift: Distance by which a point is tested nearer to the sun than it is [m].
-        on_bodies: Whether shadows fall on bodies too, and not on the ground alone.
+        on_bodies: True if shadows fall on bodies too, and not on the ground alone.
     """
 
     projection: Projection
@@ -207,7 +207,7 @@ def _hidden(
     """Share of the sun's light that does not arrive.
 
     Args:
-        nearness: What the sun sees.
+        nearness: Nearness of surfaces to the sun.
         blur: As in `Shadow`.
         u: Column of the place [pixels].
         v: Row of the place [pixels].
@@ -244,7 +244,7 @@ class ShadowMap:
             size: Width and height [pixels].
             triangles: Number of triangles that cast shadows.
             blur: Half the width over which shadows' edges are softened, beside one pixel [pixels].
-            on_bodies: Whether shadows fall on bodies, too.
+            on_bodies: True if shadows fall on bodies, too.
         """
         self._buffer = allocate_buffer(size, size, triangles)
         self._blur, self._on_bodies = blur, on_bodies

@@ -158,7 +158,7 @@ def _colour_of(track: Track, material: Literal["belt", "plate"]) -> Colour:
 
 
 def _on_belt(spec: TrackSpec, drawing: Drawing) -> list[tuple[ColouredMesh, NDArray[np.float64]]]:
-    """What rides on a belt, and the belt coordinates of each [m]: grousers, or stripes on a smooth belt."""
+    """Riders of a belt, and the belt coordinates of each [m]: grousers, or stripes on a smooth belt."""
     if drawing == "wheels":
         return []
     if spec.grousers is None or drawing == "stripes":
@@ -216,7 +216,7 @@ def _chain(track: Track, first: int) -> Iterator[VisiblePart]:
 
 
 def _wheel_radii(design: TrackDesign) -> list[float]:
-    """Where the chain lies on its wheels (W,) [m]."""
+    """Radii at which the chain lies on its wheels (W,) [m]."""
     gear = design.running_gear
     radii = [min(radius for _, radius in item.profile) for item in gear.wheels]
     if gear.sprocket is not None:

@@ -1,1 +1,1 @@
-"""Results as people want them: tables, files, figures and videos."""
+"""Results as people want them: tables, figures and files, and in `logs` reports of logs."""

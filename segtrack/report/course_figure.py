@@ -80,7 +80,7 @@ def _path(course: Course) -> _Path:
 
 
 def _bodies(course: Course) -> list[StaticBody]:
-    """What stands on the floor, walls excepted."""
+    """Bodies that stand on the floor, walls excepted."""
     solids = [body for body in course.terrains if isinstance(body, StaticBody)]
     return solids[:-1] if course.walls else solids
 

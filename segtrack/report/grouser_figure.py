@@ -206,7 +206,7 @@ def _plot_along(axes: Axes, track: MountedTrack, load: BeltLoads, colour: str, h
 def _plot_over_time(
     panels: Sequence[Axes], history: GrouserHistory, tracks: Sequence[MountedTrack], samples: Sequence[int]
 ) -> None:
-    """What each track carries, and the grouser of it that carries most; the first impact is cut off."""
+    """Load of each track, and of its grouser that carries most; the first impact is cut off."""
     shown = history.time >= min(SETTLE, float(history.time[-1]))
     labels = (
         "normal force on a track [N]",

@@ -35,9 +35,9 @@ class Polygon:
     """A closed outline with a meaning.
 
     Attributes:
-        role: What it shows.
+        role: Kind of thing that it shows.
         points: Corners (n, 2) in (x, z) [m].
-        y: How far to the left it lies; larger is farther from the eye [m].
+        y: Distance to the left; larger is farther from the eye [m].
     """
 
     role: Role
@@ -78,7 +78,7 @@ def side_view(
 
     Args:
         vehicle: The vehicle.
-        pose: Where it is, and how its flippers and belts stand.
+        pose: Pose of the body, angles of the flippers and travel of the belts.
         model: Track model; it says whether there are grousers or wheels.
         chains: Shoes and wheels where they are in the world, instead of the belts.
 

@@ -47,7 +47,7 @@ def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
     """Draw a vehicle, flippers at angle 0.
 
     Args:
-        vehicle: What to draw.
+        vehicle: Vehicle to draw.
         mass: Mass of the whole vehicle [kg].
     """
     low, high = bounding_box(vehicle, {})
@@ -169,7 +169,7 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
 
 
 def _facts(spec: TrackSpec) -> Sequence[str]:
-    """What the drawing of a track cannot show."""
+    """Facts that the drawing of a track cannot show."""
     path, drive = spec.belt_path, spec.drive
     radii = sorted({round(s.radius, 6) for s in path.segments if isinstance(s, Arc)})
     first = f"belt {path.perimeter:.4g} m round, {spec.width:g} m wide, {spec.belt.mass:g} kg"

@@ -82,11 +82,11 @@ class RoundTrip:
         return [estimate for estimate in self.estimates[name] if estimate is not None]
 
     def not_seen(self, name: str) -> int:
-        """For how many seeds a quantity was not seen."""
+        """Number of seeds for which a quantity was not seen."""
         return len(self.estimates[name]) - len(self.seen(name))
 
     def held(self, name: str) -> int:
-        """For how many seeds a quantity was seen, and its interval holds it."""
+        """Number of seeds for which a quantity was seen and its interval holds it."""
         return sum(estimate.holds(self.truth[name]) for estimate in self.seen(name))
 
     def errors(self, name: str) -> NDArray[np.float64]:
@@ -105,7 +105,7 @@ class RoundTrip:
         return float(errors.mean()), float(np.sqrt(np.mean(errors**2))), float(np.abs(errors).max())
 
     def summary(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return a dict of plain values, as JSON has it."""
         found = {}
         for name, truth in self.truth.items():
             mean, rms, largest = self.error_sizes(name) or (None, None, None)

@@ -46,8 +46,8 @@ class PublishedClimb:
     Attributes:
         front_sub_track_deg: Angle of the front sub-tracks [deg].
         step: Height of the step [m].
-        real: Whether the physical robot climbed it.
-        simulation: Whether the authors' simulation did.
+        real: True if the physical robot climbed it.
+        simulation: True if the authors' simulation did.
     """
 
     front_sub_track_deg: float
@@ -110,7 +110,7 @@ class Table4:
         return sum(case.match for case in self.cases)
 
     def summary(self) -> dict[str, object]:
-        """As plain values with the names that JSON has."""
+        """Return a dict of plain values, as JSON has it."""
         return {
             "vehicle": VEHICLE,
             "engine": self.engine,
@@ -171,8 +171,8 @@ def run_table_4(
 
     Args:
         preset: The engine's solver settings; its default if not given.
-        engine: What simulates them; what runs the track model if not given.
-        track_model: How tracks are built; the engine's default if not given.
+        engine: Engine; one that runs the track model if not given.
+        track_model: Track model; the engine's default if not given.
         published: Other lines than all six.
         workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each case.

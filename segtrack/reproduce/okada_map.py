@@ -51,7 +51,7 @@ class MapPoint:
         rear_sub_track_deg: [deg]
         center_of_mass_x: [m]
         stiffness: [N/m]; None is rigid.
-        successes: Whether each case of Table IV was climbed.
+        successes: True for each case of Table IV that was climbed.
     """
 
     rear_sub_track_deg: float
@@ -65,7 +65,7 @@ class MapPoint:
         return sum(success == line.real for success, line in zip(self.successes, TABLE_4, strict=True))
 
     def record(self) -> dict[str, object]:
-        """As plain values with the names that files have."""
+        """Return a dict of plain values, named as in files."""
         cases = {
             f"climbed_{line.front_sub_track_deg:g}deg_{line.step:g}m": success
             for line, success in zip(TABLE_4, self.successes, strict=True)
@@ -85,8 +85,8 @@ class Table4Map:
 
     Attributes:
         grid: Its points.
-        engine: What simulated it.
-        track_model: How tracks were built.
+        engine: Engine that simulated it.
+        track_model: Track model.
         preset: The engine's solver settings; None is its default.
         points: Points, in the order of the grid: by stiffness, then angle, then centre of mass.
         chosen: Rear sub-track angle [deg] and centre of mass [m] that the bundled vehicle is driven with.
@@ -100,7 +100,7 @@ class Table4Map:
     chosen: tuple[float, float]
 
     def summary(self) -> dict[str, object]:
-        """As plain values with the names that JSON has."""
+        """Return a dict of plain values, as JSON has it."""
         matches = [point.matches for point in self.points]
         return {
             "vehicle": VEHICLE,
@@ -132,8 +132,8 @@ def run_map(
     Args:
         size: Name of a grid in `GRIDS`.
         preset: The engine's solver settings; PyBullet's `fast`, another engine's default if not given.
-        engine: What simulates them; what runs the track model if not given.
-        track_model: How tracks are built; the engine's default if not given.
+        engine: Engine; one that runs the track model if not given.
+        track_model: Track model; the engine's default if not given.
         workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each single climb; there are `climb_count(size)`.
 

@@ -39,7 +39,7 @@ class BandRow:
     Attributes:
         stiffness: Stiffness of a grouser [N/m]; None is the default.
         time_step: [s]
-        matches: How many end as the physical robot's attempts did.
+        matches: Number that end as the physical robot's attempts did.
         max_pitch: Largest pitch on the step of 240 mm [rad].
     """
 

@@ -45,10 +45,10 @@ class TurningCase:
     """One vehicle that turned.
 
     Attributes:
-        vehicle: What it is, in words.
-        scene: What it did, in words.
-        rig: What it was, and what simulated it.
-        steered: How it moved, and how planar friction under its loads would have moved it.
+        vehicle: Name of the vehicle, in words.
+        scene: Manoeuvre and ground, in words.
+        rig: Vehicle, engine and track model.
+        steered: Measured motion, and that of planar friction under its loads.
         uniform: Closed form for uniform pressure, yaw rate over that without slip [-]; None but for
             turns on the spot.
     """

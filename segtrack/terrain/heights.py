@@ -86,7 +86,7 @@ class _Plan:
         self.low, self.high = low - _BESIDE, high + _BESIDE
 
     def near(self, x: Array, y: Array) -> NDArray[np.bool_]:
-        """Which solids may be above or below some of the places (n,)."""
+        """Mask of the solids that may be above or below some of the places (n,)."""
         least, most = np.fmin.reduce, np.fmax.reduce
         reached = (self.low <= (most(x), most(y))) & (self.high >= (least(x), least(y)))
         return np.asarray(reached[:, 0] & reached[:, 1])

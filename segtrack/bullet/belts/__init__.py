@@ -1,1 +1,9 @@
-"""The belts that PyBullet holds or carries, one module a track model."""
+"""Belts of each track model in PyBullet.
+
+| module | content |
+|---|---|
+| `segments`, `plates`, `wheels` | belts of links that PyBullet moves; `segments` has `smooth`, too |
+| `joint_belt` | what those have in common: joints, motors, contact properties, readings |
+| `chains`, `compliant` | belts that are integrated beside PyBullet; `compliant` has `surface`, too |
+| `parent_links` | links of the vehicle that carry those |
+"""

@@ -127,7 +127,7 @@ class ChainBelt(Belt):
 
     Attributes:
         chain: Shoes and wheels, with their state.
-        carriers: Indices of the links that carry wheels; the drive is on the first.
+        parent_links: Indices of the links that carry wheels; the drive is on the first.
     """
 
     chain: TrackChain
@@ -138,9 +138,10 @@ class ChainBelt(Belt):
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.spec)
         assert track.spec.chain is not None
-        self.carriers = (track.parent_link, *(link_index(track, name) for name in design.parent_link_names))
+        names = design.parent_link_names
+        self.parent_links = (track.parent_link, *(link_index(track, name) for name in names))
         self._links = ParentLinks(client, track.body)
-        self.mounts = self._links.mount(self.carriers, track.spec.mount)
+        self.mounts = self._links.mount(self.parent_links, track.spec.mount)
         self.chain = TrackChain(design, self.frames, track.spec.chain.sub_step)
 
     @property

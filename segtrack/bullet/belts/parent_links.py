@@ -2,7 +2,8 @@
 
 Before each of PyBullet's steps such belts take the motion of the links that carry them, and go through
 sub-steps of their own, in which these move as parts of one rigid vehicle. The mean of what the belts did
-to them is applied as a force for that step, so that momentum is kept to rounding (`segtrack.coupling`).
+to them is applied as a force for that step, so that momentum is kept to rounding
+(`segtrack.ground.parent_frames`).
 """
 
 from __future__ import annotations

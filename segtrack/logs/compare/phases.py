@@ -102,7 +102,7 @@ class Phases:
 
     @property
     def time_to_crest(self) -> float | None:
-        """From the beginning of nose lift to that of crest [s]; None if either is missing."""
+        """Time from the beginning of nose lift to that of crest [s]; None if either is missing."""
         lift, crest = self.find("nose lift"), self.find("crest")
         return None if lift is None or crest is None else crest.begin - lift.begin
 

@@ -1,6 +1,6 @@
 """Parameters of a vehicle fitted to logs, with what is known of their uncertainty.
 
-The stages of a fit, in `fit.py`, each in a file of its own:
+The stages of a fit, which `fit.py` runs:
 
 | stage | what | where |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""From a fit file to a fit, and to the vehicle file that says what it was fitted to."""
+"""Run of a fit file: the fit, and the vehicle file that says what it was fitted to."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LEVELS: Mapping[int, str] = MappingProxyType(
         7: "validation after a change: blind correlation, with a system parameter changed",
     }
 )
-"""What each level is, in short."""
+"""Meaning of each level, in short."""
 SOURCE = "NG-NRMM (Balling et al. 2019), table 2.2 of Korner 2024"
 
 
@@ -36,18 +36,18 @@ class Evidence:
     """Evidence about a log, and about the vehicle that is compared with it.
 
     Attributes:
-        physical: Whether the log is of a physical robot, as its mapping says; None if it does not.
-        code: What simulated a log that is none, as its mapping says; empty if it does not.
+        physical: True if the log is of a physical robot, as its mapping says; None if it does not say.
+        code: Simulator of a log that is none, as its mapping says; empty if it does not say.
         log: Its SHA-256.
         fitted_logs: SHA-256 of those that the vehicle was fitted to; None for one that was not fitted.
-        changed: What differs from that fit, in words, as the files show it: terrain, parameters not fitted.
+        changed: Differences from that fit, in words, as the files show them: terrain, parameters not fitted.
         overwritten: Fitted parameters that have other values in the vehicle file now, in words.
         other_model: Engine and track model, in words, where they are not those of the fit.
-        stated: What the user says was changed on purpose.
+        stated: Changes on purpose, as the user states them.
         judged: Quantities of the whole drive whose uncertainty is known.
-        within: Those of them that agree within it.
+        within: Judged quantities that agree within their uncertainty.
         unjudged: Quantities of the whole drive without a known uncertainty.
-        cut: Why the simulation is not of the whole log, sentences.
+        cut: Reasons for which the simulation is not of the whole log, sentences.
         missing: Numbers that log or simulation has and the other lacks, in words.
         too_wide: Quantities that what the user stated makes too uncertain, in words.
     """
@@ -166,7 +166,7 @@ def _agreement(evidence: Evidence) -> Iterator[str]:
 
 
 def _disagreement(evidence: Evidence) -> Iterator[str]:
-    """What stands against agreement, whatever the quantities say that there are."""
+    """Reasons against agreement, whatever the quantities say that there are."""
     yield from evidence.cut
     if evidence.missing:
         yield f"Only one of log and simulation has: {', '.join(evidence.missing)}."
@@ -179,7 +179,7 @@ class Instant(NamedTuple):
     """Instant at which both robots are drawn.
 
     Attributes:
-        name: What happens there.
+        name: Name of the event.
         time: On the motion's clock [s].
     """
 
@@ -206,19 +206,19 @@ class ReportContent:
     """Everything that a report on a log says.
 
     Attributes:
-        vehicle: What drove in simulation.
-        terrains: What it drove on.
+        vehicle: Vehicle that drove in simulation.
+        terrains: Ground that it drove on.
         logged: Logged, in the terrain's frame.
         simulated: Simulated, by run.
         phases: Phases of the log, in their order.
-        instants: When both robots are drawn.
+        instants: Times at which both robots are drawn.
         rows: Errors.
         maturity: Level that the evidence earns.
         stated: Standard deviations that the user gave, in words.
         inputs: Files.
-        settings: What else the numbers depend on, in words, by name; engine, seed, time step.
+        settings: Other settings that the numbers depend on, in words, by name; engine, seed, time step.
         versions: Versions of segtrack and of what it stands on.
-        notes: What was assumed and noted on the way: clocks, alignment, damage.
+        notes: Assumptions and notes: clocks, alignment, damage.
     """
 
     vehicle: VehicleDescription

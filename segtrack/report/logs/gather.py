@@ -42,7 +42,7 @@ def gather(
         mapped: The log.
         replay: Replay of it.
         comparison: Comparison of both.
-        changed: What the user says was changed since the vehicle was fitted.
+        changed: Changes since the vehicle was fitted, as the user states them.
 
     Raises:
         FileAccessError: The vehicle file cannot be read again.
@@ -191,7 +191,7 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
 
 
 def _changes(replay: Replay) -> Iterator[str]:
-    """How terrain and vehicle differ from those of the fit, fitted parameters aside."""
+    """Differences of terrain and vehicle from those of the fit, fitted parameters aside."""
     fit = replay.scene.vehicle.calibration
     if fit is None:
         return
@@ -221,7 +221,7 @@ def _same(one: float, other: float) -> bool:
 
 
 def _instants(replay: Replay, comparison: Comparison) -> Iterator[Instant]:
-    """When both robots are drawn: by the log's phases, or evenly where nothing is climbed."""
+    """Times at which both robots are drawn: by the log's phases, or evenly where nothing is climbed."""
     runs = list(comparison.runs.values())
     if not runs:
         return

@@ -230,7 +230,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
 
 
 def _time_table(mapped: MappedLog) -> Table:
-    """When there are values, a row for all quantities of which that is the same."""
+    """Table of the times of values, a row for all quantities that have the same ones."""
     rows: dict[tuple[str, ...], list[str]] = {}
     for key, origin in mapped.origins.items():
         signal = mapped.motion.signals[key]

@@ -38,7 +38,7 @@ def report_html(content: ReportContent, written: str) -> str:
     """Return the page.
 
     Args:
-        content: What it says.
+        content: Content of the report.
         written: Date of the report.
 
     Raises:

@@ -159,7 +159,7 @@ def _band(axes: Axes, at: float, limit: Limit, colour: str, top: float) -> None:
 
 
 def _label(group: Condition, groups: list[Condition]) -> str:
-    """What of a condition differs from others', the flippers' angle in any case."""
+    """Differences of a condition from others, the flippers' angle in any case."""
     front = group.front_flippers_deg
     words = ["front flippers\nas they are" if front is None else f"front flippers\n{front:g} deg"]
     for name, unit in (("rear_flippers_deg", "deg"), ("speed", "m/s"), ("friction", "")):
