@@ -15,7 +15,7 @@ FILES = [
 ]
 NO_NOUN = {"Of", "What", "How", "By", "Whether", "That", "Those", "Who", "Which", "Where", "When"}
 """Words that no docstring begins with, since they do not say what the thing is."""
-NO_NOUN_OF_A_VALUE = {"Of", "By", "In", "With", "As", "At", "That", "To"} | (NO_NOUN - {"What", "How"})
+NO_NOUN_OF_A_VALUE = {"Of", "By", "In", "With", "As", "At", "That", "To"} | NO_NOUN
 """Words that no line of an attribute or argument begins with."""
 SECTIONS = ("Args:", "Attributes:")
 LONGEST_MODULE = 300

@@ -51,7 +51,7 @@ def drive_turns(
     """Drive turns one after the other, each from the start.
 
     Args:
-        vehicle: What drives.
+        vehicle: Vehicle that drives.
         belts: Speeds of the left and the right belts (n, 2) [m/s].
         track_model: Name of a track model.
         engine: native or pybullet; the one that runs the track model if not given.

@@ -108,8 +108,8 @@ class Steered:
     Attributes:
         belts: Speeds of the left and of the right belts (2,) [m/s].
         gauge: Distance between the tracks' middles [m].
-        measured: How it moved.
-        expected: How planar friction under the same loads would move it.
+        measured: Measured motion.
+        expected: Motion by planar friction under the same loads.
         real_time_factor: Simulated over elapsed time while it was measured.
     """
 
@@ -151,7 +151,7 @@ def drive_an_arc(rig: Rig, radius: float, speed: float = SPEED) -> Steered:
     """Drive to the left on flat ground, with belts that would follow an arc if they did not slip.
 
     Args:
-        rig: What drives.
+        rig: Vehicle and engine that drive.
         radius: Radius of the arc of the middle between the tracks [m], > 0 and not half the gauge.
         speed: The middle's [m/s].
     """
@@ -168,11 +168,11 @@ def steer(rig: Rig, left: float, right: float, slope: float = 0.0, spin_up: floa
     """Drive with constant belt speeds.
 
     Args:
-        rig: What drives.
+        rig: Vehicle and engine that drive.
         left: Belt speed [m/s], not 0.
         right: Belt speed [m/s], another one and not 0.
         slope: Slope of the ground, nose up at the start [rad].
-        spin_up: How long to drive before it is measured [s].
+        spin_up: Duration of driving before it is measured [s].
 
     Raises:
         InvalidValueError: Belt speeds that are not so, an engine that does not run the track model, a
@@ -215,7 +215,7 @@ def _center_of_mass(robot: Robot) -> NDArray[np.float64]:
 
 
 def _whole_pitches(rig: Rig, speed: float) -> float:
-    """How long a belt at a speed takes for a whole number of grouser pitches [s]."""
+    """Time that a belt at a speed takes for a whole number of grouser pitches [s]."""
     track = next(rig.vehicle.mounted_tracks()).spec
     if track.grousers is None:
         return _MEASURED
