@@ -13,6 +13,12 @@ from segtrack.terrain.solids import block
 STRAIGHT = [name for name in bundled_courses() if name not in ("figure-8", "parcours", "narrow-lane")]
 TICK = 0.05
 SPEED = 0.3
+LANE = 1.5
+"""Width above which a gate is wider than a lane [m]."""
+MIDDLE = 0.3
+"""Distance from the middle of a wide gate at which one that turns there has reached it [m]."""
+AHEAD = 0.6
+"""Distance [m], see `aim`."""
 
 
 def lowest(name):
@@ -32,20 +38,35 @@ def world_of(course, rear):
     return world, robot
 
 
+def aim(gate, position):
+    """The point of a gate's axis that is `AHEAD` nearer to the gate: away from the walls of its lane."""
+    axis = np.array((math.cos(gate.yaw), math.sin(gate.yaw)))
+    along = float(np.subtract(position[:2], (gate.x, gate.y)) @ axis)
+    nearer = math.copysign(max(abs(along) - AHEAD, 0.0), along)
+    return gate.x + nearer * axis[0], gate.y + nearer * axis[1]
+
+
 def drive(course, turning=False):
-    """Drive to each gate in turn, without turning forwards or back; how many gates were reached."""
+    """Drive to each gate in turn, without turning forwards or back; how many gates were reached.
+
+    One that turns goes to the middle of wide gates, where lanes meet, and from there along the next lane.
+    """
     # Rear flippers keep a climber from tipping over, and are in the way of one that turns on the spot.
     world, robot = world_of(course, rear=0.6 if turning else 0.0)
     reached = 0
     with world:
         while reached < len(course.gates) and world.time < 10 + 5 * course.distance / SPEED:
             state, gate = robot.state, course.gates[reached]
-            if gate.contains(*state.position):
+            wide = turning and gate.width > LANE
+            turned = turning and reached > 0 and course.gates[reached - 1].width > LANE
+            away = math.hypot(gate.x - state.position[0], gate.y - state.position[1])
+            if gate.contains(*state.position) and not (wide and away > MIDDLE):
                 reached += 1
                 continue
             if abs(state.roll) > 1.2 or abs(state.pitch) > 1.2:
                 break
-            x, y = gate.x - state.position[0], gate.y - state.position[1]
+            x, y = aim(gate, state.position) if turned else (gate.x, gate.y)
+            x, y = x - state.position[0], y - state.position[1]
             bearing = math.remainder(math.atan2(y, x) - state.yaw, math.tau)
             sign = 1.0
             if not turning and abs(bearing) > math.pi / 2:
