@@ -43,7 +43,7 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "velocity": Quantity("m/s", 3, None, "of the body frame's origin, in the body frame"),
         "orientation": Quantity("-", 4, None, "of the body frame in the world, quaternion (x, y, z, w)"),
         "roll": Quantity("rad", 1, None, "about the body's x axis, right side down positive"),
-        "pitch": Quantity("rad", 1, None, "nose up positive"),
+        "pitch": Quantity("rad", 1, None, "nose up positive; of a climb beyond 90 deg where it tips over"),
         "yaw": Quantity("rad", 1, None, "about the world's z axis, left positive"),
         "yaw_rate": Quantity("rad/s", 1, None, "of turning about the world's z axis, left positive"),
         "angular_velocity": Quantity("rad/s", 3, None, "of the body, in the body frame: y is nose down"),
