@@ -145,8 +145,8 @@ for module in pkgutil.walk_packages(segtrack.__path__, "segtrack."):
     if not module.name.endswith("__main__"):
         try:
             importlib.import_module(module.name)
-        except segtrack.errors.MissingPackageError:
-            pass  # An extra's.
+        except (segtrack.errors.MissingPackageError, segtrack.errors.MissingPyBulletError):
+            pass
         except ImportError as error:  # Of an extra.
             assert not (error.name or "segtrack").startswith("segtrack"), (module.name, error)
 places = [getattr(finder, "__module__", type(finder).__module__) for finder in sys.meta_path]

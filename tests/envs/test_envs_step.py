@@ -39,8 +39,9 @@ def test_a_step_goes_through_few_functions():
             env.step(ACTION)
         called = functions_of_step(env)
     names = {name for _, name in called}
-    # The count would be small as well if it did not see the kernels.
-    assert {"Environment.step", "advance", "move_links"} <= names or sys.version_info < (3, 11)
+    # The count would be small as well if it did not see the kernels, which numba tells of up to Python 3.11.
+    kernels = {"advance", "move_links"} if sys.version_info < (3, 12) else set()
+    assert {"Environment.step"} | kernels <= names or sys.version_info < (3, 11)
     assert len(called) <= MOST_FUNCTIONS, sorted(called)
 
 

@@ -131,9 +131,10 @@ def test_speeds_fit_each_other() -> None:
             ["evaluate", "StepClimb", "--policy", "nowhere.npz"],
             "cannot read policy nowhere.npz: No such file or directory",
         ),
-        (
+        pytest.param(
             ["evaluate", "StepClimb", "--engine", "pybullet", "--preset", "best"],
             "no solver preset 'best'; there are: exact, fast, coarse",
+            marks=pytest.mark.pybullet,
         ),
         (
             ["evaluate", "StepClimb", "--vehicle", "packbot"],

@@ -105,7 +105,7 @@ def test_turns_are_chosen_evenly() -> None:
 @pytest.mark.parametrize("rows", [0, 271])
 def test_more_turns_than_there_are_cannot_be_driven(rows: int) -> None:
     with pytest.raises(SegtrackError) as caught:
-        run_maxxii(("segments",), rows=rows)
+        run_maxxii(("compliant",), rows=rows)
     assert str(caught.value) == f"rows must be 1 to 270, got {rows}"
 
 
