@@ -54,10 +54,10 @@ def compile_kernels() -> Iterator[CompiledKernels]:
 
     # Of models that have a builder in common, which share kernels, the first.
     models: dict[tuple[str, str], str] = {}
-    for engine in dict.fromkeys(("native", DEFAULT_ENGINE)):
+    for runner in dict.fromkeys(("native", DEFAULT_ENGINE)):
         for name, entry in TRACK_MODELS.items():
-            if entry.contacts != "links" and engine in entry.builders:
-                models.setdefault((engine, entry.builders[engine]), name)
+            if entry.contacts != "links" and runner in entry.builders:
+                models.setdefault((runner, entry.builders[runner]), name)
     work: list[tuple[str, str, Callable[[], None]]] = [
         (engine, model, lambda engine=engine, model=model: _simulate(engine, model))  # type: ignore[misc]
         for (engine, _), model in models.items()
