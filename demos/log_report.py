@@ -94,7 +94,7 @@ def main(headless: bool = False, picture: Picture = None) -> None:
 
 
 def _climb() -> Motion:
-    """What the robot does, in the terrain's frame."""
+    """Motion of the robot, in the terrain's frame."""
     terrain = load_terrain(TERRAIN)
     angles = {name: math.radians(angle) for name, angle in FLIPPERS.items()}
     with segtrack.World(engine="native") as world:

@@ -21,6 +21,11 @@ class TrackOffsets(NamedTuple):
     left: float
     right: float
 
+    @classmethod
+    def centred(cls, gauge: float) -> TrackOffsets:
+        """Places of tracks at a gauge [m], the body frame in their middle."""
+        return cls(gauge / 2, -gauge / 2)
+
     @property
     def gauge(self) -> float:
         """Distance between the planes of the left and right tracks [m]."""

@@ -232,7 +232,8 @@ class VehicleDescription(Spec):
         included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the middle do not
         count, so that a vehicle with one track has no gauge.
         """
-        return None if self.track_offsets is None else self.track_offsets.gauge
+        offsets = self.track_offsets
+        return None if offsets is None else offsets.gauge
 
     @property
     def contact_length(self) -> float:
@@ -257,9 +258,10 @@ class VehicleDescription(Spec):
         Raises:
             InvalidValueError: It has no tracks on a side.
         """
-        if self.track_offsets is None:
+        offsets = self.track_offsets
+        if offsets is None:
             raise InvalidValueError(f"tracks of {self.name}", "on both sides", Phrase("none on one of them"))
-        return self.track_offsets
+        return offsets
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
         """All tracks: those on the body first, then the flippers' in the order of the file.

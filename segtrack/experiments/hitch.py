@@ -118,7 +118,7 @@ class _Hitch:
 
 
 def _loads_and_slips(robot: Robot) -> NDArray[np.float64]:
-    """Of the shoes on the ground, now: force [N] and slip velocity, backwards positive [m/s], (n, 2)."""
+    """Loads of the shoes on the ground: force [N] and slip velocity, backwards positive [m/s], (n, 2)."""
     chains = [track.read_chain() for track in robot.tracks.values()]
     # A shoe's x axis points backwards on the ground.
     table = np.concatenate(

@@ -122,7 +122,7 @@ class Steered:
     @property
     def no_slip_rate(self) -> float:
         """Yaw rate of belts that do not slip [rad/s]."""
-        return (self.belts[1] - self.belts[0]) / self.gauge
+        return TrackOffsets.centred(self.gauge).twist(*self.belts)[1]
 
     @property
     def over_no_slip(self) -> float:

@@ -96,7 +96,7 @@ def _walk(pulleys: Sequence[Pulley]) -> list[tuple[int, float]]:
 
 
 def _segments(pulleys: Sequence[Pulley], steps: list[tuple[int, float]]) -> tuple[Segment, ...]:
-    """From each step's pulley a line to the next and the arc around that; the line on the ground first."""
+    """Line from each step's pulley to the next and the arc around that; the line on the ground first."""
     segments: list[Segment] = []
     for k, (i, heading) in enumerate(steps):
         j, following = steps[(k + 1) % len(steps)]

@@ -151,7 +151,7 @@ def _draw_cut(axes: Axes, course: Course, path: _Path, tall: float) -> None:
 
 
 def _corners(place: Zone | Wall) -> NDArray[np.float64]:
-    """Of a rectangle in plan (4, 2) [m]."""
+    """Corners of a rectangle in plan (4, 2) [m]."""
     turn = np.array([[math.cos(place.yaw), -math.sin(place.yaw)], [math.sin(place.yaw), math.cos(place.yaw)]])
     halves = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (place.length / 2, place.width / 2)
     return np.asarray(halves @ turn.T + (place.x, place.y))

@@ -179,7 +179,7 @@ def drive(name: str, count: int, noise: float) -> Motion:
 def compared(logged: Motion, simulated: Motion) -> RunComparison:
     """Compare both, with noise, a clock and a drift."""
     data = DataUncertainty(clocks={"robot": 0.01}, drift={"position": 1e-4})
-    return compare_motions(logged, simulated, sides=TrackOffsets(GAUGE / 2, -GAUGE / 2), data=data)
+    return compare_motions(logged, simulated, sides=TrackOffsets.centred(GAUGE), data=data)
 
 
 def log_speed_table(rows: Sequence[SpeedRow]) -> Table:

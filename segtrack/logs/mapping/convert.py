@@ -143,7 +143,7 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
                 for column, units in zip(found.columns.values(), (SPEED, TURNING), strict=True)
             )
             if reference.gauge is not None:
-                sides = TrackOffsets(reference.gauge / 2, -reference.gauge / 2)
+                sides = TrackOffsets.centred(reference.gauge)
             assert sides is not None
             left, right = sides.belt_speeds(linear, angular)
             yield f"{found.key}.left", left

@@ -58,9 +58,10 @@ def _driven_twist(vehicle: VehicleDescription, left: Values, right: Values) -> t
     The yaw rate is that of belts which do not slip, times the vehicle's `steering_efficiency`; 0 for a
     vehicle without two sides.
     """
-    if vehicle.track_offsets is None:
+    offsets = vehicle.track_offsets
+    if offsets is None:
         return (left + right) / 2, 0.0 * left
-    linear, angular = vehicle.track_offsets.twist(left, right)
+    linear, angular = offsets.twist(left, right)
     return linear, angular * vehicle.steering_efficiency
 
 

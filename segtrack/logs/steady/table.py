@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.track_offsets import TrackOffsets
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments.driven_turns import drive_turns, uniform_turns
@@ -146,7 +147,7 @@ class SteadyTable:
 
     def no_slip_rate(self, gauge: float) -> Array:
         """Yaw rate of belts that do not slip, for a distance of the tracks [m] (n,) [rad/s]."""
-        return (self.belts[:, 1] - self.belts[:, 0]) / gauge
+        return TrackOffsets.centred(gauge).twist(*self.belts.T)[1]
 
     def yaw_rate(self, gauge: float) -> Array:
         """Yaw rates (n,) [rad/s], from the slip of both sides where there are none.

@@ -153,7 +153,7 @@ def _given(row: ErrorRow) -> tuple[float, float]:
 
 
 def _size(row: ErrorRow, logged: SampledMotion) -> float:
-    """Of a quantity in the log: 1 for a ratio, a number's own, over time its range or farthest way."""
+    """Size of a quantity in the log: 1 for a ratio, a number's own, over time its range or farthest way."""
     if row.unit == "-":
         return 1.0
     if row.logged is not None:

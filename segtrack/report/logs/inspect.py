@@ -161,7 +161,7 @@ def _draw_sources(axes: Axes, log: Log, sources: Sequence[SourceView], start: fl
 
 
 def _draw_clocks(axes: Axes, channels: Sequence[Channel], start: float) -> None:
-    """By how much later each message was received than the first, by its stamp: a slope is a skew."""
+    """Delay of each message behind the first one, received less stamped: a slope is a skew."""
     for i, channel in enumerate(channels):
         assert channel.stamps is not None
         late = delays(channel.stamps, channel.times) * 1e3
