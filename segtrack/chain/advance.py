@@ -14,6 +14,7 @@ from segtrack.chain.track_step import FAILURES, DriveArrays, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
+from segtrack.ground.tuples import packed
 
 MAX_TIME_STEP = 0.01
 """Largest engine time step with chains; contact candidates are found once per step [s]."""
@@ -133,7 +134,7 @@ def advance_tracks(
         drift_parents(track_arrays.parents, -duration / 2)
     failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
     velocity_decay = math.exp(-damping_rate * sub_step)
-    run_tracks(arrays, drives, failures, vehicle, net, sub_step, count, velocity_decay)
+    run_tracks(packed(arrays), arrays[0], drives, failures, vehicle, net, sub_step, count, velocity_decay)
     wrenches = []
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
         track.state.time += duration if damping_rate == 0 else 0.0

@@ -29,6 +29,7 @@ from segtrack.ground.parent_frames import (
     drift_parents,
     kick_parents,
 )
+from segtrack.ground.tuples import item
 from segtrack.ground.vectors import Vector, arm, axis, dot, row, scaled
 
 
@@ -123,7 +124,8 @@ GAINED_SPEED = 3.0
 
 @entry
 def run_tracks(
-    tracks: tuple[TrackArrays, ...],
+    tracks: NDArray[np.uint64],
+    like: TrackArrays,
     drives: DriveArrays,
     failures: NDArray[np.intp],
     vehicle: CompositeBody,
@@ -135,7 +137,8 @@ def run_tracks(
     """Take all tracks of a vehicle through `count` sub-steps of `sub_step` [s] together.
 
     Args:
-        tracks: Tracks of the vehicle.
+        tracks: Tracks of the vehicle, packed (`ground.tuples`).
+        like: One of them.
         drives: Their drives; the mean torques are filled in.
         failures: Filled with what `check_integrity` returns at the end (tracks, 2).
         vehicle: All links as one rigid body.
@@ -146,23 +149,22 @@ def run_tracks(
     """
     for t in range(len(tracks)):
         drives.mean_torques[t] = 0.0
-        begin_track(tracks[t], sub_step, count * sub_step)
+        begin_track(item(tracks, t, like), sub_step, count * sub_step)
     for step in range(count):
         for k in range(3):
             net.force[k] = net.torque[k] = 0.0
         for t in range(len(tracks)):
             target, limit = drives.target_speeds[t], drives.torque_limits[t]
-            torque = load_track(tracks[t], vehicle.gravity, target, limit, sub_step, velocity_decay)
+            track = item(tracks, t, like)
+            torque = load_track(track, vehicle.gravity, target, limit, sub_step, velocity_decay)
             drives.mean_torques[t] += torque / count
-            accumulate_reaction(
-                tracks[t].parents, tracks[t].reaction, vehicle, tracks[t].coupling, net, sub_step
-            )
+            accumulate_reaction(track.parents, track.reaction, vehicle, track.coupling, net, sub_step)
         change = composite_velocity_change(vehicle, net, sub_step)
         duration = sub_step if step + 1 < count else sub_step / 2
         for t in range(len(tracks)):
-            move_track(tracks[t], vehicle, change, velocity_decay, duration)
+            move_track(item(tracks, t, like), vehicle, change, velocity_decay, duration)
     for t in range(len(tracks)):
-        failures[t, 0], failures[t, 1] = check_integrity(tracks[t])
+        failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t, like))
 
 
 @compiled

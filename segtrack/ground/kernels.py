@@ -9,7 +9,7 @@ import pickle
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -17,11 +17,10 @@ from typing import Any
 from numba import config
 from numba.core.caching import IndexDataCacheFile, _Cache
 from numba.core.compiler import CompileResult
-from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
-from numba.core.types import BaseFunction
-from numba.core.typing import Context
+from numba.core.registry import CPUDispatcher
 from numba.misc.appdirs import AppDirs
 
+from segtrack.ground.codegen import ENTRY, INNER
 from segtrack.ground.compile_progress import watch
 
 _PACKAGE = Path(__file__).parent.parent
@@ -140,7 +139,6 @@ def is_private(folder: Path) -> bool:
 _OPTIONS: dict[str, Any] = {
     "nopython": True,
     "error_model": "numpy",
-    "fastmath": {"contract"},
     "_nrt": False,
     "no_cfunc_wrapper": True,
 }
@@ -149,48 +147,10 @@ _OPTIONS: dict[str, Any] = {
 # from C, for which code would be compiled, too.
 
 
-class _TypingContext(Context):
-    """Numba's types of expressions, looked up once for each operator or function and types of arguments.
-
-    Numba looks for a product of two numbers among those of lists, strings and arrays at each product
-    of each kernel: that takes a third of the time of compilation.
-    """
-
-    def __init__(self, shared: Context) -> None:
-        # What is registered with numba is seen here, too.
-        self.__dict__ = {**vars(shared)}
-        self._signatures: dict[Any, Any] = {}
-
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call."""
-        if not isinstance(func, BaseFunction) or kws:
-            return super().resolve_function_type(func, args, kws)
-        key = func, tuple(args)
-        signature = self._signatures.get(key)
-        if signature is None:
-            signature = super().resolve_function_type(func, args, kws)
-            self._signatures[key] = signature
-        return signature
-
-
-class _Target(CPUTarget):
-    """The processor, as numba sees it, with types looked up once."""
-
-    @cached_property
-    def typing_context(self) -> Context:
-        """Types of expressions."""
-        return _TypingContext(cpu_target.typing_context)
-
-    @property
-    def target_context(self) -> Any:
-        """Code generation, which is numba's own."""
-        return cpu_target.target_context
-
-
 class Kernel(CPUDispatcher):
     """A compiled function that Python calls, or other kernels do."""
 
-    targetdescr = _Target("cpu")
+    targetdescr = ENTRY
 
     def compile(self, sig: Any) -> Any:
         """Return compiled code for a signature: from memory, from disk, or compiled now."""
@@ -213,10 +173,12 @@ class Kernel(CPUDispatcher):
 class InnerKernel(Kernel):
     """A compiled function that kernels call.
 
-    It has no code that takes Python's objects apart, which for tuples of many arrays takes longer to
-    compile than the function. Called from Python, as in tests, it is compiled once more, with that code.
+    It has no code of its own for the processor, nor such that takes Python's objects apart, which for
+    tuples of many arrays takes longer to compile than the function. Called from Python, as in tests, it is
+    compiled once more, with both.
     """
 
+    targetdescr = INNER
     _from_python: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -254,7 +216,14 @@ def content_hash(kernel: Kernel) -> str:
     Numba compares the module in which a kernel stands, but a kernel contains those of other modules.
     """
     parts = [part for one in kernel.callees() for part in _contents(one)]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return hashlib.sha256(repr([_compiler(), *parts]).encode()).hexdigest()
+
+
+@cache
+def _compiler() -> bytes:
+    """Source of what compiles kernels: how code is made, and what is read without Python's code."""
+    here = Path(__file__)
+    return b"".join(here.with_name(name).read_bytes() for name in ("codegen.py", "tuples.py"))
 
 
 def _contents(kernel: Kernel) -> Iterator[object]:

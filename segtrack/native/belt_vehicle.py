@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from segtrack.chain.stability import rounded_down
 from segtrack.compliant.belt import check_ground
 from segtrack.compliant.belt_contact import REPORT
-from segtrack.compliant.candidates import Candidates, allocate_candidates
+from segtrack.compliant.candidates import allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
@@ -22,9 +22,12 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.layout import longest_step, outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
-from segtrack.native.step import advance, find_candidates, gather_forces
+from segtrack.native.step import advance
 from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
+
+_NO_REPORT = np.zeros((0, REPORT))
+"""Report for steps: nothing is read."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class BeltVehicle(NativeVehicle):
             self._work,
             self.done,
             self._outcome,
+            _NO_REPORT,
             gravity,
             time_step,
             count,
@@ -127,14 +131,13 @@ class BeltVehicle(NativeVehicle):
         Contacts are found anew, with what they remember, and not sheared: a step of no duration.
         """
         report = np.zeros((self._rows, REPORT))
-        memory = ContactHistory(*(array[0].copy() for array in self._history))
+        state, memory = self.state.copy(), self._history.copy()
+        state.slack[:] = 0.0
         room = len(self._ground.bounds), len(self._ground.edges)
-        near = Candidates(
-            *(array[0] for array in allocate_candidates(1, self._parts, len(self.belts) + 1, *room))
-        )
-        self.place_links()
-        find_candidates(self.arrays, self._ground, self._view, memory, near, self._work)
-        gather_forces(self.arrays, self._ground, self._view, memory, near, self._work, report, 0.0)
+        near = allocate_candidates(1, self._parts, len(self.belts) + 1, *room)
+        done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
+        still = (0.0, 0.0, 0.0), 0.0, 1, 1.0
+        advance(self.arrays, self._ground, state, memory, near, self._work, done, outcome, report, *still)
         return report[report[:, 3] > 0]
 
     def read_grousers(self, track: int) -> GrouserReading:

@@ -27,6 +27,7 @@ from segtrack.compliant.candidates import MARGIN, Candidates
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
+from segtrack.ground.tuples import item
 from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
 from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
@@ -72,7 +73,8 @@ def advance_chains(
     histories: ContactHistory,
     nearby: Candidates,
     work: TreeWork,
-    tracks: tuple[TrackArrays, ...],
+    tracks: NDArray[np.uint64],
+    like: TrackArrays,
     failures: NDArray[np.intp],
     done: NDArray[np.intp],
     outcome: NDArray[np.intp],
@@ -91,7 +93,8 @@ def advance_chains(
         histories: Memory of the hull's contacts, changed in place.
         nearby: Contact candidates of the hull.
         work: Room.
-        tracks: Its chains, changed in place.
+        tracks: Its chains, packed (`ground.tuples`), changed in place.
+        like: One of them.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
         outcome: Filled as in `step.advance` (4,).
@@ -107,8 +110,9 @@ def advance_chains(
     report, center = work.matrix[0, :0], row(tree.centers, 0)
     move_links(tree, state, work)
     for t in range(len(tracks)):
-        _place_parents(tracks[t], work, tree.belt_links[t], t)
-        _write_frames(tracks[t])
+        track = item(tracks, t, like)
+        _place_parents(track, work, tree.belt_links[t], t)
+        _write_frames(track)
     while done[0] < count:
         margin = MARGIN + step * largest_speed(vehicle.reach, 0.0, state)
         solids, edges = find_hull_candidates(ground, hull, center, work, margin, near, history, 0, 0)
@@ -117,7 +121,7 @@ def advance_chains(
             return
         for t in range(len(tracks)):
             aim_drive(vehicle.drives, state, t, step)
-            find_candidates(tracks[t], step)
+            find_candidates(item(tracks, t, like), step)
             state.forces[t] = 0.0
         for _ in range(sub_steps):
             for link in range(len(tree.masses)):
@@ -126,10 +130,11 @@ def advance_chains(
             for t in range(len(tracks)):
                 radius = vehicle.pitch_radii[t]
                 target, limit = state.targets[t] / radius, state.limits[t] * radius
-                torque = load_track(tracks[t], gravity, target, limit, sub_step, decay)
+                track = item(tracks, t, like)
+                torque = load_track(track, gravity, target, limit, sub_step, decay)
                 work.drive_forces[t] = torque / radius
                 state.forces[t] += work.drive_forces[t] / sub_steps
-                _add_reaction(tracks[t], work, tree.belt_links[t])
+                _add_reaction(track, work, tree.belt_links[t])
             add_hull_contacts(ground, hull, center, work, near, history, 0, 0, report, len(tracks), sub_step)
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
@@ -139,15 +144,16 @@ def advance_chains(
             move_tree(tree, state, work, sub_step, decay)
             move_links(tree, state, work)
             for t in range(len(tracks)):
-                _place_parents(tracks[t], work, tree.belt_links[t], t)
-                travel = _drift(tracks[t], sub_step) * vehicle.pitch_radii[t]
+                track = item(tracks, t, like)
+                _place_parents(track, work, tree.belt_links[t], t)
+                travel = _drift(track, sub_step) * vehicle.pitch_radii[t]
                 state.travels[t] += travel
                 # A constant force does work on the mean of the speeds before and after.
                 state.energies[t] += work.drive_forces[t] * (sub_step * state.speeds[t] + travel) / 2
                 state.speeds[t] = travel / sub_step
         done[0] += 1
         for t in range(len(tracks)):
-            failures[t, 0], failures[t, 1] = check_integrity(tracks[t])
+            failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t, like))
             if failures[t, 0] >= 0:
                 outcome[0] = FAILED
         fastest = largest_speed(vehicle.reach, 0.0, state)

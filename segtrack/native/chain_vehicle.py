@@ -22,6 +22,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import ParentFrames
+from segtrack.ground.tuples import packed
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
 from segtrack.native.layout import drive_table, hull_arrays, tree_arrays
@@ -98,6 +99,7 @@ class ChainVehicle(NativeVehicle):
         sub_steps = math.ceil(time_step / longest * (1 - 1e-9))
         for chain, friction in zip(self.chains, self.state.frictions[0].tolist(), strict=True):
             chain.set_friction(friction)
+        arrays = tuple(chain.arrays for chain in self.chains)
         advance_chains(
             self.arrays,
             self._ground,
@@ -105,7 +107,8 @@ class ChainVehicle(NativeVehicle):
             self._history,
             self._candidates,
             self._work,
-            tuple(chain.arrays for chain in self.chains),
+            packed(arrays),
+            arrays[0],
             self._failures,
             self.done,
             self._outcome,

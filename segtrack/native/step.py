@@ -15,7 +15,6 @@ A step of a vehicle, in order, each stage with its module:
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -81,12 +80,16 @@ def advance(
     work: TreeWork,
     done: NDArray[np.intp],
     outcome: NDArray[np.intp],
+    report: NDArray[np.float64],
     gravity: Vector,
     step: float,
     count: int,
     decay: float,
 ) -> None:
     """Take N vehicles of one kind through steps until each has taken `count` of them.
+
+    Kernels that Python calls take long to compile, so that contacts are read by this one, too: with rows
+    in the report it is filled with those of now, with what they remember, and no step is taken.
 
     Args:
         vehicle: The kind.
@@ -98,13 +101,13 @@ def advance(
         done: Steps that each vehicle has taken (N,), changed in place.
         outcome: Filled with how the call ended, for which vehicle, and the largest numbers of solids
             and edges near one part (4,).
+        report: Room for contacts to be read (rows, `REPORT`); no rows for steps to be taken.
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
     outcome[0] = DONE
-    report = work.matrix[0, :0]
     for i in range(len(done)):
         state, history, near = (
             vehicle_view(states, i),
@@ -120,6 +123,8 @@ def advance(
                     return
                 state.slack[0] = MARGIN
             gather_forces(vehicle, ground, state, history, near, work, report, step)
+            if len(report) > 0:
+                break
             decide_drives(vehicle, state, work, step)
             gather_inertia(vehicle.tree, state, work, gravity, step)
             solve_velocities(vehicle.tree, state, work, step, decay)
@@ -132,7 +137,7 @@ def advance(
                 return
 
 
-@entry
+@compiled
 def find_candidates(
     vehicle: VehicleArrays,
     ground: Ground,
@@ -163,7 +168,7 @@ def find_candidates(
     return max(solids, a), max(edges, b)
 
 
-@partial(entry, forceinline=True)
+@inlined
 def gather_forces(
     vehicle: VehicleArrays,
     ground: Ground,
@@ -257,7 +262,7 @@ def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: fl
     return target, limit
 
 
-@entry
+@compiled
 def largest_speed(reach: float, tip_speed: float, state: VehicleState) -> float:
     """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
     linear = turning = rate = belt = lost = 0.0

@@ -8,9 +8,12 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from segtrack.ground import kernels
 from segtrack.ground.compile_progress import (
@@ -21,6 +24,7 @@ from segtrack.ground.compile_progress import (
     report_to,
 )
 from segtrack.ground.kernels import Kernel, compiled, content_hash, entry, inlined
+from segtrack.ground.tuples import item, packed
 
 pytestmark = pytest.mark.skipif(kernels.config.DISABLE_JIT, reason="nothing is compiled")
 TEXT = """
@@ -311,3 +315,40 @@ def test_nothing_is_left_to_compile_after_warming_up(tmp_path):
     climb = ("climb", "packbot", "--engine", "native", "--step", "0.01", "--speed", "0.3", "--track-model")
     for model in ("compliant", "chain"):
         assert NOTICE not in segtrack_says(*climb, model)[1]
+
+
+def test_products_and_sums_round_one_after_the_other_on_any_processor():
+    @entry
+    def product_and_sum(a: float, b: float, c: float) -> float:
+        return a * b + c
+
+    tiny = 2.0**-27
+    # (1 + e)^2 is 1 + 2e + e^2, whose last term is below rounding: a fused product would keep it.
+    assert product_and_sum(1 + tiny, 1 + tiny, -(1 + 2 * tiny)) == 0.0
+
+
+class Pair(NamedTuple):
+    """Two arrays and a number."""
+
+    values: NDArray[np.float64]
+    counts: NDArray[np.intp]
+    factor: float
+
+
+@entry
+def double_and_add(pairs: NDArray[np.uint64], like: Pair, row: int) -> float:
+    """Double the values of one of many pairs, and return the sum of everything in it."""
+    pair, total = item(pairs, row, like), 0.0
+    for i in range(len(pair.values)):
+        pair.values[i] *= 2
+        total += pair.values[i]
+    return total + pair.counts[1, 1] + pair.factor
+
+
+def test_each_of_many_packed_tuples_is_read_and_its_arrays_are_written():
+    pairs = [Pair(np.arange(n, dtype=float), np.full((2, 3), n), 0.25 * n) for n in (3, 5, 2)]
+    rows = packed(pairs)
+    for row, pair in enumerate(pairs):
+        before = pair.values.copy()
+        assert double_and_add(rows, pairs[0], row) == 2 * before.sum() + pair.counts[1, 1] + pair.factor
+        np.testing.assert_array_equal(pair.values, 2 * before)

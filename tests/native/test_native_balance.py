@@ -21,6 +21,7 @@ from segtrack.description.placement import vehicle_links
 from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.kernels import Kernel
 from segtrack.ground.pack import pack_ground
+from segtrack.native import chain_step, chain_vehicle
 from segtrack.robot import Robot
 
 STEP = 0.001
@@ -34,6 +35,9 @@ def uncompiled() -> Iterator[None]:
             patch.setattr(
                 kind, "__call__", lambda one, *args, **more: one.py_func(*args, **more), raising=False
             )
+        for module in (chain_vehicle, chain_step):
+            patch.setattr(module, "packed", lambda items: items, raising=False)
+            patch.setattr(module, "item", lambda items, index, like: items[index], raising=False)
         yield
 
 
