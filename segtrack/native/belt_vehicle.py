@@ -22,7 +22,7 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.layout import longest_step, outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
-from segtrack.native.step import advance, find_candidates, gather_forces
+from segtrack.native.step import advance, find_vehicle_candidates, gather_forces
 from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
 
@@ -133,7 +133,7 @@ class BeltVehicle(NativeVehicle):
             *(array[0] for array in allocate_candidates(1, self._parts, len(self.belts) + 1, *room))
         )
         self.place_links()
-        find_candidates(self.arrays, self._ground, self._view, memory, near, self._work)
+        find_vehicle_candidates(self.arrays, self._ground, self._view, memory, near, self._work)
         gather_forces(self.arrays, self._ground, self._view, memory, near, self._work, report, 0.0)
         return report[report[:, 3] > 0]
 
