@@ -200,39 +200,6 @@ def test_no_tooth_is_skipped_while_a_drive_stalls(direction: int) -> None:
 # Rigid ground
 
 
-def test_a_settled_vehicle_is_carried_by_the_ground(standing) -> None:
-    """In the mean: what is left of its swinging is within the tolerance of each of its bodies."""
-    world, robot = standing
-    carried = []
-    for _ in range(50):
-        world.step()
-        carried.append(sum(track.read_chain().ground_force.sum() for track in robot.tracks.values()))
-    assert np.mean(carried) == pytest.approx(robot.mass * GRAVITY, rel=1e-2)
-
-
-def test_a_vehicle_drives_as_fast_as_its_belts(standing) -> None:
-    world, robot = standing
-    robot.set_belt_speed(0.3, 0.3)
-    world.run(0.5)
-    start, travel = robot.state.position[0], robot.tracks["left"].travel
-    world.run(1.0)
-    driven = robot.state.position[0] - start
-    assert driven / (robot.tracks["left"].travel - travel) == pytest.approx(1.0, abs=0.01)
-    assert robot.tracks["left"].speed == pytest.approx(0.3, rel=0.01)
-
-
-@pytest.mark.parametrize(("offset_deg", "slides"), [(-1.0, False), (1.0, True)])
-def test_held_chains_slide_at_the_friction_angle(standing, offset_deg: float, slides: bool) -> None:
-    world, robot = standing
-    tilt(world, math.degrees(math.atan(FRICTION)) + offset_deg)
-    world.run(1.0)
-    start = robot.state.position[0]
-    world.run(0.25)
-    moved = start - robot.state.position[0]
-    assert (moved > 0.03) == slides
-    assert slides or abs(moved) < 2e-5
-
-
 @pytest.mark.parametrize("speed", [0.05, pytest.param(0.2, marks=pytest.mark.slow)])
 def test_drawbar_pull_is_friction_times_weight(standing, speed: float) -> None:
     """On a spring, its belts slipping."""
