@@ -9,9 +9,7 @@ from scipy.spatial.transform import Rotation
 from shoe_scene import CLEATED, DOWN, GRIP, LENGTH, PLATE, SAND, SHOE, STEP, Scene, plate_at, tilted
 
 from segtrack import terrain
-from segtrack.chain.shoe_contact import (
-    allocate_shoe_history,
-)
+from segtrack.chain.shoe_contact import allocate_shoe_history
 from segtrack.ground.broadphase import NONE
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.tread import ground_bounds, pack_treads

@@ -5,19 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from shoe_scene import (
-    GRIP,
-    LENGTH,
-    LINEAR,
-    PLATE,
-    SAND,
-    SHOE,
-    STEP,
-    WIDTH,
-    Scene,
-    plate_at,
-    tilted,
-)
+from shoe_scene import GRIP, LENGTH, LINEAR, PLATE, SAND, SHOE, STEP, WIDTH, Scene, plate_at, tilted
 
 from segtrack import terrain
 from segtrack.ground.contact_laws import contact_parameters

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.loops import Pulley, wrap_belt
-from segtrack.geometry.path import (
-    Arc,
-    BeltPath,
-    Line,
-    chain_segments,
-    normal_of,
-)
+from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
 
 
 def hull_perimeter(pulleys):
