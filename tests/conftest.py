@@ -18,6 +18,7 @@ from scenes import environment
 from segtrack.engine.track_models import DEFAULT_ENGINE
 from segtrack.envs import Environment
 from segtrack.errors import MissingPyBulletError
+from segtrack.ground.kernels import InnerKernel
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
@@ -96,3 +97,14 @@ def climb() -> Iterator[Environment]:
     """A StepClimb that tests reset for themselves."""
     with environment() as env:
         yield env
+
+
+@pytest.fixture(scope="module", params=["Python", pytest.param("compiled", marks=pytest.mark.slow)])
+def kernels_run_as(request: pytest.FixtureRequest) -> Iterator[None]:
+    """As plain Python, which takes seconds; compiled one by one, which takes half a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "Python":
+            patch.setattr(
+                InnerKernel, "__call__", lambda kernel, *given, **named: kernel.py_func(*given, **named)
+            )
+        yield

@@ -27,7 +27,7 @@ from segtrack.logs.replay import parse_terrain
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.report.logs.gather import evidence_of
 from segtrack.report.logs.output import draw_errors, draw_side_views, pose_at, report_html, report_summary
-from segtrack.report.logs.series_figure import draw_series, thinned
+from segtrack.report.logs.series_figure import draw_series, envelope
 
 TIMES = np.linspace(0.0, 10.0, 101)
 PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))
@@ -189,7 +189,7 @@ def test_a_long_line_is_thinned_to_its_extremes():
     times = np.linspace(0.0, 100.0, 100_001)
     values = np.sin(40.0 * times)
     values[54_321] = 3.0
-    when, low, high = thinned(Signal(times, values))
+    when, low, high = envelope(Signal(times, values))
     assert len(when) == 500
     assert (low.min(), high.max()) == (values.min(), 3.0)
     assert when[np.argmax(high)] == pytest.approx(times[54_321], abs=0.2)

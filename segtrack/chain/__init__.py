@@ -24,7 +24,7 @@ below; the native engine runs 2 and 4 with the vehicle's own equations instead o
 
 1. `track_step.begin_track`, once: half a drift of shoes (`shoe_dynamics.py`), wheels
    (`wheel_dynamics.py`) and parent frames (`ground/parent_frames.py`), then the search
-   for contact candidates of wheels (`wheel_contact.py`) and of terrain (`track_step.find_candidates`).
+   for contact candidates of wheels (`wheel_contact.py`) and of terrain (`track_step.find_track_candidates`).
 2. Each sub-step, for all tracks, `track_step.load_track`, and what it does to the parent links:
    a. the shoes' weight: `start_loads` (`shoe_dynamics.py`)
    b. the tensioners: `start_wheel_loads` (`wheel_dynamics.py`)

@@ -178,11 +178,11 @@ def begin_track(track: TrackArrays, sub_step: float, duration: float) -> None:
     drift(track.shoes, track.frames, track.constants, sub_step / 2)
     drift_wheels(track.running_gear, parents, sub_step / 2)
     drift_parents(parents, sub_step / 2)
-    find_candidates(track, duration)
+    find_track_candidates(track, duration)
 
 
 @compiled
-def find_candidates(track: TrackArrays, duration: float) -> None:
+def find_track_candidates(track: TrackArrays, duration: float) -> None:
     """Find what wheels and terrain may touch within `duration` [s], in which shoes gain `GAINED_SPEED`."""
     frames, square = track.frames, 0.0
     for i in range(len(track.shoes.positions)):

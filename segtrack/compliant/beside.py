@@ -152,7 +152,7 @@ def run_belts(
     outcome[1] = DONE
     while outcome[0] < count:
         if motion.slack[0] <= 0.0:
-            solids, edges = find_candidates(ground, belts, motion, candidates, history, work)
+            solids, edges = find_belt_candidates(ground, belts, motion, candidates, history, work)
             if solids > candidates.solids.shape[1] or edges > candidates.edges.shape[1]:
                 outcome[1], outcome[2], outcome[3] = CROWDED, solids, edges
                 return
@@ -253,7 +253,7 @@ def drive_belt(
 
 
 @compiled
-def find_candidates(
+def find_belt_candidates(
     ground: Ground,
     belts: BeltArrays,
     motion: BeltMotion,
@@ -294,6 +294,6 @@ def read_belts(
     report: NDArray[np.float64],
 ) -> None:
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
-    find_candidates(ground, belts, motion, candidates, history, work)
+    find_belt_candidates(ground, belts, motion, candidates, history, work)
     for t in range(len(belts.perimeters)):
         touch_belt(ground, belts, t, motion, candidates, history, work.parents, report, 0.0)

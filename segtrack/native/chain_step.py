@@ -22,7 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.shoe_dynamics import write_frame
-from segtrack.chain.track_step import TrackArrays, check_integrity, drift_track, find_candidates, load_track
+from segtrack.chain.track_step import (
+    TrackArrays,
+    check_integrity,
+    drift_track,
+    find_track_candidates,
+    load_track,
+)
 from segtrack.compliant.candidates import MARGIN, Candidates
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -121,7 +127,7 @@ def advance_chains(
             return
         for t in range(len(tracks)):
             aim_drive(vehicle.drives, state, t, step)
-            find_candidates(item(tracks, t, like), step)
+            find_track_candidates(item(tracks, t, like), step)
             state.forces[t] = 0.0
         for _ in range(sub_steps):
             for link in range(len(tree.masses)):

@@ -117,7 +117,7 @@ def advance(
         while done[i] < count:
             move_links(vehicle.tree, state, work)
             if state.slack[0] <= 0.0:
-                solids, edges = find_candidates(vehicle, ground, state, history, near, work)
+                solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work)
                 if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
                     outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
                     return
@@ -138,7 +138,7 @@ def advance(
 
 
 @compiled
-def find_candidates(
+def find_vehicle_candidates(
     vehicle: VehicleArrays,
     ground: Ground,
     state: VehicleState,

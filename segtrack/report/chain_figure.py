@@ -252,7 +252,7 @@ def draw_climb(result: ClimbResult) -> Figure:
 def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     """Draw the robot at one sample of its trajectory, before its step; link chains as sampled last."""
     trajectory = result.trajectory
-    pose = pose_at(trajectory, index)
+    pose = pose_at_sample(trajectory, index)
     shoes = None
     if result.chains is not None:
         sample = int(np.searchsorted(result.chains.time, trajectory.times[index], side="right")) - 1
@@ -269,7 +269,7 @@ def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
     axes.tick_params(labelsize=8)
 
 
-def pose_at(trajectory: Motion, index: int) -> SidePose:
+def pose_at_sample(trajectory: Motion, index: int) -> SidePose:
     """Return the pose for a side view at one sample of a trajectory."""
     x, _, z = trajectory["position"][index]
     return SidePose(

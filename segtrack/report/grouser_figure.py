@@ -20,7 +20,7 @@ from segtrack.experiments.climb import SETTLE
 from segtrack.experiments.climb_result import ClimbResult
 from segtrack.experiments.histories import GrouserHistory
 from segtrack.geometry.path import normal_of, tangent_of
-from segtrack.report.chain_figure import pose_at, tracks_of_one_side
+from segtrack.report.chain_figure import pose_at_sample, tracks_of_one_side
 from segtrack.report.side_view import colour_of, label_axes, new_figure, paint, paint_ground, side_view
 
 Array = NDArray[np.float64]
@@ -143,7 +143,7 @@ def _draw_robot(
     axes: Axes, result: ClimbResult, index: int, tracks: Sequence[MountedTrack], loads: Sequence[BeltLoads]
 ) -> None:
     """The robot before its step, and an arrow at each grouser that carries, along the belt's normal."""
-    polygons = side_view(result.vehicle, pose_at(result.trajectory, index), result.track_model)
+    polygons = side_view(result.vehicle, pose_at_sample(result.trajectory, index), result.track_model)
     corners = np.concatenate([polygon.points for polygon in polygons])
     low, high = corners.min(axis=0), corners.max(axis=0)
     longest = _LONGEST * float((high - low).max())

@@ -50,7 +50,7 @@ _REACH = 0.005
 """Distance over which the ground's slope is taken [m]."""
 
 
-def contact_loads(session: DriveSession) -> NDArray[np.float64]:
+def read_contact_forces(session: DriveSession) -> NDArray[np.float64]:
     """Return contact points and forces on the tracks, in the world (c, 6) [m, N]; models may have none.
 
     A chain's forces are normal to its shoes. A belt's are friction, and the normal force along the normal

@@ -1,4 +1,4 @@
-"""Link chains in the native engine: conservation laws, closed forms, and the same chains beside PyBullet."""
+"""Link chains in the native engine: conservation laws, promises, and the same chains beside PyBullet."""
 
 from __future__ import annotations
 
@@ -130,39 +130,7 @@ def test_braking_gives_back_what_spinning_up_took_but_for_losses() -> None:
     np.testing.assert_allclose(works, [works[0]] * 3, atol=2e-3 * works[0][0])
 
 
-# Closed forms on flat ground
-
-
-def test_a_settled_vehicle_is_carried_by_the_ground(standing) -> None:
-    world, robot = standing
-    carried = []
-    for _ in range(50):
-        world.step()
-        carried.append(sum(track.read_chain().ground_force.sum() for track in robot.tracks.values()))
-    assert np.mean(carried) == pytest.approx(robot.mass * GRAVITY, rel=1e-2)
-
-
-def test_a_vehicle_drives_as_fast_as_its_belts(standing) -> None:
-    world, robot = standing
-    robot.set_belt_speed(0.3, 0.3)
-    world.run(0.5)
-    start, travel = robot.state.position[0], robot.tracks["left"].travel
-    world.run(0.5)
-    driven = robot.state.position[0] - start
-    assert driven / (robot.tracks["left"].travel - travel) == pytest.approx(1.0, abs=0.01)
-    assert robot.tracks["left"].speed == pytest.approx(0.3, rel=0.01)
-
-
-@pytest.mark.parametrize(("offset_deg", "slides"), [(-1.0, False), (1.0, True)])
-def test_held_chains_slide_at_the_friction_angle(standing, offset_deg: float, slides: bool) -> None:
-    world, robot = standing
-    tilt(world, math.degrees(math.atan(FRICTION)) + offset_deg)
-    world.run(1.0)
-    start = robot.state.position[0]
-    world.run(0.25)
-    moved = start - robot.state.position[0]
-    assert (moved > 0.03) == slides
-    assert slides or abs(moved) < 2e-5
+# Work on a slope
 
 
 def test_work_of_the_drives_lifts_the_vehicle_up_a_slope(standing) -> None:

@@ -40,7 +40,7 @@ LIMIT = math.atan(0.6)
 both = pytest.mark.parametrize(
     "track_model", [pytest.param(model, marks=[pytest.mark.slow] * (model == "chain")) for model in MODELS]
 )
-"""Chains are slow; `test_chain_track.py` holds them to the same forms."""
+"""Chains are slow; `test_chain_engines.py` holds them to the same forms."""
 
 
 @both

@@ -1,4 +1,4 @@
-"""Commands `segtrack log compare` and `report`, and the options that they share with others."""
+"""Commands `segtrack log compare` and `report`: logs beside their simulations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder, say_written
+from segtrack.cli.log.options import SimulationOptions, VehicleOption, simulation_command
+from segtrack.cli.output import counting, finish, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
-from segtrack.reproduce.registry import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 MappingFile = Annotated[
     Path, typer.Option(help="Mapping file: which channel is which quantity.", show_default=False)
-]
-VehicleOption = Annotated[
-    str | None, typer.Option(help="Bundled vehicle or vehicle file; the mapping's.", show_default=False)
 ]
 TerrainOption = Annotated[
     str | None, typer.Option(help="Bundled course or terrain file; the mapping's.", show_default=False)
@@ -41,7 +38,6 @@ UncertainOption = Annotated[
 NumericsOption = Annotated[
     bool, typer.Option(help="Simulate half and a quarter of the time step, for u_num.")
 ]
-Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 _NORMAL_95 = 1.96
 """Half an interval of 95 % over the standard deviation."""
 
@@ -52,8 +48,7 @@ def replayed(
     vehicle: str | None,
     terrain: str | None,
     setting: float | None,
-    engine: str | None,
-    track_model: str | None,
+    options: SimulationOptions,
 ) -> tuple[MappedLog, Replay]:
     """A log and its simulations; vehicle, terrain and setting are the mapping's where they are not given.
 
@@ -74,8 +69,8 @@ def replayed(
     settings = ReplaySettings(
         said.vehicle,
         load_terrain(ground, raised),
-        engine=engine,  # type: ignore[arg-type]
-        track_model=track_model,
+        engine=options.engine,  # type: ignore[arg-type]
+        track_model=options.track_model,
         event=said.event if isinstance(said.event, float) else None,
     )
     return mapped, replay(mapped.motion, settings)
@@ -86,8 +81,9 @@ def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
     return {fit.source: fit.offset.margin / _NORMAL_95 for fit in mapped.clocks}
 
 
-@command
+@simulation_command
 def compare(
+    options: SimulationOptions,
     logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats of one trial.")],
     mapping: MappingFile,
     vehicle: VehicleOption = None,
@@ -99,21 +95,18 @@ def compare(
         typer.Option(help="How simulated positions are laid onto logged ones: event, start, se3 or none."),
     ] = "event",
     numerics: NumericsOption = True,
-    track_model: TrackModel = None,
-    engine: EngineChoice = None,
-    jobs: Jobs = None,
-    out: OutFolder = None,
-    as_json: JsonFlag = False,
 ) -> None:
     """Replay a log, and say by how much the simulation errs in each phase, beside how uncertain that is."""
     from segtrack.logs.compare import Stated, check_alignment, load_stated
 
     check_alignment(align)
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
-    folder = results_folder(out, f"compare-{logs[0].stem}")
-    replays = [replayed(log, mapping, vehicle, terrain, setting, engine, track_model) for log in logs]
-    comparisons, interrupted = _compare_all(replays, stated, align, numerics, jobs)
-    _write_results(comparisons, [replay for _, replay in replays], folder, as_json, _ended(interrupted))
+    folder = options.folder(f"compare-{logs[0].stem}")
+    replays = [replayed(log, mapping, vehicle, terrain, setting, options) for log in logs]
+    comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
+    _write_results(
+        comparisons, [replay for _, replay in replays], folder, options.as_json, _ended(interrupted)
+    )
 
 
 def _compare_all(
@@ -190,8 +183,9 @@ def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
             yield write_csv(motion, folder / f"{name}{number}.csv")
 
 
-@command
+@simulation_command
 def report(
+    options: SimulationOptions,
     log: Annotated[Path, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)],
     mapping: MappingFile,
     vehicle: VehicleOption = None,
@@ -207,11 +201,6 @@ def report(
     ] = None,
     uncertain: UncertainOption = None,
     numerics: NumericsOption = True,
-    track_model: TrackModel = None,
-    engine: EngineChoice = None,
-    jobs: Jobs = None,
-    out: OutFolder = None,
-    as_json: JsonFlag = False,
 ) -> None:
     """Compare a log with its simulation, and write an HTML page with pictures, tables and maturity level."""
     try:
@@ -227,11 +216,12 @@ def report(
     if not all(map(str.strip, changed or ())):
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
-    folder = results_folder(out, f"report-{log.stem}")
-    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, engine, track_model)
-    (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, jobs)
+    folder = options.folder(f"report-{log.stem}")
+    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, options)
+    (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
     content = gather(mapped, driven, comparison, changed or ())
     today = date.today().isoformat()
     summary = report_summary(content, today)
     files = {"report.html": report_html(content, today), "report.json": summary}
-    finish(Outcome(report_tables(content), summary, files, interrupted=_ended(interrupted)), folder, as_json)
+    outcome = Outcome(report_tables(content), summary, files, interrupted=_ended(interrupted))
+    finish(outcome, folder, options.as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.log.compare import Jobs, VehicleOption
+from segtrack.cli.log.options import Jobs, SimulationOptions, VehicleOption, simulation_command
 from segtrack.cli.output import (
     JsonFlag,
     OutFolder,
@@ -22,7 +22,6 @@ from segtrack.cli.output import (
     words,
 )
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.reproduce.registry import EngineChoice, TrackModel
 
 if TYPE_CHECKING:
     from segtrack.logs.fit.evaluate import Pool
@@ -30,8 +29,9 @@ if TYPE_CHECKING:
 EXAMPLE_CLIMBS, EXAMPLE_TURNS = "okada", "maxxii"
 
 
-@command
+@simulation_command
 def climbs(
+    options: SimulationOptions,
     table: Annotated[
         str, typer.Argument(help="CSV or YAML file of trials, or the name of a bundled table.")
     ] = EXAMPLE_CLIMBS,
@@ -45,11 +45,6 @@ def climbs(
             help="Standard deviations over the table's, as friction=0.05,height=0.002.", show_default=False
         ),
     ] = None,
-    track_model: TrackModel = None,
-    engine: EngineChoice = None,
-    jobs: Jobs = None,
-    out: OutFolder = None,
-    as_json: JsonFlag = False,
 ) -> None:
     """Simulate trials at steps: which end as the robot's, which are undecided, how high it climbs.
 
@@ -63,11 +58,17 @@ def climbs(
 
     stds = {} if uncertain is None else parse_stds("--uncertain", uncertain, CLIMB_INPUTS)
     trials = load_climbs(table)
-    plan = plan_climbs(trials, vehicle, stds, engine=engine, track_model=track_model)  # type: ignore[arg-type]
-    folder = results_folder(out, f"climbs-{Path(table).stem}")
+    plan = plan_climbs(
+        trials,
+        vehicle,
+        stds,
+        engine=options.engine,  # type: ignore[arg-type]
+        track_model=options.track_model,
+    )
+    folder = options.folder(f"climbs-{Path(table).stem}")
     try:
         with counting("climbing", plan.job_count) as done:
-            result = run_climbs(plan, jobs, done)
+            result = run_climbs(plan, options.jobs, done)
     except ClimbsInterrupted as stop:
         result = stop.result
     summary = result.summary()
@@ -76,7 +77,7 @@ def climbs(
         files["climbs.png"] = draw_climbs(result)
     asked = len(result.table.trials)
     ended = "" if result.finished else f"interrupted: {len(result.trials)} of {asked} trials are done"
-    finish(Outcome(climbs_tables(result), summary, files, interrupted=ended), folder, as_json)
+    finish(Outcome(climbs_tables(result), summary, files, interrupted=ended), folder, options.as_json)
 
 
 @command

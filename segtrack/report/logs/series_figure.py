@@ -105,7 +105,7 @@ def _draw(axes: Axes, panel: _Panel, phases: Sequence[Phase]) -> None:
         axes.axvspan(phase.begin, phase.end, color=SHADE, alpha=shade, linewidth=0)
     for name, signal in panel.lines.items():
         colour, style, width = _STYLES[name]
-        times, low, high = thinned(signal)
+        times, low, high = envelope(signal)
         if signal.std is not None:
             margin = _STDS * signal.std
             band = panel.scale * (low - margin), panel.scale * (high + margin)
@@ -118,7 +118,7 @@ def _draw(axes: Axes, panel: _Panel, phases: Sequence[Phase]) -> None:
     axes.grid(alpha=0.25)
 
 
-def thinned(signal: Signal) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def envelope(signal: Signal) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Times, and the least and greatest values about each of them, as many as can be seen.
 
     Returns:

@@ -15,7 +15,7 @@ from segtrack.rendering import look_of
 from segtrack.scoring import Result, Trial, TrialEvent, TrialObserver
 from segtrack.scoring.result import shown_confidence
 from segtrack.station.protocol import Flag, StateMessage
-from segtrack.station.scene import contact_loads, course_json, ground_json
+from segtrack.station.scene import course_json, ground_json, read_contact_forces
 from segtrack.station.simulation.exchange import (
     RecordingReport,
     Report,
@@ -221,7 +221,7 @@ class StationDrive:
         session = self.session
         judge = self._judge
         trial, clock = (judge.flags, judge.trial.clock) if judge is not None else (Flag(0), 0.0)
-        loads = contact_loads(session) if contacts else np.empty((0, 6))
+        loads = read_contact_forces(session) if contacts else np.empty((0, 6))
         return StateMessage(
             scene=self.scene,
             frame=self._frame,

@@ -1,0 +1,407 @@
+"""Mistakes of users on the command line: one clear error for each option, and nothing left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from command_line import CLIMB, KNOWN
+from typer.testing import CliRunner
+
+import segtrack
+from segtrack.cli.app import app
+from segtrack.courses import bundled_courses
+from segtrack.engine.track_models import track_model_names
+from segtrack.files import picture_suffixes
+
+ALL_MODELS = ", ".join(track_model_names())
+REPRODUCE = (
+    "okada-table-2",
+    "speed",
+    "okada-table-4",
+    "turning",
+    "maxxii",
+    "segments-vs-chain",
+    "films",
+    "log-round-trip",
+    "log-speed",
+    "calibration",
+)
+LOG = ["log.csv", "--mapping", "log.yaml"]
+REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
+WRITES_A_FOLDER = [
+    CLIMB,
+    ["train", "StepClimb"],
+    ["evaluate", "StepClimb"],
+    ["benchmark", "Drive"],
+    ["urdf", "packbot"],
+    *(["reproduce", name] for name in REPRODUCE),
+    *REPLAYS,
+    *(["log", name, "log.csv"] for name in ("inspect", "map")),
+    *(["log", name] for name in ("climbs", "turns")),
+    ["log", "fit", "maxxii"],
+]
+READS_A_VEHICLE = [
+    ["climb"],
+    ["validate"],
+    ["urdf"],
+    ["draw"],
+    ["train", "StepClimb", "--vehicle"],
+    ["evaluate", "StepClimb", "--vehicle"],
+    ["benchmark", "Drive", "--vehicle"],
+    ["reproduce", "turning", "--vehicle"],
+]
+CHOOSES_A_TRACK_MODEL = [
+    CLIMB,
+    ["evaluate", "StepClimb"],
+    ["reproduce", "okada-table-4"],
+    ["reproduce", "turning"],
+    ["reproduce", "maxxii"],
+    *REPLAYS,
+    ["log", "climbs"],
+    ["log", "turns"],
+]
+CHOOSES_A_PRESET = [CLIMB, ["evaluate", "StepClimb"], ["reproduce", "okada-table-4"]]
+CHOOSES_AN_ENGINE = [
+    *CHOOSES_A_PRESET,
+    ["train", "StepClimb"],
+    ["benchmark", "Drive"],
+    ["reproduce", "turning"],
+    *REPLAYS,
+    ["log", "climbs"],
+]
+FILMS = [*CLIMB, "--record", "film.gif"]
+COUNTS = [
+    (["train", "StepClimb"], "--steps"),
+    (["train", "StepClimb"], "--workers"),
+    (["evaluate", "StepClimb"], "--episodes"),
+    (["benchmark", "Drive"], "--steps"),
+    (["benchmark", "Drive"], "--rounds"),
+    (["reproduce", "okada-table-2"], "--rounds"),
+    (["reproduce", "speed"], "--rounds"),
+    (["reproduce", "maxxii"], "--rows"),
+    (["reproduce", "films"], "--rounds"),
+    (["reproduce", "log-round-trip"], "--seeds"),
+    *((call, "--jobs") for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"], ["log", "fit", "maxxii"])),
+    (["reproduce", "calibration"], "--jobs"),
+]
+SEEDS = [
+    (["train", "StepClimb"], "--seed"),
+    (["evaluate", "StepClimb"], "--seed"),
+    (["reproduce", "calibration"], "--seed"),
+]
+TEXT_FOR_A_NUMBER = [
+    (["courses", "draw", "gaps"], "--setting"),
+    *((CLIMB, option) for option in ("--step", "--speed", "--friction", "--flippers", "--rear-flippers")),
+    (["train", "StepClimb"], "--hardest"),
+    *((call, "--setting") for call in REPLAYS),
+    (["reproduce", "log-speed"], "--minutes"),
+]
+PICTURES = ", ".join(picture_suffixes())
+
+
+def wrong_paths() -> Iterator[tuple[list[str], str]]:
+    for call in WRITES_A_FOLDER:
+        for path, reason in (
+            ("bad.yaml", "bad.yaml is a file, not a folder"),
+            ("bad.yaml/in", "bad.yaml is a file, not a folder"),
+            ("/proc/here", "No such file or directory"),
+            ("x" * 300, "File name too long"),
+        ):
+            yield [*call, "--out", path], f"cannot write to {path}: {reason}"
+    for call, option, name, suffixes in (
+        (["draw", "quince"], "--out", "x.png", PICTURES),
+        (["courses", "draw", "gaps"], "--out", "x.png", PICTURES),
+        (CLIMB, "--record", "x.gif", ".mp4, .gif"),
+    ):
+        yield [*call, option, "folder"], "cannot write to folder: is a folder, not a file"
+        yield [*call, option, f"folder/{name}"], f"cannot write to folder/{name}: is a folder, not a file"
+        yield [*call, option, "x.bmp"], f"{option} must be a file of {suffixes}, got 'x.bmp'"
+        long = "x" * 300 + Path(name).suffix
+        yield [*call, option, long], f"cannot write to {long}: File name too long"
+        yield [*call, option, "x"], f"{option} must be a file of {suffixes}, got 'x'"
+        yield (
+            [*call, option, f"bad.yaml/{name}"],
+            "cannot write to bad.yaml: bad.yaml is a file, not a folder",
+        )
+        yield [*call, option, f"/proc/here/{name}"], "cannot write to /proc/here: No such file or directory"
+    for call in READS_A_VEHICLE:
+        yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
+        yield [*call, "folder"], "cannot read folder: is a folder, not a vehicle file"
+        yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
+        yield (
+            [*call, "bad.yaml"],
+            "bad.yaml:1: is not YAML: column 12: expected ',' or ']', but got '<stream end>'",
+        )
+    for call in (["courses", "validate"], ["courses", "draw"]):
+        yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
+        yield [*call, "folder"], "cannot read folder: is a folder, not a course file"
+        yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
+    for name in ("inspect", "map"):
+        yield ["log", name, "no.csv"], "cannot read no.csv: No such file or directory"
+        yield ["log", name, "folder"], "folder: is a folder without .db3 or .mcap: no ROS 2 bag"
+        yield ["log", name, "empty.yaml"], "empty.yaml: is empty"
+    for name in ("map", "compare", "report", "turns"):
+        mapping = ["log", name, "log.csv", "--mapping"]
+        yield [*mapping, "no.yaml"], "cannot read no.yaml: No such file or directory"
+        yield (
+            [*mapping, "bad.yaml"],
+            "bad.yaml:1: is not YAML: column 12: expected ',' or ']', but got '<stream end>'",
+        )
+    yield ["log", "climbs", "no.csv"], "cannot read no.csv: No such file or directory"
+    yield ["log", "fit", "no.yaml"], "cannot read no.yaml: no such file"
+    policy = ["evaluate", "StepClimb", "--policy"]
+    yield [*policy, "no.npz"], "cannot read policy no.npz: No such file or directory"
+    yield [*policy, "folder/"], "cannot read policy folder: Is a directory"
+    yield [*policy, "bad.yaml"], "cannot read policy bad.yaml: not a file of the format 'segtrack policy 1'"
+    for folder in ("folder", "nowhere"):
+        file = f"{folder}/settings.json"
+        reason = f"cannot read training settings {file}: No such file or directory"
+        yield ["train", "StepClimb", "--resume", "--out", folder], reason
+
+
+def wrong_names() -> Iterator[tuple[list[str], str]]:
+    for call in READS_A_VEHICLE:
+        for name in ("qince", ""):
+            yield [*call, name], f"no vehicle {name!r}; there are: {KNOWN}"
+    courses = ", ".join(bundled_courses())
+    for call in (["courses", "validate"], ["courses", "draw"]):
+        yield [*call, "gap"], f"no course 'gap'; there are: {courses}"
+    for call in CHOOSES_A_TRACK_MODEL:
+        yield [*call, "--track-model", "legs"], f"no track model 'legs'; there are: {ALL_MODELS}"
+    bullet = ", ".join(track_model_names("pybullet"))
+    yield ["urdf", "packbot", "--track-model", "legs"], f"no track model 'legs'; there are: {bullet}"
+    for call in [*CHOOSES_A_TRACK_MODEL, ["urdf", "packbot"]]:
+        for name in ("wheels", "wheels:x", "wheels:1"):
+            expected = f"track model wheels:N must be at least 2 wheels, got {name!r}"
+            yield [*call, "--track-model", name], expected
+    for call in CHOOSES_AN_ENGINE:
+        yield [*call, "--engine", "steam"], "no engine 'steam'; there are: pybullet, native"
+    for call in CHOOSES_A_PRESET:
+        yield [*call, "--preset", "slow"], "no solver preset 'slow'; there are: exact, fast, coarse"
+    for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"]):
+        yield [*call, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {KNOWN}"
+    for call in REPLAYS:
+        yield [*call, "--terrain", "gap"], f"no terrain 'gap'; there are: {courses}"
+    yield [*REPLAYS[0], "--align", "up"], "no alignment 'up'; there are: event, start, se3, none"
+    for option in ("--logged", "--fitted"):
+        native = ", ".join(track_model_names("native"))
+        yield ["reproduce", "calibration", option, "legs"], f"no track model 'legs'; there are: {native}"
+    for call in (["train"], ["evaluate"], ["benchmark"]):
+        tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
+        yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
+    for call in (FILMS, ["reproduce", "films"]):
+        yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
+    clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"
+    yield ["evaluate", "StepClimb", "--policy", "clever"], clever
+    yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
+    huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]
+    yield huge, "no map size 'huge'; there are: full, small"
+    yield [*CLIMB, "--flippers", "30"], "no front flipper of 'packbot'; there are: none"
+
+
+def wrong_pairs() -> Iterator[tuple[list[str], str]]:
+    raised = ["courses", "draw", "figure-8", "--setting", "1"]
+    yield raised, "setting of course figure-8 must be left out: it has none, got 1.0"
+    yield ["courses", "draw", "gaps", "--setting", "nan"], "setting must be a finite number, got nan"
+    native = [*CLIMB, "--engine", "native", "--track-model", "segments"]
+    yield native, "engine for track model 'segments' must be pybullet, got 'native'"
+    for call in (*REPLAYS, ["log", "climbs"]):
+        uncertain = "--uncertain friction must be greater than 0, got -1.0"
+        yield [*call, "--uncertain", "friction=-1"], uncertain
+    yield [*REPLAYS[1], "--changed", ""], "--changed must be what was changed, in words, got ''"
+    own = "--mapping must be given with a table of your own, got none"
+    yield ["log", "turns", "log.csv"], own
+    compliant = [*CLIMB, "--track-model", "compliant"]
+    size = "frame-size [pixels] must be width x height, as 640x360, got '640'"
+    yield [*compliant, "--record", "film.gif", "--frame-size", "640"], size
+    unfilmed = "--record must be given with --view, --frame-rate or --frame-size, got none"
+    for option, value in (("--view", "top"), ("--frame-rate", "20"), ("--frame-size", "640x360")):
+        yield [*CLIMB, option, value], unfilmed
+    yield [*compliant, "--gui"], "engine for a window must be pybullet, got 'native'"
+    table = ["reproduce", "okada-table-4", "--engine", "native", "--track-model", "plates"]
+    yield table, "engine for track model 'plates' must be pybullet, got 'native'"
+
+
+def wrong_numbers() -> Iterator[tuple[list[str], str]]:
+    climb = ["climb", "quince"]
+    for text, got in (("nan", "nan"), ("inf", "inf"), ("-1", "-1.0"), ("0", "0.0")):
+        finite = f"must be a finite number, got {got}"
+        is_finite = text in ("-1", "0")
+        step = f"Step.height must be a positive finite number [m], got {got}"
+        if text in ("-1", "0"):  # The others are outside the option's own bound.
+            yield [*climb, "--step", text], step
+        positive = f"must be greater than 0, got {got}"
+        yield [*climb, "--speed", text], f"speed [m/s] {positive if is_finite else finite}"
+        speeds = ["reproduce", "turning", "--speeds"]
+        yield [*speeds, text], f"belt speed [m/s] {positive if is_finite else finite}"
+        yield [*speeds, "1e308"], "belt speed [m/s] must be at most 100, got 1e+308"
+        yield [*speeds, f"0.1,{text}"], f"belt speed [m/s] {positive if is_finite else finite}"
+        between = f"must be from 0.02 to 0.6, got {got}"
+        for call, what in (
+            (["train", "StepClimb", "--hardest"], "hardest [m]"),
+            (["evaluate", "StepClimb", "--levels"], "height [m]"),
+        ):
+            yield [*call, text], f"{what} {between if is_finite else finite}"
+        frame_rate = f"must be above 0, up to 1000, got {got}" if is_finite else finite
+        yield [*FILMS, "--frame-rate", text], f"frame rate [1/s] {frame_rate}"
+        if text != "0":
+            friction = "must be at least 0, got -1.0" if is_finite else finite
+            yield [*climb, "--friction", text], f"friction {friction}"
+        if not is_finite:
+            yield [*climb, "--flippers", text], f"angle of the front flippers [rad] {finite}"
+            yield [*climb, "--rear-flippers", text], f"angle of the rear flippers [rad] {finite}"
+    for call in (["reproduce", "turning", "--speeds"], ["evaluate", "StepClimb", "--levels"]):
+        for text in ("much", "", "0.1,", "0,1;0,2"):
+            yield [*call, text], f"{call[-1]} must be numbers with commas between them, got {text!r}"
+    for text in ("big", "64", "-1x64", "nanxnan"):
+        pixels = f"frame-size [pixels] must be width x height, as 640x360, got {text!r}"
+        yield [*FILMS, "--frame-size", text], pixels
+    even = "size of a picture [pixels] must be two even numbers from 64 to 4096, got '0x0'"
+    yield [*FILMS, "--frame-size", "0x0"], even
+    yield ["reproduce", "maxxii", "--rows", "271"], "rows must be 1 to 270, got 271"
+    for call in (["train", "StepClimb", "--set"], ["evaluate", "StepClimb", "--set"]):
+        for text, expected in (
+            ("friction", "--set must be NAME=VALUE, got 'friction'"),
+            ("friction=[", "--set friction must be a number, a word, or a range [LOW, HIGH], got '['"),
+            ("friction=nan", "friction must be a finite number, got nan"),
+            ("friction=-1", "friction must be from 0 to 2, got -1.0"),
+            ("friction=red", "friction must be a finite number, got 'red'"),
+            ("friction=", "friction must be a finite number, got None"),
+            ("friction=[1, 0]", "friction must be a range (low, high) with low <= high, got (1, 0)"),
+            ("friction=[0, 1, 2]", "friction must be a number or a range (low, high), got (0, 1, 2)"),
+        ):
+            yield [*call, text], expected
+
+
+def options_refused() -> Iterator[tuple[list[str], str]]:
+    """What the command line itself refuses, by the option that it names."""
+    for call, option in COUNTS:
+        for text in ("-1", "0", "nan", "much", "1.5"):
+            yield [*call, option, text], option
+    for call, option in SEEDS:
+        for text in ("-1", "nan", "much"):
+            yield [*call, option, text], option
+    for text in ("1e308", "100.1", "inf", "nan"):
+        yield ["climb", "quince", "--step", text], "--step"
+        yield ["reproduce", "log-speed", "--minutes", text.replace("100.1", "1441")], "--minutes"
+    for call, option in TEXT_FOR_A_NUMBER:
+        for text in ("much", "0,1", ""):
+            yield [*call, option, text], option
+
+
+def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
+    """Mistakes of commands that need an extra, said once it is installed."""
+    courses = f"no course 'gap'; there are: {', '.join(bundled_courses())}"
+    drive, station = ["drive", "quince"], ["station", "--no-browser", "--folder", "bad.yaml/in"]
+    yield [*drive, "--course", "gap"], courses
+    yield [*drive, "--setting", "nan"], "setting must be a finite number, got nan"
+    yield [*drive, "--engine", "ode"], "no engine 'ode'; there are: pybullet, native"
+    models = "segments, smooth, wheels:N, plates, compliant, surface, chain"
+    yield [*drive, "--track-model", "rails"], f"no track model 'rails'; there are: {models}"
+    for text, problem in (("nan", "a finite number, got nan"), ("0", "greater than 0, got 0.0")):
+        yield [*drive, "--seconds", text], f"--seconds [s] must be {problem}"
+    yield [*station, "--measure", "1"], "--measure [s] must be at least 3, got 1.0"
+    yield [*station, "--port", "70000"], "--port must be from 0, below 65536, got 70000"
+    origin = "--origin must be like http://robots.example:8080, got 'x'"
+    yield ["station", "--no-browser", "--folder", ".", "--port", "0", "--origin", "x"], origin
+    unknown = "cannot listen on 256.1.1.1, port 8080: Name or service not known"
+    yield [*station, "--host", "256.1.1.1"], unknown
+    folder = "cannot write to /proc/here/recordings: No such file or directory"
+    yield ["station", "--no-browser", "--port", "0", "--folder", "/proc/here"], folder
+    known = ", ".join(segtrack.bundled_vehicles())
+    beginning = ["station", "--no-browser", "--folder", ".", "--port", "0"]
+    yield [*beginning, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {known}"
+    yield [*beginning, "--course", "gap"], courses
+
+
+def wrong_replays() -> Iterator[tuple[list[str], str]]:
+    """What is wrong with a replay whatever is recorded."""
+    for option, text, expected in (
+        ("--film", "x.avi", "--film must be a file of .mp4, .gif, got 'x.avi'"),
+        ("--csv", "x.bmp", "--csv must be a file of .csv, got 'x.bmp'"),
+        ("--frame-size", "big", "frame-size [pixels] must be width x height, as 640x360, got 'big'"),
+        *(
+            (name, "25", "--film must be given with --view, --frame-rate or --frame-size, got none")
+            for name in ("--view", "--frame-rate")
+        ),
+    ):
+        yield ["replay", "x.mcap", option, text], expected
+
+
+MISTAKES = [*wrong_paths(), *wrong_names(), *wrong_pairs(), *wrong_numbers(), *wrong_replays()]
+IN_EXTRAS = list(wrong_in_extras())
+OPTIONS = list(options_refused())
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder with what a call must leave as it is."""
+    (tmp_path / "bad.yaml").write_text("body: [1, 2")
+    (tmp_path / "empty.yaml").write_text("")
+    (tmp_path / "log.csv").write_text("t,l,r\n0.0,0.1,0.1\n0.1,0.1,0.1\n")
+    (tmp_path / "log.yaml").write_text(
+        "vehicle: quince\nterrain: okada-step\nquantities: {belt_speed: {left: l, right: r, unit: m/s}}\n"
+    )
+    for name in ("x.png", "x.gif"):
+        (tmp_path / "folder" / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    yield
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+EXTRAS = {("log", "report"): "jinja2", ("log", "fit"): "cmaes", ("reproduce", "calibration"): "cmaes"}
+"""What commands need before they look at anything else."""
+
+
+def refused(call: list[str]) -> str:
+    """What a call that a user got wrong says."""
+    is_bag = call[0] == "log" and call[-1] == "folder"
+    if (package := "rosbags" if is_bag else EXTRAS.get(tuple(call[:2]))) is not None:
+        pytest.importorskip(package, reason="of an extra")
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 2
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.stdout == ""
+    return done.stderr
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("call, message", MISTAKES, ids=[" ".join(call) for call, _ in MISTAKES])
+def test_users_mistake_gets_one_clear_error_and_leaves_nothing(call: list[str], message: str) -> None:
+    assert refused(call) == f"segtrack: {message}\n"
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("call, message", IN_EXTRAS, ids=[" ".join(call) for call, _ in IN_EXTRAS])
+def test_users_mistake_gets_one_clear_error_with_the_extra(call: list[str], message: str) -> None:
+    pytest.importorskip("pygame" if call[0] == "drive" else "nicegui", reason="of an extra")
+    assert refused(call) == f"segtrack: {message}\n"
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("call, option", OPTIONS, ids=[" ".join(call) for call, _ in OPTIONS])
+def test_what_is_no_such_number_is_refused_with_its_option(call: list[str], option: str) -> None:
+    said = refused(call)
+    assert f"Invalid value for '{option}'" in said and "Traceback" not in said
+
+
+def options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each option of each command that takes a value."""
+    for name, inner in group.commands.items():
+        if hasattr(inner, "commands"):
+            yield from options(inner, (*path, name))
+            continue
+        for parameter in inner.params:
+            if parameter.param_type_name == "option" and not parameter.is_flag:
+                yield (*path, name), parameter.opts[0]
+
+
+@pytest.mark.parametrize("path, option", list(options(typer.main.get_command(app))), ids=str)
+def test_every_option_that_takes_a_value_is_in_the_table(path: tuple[str, ...], option: str) -> None:
+    calls = [call for call, _ in [*MISTAKES, *IN_EXTRAS, *OPTIONS]]
+    assert any(tuple(call[: len(path)]) == path and option in call for call in calls)

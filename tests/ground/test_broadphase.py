@@ -1,0 +1,139 @@
+"""Solids and edges near a part, where the ground's pieces lie, and what contacts remember."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from segtrack import terrain
+from segtrack.ground.broadphase import (
+    MAX_EDGES,
+    NONE,
+    allocate_contact_history,
+    box_in_world,
+    find_edge_slot,
+    find_slot,
+    forget_contacts,
+    forget_lost_edges,
+    greatest_sinkage,
+    list_candidates,
+)
+from segtrack.ground.pack import RIGID, pack_ground
+from segtrack.terrain.soil import find_soil
+
+pytestmark = pytest.mark.usefixtures("kernels_run_as")
+RNG = np.random.default_rng(0)
+SAND = find_soil("LETE sand")
+
+
+# What is near
+
+
+def test_a_turned_box_is_bounded_by_its_corners():
+    for turn in Rotation.random(5, random_state=1):
+        box = np.array([0.1, -0.2, 0.3, 0.4, 0.5, 0.6])
+        signs = np.array(list(itertools.product((-1, 1), repeat=3)))
+        corners = turn.apply(box[:3] + signs * box[3:])
+        low, high = box_in_world(turn.as_matrix(), box)
+        np.testing.assert_allclose([low, high], [corners.min(axis=0), corners.max(axis=0)], atol=1e-12)
+
+
+BLOCKS = terrain.Boxes(
+    boxes=tuple(
+        terrain.GroundBox(x=0.5 * i, y=0.25 * k, length=0.5, width=0.25, height=0.1 + 0.125 * k)
+        for i in range(3)
+        for k in range(3)
+    )
+)
+
+
+@pytest.mark.parametrize("room", [0, 2, 200])
+def test_candidates_are_the_solids_and_rigid_edges_whose_bounds_a_box_meets(room):
+    """Touching counts; those for which there is no room are counted, and not listed."""
+    grid = terrain.Heightfield(heights=np.zeros((3, 3)), spacing=0.5, center=(0.5, 0.0))
+    ground = pack_ground([BLOCKS, terrain.Ramp(slope=0.3, length=1.0, distance=0.2, soil=SAND), grid])
+    corners = [((0.25, 0.125, 0.0), (0.75, 0.375, 0.1)), ((9.0, 9.0, 9.0), (9.5, 9.5, 9.5))]
+    corners += [
+        (tuple(low), tuple(low + 0.3)) for low in RNG.uniform((-0.6, -0.4, -0.4), (1.2, 0.7, 0.4), (40, 3))
+    ]
+    for low, high in corners:
+        solids, edges = np.full(room + 1, -7), np.full(room + 1, -7)
+        counts = list_candidates(ground, low, high, solids[:room], edges[:room])
+        met = (ground.bounds[:, :3] <= high) & (ground.bounds[:, 3:] >= low)
+        expected = np.flatnonzero(met.all(axis=1))
+        ends = ground.edges.reshape(-1, 2, 3)
+        meets = ((ends.min(axis=1) <= high) & (ends.max(axis=1) >= low)).all(axis=1)
+        owners = np.repeat(np.arange(len(ground.planes)), np.diff(ground.edge_starts))
+        meets &= np.isin(owners, expected[expected < len(ground.planes)]) & (
+            ground.solid_soils[owners] == RIGID
+        )
+        assert counts == (len(expected), meets.sum())
+        for found, wanted in ((solids, expected), (edges, np.flatnonzero(meets))):
+            listed = min(room, len(wanted))
+            np.testing.assert_array_equal(found[:listed], wanted[:listed])
+            assert (found[listed:] == -7).all()
+
+
+# Memory
+
+
+def test_a_contact_keeps_its_slot_and_a_new_one_takes_a_free_one():
+    ids = np.array([7, NONE, 9, 4, NONE, 7])
+    assert find_slot(ids, 1, 5, 4) == 3
+    assert find_slot(ids, 1, 5, 7) in (1, 4)
+    assert find_slot(ids, 2, 4, 7) == NONE
+    assert find_slot(ids, 0, 1, 7) == 0
+
+
+def test_edges_are_remembered_until_they_are_lost():
+    history = allocate_contact_history(points=1, parts=2)
+    history.edge_shear_displacements[:] = 1.0
+    slots = {edge: find_edge_slot(history, MAX_EDGES, MAX_EDGES, edge) for edge in range(10, 10 + MAX_EDGES)}
+    assert sorted(slots.values()) == list(range(MAX_EDGES, 2 * MAX_EDGES))
+    assert find_edge_slot(history, MAX_EDGES, MAX_EDGES, 99) == NONE
+    assert (history.edge_ids[:MAX_EDGES] == NONE).all()
+    assert (history.edge_shear_displacements[MAX_EDGES:] == 0.0).all()
+    assert (history.edge_shear_displacements[:MAX_EDGES] == 1.0).all()
+    history.edge_shear_displacements[slots[11]] = 2.0
+    assert find_edge_slot(history, MAX_EDGES, MAX_EDGES, 11) == slots[11]
+    assert (history.edge_shear_displacements[slots[11]] == 2.0).all()
+    forget_lost_edges(history, MAX_EDGES, MAX_EDGES, 1 << (slots[11] - MAX_EDGES))
+    assert history.edge_ids[slots[11]] == 11
+    assert np.count_nonzero(history.edge_ids != NONE) == 1
+
+
+def test_points_are_forgotten_with_their_part_and_remember_their_greatest_sinkage():
+    history = allocate_contact_history(points=4, parts=1, vehicles=(2,))
+    assert [a.shape for a in history] == [(2, 12), (2, 12, 3), (2, 12), (2, 4), (2, 4, 2, 3)]
+    history = allocate_contact_history(points=4, parts=1)
+    history.sinkages[:] = np.arange(12) / 100
+    history.solid_ids[[3, 4, 9]] = 5
+    assert [greatest_sinkage(history, point) for point in range(4)] == [0.0, 0.04, 0.0, 0.09]
+    kept = history.copy()
+    forget_contacts(history, first_point=1, points=2)
+    assert np.flatnonzero(history.solid_ids != NONE).tolist() == [9]
+    assert np.flatnonzero(kept.solid_ids != NONE).tolist() == [3, 4, 9]
+
+
+# The ground, laid out
+
+
+def test_grids_and_solids_lie_where_they_are_described():
+    heights = [RNG.normal(size=(3, 4)), RNG.normal(size=(2, 5))]
+    fields = [
+        terrain.Heightfield(heights=h, spacing=c, center=p, friction=f)
+        for h, c, p, f in zip(heights, (0.5, 0.2), ((1.0, -2.0), (0.3, 0.4)), (0.9, 0.7), strict=True)
+    ]
+    ground = pack_ground([fields[0], BLOCKS, fields[1], terrain.Plane(friction=0.4)])
+    assert ground.grid_starts.tolist() == [0, 12]
+    assert ground.grid_shapes.tolist() == [[3, 4], [2, 5]]
+    np.testing.assert_allclose(ground.heights, np.concatenate([h.ravel() for h in heights]))
+    np.testing.assert_allclose(ground.grid_origins, [(0.5, -2.75), (0.2, 0.0)], atol=1e-12)
+    np.testing.assert_allclose(ground.bounds[-2], (0.5, -2.75, -math.inf, 1.5, -1.25, heights[0].max()))
+    np.testing.assert_allclose(ground.bounds[-1, 3:], (0.4, 0.8, heights[1].max()))
+    assert ground.friction[-3:].tolist() == [0.4, 0.9, 0.7]
+    assert len(ground.edge_friction) == len(ground.edges) == ground.edge_starts[-1]
+    assert (ground.point_soils == RIGID).all() and ground.soils.shape == (0, 11)
+    assert len(pack_ground([]).planes) == 0

@@ -1,0 +1,175 @@
+"""Dynamics of the native engine against d'Alembert's principle and conservation laws."""
+
+import math
+
+import numpy as np
+import pytest
+from native_vehicles import ROBOTS
+from scenes import GRAVITY
+from scipy.spatial.transform import Rotation
+
+import segtrack
+from segtrack import terrain
+from segtrack.native.dynamics import FREE, gather_inertia, solve_velocities
+from segtrack.native.kinematics import move, move_links, write
+
+
+def random_motion(model, rng):
+    """Give a vehicle any pose and motion; gently enough for one explicit step."""
+    state = model.state
+    state.orientation[0] = Rotation.random(random_state=rng).as_quat()
+    state.velocity[0], state.angular_velocity[0] = rng.normal(size=(2, 3))
+    state.joint_angles[0] = rng.uniform(-1, 1, state.joint_angles.shape[1])
+    state.joint_speeds[0] = rng.normal(size=state.joint_speeds.shape[1])
+    state.speeds[0] = rng.normal(size=state.speeds.shape[1])
+
+
+def kinematics(model, q):
+    """Rotations, centres and track axles of all links, by scipy, at q = (position, rotation vector, angles).
+
+    The position is that of the root's centre of mass; the rotation vector turns the present attitude.
+    """
+    tree, state = model.arrays.tree, model.state
+    root = Rotation.from_rotvec(q[3:6]) * Rotation.from_quat(state.orientation[0])
+    rotations, centers = [root], [q[:3]]
+    for j, angle in enumerate(q[6:]):
+        pivot = q[:3] + root.apply(tree.joint_origins[j] - tree.centers[0])
+        turn = (
+            root
+            * Rotation.from_matrix(tree.joint_rotations[j])
+            * Rotation.from_rotvec(angle * tree.joint_axes[j])
+        )
+        rotations.append(turn)
+        centers.append(pivot + turn.apply(tree.centers[j + 1]))
+    axles = [
+        (rotations[link] * Rotation.from_matrix(turn)).apply((0, 1, 0))
+        for link, turn in zip(tree.belt_links, tree.belt_rotations, strict=True)
+    ]
+    return rotations, np.array(centers), np.array(axles)
+
+
+def momenta(model):
+    """Jacobians and momenta of every link by differences of `kinematics`, and of every belt.
+
+    Returns:
+        Of velocities and of spins by root and joints (n, links, 3) each; momentum and angular
+        momentum, belts' included, of each link (links, 3); momentum of each belt along its travel; and
+        the size of what gyroscopes do.
+    """
+    tree, state, h = model.arrays.tree, model.state, 1e-6
+    q = np.concatenate([state.position[0], np.zeros(3), state.joint_angles[0]])
+    u = np.concatenate([state.velocity[0], state.angular_velocity[0], state.joint_speeds[0]])
+    rotations, _, axles = kinematics(model, q)
+    ahead = [kinematics(model, q + d) for d in h * np.eye(len(q))]
+    back = [kinematics(model, q - d) for d in h * np.eye(len(q))]
+    linear = np.array([(a[1] - b[1]) / (2 * h) for a, b in zip(ahead, back, strict=True)])
+    turning = np.array(
+        [
+            [(a * b.inv()).as_rotvec() / (2 * h) for a, b in zip(fore[0], aft[0], strict=True)]
+            for fore, aft in zip(ahead, back, strict=True)
+        ]
+    )
+    velocities, spins = np.tensordot(u, linear, 1), np.tensordot(u, turning, 1)
+    angular, own = np.zeros((len(rotations), 3)), tree.belt_masses * state.speeds[0]
+    for link, rotation in enumerate(rotations):
+        turn = rotation.as_matrix()
+        angular[link] = turn @ tree.inertias[link] @ turn.T @ spins[link]
+        for t in np.flatnonzero(tree.belt_links == link):
+            angular[link] += tree.spin_momenta[t] * state.speeds[0, t] * axles[t]
+            own[t] += tree.spin_momenta[t] * axles[t] @ spins[link]
+    gyroscopic = np.abs(np.cross(spins, angular)).sum()
+    return linear, turning, tree.masses[:, None] * velocities, angular, own, gyroscopic
+
+
+@pytest.mark.parametrize("name", ["quince", "packbot", "example_rover"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_free_step_obeys_dalemberts_principle(name, seed):
+    """Changes of the links' momenta do no work in any motion that root, joints and belts allow."""
+    world = segtrack.World(engine="native", gravity=0.0)
+    model, rng = world.add_vehicle(name, position=(0, 0, 5)).model, np.random.default_rng(seed)
+    random_motion(model, rng)
+    skew = rng.uniform(-1.0, 1.0, (3, 3))
+    model.arrays.tree.inertias[0] += 0.01 * np.trace(model.arrays.tree.inertias[0]) * (skew + skew.T)
+    tree, work, step = model.arrays.tree, model._work, 1e-5
+    weak = tree._replace(max_torques=np.zeros(len(tree.max_torques)))  # Servos that do nothing.
+    linear, turning, before, angular_before, own_before, gyroscopic = momenta(model)
+    move_links(weak, model._view, work)
+    for link in range(len(tree.masses)):
+        write(work.forces, link, (0.0, 0.0, 0.0))
+        write(work.torques, link, (0.0, 0.0, 0.0))
+    work.pulls[:] = work.grips[:] = work.drive_forces[:] = work.following[:] = 0.0
+    gather_inertia(weak, model._view, work, (0.0, 0.0, 0.0), step)
+    solve_velocities(weak, model._view, work, step, 1.0)
+    assert (work.modes == FREE).all()
+    move(weak, model._view, work, step, 1.0)
+    _, _, after, angular_after, own_after, _ = momenta(model)
+    force, torque = (after - before) / step, (angular_after - angular_before) / step
+    parts = np.einsum("nli,li->nl", linear, force), np.einsum("nli,li->nl", turning, torque)
+    scale = max(np.abs(parts).sum(axis=0).max(), gyroscopic)
+    assert scale > 0.1
+    np.testing.assert_allclose((parts[0] + parts[1]).sum(axis=1), 0.0, atol=1e-3 * scale)
+    np.testing.assert_allclose(own_after, own_before, atol=1e-3 * step * scale)
+
+
+def conserved(model):
+    """Momentum of the vehicle (3,), and angular momentum about its centre of mass (3,)."""
+    bodies = model.bodies()
+    tree, work = model.arrays.tree, model._work
+    mass = bodies.masses.sum()
+    center, velocity = bodies.masses @ bodies.positions / mass, bodies.masses @ bodies.velocities / mass
+    angular = np.zeros(3)
+    for link in range(len(bodies.masses)):
+        r = work.rotations[link]
+        angular += r @ tree.inertias[link] @ r.T @ work.angular_velocities[link]
+        arm = bodies.positions[link] - center
+        angular += bodies.masses[link] * np.cross(arm, bodies.velocities[link] - velocity)
+    for t, stored in enumerate(tree.spin_momenta):
+        angular += stored * model.state.speeds[0, t] * work.belt_rotations[t][:, 1]
+    return mass * velocity, angular
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_free_fall_with_driven_and_reversed_belts(name):
+    """The centre of mass falls at g, and angular momentum stays within a thousandth of the belts'."""
+    world = segtrack.World(engine="native")
+    robot = world.add_vehicle(name, position=(0, 0, 50))
+    model = robot.model
+    model.state.angular_velocity[0] = (0.3, -0.4, 0.5)
+    speed = min(track.spec.drive.top_speed for track in robot.tracks.values())
+    momentum, angular = conserved(model)
+    world.run(0.2)
+    for command in (speed, -speed, 0.5 * speed):
+        robot.set_belt_speed(command, -command)
+        robot.set_flippers(**{flipper: math.copysign(0.5, command) for flipper in robot.flippers})
+        world.run(0.3)
+    after, turned = conserved(model)
+    fallen = np.array([0, 0, -robot.mass * GRAVITY * 1.1])
+    np.testing.assert_allclose(after - momentum, fallen, atol=1e-5 * np.abs(fallen).max())
+    of_belts = float(np.abs(model.arrays.tree.spin_momenta).sum() * speed)
+    assert np.linalg.norm(turned - angular) < 1e-3 * max(of_belts, np.linalg.norm(angular))
+
+
+def energy(robot):
+    bodies = robot.model.bodies()
+    return bodies.kinetic_energy + GRAVITY * float(bodies.masses @ bodies.positions[:, 2])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("seed", range(2))
+def test_contacts_never_create_energy(name, seed):
+    """Thrown onto a step with held belts, tumbling: what it has is never more than it was thrown with."""
+    rng = np.random.default_rng(seed)
+    world = segtrack.World(engine="native")
+    size = 10.0 if name == "bulldozer" else 1.0
+    world.add_terrain(terrain.Step(height=0.1 * size, distance=0.0))
+    robot = world.add_vehicle(name, position=(0.0, 0.0, 0.5 * size))
+    state = robot.model.state
+    state.orientation[0] = Rotation.from_euler("xyz", rng.uniform(-0.6, 0.6, 3)).as_quat()
+    state.velocity[0], state.angular_velocity[0] = rng.normal(0, 0.5, (2, 3))
+    begin, highest = energy(robot), -math.inf
+    for _ in range(100):
+        world.run(0.01)
+        highest = max(highest, energy(robot))
+    spread = robot.mass * GRAVITY * 0.1 * size
+    assert highest <= begin + 1e-3 * spread
+    assert energy(robot) < begin - 0.5 * spread  # And it did fall.

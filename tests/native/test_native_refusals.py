@@ -1,0 +1,150 @@
+"""What the native engine refuses, and where it stops a run."""
+
+import math
+
+import numpy as np
+import pytest
+from native_vehicles import ROBOTS, plane
+from scenes import vary
+
+import segtrack
+from segtrack import terrain
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.native.tree import VehicleState
+
+
+def soft_world():
+    world = segtrack.World(engine="native")
+    world.add_terrain(terrain.Plane(soil=terrain.find_soil("dry sand")))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda: segtrack.World(engine="bullet"),
+            UnknownNameError,
+            "no engine 'bullet'; there are: pybullet, native",
+        ),
+        (
+            lambda: segtrack.World("coarse", engine="native"),
+            UnknownNameError,
+            "no preset of the engine native 'coarse'; there are: exact, fast",
+        ),
+        (
+            lambda: segtrack.World(engine="native", gui=True),
+            InvalidValueError,
+            "engine for a window must be pybullet, got 'native'",
+        ),
+        (
+            lambda: segtrack.World(engine="native", time_step=0.0),
+            InvalidValueError,
+            "time_step [s] must be positive, got 0.0",
+        ),
+        (
+            lambda: segtrack.World(engine="native", time_step=0.02).add_vehicle("quince"),
+            InvalidValueError,
+            "time_step [s] must be at most 0.00227 for the contact stiffness of quince, got 0.02",
+        ),
+        (
+            lambda: plane()[1].set_belt_speed(math.nan, 0.0),
+            InvalidValueError,
+            "left belt speed [m/s] must be a finite number, got nan",
+        ),
+        (
+            lambda: plane()[1].tracks["left"].read_chain(),
+            NotReadyError,
+            "cannot read the chain of left: only the track model 'chain' has one",
+        ),
+        (
+            lambda: plane(track_model="segments"),
+            InvalidValueError,
+            "engine for track model 'segments' must be pybullet, got 'native'",
+        ),
+        (
+            lambda: soft_world().add_vehicle("packbot", track_model="surface"),
+            InvalidValueError,
+            "ground of track model 'surface' must be rigid, got soil, which remembers where it was pressed",
+        ),
+        (
+            lambda: plane(track_model="surface")[0].add_terrain(soft_world().terrains[0]),
+            InvalidValueError,
+            "ground of track model 'surface' must be rigid, got soil, which remembers where it was pressed",
+        ),
+        (
+            lambda: plane()[1].before_step(),
+            NotReadyError,
+            "cannot prepare quince for a step: its engine steps by itself",
+        ),
+    ],
+)
+def test_bad_input_gets_one_clear_error(make, error, message):
+    with pytest.raises(error) as raised:
+        make()
+    assert str(raised.value) == message
+
+
+def test_stiff_contacts_ask_for_short_steps():
+    stiff = vary("packbot", contact={"stiffness": 1e8, "damping": 10.0})
+    with pytest.raises(InvalidValueError) as error:
+        plane(stiff)
+    assert str(error.value) == (
+        "time_step [s] must be at most 7.07e-05 for the contact stiffness of packbot, got 0.001"
+    )
+    world, robot = plane(stiff, time_step=7.07e-5, settled=False)
+    world.run(0.2)
+    assert np.isfinite(robot.state.position).all()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize(
+    "name", [*VehicleState._fields[:4], "joint_speeds", "joint_angles", "speeds", "travels"]
+)
+@pytest.mark.parametrize("component", [0, -1])
+def test_a_single_component_that_is_not_finite_stops_the_run(name, component, bad):
+    world, robot = plane(settled=False)
+    getattr(robot.model.state, name)[0, component] = bad
+    with pytest.raises(DivergedError) as error:
+        world.run(0.1)
+    assert str(error.value).startswith("simulation diverged: quince at t = ")
+    assert str(error.value).endswith("its state is not finite")
+
+
+@pytest.mark.parametrize("name", ["position", "orientation", "travels", "speeds"])
+def test_a_fixed_body_that_is_not_finite_stops_the_run(name):
+    world, robot = plane("conveyor", settled=False)
+    getattr(robot.model.state, name)[0, 0] = math.nan
+    with pytest.raises(DivergedError):
+        world.run(0.1)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("track_model", ["compliant", "surface"])
+def test_the_longest_step_that_is_allowed_is_stable(name, track_model):
+    """At it a vehicle turns, stops, and stands still, on its tracks as on its back."""
+    with pytest.raises(InvalidValueError) as error:
+        plane(name, track_model=track_model, time_step=0.1)
+    longest = float(str(error.value).split("at most ")[1].split()[0])
+    for upside_down in (False, True):
+        world, robot = plane(name, track_model=track_model, time_step=longest, settled=False)
+        if upside_down:
+            height = robot.bounds()[1][2] + 0.001
+            robot.reset_base_pose((0.0, 0.0, height), (1.0, 0.0, 0.0, 0.0))
+        world.run(0.5)
+        robot.set_belt_speed(-0.2, 0.2)
+        world.run(0.5)
+        robot.set_belt_speed(0.0, 0.0)
+        world.run(3.0)
+        assert np.linalg.norm(robot.state.velocity) < 1e-4
+        assert np.linalg.norm(robot.state.angular_velocity) < 1e-3
+
+
+def test_a_vehicle_that_is_absurdly_fast_stops_the_run():
+    world, robot = plane(settled=False)
+    robot.model.state.velocity[0] = (0.0, 0.0, 150.0)
+    with pytest.raises(DivergedError) as error:
+        world.run(0.1)
+    assert str(error.value).startswith(
+        "simulation diverged: quince at t = 0.0010 s: a part of it is faster than 100 m/s, up to 1"
+    )
