@@ -7,6 +7,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 CHECKOUT = Path(__file__).parent.parent
 FILES = [
     path.relative_to(CHECKOUT)
@@ -158,6 +160,7 @@ assert not changed, changed
 """
 
 
+@pytest.mark.slow
 def test_imports_write_and_delete_nothing_and_install_no_finder(tmp_path):
     """In a home with files that look like old caches: they stay, and nothing joins them."""
     home, cache, work = (tmp_path / name for name in ("home", "kernels", "work"))

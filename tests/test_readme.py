@@ -51,6 +51,7 @@ def example(heading: str, language: str = "python") -> str:
     )
 
 
+@pytest.mark.slow
 def test_climb_runs_without_pybullet(tmp_path: Path) -> None:
     """It is on top of the step, and its left grousers carry part of the weight."""
     code = example("A climb, in Python")

@@ -17,7 +17,10 @@ SLOPE = 20.0
 
 
 @pytest.mark.parametrize("vehicle", ["packbot", "quince"])
-@pytest.mark.parametrize("time_step", [0.001, 0.002, 0.004])
+@pytest.mark.parametrize(
+    "time_step",
+    [pytest.param(0.001, marks=pytest.mark.slow), pytest.param(0.002, marks=pytest.mark.slow), 0.004],
+)
 def test_distance_driven_is_belt_travel_on_flat_ground(vehicle: str, time_step: float) -> None:
     world, robot = on_plane(vehicle, time_step=time_step)
     with world:
@@ -219,7 +222,7 @@ def test_held_belts_slide_at_the_friction_angle(offset_deg: float, slides: bool)
         assert slides or moved < 5e-4
 
 
-@pytest.mark.parametrize(("left", "right"), [(-0.3, 0.3), (0.1, 0.3)])
+@pytest.mark.parametrize(("left", "right"), [(-0.3, 0.3), pytest.param(0.1, 0.3, marks=pytest.mark.slow)])
 def test_turning_is_mirror_symmetric(left: float, right: float) -> None:
     turned = []
     for speeds in ((left, right), (right, left)):
@@ -237,6 +240,7 @@ def test_turning_is_mirror_symmetric(left: float, right: float) -> None:
     assert y_mirrored == pytest.approx(-y, abs=0.02)
 
 
+@pytest.mark.slow
 def test_flippers_reach_their_command_at_their_speed_and_hold() -> None:
     world, robot = on_plane("quince")
     with world:

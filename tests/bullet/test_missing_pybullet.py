@@ -69,12 +69,14 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 
+@pytest.mark.slow
 def test_the_native_engine_is_the_default(without: Any) -> None:
     answer, _ = without
     assert answer["world"] == answer["environment"] == answer["chosen"] == ["native", "compliant"]
     assert answer["training"] == "native"
 
 
+@pytest.mark.slow
 def test_whatever_asks_for_pybullet_is_told_what_to_install(without: Any) -> None:
     answer, errors = without
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"

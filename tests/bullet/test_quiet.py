@@ -16,11 +16,8 @@ PROGRAM = str(Path(sys.executable).with_name("segtrack"))
 CLIMB = ("climb", "packbot", "--step", "0.02", "--speed", "0.3", "--preset", "fast", "--json")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("vehicles", "--json"), pytest.param(CLIMB, marks=pytest.mark.slow)],
-    ids=lambda words: words[0],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [("vehicles", "--json"), CLIMB], ids=lambda words: words[0])
 def test_a_command_prints_one_json_object_and_nothing_else(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -49,6 +46,7 @@ def test_only_greetings_are_left_out(capfd: pytest.CaptureFixture[str]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_program_without_standard_error_opens_a_world() -> None:
     program = "import os; os.close(2); import segtrack; segtrack.World().close(); print('open')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -38,7 +38,11 @@ def test_a_tracks_own_chain_goes_before_its_vehicles(tmp_path) -> None:
     assert found["left"].chain.shoe.mass == pytest.approx(2.0 / 42)
 
 
-CHAINED = [name for name in bundled_vehicles() if name != "lugged_wheel"]
+CHAINED = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name not in ("packbot", "maxxii")))
+    for name in bundled_vehicles()
+    if name != "lugged_wheel"
+]
 
 
 @pytest.mark.parametrize("vehicle", CHAINED)

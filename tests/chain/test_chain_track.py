@@ -130,7 +130,7 @@ def bolted(z: float, friction: float = FRICTION) -> tuple[segtrack.World, Robot]
     return world, world.add_vehicle(description, track_model="chain", position=(0, 0, z))
 
 
-@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("direction", [1, pytest.param(-1, marks=pytest.mark.slow)])
 def test_after_a_round_of_the_chain_the_same_shoes_are_on_the_sprocket(direction: int) -> None:
     """Shoes over teeth turns of the sprocket, of which each moves the chain by its teeth times the pitch.
 

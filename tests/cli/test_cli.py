@@ -53,6 +53,7 @@ def test_climb_writes_its_results_and_one_json_object(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["film.gif", "here"]
 
 
+@pytest.mark.slow
 def test_a_failed_climb_is_a_result_and_goes_to_the_default_folder(tmp_path: Path) -> None:
     done = run("climb", "packbot", "--step", "0.5", "--speed", "2.6", "--preset", "fast", folder=tmp_path)
     assert done.exit_code == 0, done.stderr
@@ -62,6 +63,7 @@ def test_a_failed_climb_is_a_result_and_goes_to_the_default_folder(tmp_path: Pat
     assert summary["outcome"] in done.stdout
 
 
+@pytest.mark.slow
 def test_speed_above_the_drives_limit_is_clipped(tmp_path: Path) -> None:
     done = run(
         "climb", "packbot", "--step", "0.01", "--speed", "99", "--preset", "fast", "--json", folder=tmp_path
@@ -94,6 +96,7 @@ main()
 """Ctrl-C half a simulated second after the start, however fast the machine is."""
 
 
+@pytest.mark.slow
 def test_interrupted_climb_keeps_its_trajectory(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED_CLIMB],
@@ -111,12 +114,14 @@ def test_interrupted_climb_keeps_its_trajectory(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "here" / "summary.json").read_text())["outcome"] == "interrupted"
 
 
+@pytest.mark.slow
 def test_an_error_of_the_process_is_one_line_of_its_standard_error(tmp_path: Path) -> None:
     done = run_process("climb", "qince", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"segtrack: no vehicle 'qince'; there are: {KNOWN}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["0", "1", "19"])
 def test_a_terminal_without_columns_is_not_believed(columns: str, tmp_path: Path) -> None:
     command = [PROGRAM, "climb", "qince"]
@@ -206,7 +211,13 @@ def test_urdf_prints_what_is_loaded_and_writes_its_meshes(tmp_path: Path) -> Non
     assert {path.name for path in (tmp_path / "files").iterdir()} == {"quince.urdf", *expected.meshes}
 
 
-@pytest.mark.parametrize("vehicle", segtrack.bundled_vehicles())
+@pytest.mark.parametrize(
+    "vehicle",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name != "packbot"))
+        for name in segtrack.bundled_vehicles()
+    ],
+)
 def test_every_vehicle_is_valid_and_is_drawn(vehicle: str, tmp_path: Path) -> None:
     assert run("validate", vehicle, folder=tmp_path).stderr.startswith(f"{vehicle}: valid, ")
     assert run("draw", vehicle, "--out", "it.png", folder=tmp_path).exit_code == 0

@@ -56,8 +56,10 @@ def run(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     [
         ("```python\nx = 1\n```\n```python\nassert x == 1\n```\n", 0, ""),
         ("```python\nx = 1\n```\n```python\nassert x == 2\n```\n", 1, 'page.md", line 5'),
-        ("```\nsegtrack vehicles\n```\n", 0, ""),
-        ("```sh\nsegtrack validate qince\n```\n", 1, "no vehicle 'qince'"),
+        pytest.param("```\nsegtrack vehicles\n```\n", 0, "", marks=pytest.mark.slow),
+        pytest.param(
+            "```sh\nsegtrack validate qince\n```\n", 1, "no vehicle 'qince'", marks=pytest.mark.slow
+        ),
         ("```sh\npip install . && segtrack validate qince\n```\n", 1, "no vehicle 'qince'"),
         ("<!-- ci: needs: not_a_package -->\n```python\n1 / 0\n```\n", NEEDED, "needs not_a_package"),
         ("<!-- ci: short: / 0 => / 1 -->\n```python\n1 / 0\n```\n", 0, ""),

@@ -96,6 +96,7 @@ def test_a_list_of_pictures_holds_what_single_ones_show():
     assert not np.array_equal(pictures[0], pictures[2])
 
 
+@pytest.mark.slow
 def test_a_fresh_process_makes_one_with_only_gymnasium_imported():
     code = (
         "import gymnasium\n"

@@ -86,6 +86,7 @@ STEPS = [(IDS[0], 100), *(pytest.param(name, 100, marks=pytest.mark.slow) for na
 LONG = [pytest.param(name, 500, marks=pytest.mark.slow) for name in IDS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, steps", [*STEPS, *LONG])
 def test_two_seeded_environments_are_equal_to_the_bit_in_two_processes(elsewhere, name, steps):
     other = elsewhere.submit(roll_anew, name, VARIED, steps, 11)
@@ -163,6 +164,7 @@ def test_each_seed_has_rough_terrain_of_its_own(kind):
         assert 0.0 <= heights.min() and 0.02 < heights.max() <= 0.1 + 1e-12
 
 
+@pytest.mark.slow
 def test_an_autoreset_goes_on_as_a_reset_without_a_seed():
     """Against single environments that are reset by hand where a vector environment does it by itself."""
     makers = [partial(make_brief, "segtrack/StepClimb-v0", 25, **VARIED, height=(0.1, 0.3))] * 2
@@ -213,13 +215,8 @@ def vector_roll(mode, autoreset):
         several.close()
 
 
-@pytest.mark.parametrize(
-    "autoreset",
-    [
-        AutoresetMode.NEXT_STEP,
-        *(pytest.param(AutoresetMode(mode), marks=pytest.mark.slow) for mode in ("SameStep", "Disabled")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("autoreset", list(AutoresetMode))
 def test_workers_say_what_a_single_process_says(autoreset):
     record, ends = vector_roll("async", autoreset)
     assert ends == 4

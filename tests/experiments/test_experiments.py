@@ -162,6 +162,7 @@ def double(value: float) -> float:
     return 2 * value
 
 
+@pytest.mark.slow
 def test_parallel_work_keeps_its_order_and_passes_errors_on() -> None:
     done = []
     assert run_parallel(double, [3.0, 1.0, 2.0], workers=2, on_done=lambda: done.append(1)) == [6.0, 2.0, 4.0]

@@ -207,6 +207,7 @@ def test_importing_kernels_touches_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["--help", "vehicles"])
 def test_commands_run_where_no_home_can_be_written(tmp_path, command):
     """Root can write anywhere, so the home is a file."""

@@ -74,6 +74,7 @@ def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     assert header.startswith("time [s],") and "pitch [rad]" in header
 
 
+@pytest.mark.slow
 def test_several_logs_are_repeats_of_one_trial(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     result = invoke(folder, folder / "0.csv", folder / "1.csv", "--no-numerics")

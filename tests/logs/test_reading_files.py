@@ -70,7 +70,7 @@ def test_a_matlab_file_gives_vectors_matrices_and_structs(tmp_path):
     )
 
 
-@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("compressed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_of_a_matlab_file_that_is_cut_all_whole_variables_are_read(compressed, tmp_path):
     path = write_mat(tmp_path / "log.mat", compressed)
     data, whole = path.read_bytes(), read_log(path)
@@ -98,6 +98,7 @@ def test_of_a_matlab_file_that_is_cut_all_whole_variables_are_read(compressed, t
     assert sorted(counts) == counts and counts[1] > 0
 
 
+@pytest.mark.slow
 def test_of_a_matlab_file_with_bytes_overwritten_other_variables_are_read(tmp_path):
     path = write_mat(tmp_path / "log.mat", True)
     data, whole = path.read_bytes(), read_log(path)
@@ -112,6 +113,7 @@ def test_of_a_matlab_file_with_bytes_overwritten_other_variables_are_read(tmp_pa
         assert log.damage or not tenth
 
 
+@pytest.mark.slow
 def test_a_variable_that_ends_the_process_of_scipy_takes_no_other_with_it(tmp_path, monkeypatch):
     """The process is ended at, or stays at, the second of the variables, as damaged lengths make scipy do."""
     path = write_mat(tmp_path / "log.mat", True)

@@ -48,6 +48,7 @@ def test_save_act_restore_act_is_equal_to_the_bit_over_thin_walls(name):
         assert robot.state == first
 
 
+@pytest.mark.slow
 def test_two_processes_are_equal_to_the_bit():
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
@@ -107,6 +108,7 @@ def test_many_boxes_under_one_grouser_are_all_felt():
     assert robot.state.position[2] > 0.1
 
 
+@pytest.mark.slow
 def test_the_native_engine_runs_where_pybullet_cannot_be_imported():
     program = (
         "import sys; sys.modules['pybullet'] = sys.modules['pybullet_utils'] = None\n"

@@ -256,6 +256,7 @@ def test_a_film_that_an_error_ends_keeps_its_frames(native, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_film_whose_process_is_killed_keeps_its_frames(tmp_path):
     program = (
         "import os, signal, segtrack; from segtrack.rendering import Film\n"
@@ -320,6 +321,7 @@ def test_links_of_a_urdf_are_drawn_where_their_joints_are():
     assert np.abs(after - before).max() > 0.03
 
 
+@pytest.mark.slow
 def test_what_a_film_costs_is_measured_beside_the_climb_without_one():
     climb = {"vehicle": "packbot", "step": 0.02, "speed": 1.0, "track_model": "compliant"}
     (cost,) = measure_films(rounds=1, climbs=(climb,))

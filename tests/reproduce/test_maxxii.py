@@ -109,6 +109,7 @@ def test_more_turns_than_there_are_cannot_be_driven(rows: int) -> None:
     assert str(caught.value) == f"rows must be 1 to 270, got {rows}"
 
 
+@pytest.mark.slow
 def test_compliant_belts_drive_as_uniform_pressure_whatever_the_turn() -> None:
     """A speed that both belts have in common only carries the vehicle along."""
     results = {

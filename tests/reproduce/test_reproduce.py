@@ -153,6 +153,7 @@ def test_without_pybullet_the_other_rows_run(arguments: list[str], tmp_path: Pat
     assert "compliant" in done.stdout
 
 
+@pytest.mark.slow
 def test_without_pybullet_a_track_model_that_is_asked_for_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WITHOUT_PYBULLET, "reproduce", "turning", "--track-model", "segments"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -97,6 +97,7 @@ def ratio(steered: Steered) -> float:
     return steered.over_expected
 
 
+@pytest.mark.slow
 def test_segments_turn_slower_than_friction_under_their_loads_but_symmetric() -> None:
     """Bullet biases friction towards the heavier direction, across the belt."""
     rig = Rig(load_vehicle("packbot"))
@@ -123,6 +124,7 @@ def test_a_chain_turns_nearly_as_its_loads_say() -> None:
     assert 0.9 < ratio(steered) < 1.01
 
 
+@pytest.mark.slow
 def test_an_arc_brakes_inside_drives_outside_and_bends_less() -> None:
     steered = drive_an_arc(Rig(load_vehicle("packbot")), radius=0.5)
     assert steered.belts == pytest.approx((0.2 * (1 - 0.445), 0.2 * (1 + 0.445)))
