@@ -1,6 +1,7 @@
 """A world's promises in the native engine: equal to the bit, many vehicles, every kind of terrain."""
 
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,9 @@ def test_save_act_restore_act_is_equal_to_the_bit_over_thin_walls(name):
 
 
 @pytest.mark.slow
-def test_two_processes_are_equal_to_the_bit():
+@pytest.mark.parametrize("setting", [{}, {"NUMBA_CPU_NAME": "generic"}], ids=["same", "any processor"])
+def test_two_processes_are_equal_to_the_bit(setting):
+    """Also with code for any processor: kernels of another machine round alike."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "sys.path.insert(0, sys.argv[2])\nfrom test_native_promises import scripted\nprint(repr(scripted()))"
@@ -61,6 +64,7 @@ def test_two_processes_are_equal_to_the_bit():
         text=True,
         check=True,
         timeout=300,
+        env={**os.environ, **setting},
     )
     assert said.stdout.strip() == repr(scripted())
 
