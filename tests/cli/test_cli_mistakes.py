@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import segtrack
 from segtrack.cli.app import app
 from segtrack.courses import bundled_courses
-from segtrack.engine.track_models import track_model_names
+from segtrack.engine.track_models import DEFAULT_ENGINE, track_model_names
 from segtrack.files import picture_suffixes
 
 ALL_MODELS = ", ".join(track_model_names())
@@ -181,7 +181,11 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for call in CHOOSES_AN_ENGINE:
         yield [*call, "--engine", "steam"], "no engine 'steam'; there are: pybullet, native"
     for call in CHOOSES_A_PRESET:
-        yield [*call, "--preset", "slow"], "no solver preset 'slow'; there are: exact, fast, coarse"
+        message = {
+            "pybullet": "no solver preset 'slow'; there are: exact, fast, coarse",
+            "native": "no preset of the engine native 'slow'; there are: exact, fast",
+        }
+        yield [*call, "--preset", "slow"], message[DEFAULT_ENGINE]
     for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"]):
         yield [*call, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {KNOWN}"
     for call in REPLAYS:
