@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from segtrack.chain.track import TrackChain
 from segtrack.chain.track_step import FAILURES, DriveArrays, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
+from segtrack.ground.functions import exponential
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
 from segtrack.ground.tuples import packed
@@ -133,7 +134,7 @@ def advance_tracks(
     for track_arrays in arrays:
         drift_parents(track_arrays.parents, -duration / 2)
     failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
-    velocity_decay = math.exp(-damping_rate * sub_step)
+    velocity_decay = exponential(-damping_rate * sub_step)
     run_tracks(packed(arrays), arrays[0], drives, failures, vehicle, net, sub_step, count, velocity_decay)
     wrenches = []
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from segtrack.chain.shoe_state import ChainArrays
 from segtrack.chain.shoes import Anchor, Chain, Constants, Joints, Vector
+from segtrack.ground.functions import arctangent, cosine_sine
 from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.vectors import add, arm, axis, cross, dot, row, write_rotation
 
@@ -89,7 +90,7 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
 
     The stop's torque acts along the gradient of the joint's angle; it pushes, and never pulls.
     """
-    cosine, sine = math.cos(constants.back_bend), math.sin(constants.back_bend)
+    cosine, sine = cosine_sine(constants.back_bend)
     for joint in range(len(joints.pins)):
         i, j = joints.pins[joint], joints.bushings[joint]
         arm_i = arm(frames.rotations, i, constants.pin_position)
@@ -134,7 +135,7 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
                     -(ahead * out_i[2] + down * along_i[2]) / size,
                 ),
             )
-            beyond = -math.atan2(down, ahead) - constants.back_bend
+            beyond = -arctangent(down, ahead) - constants.back_bend
             stop = max(
                 0.0, constants.stop_stiffness * beyond - constants.stop_damping * dot(relative, gradient)
             )

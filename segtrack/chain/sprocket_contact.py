@@ -15,6 +15,7 @@ from segtrack.chain.wheel_dynamics import (
     relative_velocity_at,
     wheel_kinematics,
 )
+from segtrack.ground.functions import arctangent, cosine_sine
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import arm, axis, dot, row
@@ -106,9 +107,9 @@ def _tooth_contact(
     distance = math.sqrt(x * x + z * z)
     if not 0 < distance < teeth.tip_radius + teeth.bushing_radius:
         return wrench
-    turned = math.atan2(x, z) - turn
+    turned = arctangent(x, z) - turn
     angle = turned - teeth.angular_pitch * math.floor(turned / teeth.angular_pitch + 0.5)
-    cosine, sine = math.cos(angle), math.sin(angle)
+    cosine, sine = cosine_sine(angle)
     a, b = distance * sine, distance * cosine - teeth.pitch_radius
     # Radial direction of the seat in the track frame: the bushing's direction turned back.
     over, aside = (z * cosine + x * sine) / distance, (x * cosine - z * sine) / distance

@@ -19,6 +19,7 @@ from segtrack.chain.track_step import TrackArrays
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CouplingImpulses, ParentFrames, Reaction
+from segtrack.ground.rounding import rounded
 from segtrack.ground.tread import pack_treads
 
 _MAX_JOINT_GAP = 0.25
@@ -70,15 +71,19 @@ class TrackChain:
         check_sub_step(self.max_sub_step, design.max_sub_step, f"chain.sub_step of {design.name}")
         chain, count = design.chain, len(parents.positions)
         self._frames, self._loads = allocate_work_arrays(chain)
-        self._treads = pack_treads(design.treads, design.kinds)
-        self._running_gear = design.running_gear.pack(chain.shoe, chain.count)
+        self._treads = rounded(pack_treads(design.treads, design.kinds))
+        self._running_gear = rounded(design.running_gear.pack(chain.shoe, chain.count))
+        self._constants = rounded(chain.constants)
         self._parents = ParentFrames(*(array.copy() for array in parents))
         self._reaction = Reaction(*np.zeros((2, count, 3)))
         self._coupling = CouplingImpulses(*np.zeros((3, count, 3)))
-        self.torque, self._earlier_travel, self._shoe_contact = 0.0, 0.0, design.shoe_contact
+        self.torque, self._earlier_travel = 0.0, 0.0
+        self._shoe_contact = rounded(design.shoe_contact)._replace(friction=design.shoe_contact.friction)
         self.state = state_along(chain, design.hinges)
+        for array in (self.state.positions, self.state.orientations):
+            array[:] = rounded(array)
         self.set_ground(pack_ground(()))
-        self.wheels.angles[design.running_gear.driven] = design.initial_sprocket_angle
+        self.wheels.angles[design.running_gear.driven] = rounded(design.initial_sprocket_angle)
         self._assembled = self.snapshot()
         self.assemble(parents)
 
@@ -130,9 +135,9 @@ class TrackChain:
         self.restore(self._assembled)
         self.state.time, self._earlier_travel = time, travel - self.travel
         chain, rotation = self._assembled.chain, parents.rotations[0]
-        self.state.positions[:] = chain.positions @ rotation.T + parents.positions[0]
+        self.state.positions[:] = rounded(chain.positions @ rotation.T + parents.positions[0])
         turned = Rotation.from_matrix(rotation) * Rotation.from_quat(chain.orientations)
-        self.state.orientations[:] = turned.as_quat()
+        self.state.orientations[:] = rounded(turned.as_quat())
         self.set_ground(self.ground)
 
     def store_assembled_state(self) -> None:
@@ -184,7 +189,7 @@ class TrackChain:
             joints=self.design.chain.joints,
             frames=self._frames,
             loads=self._loads,
-            constants=self.design.chain.constants,
+            constants=self._constants,
             parents=self._parents,
             reaction=self._reaction,
             running_gear=self._running_gear,

@@ -13,6 +13,7 @@ from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
 from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 
@@ -256,7 +257,7 @@ def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float
     if curvature == 0.0:
         return segment[1] + along * segment[4], segment[2] - along * segment[5], segment[4], segment[5], 0.0
     heading = segment[3] + along * curvature
-    cosine, sine = np.cos(heading), np.sin(heading)
+    cosine, sine = cosine_sine(heading)
     radius = 1 / curvature
     # From the arc's centre, start - radius * normal(start), along the normal at the heading.
     x = segment[1] + radius * (sine - segment[5])

@@ -16,8 +16,10 @@ from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
 from segtrack.ground.broadphase import allocate_contact_history as allocate_history
+from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
+from segtrack.ground.rounding import rounded
 
 _SOLIDS, _EDGES = 8, 16
 """Room for what is near one section, at first."""
@@ -53,12 +55,12 @@ class VehicleBelts:
     def __init__(self, designs: Sequence[BeltDesign], max_sub_step: float) -> None:
         """Begin at rest, on no ground."""
         self.designs, self.max_sub_step = tuple(designs), max_sub_step
-        self.arrays = pack_belts(self.designs)
+        self.arrays = rounded(pack_belts(self.designs))
         count = len(self.designs)
         self.motion = BeltMotion(**{name: np.zeros(count) for name in BeltMotion._fields})._replace(
             slack=np.zeros(1)
         )
-        self.motion.frictions[:] = self.arrays.laws[:, 0]
+        self.motion.frictions[:] = [design.law.friction for design in self.designs]
         self._points = self.arrays.points.shape[1]
         self._history = allocate_history(self._points * len(self.arrays.kinds), len(self.arrays.kinds))
         self._work = Beside(
@@ -116,7 +118,7 @@ class VehicleBelts:
                 self._report,
                 sub_step,
                 count,
-                math.exp(-damping_rate * sub_step),
+                exponential(-damping_rate * sub_step),
             )
             _, outcome, solids, edges = self._work.outcome.tolist()
             if outcome != CROWDED:

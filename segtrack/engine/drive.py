@@ -21,7 +21,7 @@ _ARRIVED = 1e-6
 holds its belt at no other command than 0."""
 
 
-def follow_command(reference: float, command: float, lag: float, step: float) -> float:
+def follow_command(reference: float, command: float, kept: float) -> float:
     """The commanded belt speed behind a drive's lag, at the end of the next step.
 
     A lag of first order, lag * d(reference)/dt = command - reference, solved exactly for a command that is
@@ -30,12 +30,9 @@ def follow_command(reference: float, command: float, lag: float, step: float) ->
     Args:
         reference: Reference at the end of the last step [m/s].
         command: Commanded belt speed [m/s].
-        lag: Time constant [s]; 0 for the command itself.
-        step: Duration of the step [s].
+        kept: Fraction exp(-step / lag) of what is missing that is left after the step [-]; 0 without a lag.
     """
-    if lag == 0.0:
-        return command
-    short = (reference - command) * math.exp(-step / lag)
+    short = (reference - command) * kept
     return command + short if abs(short) > _ARRIVED else command
 
 
@@ -160,7 +157,8 @@ class DriveController:
             True if either changed, so that the joint motor must be told.
         """
         before = (self.target, self.limit)
-        self.reference = follow_command(self.reference, self.command, self.spec.lag, step)
+        kept = math.exp(-step / self.spec.lag) if self.spec.lag > 0 else 0.0
+        self.reference = follow_command(self.reference, self.command, kept)
         self.target, self.limit, self.holding = next_target(
             self.reference, self.speed, self.force, self.limit, self.holding, *self._law
         )

@@ -22,6 +22,7 @@ import math
 from typing import NamedTuple
 
 from segtrack.errors import InvalidValueError, finite
+from segtrack.ground.functions import exponential, power
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.vectors import Vector, dot, without_share
 from segtrack.terrain.soil import SoilConstants
@@ -167,7 +168,9 @@ def soil_slope(soil: SoilConstants, side: float, sinkage: float, steepest: float
         steepest: Slope of rigid ground, that the curve's tangent is kept below [N/m^3].
     """
     modulus = soil.cohesive_modulus / side + soil.frictional_modulus
-    return min(modulus * sinkage ** (soil.sinkage_exponent - 1), steepest / max(1.0, soil.sinkage_exponent))
+    return min(
+        modulus * power(sinkage, soil.sinkage_exponent - 1), steepest / max(1.0, soil.sinkage_exponent)
+    )
 
 
 @compiled
@@ -241,5 +244,5 @@ def soil_shear(
         x, y, z = x / share, y / share, z / share
     k = strength / modulus
     c = weight * law.tangential_damping * math.sqrt(k / (weight * law.tangential_stiffness))
-    c += soil.slip_damping * area * (1 - math.exp(-speed / soil.slip_speed))
+    c += soil.slip_damping * area * (1 - exponential(-speed / soil.slip_speed))
     return (x, y, z), (-k * x - c * slip[0], -k * y - c * slip[1], -k * z - c * slip[2])

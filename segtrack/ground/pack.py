@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.ground.rounding import rounded
 from segtrack.ground.vectors import write_rotation
 from segtrack.terrain import Heightfield, Terrain
 from segtrack.terrain.soil import Soil, SoilConstants
@@ -51,7 +52,8 @@ def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
             return (_drawn_out(*_placed(ring, (0, 0, 2 * z), center, quaternion)),)
         case Cylinder(radius, length, center, quaternion):
             turns = 2 * np.pi * np.arange(SIDES) / SIDES
-            ring = np.stack([radius * np.cos(turns), turns * 0 - length / 2, radius * np.sin(turns)], axis=1)
+            cosines, sines = rounded(np.stack([np.cos(turns), np.sin(turns)]))
+            ring = np.stack([radius * cosines, turns * 0 - length / 2, radius * sines], axis=1)
             return (_drawn_out(*_placed(ring, (0, length, 0), center, quaternion)),)
         case Prism(outline, width):
             ring = np.array([(x, -width / 2, z) for x, z in outline])
@@ -117,7 +119,9 @@ def _placed(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     rotation = np.empty((3, 3))
     write_rotation(rotation, np.array(quaternion, dtype=float))
-    return ring @ rotation.T + center, rotation @ along
+    rotation = rounded(rotation)
+    turned, across = (np.sum(np.expand_dims(points, -2) * rotation, axis=-1) for points in (ring, along))
+    return turned + center, across
 
 
 def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> Polyhedron:

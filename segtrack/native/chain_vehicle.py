@@ -20,8 +20,10 @@ from segtrack.description.vehicle import MountedTrack
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.functions import power
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import ParentFrames
+from segtrack.ground.rounding import rounded
 from segtrack.ground.tuples import packed
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
@@ -76,8 +78,8 @@ class ChainVehicle(NativeVehicle):
         hull = hull_arrays(description, self._mass)
         reach = float(np.linalg.norm(hull.points - tree.centers[0], axis=1).max(initial=0.0))
         radii = np.array([design.pitch_radius for design in designs])
-        self.arrays = ChainVehicleArrays(tree, hull, drive_table(description), radii, reach)
-        super().__init__(description, track_model, tree, hull, reach, 0.0, 0, 0)
+        self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(description), radii, reach))
+        super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0)
         self._work.following[:] = 1.0
         self._designs = designs
         self.chains = tuple(
@@ -116,7 +118,7 @@ class ChainVehicle(NativeVehicle):
             time_step,
             sub_steps,
             count,
-            decay ** (1 / sub_steps),
+            power(decay, 1 / sub_steps),
         )
 
     def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.vehicle import NativeVehicle
@@ -128,7 +128,8 @@ class NativeEngine(Engine):
 
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:
         """Take a number of steps with all vehicles, see `Engine.advance`."""
-        decay, chunk = math.exp(-damping_rate * self.time_step), max(1, round(_CHUNK / self.time_step))
+        decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
+        chunk = max(1, round(_CHUNK / self.time_step))
         while steps > 0:
             count, now = min(steps, chunk), self._steps * self.time_step
             interrupt: KeyboardInterrupt | None = None

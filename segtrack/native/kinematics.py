@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.vectors import Vector, arm, axis, cross, dot, row, scaled, sum_of, write_rotation
 from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
@@ -42,7 +43,8 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
         axis_in_joint = row(tree.joint_axes, j)
         rotation = work.rotations[link]
         # The mount's rotation, and about the axis by the angle (Rodrigues).
-        sine, versine = math.sin(angle), 1 - math.cos(angle)
+        cosine, sine = cosine_sine(angle)
+        versine = 1 - cosine
         x, y, z = axis_in_joint
         mount = tree.joint_rotations[j]
         for i in range(3):

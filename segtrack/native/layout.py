@@ -16,6 +16,7 @@ from segtrack.description.frames import body_shapes
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.ground.contact_laws import contact_parameters
+from segtrack.ground.rounding import rounded
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
 from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
@@ -39,7 +40,7 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
     hull = hull_arrays(vehicle, float(tree.masses.sum()))
     reach = _reach(links, belts, hull)
     tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
-    return VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed)
+    return rounded(VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed))
 
 
 def tree_arrays(

@@ -26,6 +26,7 @@ from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candi
 from segtrack.engine.drive import follow_command as _follow_command
 from segtrack.engine.drive import next_target as _next_target
 from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.functions import exponential
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, add, axis, row
@@ -246,7 +247,8 @@ def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, s
 def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: float) -> tuple[float, float]:
     """Find the target speed [m/s] of belt `t` in a step [s], and its force limit [N]; noted in the state."""
     stall, top, line, locking, lag = drives[t]
-    state.references[t] = follow_command(state.references[t], state.commands[t], lag, step)
+    kept = exponential(-step / lag) if lag > 0.0 else 0.0
+    state.references[t] = follow_command(state.references[t], state.commands[t], kept)
     target, limit, holding = next_target(
         state.references[t],
         state.speeds[t],

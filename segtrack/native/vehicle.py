@@ -237,7 +237,7 @@ class NativeVehicle(VehicleModel):
         state.joint_speeds[:] = state.speeds[:] = state.references[:] = 0.0
         state.position[:] = 0.0
         self.place_links()
-        state.position[0] = position + self._work.rotations[0] @ self.tree.centers[0]
+        state.position[0] = position + np.sum(self._work.rotations[0] * self.tree.centers[0], axis=1)
         self.reset_belts()
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:

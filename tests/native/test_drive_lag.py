@@ -40,7 +40,7 @@ def test_steps_of_any_length_follow_the_exponential_exactly():
     for count in (1, 7, 200):
         reference = 0.0
         for _ in range(count):
-            reference = follow_command(reference, SPEED, LAG, 0.1 / count)
+            reference = follow_command(reference, SPEED, math.exp(-0.1 / count / LAG))
         assert reference == pytest.approx(SPEED * (1 - math.exp(-0.1 / LAG)), rel=1e-12)
 
 
@@ -59,7 +59,7 @@ def test_a_lagging_command_arrives():
 
 def test_a_drive_without_lag_aims_at_the_very_command():
     for command in (0.3, -0.3, 0.0, -0.0, 1e-12):
-        followed = follow_command(0.7, command, 0.0, 0.001)
+        followed = follow_command(0.7, command, 0.0)
         assert followed == command and math.copysign(1.0, followed) == math.copysign(1.0, command)
     assert all(track.spec.drive.lag == 0.0 for track in load_vehicle("quince").mounted_tracks())
 
