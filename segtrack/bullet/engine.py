@@ -161,6 +161,8 @@ class BulletEngine(Engine):
                 self._steps += 1
                 if self._steps % self._check_every == 0:
                     self._check_speeds()
+                    for vehicle in self._vehicles:
+                        vehicle.warn_of_loose_bodies()
             else:
                 self._check_speeds()
                 for vehicle in self._vehicles:

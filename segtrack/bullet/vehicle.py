@@ -21,6 +21,7 @@ from segtrack.bullet.frames import (
     scale_velocities,
 )
 from segtrack.bullet.loader import load
+from segtrack.bullet.loose_bodies import LooseBodyWatch
 from segtrack.bullet.model import BeltReading
 from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
@@ -82,6 +83,7 @@ class BulletVehicle(VehicleModel):
         self._belts = loaded.belt_group
         self._restored: list[BeltReading] | None = None
         self._force: tuple[Vector, Vector] | None = None
+        self._watch = LooseBodyWatch(client, self.body_ids, description.name)
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
         for track in self.tracks:
@@ -168,6 +170,8 @@ class BulletVehicle(VehicleModel):
             DisconnectedError: The client is gone.
         """
         self.check_speed()
+        if self._watch.is_due():
+            self.warn_of_loose_bodies()
         self.prepare_step()
 
     def prepare_step(self, damping_rate: float = 0.0) -> None:
@@ -224,6 +228,10 @@ class BulletVehicle(VehicleModel):
         fastest = max(map(abs, speeds))
         if fastest >= _MAX_SPEED:
             raise DivergedError(self.description.name, time, f"its speed is {fastest:.3g} m/s")
+
+    def warn_of_loose_bodies(self) -> None:
+        """Warn of loose bodies that have come near belts which PyBullet does not collide."""
+        self._watch.look(track.belt.points for track in self.tracks)
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let belts that find their contacts themselves stand on these terrains."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
@@ -72,6 +76,7 @@ class NativeEngine(Engine):
         self._terrains: tuple[Terrain, ...] = ()
         self._ground: Ground = pack_ground(())
         self._vehicles: list[NativeVehicle] = []
+        self._near: set[tuple[int, int]] = set()
         self._steps = 0
 
     @property
@@ -147,6 +152,26 @@ class NativeEngine(Engine):
                 raise interrupt
             self._steps += count if damping_rate == 0.0 else 0
             steps -= count
+            self._warn_of_near_vehicles()
+
+    def _warn_of_near_vehicles(self) -> None:
+        """Warn of vehicles whose boxes have come to overlap: there is no contact between them."""
+        if len(self._vehicles) < 2:
+            return
+        boxes = [np.array(vehicle.bounds()) for vehicle in self._vehicles]
+        near = {
+            (i, j)
+            for (i, one), (j, other) in combinations(enumerate(boxes), 2)
+            if np.all(one[0] <= other[1]) and np.all(other[0] <= one[1])
+        }
+        for pair in sorted(near - self._near):
+            logging.getLogger("segtrack").warning(
+                "segtrack: %s and %s come near each other at %.2f s and will pass through each other: "
+                "the native engine has no contact between vehicles",
+                *(f"vehicle {k + 1} ({self._vehicles[k].description.name})" for k in pair),
+                self.time,
+            )
+        self._near = near
 
     def save(self) -> NativeState:
         """Return everything that changes, commands included."""
