@@ -75,7 +75,7 @@ class _Codegen(JITCPUCodegen):
     of sums. It is no faster.
     """
 
-    _library_class = _Library
+    _library_class: type[JITCodeLibrary] = _Library
 
 
 class _InnerCodegen(_Codegen):

@@ -7,7 +7,7 @@ what kernels are given is.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,16 +22,17 @@ Value = TypeVar("Value")
 def rounded(value: Value) -> Value:
     """A number, an array or a tuple of them, its numbers that are no integers rounded to `BITS`."""
     given: Any = value
+    found: Any = value
     if isinstance(given, tuple):
         parts = map(rounded, given)
-        return type(given)(*parts) if hasattr(given, "_fields") else type(given)(parts)
-    if isinstance(given, float):
-        return _round(given, np.frexp(given)[1] - BITS).item()
-    if isinstance(given, np.ndarray) and given.dtype == np.float64 and given.size > 0:
+        found = type(given)(*parts) if hasattr(given, "_fields") else type(given)(parts)
+    elif isinstance(given, float):
+        found = _round(given, np.frexp(given)[1] - BITS).item()
+    elif isinstance(given, np.ndarray) and given.dtype == np.float64 and given.size > 0:
         sizes = np.where(np.isfinite(given), np.abs(given), 0.0)
         last = np.frexp(np.max(sizes, axis=0))[1] - BITS
-        return np.where(np.abs(given) < NOTHING, 0.0, _round(given, last))
-    return value
+        found = np.where(np.abs(given) < NOTHING, 0.0, _round(given, last))
+    return cast(Value, found)
 
 
 def _round(values: Any, exponents: Any) -> Any:

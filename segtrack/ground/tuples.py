@@ -65,13 +65,13 @@ def _read_item(typing: Any, rows: Any, row: Any, like: Any) -> Any:
     return like(rows, row, like), lower
 
 
-if config.DISABLE_JIT:  # type: ignore[attr-defined]
+def _item(items: Any, index: int, like: Any) -> Any:
+    return items[index]
 
-    def item(items: Any, index: int, like: Any) -> Any:
-        """Item of what `packed` returns, of the kind of `like`."""
-        return items[index]
-else:
-    write_item, item = intrinsic(_write_item), intrinsic(_read_item)
+
+write_item: Any = intrinsic(_write_item)
+item: Any = _item if config.DISABLE_JIT else intrinsic(_read_item)  # type: ignore[attr-defined]
+"""Item of what `packed` returns, by its index, of the kind of a third argument."""
 
 
 @entry
