@@ -267,6 +267,25 @@ def test_contacts_of_a_body_that_turns_move_as_a_rigid_body_does():
         np.testing.assert_allclose(own[:, 7:10], expected, atol=1e-12)
 
 
+def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
+    """Walls under a level belly, in its middle its edges alone; its frame is not at its centre of mass."""
+    packbot = load_vehicle("packbot")
+    body = packbot.body.model_copy(update={"size": (0.3, 0.2, 0.1), "center_of_mass": (0.05, -0.03, 0.02)})
+    for places in ((-0.06,), (-0.15, 0.07)):
+        walls = [terrain.GroundBox(x=x, y=0.02, length=0.01, width=0.05, height=0.3) for x in places]
+        with segtrack.World(engine="native", gravity=0.0, time_step=STEP) as world:
+            world.add_terrain(terrain.Boxes(boxes=tuple(walls)))
+            robot = world.add_vehicle(packbot.model_copy(update={"body": body}), position=(0.0, 0.0, 0.349))
+            model, state = robot.model, robot.model.state
+            state.velocity[0], state.angular_velocity[0] = (0.02, -0.01, -0.03), (0.05, -0.08, 0.04)
+            contacts = model.read_contacts()
+            assert len(contacts) > 0
+            forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
+            moments = np.cross(contacts[:, :3] - model.body_motion().center, forces)
+            np.testing.assert_allclose(model._work.forces[0], forces.sum(axis=0), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(model._work.torques[0], moments.sum(axis=0), rtol=1e-9, atol=1e-9)
+
+
 def test_flippers_meet_the_ground_as_if_it_were_looked_for_in_each_step():
     """To the bit, though the body, which is bolted down, does not move."""
     quince, angles = load_vehicle("quince"), []
