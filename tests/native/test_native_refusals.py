@@ -148,3 +148,14 @@ def test_a_vehicle_that_is_absurdly_fast_stops_the_run():
     assert str(error.value).startswith(
         "simulation diverged: quince at t = 0.0010 s: a part of it is faster than 100 m/s, up to 1"
     )
+
+
+def test_ground_that_was_refused_is_not_there_for_the_next_vehicle():
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        world.add_vehicle("packbot", track_model="surface")
+        with pytest.raises(InvalidValueError, match="rigid"):
+            world.add_terrain(terrain.Plane(soil=terrain.find_soil("LETE sand")))
+        other = world.add_vehicle("packbot", track_model="surface", position=(0.0, 2.0))
+        world.settle()
+        assert other.state.position[2] == pytest.approx(world.robots[0].state.position[2], abs=1e-6)
