@@ -348,3 +348,26 @@ def test_a_belly_is_as_stiff_wherever_the_root_of_its_urdf_lies(tmp_path, lift):
 
     assert law(box_urdf(tmp_path, lift)) == pytest.approx(law(box_urdf(tmp_path, -0.05)))
     assert math.isfinite(law(box_urdf(tmp_path, lift)).stiffness)
+
+
+def test_track_frames_of_chains_move_with_the_link_that_turns():
+    world = segtrack.World(engine="native", gravity=0.0)
+    robot = world.add_vehicle("packbot", track_model="chain", position=(0.0, 0.0, 1.0))
+    model, state = robot.model, robot.model.state
+    velocity, turning = np.array((0.2, -0.1, -0.3)), np.array((0.5, -0.8, 0.4))
+    state.velocity[0], state.angular_velocity[0] = velocity, turning
+    model.place_links()
+    for t, chain in enumerate(model.chains):
+        with uncompiled():
+            chain_step._place_parents(chain.arrays, model._work, int(model.tree.belt_links[t]), t)
+        parents = chain.arrays.parents
+        lever = model._work.belt_origins[t] - model.body_motion().center
+        moving = velocity + np.cross(turning, lever)
+        assert np.linalg.norm(moving - velocity) > 0.05
+        for own in range(len(parents.positions)):
+            np.testing.assert_allclose(parents.positions[own], model._work.belt_origins[t], atol=1e-15)
+            np.testing.assert_allclose(
+                parents.velocities[own], velocity + np.cross(turning, lever), atol=1e-12
+            )
+            np.testing.assert_allclose(parents.angular_velocities_world[own], turning, atol=1e-15)
+    world.close()
