@@ -116,6 +116,23 @@ def test_a_state_brings_back_friction_and_drive_of_its_tracks(engine: EngineName
 
 
 @pytest.mark.parametrize("engine", ["pybullet", "native"])
+def test_settling_between_two_drives_makes_a_new_start(engine: EngineName) -> None:
+    with segtrack.World("fast", engine=engine) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot")
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.4)
+        robot.set_belt_speed(0.0, 0.0)
+        world.settle()
+        start = robot.state.position[0]
+        assert start > 0.05
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.4)
+        world.reset()
+        assert robot.state.position[0] == start
+
+
+@pytest.mark.parametrize("engine", ["pybullet", "native"])
 def test_a_state_is_restored_to_the_bit_from_where_there_is_no_ground_near(engine: EngineName) -> None:
     """What was found near a vehicle high up is not what is near it where it comes back to."""
     with segtrack.World("fast", engine=engine) as world:
@@ -244,10 +261,11 @@ def test_building_and_closing_worlds_keeps_memory() -> None:
     assert psutil.Process().memory_info().rss - before < 20e6
 
 
-def test_diverged_robot_stops_the_world_with_its_name() -> None:
+@pytest.mark.parametrize("velocity", [(0, 0, 2000), (-2000, 0, 10), (0, -2000, 10)])
+def test_diverged_robot_stops_the_world_with_its_name(velocity: tuple[float, float, float]) -> None:
     world, robot = on_plane("packbot")
     with world:
-        world.client.resetBaseVelocity(robot.model.body_id, [0, 0, 2000])
+        world.client.resetBaseVelocity(robot.model.body_id, velocity)
         with pytest.raises(
             DivergedError, match=r"simulation diverged: packbot at t = 0\.3\d* s: its speed is"
         ):
