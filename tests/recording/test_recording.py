@@ -104,6 +104,20 @@ def test_a_recording_holds_the_drive_to_the_bit(drive, recording):
     assert recording.began <= recording.ended
 
 
+def test_the_same_command_again_after_a_restart_is_recorded_again(tmp_path):
+    command = Command(0.3, 0.25, STILL)
+    with DriveSession(DriveSetup()) as session:
+        session.record(tmp_path / "drive.mcap")
+        session.apply(command)
+        session.advance(5)
+        session.restart()
+        session.apply(command)
+        session.advance(5)
+    recording = Recording.open(tmp_path / "drive.mcap")
+    assert recording.inputs == (RecordedInput(0, command), RecordedInput(5, None), RecordedInput(5, command))
+    assert check(recording).difference is None
+
+
 def test_rosbags_reads_a_recording_and_finds_what_moves(drive, recording):
     from rosbags.highlevel import AnyReader
 
