@@ -152,12 +152,11 @@ class NativeEngine(Engine):
                 raise interrupt
             self._steps += count if damping_rate == 0.0 else 0
             steps -= count
-            self._warn_of_near_vehicles()
+            if len(self._vehicles) > 1:
+                self._warn_of_near_vehicles()
 
     def _warn_of_near_vehicles(self) -> None:
         """Warn of vehicles whose boxes have come to overlap: there is no contact between them."""
-        if len(self._vehicles) < 2:
-            return
         boxes = [np.array(vehicle.bounds()) for vehicle in self._vehicles]
         near = {
             (i, j)
