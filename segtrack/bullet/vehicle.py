@@ -231,7 +231,7 @@ class BulletVehicle(VehicleModel):
 
     def warn_of_loose_bodies(self) -> None:
         """Warn of loose bodies that have come near belts which PyBullet does not collide."""
-        self._watch.look(track.belt.points for track in self.tracks)
+        self._watch.look(lambda: (points for t in self.tracks if len(points := t.belt.points) > 0))
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let belts that find their contacts themselves stand on these terrains."""
