@@ -38,8 +38,8 @@ class LooseBodyWatch:
         """Warn of loose bodies that have come near belts since the last look.
 
         Args:
-            belts: Points of each belt that PyBullet does not collide, in the world (n, 3) [m], when called: only
-                where a loose body is near the vehicle, since that takes a millisecond.
+            belts: Points of each belt that PyBullet does not collide, in the world (n, 3) [m], when called;
+                which it is only where a loose body is near the vehicle, since that takes a millisecond.
         """
         client = self._client
         if self._reach is None:
