@@ -115,16 +115,8 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
         link = 0 if track.flipper is None else 1 + flippers.index(track.flipper)
         links.append(link)
         frames.append(placed.frame if track.flipper is None else track.spec.mount.frame)
-        spec, frame = track.spec, frames[-1]
-        reflected = uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass)
-        own = masses[link]
-        left = own - reflected.transformed(frame.rotation, frame.origin)
-        inertia = own.inertia * left.mass / own.mass
-        masses[link] = MassProperties.of(left.mass, left.first_moment / left.mass, inertia)
-    for link, frame, placed in zip(links, frames, place_tracks(vehicle, {}), strict=True):
-        spec = placed.mounted.spec
-        belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
-        masses[link] = masses[link] + belt.transformed(frame.rotation, frame.origin)
+        belt = uniform_belt(track.spec.belt_path, track.spec.width, track.spec.belt.mass)
+        masses[link] = masses[link] + belt.transformed(frames[-1].rotation, frames[-1].origin)
     return Links(tuple(masses), pivots, tuple(links), tuple(frames))
 
 
