@@ -79,7 +79,7 @@ class ChainVehicle(NativeVehicle):
         reach = float(np.linalg.norm(hull.points - tree.centers[0], axis=1).max(initial=0.0))
         radii = np.array([design.pitch_radius for design in designs])
         self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(description), radii, reach))
-        super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0)
+        super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0, 0)
         self._designs = designs
         self.chains = tuple(
             TrackChain(design, self._parent_frames(t), track.spec.chain.sub_step)

@@ -109,6 +109,7 @@ def add_hull_contacts(
     report: NDArray[np.float64],
     group: int,
     gravity: Vector,
+    ahead: float,
     step: float,
 ) -> None:
     """Add what the ground does to the hull in a step to the loads, and advance its contacts to now.
@@ -125,6 +126,7 @@ def add_hull_contacts(
         report: Filled with contacts; may have no rows.
         group: Group by which the report names the hull.
         gravity: Gravity in the world [m/s^2].
+        ahead: Distance that no point moves further than in the step [m].
         step: Duration [s]; with zero contacts are found as they are.
     """
     count = candidates.solid_counts[part]
@@ -137,7 +139,6 @@ def add_hull_contacts(
     for p in range(len(hull.points)):
         point = sum_of(origin, arm(work.rotations, 0, row(hull.points, p)))
         lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
-        here = sum_of(velocity, cross(spin, lever))
         force, added, acts, along, push, depth, pressure = point_load(
             ground,
             law,
@@ -147,16 +148,20 @@ def add_hull_contacts(
             count,
             NONE,
             point,
-            here,
+            velocity,
+            spin,
+            lever,
             lateral,
             hull.areas[p],
             hull.sides[p],
             1.0,
             gravity,
+            ahead,
             step,
         )
         if acts:
             add_contact(work.loads, 0, lever, force, added)
+            here = sum_of(velocity, cross(spin, lever))
             report_contact(report, first_point + p, point, push, along, here, depth, pressure, group, part)
     if candidates.edge_counts[part] == 0:
         return
