@@ -181,6 +181,7 @@ class TrackBuilder:
         create_belt_group: Puts the belts of a vehicle together, given the ids of client and body.
         has_own_bodies: True if the belt's mass is in bodies of its own and not in the vehicle's.
         lateral: True if each link's joint is carried by a slider across the track.
+        preset: Solver settings of a world that was given none, once it has such tracks.
     """
 
     track_links: Callable[[TrackSpec], tuple[SegmentLink, ...]]
@@ -188,6 +189,7 @@ class TrackBuilder:
     create_belt_group: Callable[[int, int, tuple[Any, ...]], BeltGroup]
     has_own_bodies: bool = False
     lateral: bool = False
+    preset: str = "exact"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ turns a vehicle needs it; from a tenth of the default stiffness to five times of
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import pybullet
@@ -34,6 +35,7 @@ from segtrack.bullet.belts.joint_belt import (
 from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
+from segtrack.geometry.links import SegmentLink
 
 SMOOTH_PERIOD = 0.005
 """Travel by which a belt without grousers is set back [m]."""
@@ -49,24 +51,54 @@ _CORNERS = 4
 
 def segments_builder(name: str) -> TrackBuilder:
     """Return the builder of the track model `segments`."""
-    return TrackBuilder(TrackSpec.segment_links, _create_belt, JointBeltGroup, lateral=True)
+    return TrackBuilder(_track_links, _create_belt, JointBeltGroup, lateral=True, preset="fast")
 
 
 def smooth_builder(name: str) -> TrackBuilder:
     """Return the builder of the track model `smooth`."""
     return TrackBuilder(
-        lambda spec: spec.model_copy(update={"grousers": None}).segment_links(),
+        lambda spec: _track_links(spec.model_copy(update={"grousers": None})),
         partial(_create_belt, smooth=True),
         JointBeltGroup,
         lateral=True,
+        preset="fast",
+    )
+
+
+def published_builder(name: str) -> TrackBuilder:
+    """Return the builder of segments as published, without sliders across the track, on rigid contacts.
+
+    They turn wrongly, and are here to compare speeds with.
+    """
+    return TrackBuilder(TrackSpec.segment_links, _gear, JointBeltGroup)
+
+
+def _track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
+    """Return a track's links, each as heavy across the track as along it.
+
+    A line is so. What a ground contact at the tips of an arc's grousers finds along the track is the arc's
+    spin inertia; its mass acts across the track alone, and is chosen to be equal to that. The link that
+    carries the track takes the rest, so that the vehicle's mass stays where it is.
+    """
+    height = spec.grousers.height if spec.grousers is not None else 0.0
+    return tuple(
+        link
+        if link.joint == "slider"
+        else replace(link, mass=link.inertia[1] / (1 / link.ratio + height) ** 2)
+        for link in spec.segment_links()
     )
 
 
 def _create_belt(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:
-    """Gear a loaded track's joints into one belt that repeats after one pitch, or `SMOOTH_PERIOD`."""
+    """Make a belt of a loaded track: lock its sliders, let its contacts give way, and gear its joints."""
     lock_joints(client, track.body, track.lateral_joints)
     if track.spec.contact.stiffness is None:
         set_stiffness(client, track.body, track.joints, *resting_contact(track.vehicle, smooth))
+    return _gear(client, track, smooth)
+
+
+def _gear(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:
+    """Gear a loaded track's joints into one belt that repeats after one pitch, or `SMOOTH_PERIOD`."""
     _gear_to_first(client, track)
     period = 0.0 if smooth else track.spec.period
     return JointBelt(client, track, motors=(0,), period=period or SMOOTH_PERIOD)
