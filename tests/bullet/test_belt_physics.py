@@ -69,7 +69,7 @@ def test_roll_back_under_load_loses_no_height() -> None:
 
 @pytest.mark.slow
 def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
-    with segtrack.World() as world:
+    with segtrack.World("exact") as world:
         world.add_terrain(terrain.Step(height=0.24, distance=0.75))
         front, rear = math.radians(45), math.radians(5)
         angles = {"front_left": front, "front_right": front, "rear_left": rear, "rear_right": rear}
