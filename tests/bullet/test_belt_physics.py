@@ -222,6 +222,25 @@ def test_held_belts_slide_at_the_friction_angle(offset_deg: float, slides: bool)
         assert slides or moved < 5e-4
 
 
+@pytest.mark.parametrize("preset", ["exact", "fast"])
+@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+def test_sliders_across_the_track_stay_at_home(vehicle: str, preset: str) -> None:
+    """Turning, a link is pushed across the track by friction on what it carries."""
+    world, robot = on_plane(vehicle, preset=preset)
+    with world:
+        sliders = [j for track in robot.tracks.values() for j in track.model.belt.track_joints.lateral_joints]
+        assert len(sliders) == sum(len(track.spec.segment_links()) for track in robot.tracks.values())
+        robot.set_belt_speed(-0.3, 0.3)
+        offsets: list[float] = []
+        world.run(
+            1.0,
+            on_step=lambda: offsets.extend(
+                state[0] for state in world.client.getJointStates(robot.model.body_id, sliders)
+            ),
+        )
+        assert np.abs(offsets).max() < 1e-5
+
+
 @pytest.mark.parametrize(("left", "right"), [(-0.3, 0.3), pytest.param(0.1, 0.3, marks=pytest.mark.slow)])
 def test_turning_is_mirror_symmetric(left: float, right: float) -> None:
     turned = []
