@@ -91,7 +91,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             engine: `pybullet` or `native`; the one that runs the track model if not given.
             track_model: Track model; the engine's default if not given.
             preset: The engine's solver settings: PyBullet's are `coarse` (10 ms, the default here), `fast`
-                (4 ms) and `exact` (1 ms).
+                (5 ms) and `exact` (1 ms).
             time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
                 of time steps.
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.

@@ -47,7 +47,7 @@ class SolverPreset:
 
 PRESETS: dict[str, SolverPreset] = {
     "exact": SolverPreset(0.001, 50, 2, 1e-7),
-    "fast": SolverPreset(0.004, 100, 2, 1e-7),
+    "fast": SolverPreset(0.005, 70, 2, 1e-8),
     "coarse": SolverPreset(0.01, 80, 1, 1e-7),
 }
 """Presets by name. `coarse` has the outcomes of Table IV (Okada et al. 2020) from 60 iterations on."""

@@ -10,7 +10,8 @@ from typing import Any
 import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
-from segtrack.bullet.client import client_id, configure, open_client
+from segtrack.bullet.client import PRESETS, client_id, configure, open_client
+from segtrack.bullet.loader import track_builder
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.bullet.vehicle import BulletVehicle
 from segtrack.description import VehicleDescription
@@ -18,6 +19,8 @@ from segtrack.engine import Engine
 from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, SegtrackError
 from segtrack.terrain import Terrain
 
+_LONGEST = "fast"
+"""Preset without a vehicle; no track model's own has a longer step."""
 _CHECK_INTERVAL = 0.01
 """Interval of checks for divergence [s]."""
 
@@ -44,7 +47,8 @@ class BulletEngine(Engine):
 
     Attributes:
         client: For everything that segtrack does not do.
-        preset: Name of the solver settings.
+        preset: Name of the solver settings. If none are given, those that suit the track models of its
+            vehicles: the shortest time step of theirs.
         time_step: [s]
     """
 
@@ -62,7 +66,8 @@ class BulletEngine(Engine):
         """Open a client, or join one.
 
         Args:
-            preset: Solver settings: `exact` (1 ms, the default), `fast` (4 ms) or `coarse` (10 ms).
+            preset: Solver settings: `exact` (1 ms), `fast` (5 ms) or `coarse` (10 ms). If not given, `fast`,
+                and `exact` once there is a vehicle whose track model takes it.
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
             gui: Show PyBullet's window.
@@ -78,9 +83,10 @@ class BulletEngine(Engine):
         self._owned = client is None
         self.client: Any = open_client(gui) if client is None else client
         self._client_id = client_id(self.client, "join a client")
-        self.preset = "exact" if preset is None else preset
+        self._given_step, self._preset_is_open = time_step, preset is None
+        self._steps, self._earlier = 0, 0.0
         try:
-            self.time_step = configure(self.client, self.preset, time_step)
+            self._configure(_LONGEST if preset is None else preset)
         except SegtrackError:
             self.close()
             raise
@@ -89,8 +95,14 @@ class BulletEngine(Engine):
         self._vehicles: list[BulletVehicle] = []
         self._terrains: list[Terrain] = []
         self._terrain_bodies: list[int] = []
-        self._steps = 0
-        self._check_every = max(1, round(_CHECK_INTERVAL / self.time_step))
+
+    def _configure(self, preset: str) -> None:
+        """Take solver settings; the clock goes on."""
+        time_step = configure(self.client, preset, self._given_step)
+        if self._steps:
+            self._steps, self._earlier = 0, self.time
+        self.preset, self.time_step = preset, time_step
+        self._check_every = max(1, round(_CHECK_INTERVAL / time_step))
 
     def close(self) -> None:
         """Disconnect the client if it is the engine's own; may be called again."""
@@ -100,7 +112,7 @@ class BulletEngine(Engine):
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return self._steps * self.time_step
+        return self._earlier + self._steps * self.time_step
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
@@ -140,6 +152,9 @@ class BulletEngine(Engine):
         vehicle = BulletVehicle(self._client_id, description, track_model, position, orientation, flippers)
         vehicle.update_terrain(self._terrains)
         self._vehicles.append(vehicle)
+        preset = track_builder(track_model).preset
+        if self._preset_is_open and PRESETS[preset].time_step < PRESETS[self.preset].time_step:
+            self._configure(preset)
         return vehicle
 
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:

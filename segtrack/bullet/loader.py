@@ -13,7 +13,13 @@ import pybullet
 from segtrack.bullet.belts.joint_belt import FREE, MAX_JOINTS, free_joints, set_contact
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
-from segtrack.bullet.urdf import UrdfModel, build_urdf, flipper_joint_name, joint_name
+from segtrack.bullet.urdf import (
+    UrdfModel,
+    build_urdf,
+    flipper_joint_name,
+    joint_name,
+    lateral_joint_name,
+)
 from segtrack.description.belt_limits import segments_problems
 from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import VehicleDescription
@@ -44,7 +50,7 @@ def vehicle_urdf(vehicle: VehicleDescription, model: str) -> UrdfModel:
     if model == "segments" and (problems := segments_problems(vehicle)):
         raise VehicleFileError(f"{vehicle.name} with tracks of segments", problems)
     links = {track.name: chosen.track_links(track.spec) for track in vehicle.mounted_tracks()}
-    return build_urdf(vehicle.without_belts() if chosen.has_own_bodies else vehicle, links)
+    return build_urdf(vehicle.without_belts() if chosen.has_own_bodies else vehicle, links, chosen.lateral)
 
 
 def load(
@@ -117,11 +123,15 @@ def _assemble(
     for mounted in vehicle.mounted_tracks():
         links_of_track = chosen.track_links(mounted.spec)
         own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
+        lateral = tuple(
+            joints[lateral_joint_name(mounted.name, link.name)]
+            for link in (links_of_track if chosen.lateral else ())
+        )
         parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
         track_joints = TrackJoints(
-            vehicle, mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track)
+            vehicle, mounted, body, parent, links, own, tuple(link.ratio for link in links_of_track), lateral
         )
-        free_joints(client, body, own)
+        free_joints(client, body, own + lateral)
         if not chosen.has_own_bodies:
             set_contact(client, body, own, mounted.spec)
         tracks.append(chosen.create_belt(client, track_joints))

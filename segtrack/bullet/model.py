@@ -34,6 +34,7 @@ class TrackJoints:
         links: Index of every link of the vehicle by name.
         joints: Indices of the track's joints (and links), in the order of its links.
         ratios: Joint coordinate per belt travel of each.
+        lateral_joints: Indices of the sliders across the track that carry them; none if they have none.
     """
 
     vehicle: VehicleDescription
@@ -43,6 +44,7 @@ class TrackJoints:
     links: Mapping[str, int]
     joints: tuple[int, ...]
     ratios: tuple[float, ...]
+    lateral_joints: tuple[int, ...] = ()
 
     @property
     def spec(self) -> TrackSpec:
@@ -178,12 +180,16 @@ class TrackBuilder:
         create_belt: Makes the belt of a loaded track, given the physics client's id.
         create_belt_group: Puts the belts of a vehicle together, given the ids of client and body.
         has_own_bodies: True if the belt's mass is in bodies of its own and not in the vehicle's.
+        lateral: True if each link's joint is carried by a slider across the track.
+        preset: Solver settings of a world that was given none, once it has such tracks.
     """
 
     track_links: Callable[[TrackSpec], tuple[SegmentLink, ...]]
     create_belt: Callable[[int, TrackJoints], Belt]
     create_belt_group: Callable[[int, int, tuple[Any, ...]], BeltGroup]
     has_own_bodies: bool = False
+    lateral: bool = False
+    preset: str = "exact"
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,15 @@ on a line of its own.
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.spatial import ConvexHull, HalfspaceIntersection
 
+from segtrack.bullet.urdf_shapes import add_shape, number_text
 from segtrack.description.frames import (
     Frame,
     link_frames,
@@ -32,7 +29,7 @@ from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.mass import MassProperties, rotation_of, rpy_of, uniform_belt
-from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
+from segtrack.geometry.solids import Box, Placed
 
 _NEGLIGIBLE = MassProperties.of(1e-6, (0.0, 0.0, 0.0), 1e-9 * np.eye(3))
 """Mass properties for a user's link without a mass, to which PyBullet would give 1 kg."""
@@ -111,11 +108,6 @@ def set_inertial(link: Element, properties: MassProperties) -> None:
     SubElement(element, "inertia", {key: number_text([value]) for key, value in values.items()})
 
 
-def number_text(values: Iterable[float]) -> str:
-    """Numbers of a URDF's attribute."""
-    return " ".join(f"{value:.12g}" for value in values)
-
-
 def _link(robot: Element, name: str) -> Element:
     return next(link for link in robot.iterfind("link") if link.get("name") == name)
 
@@ -123,8 +115,8 @@ def _link(robot: Element, name: str) -> Element:
 _BODY_COLOUR = "0.85 0.45 0.12 1"
 _TRACK_COLOUR = "0.16 0.17 0.19 1"
 _UNLIMITED = "1e9"
-_HULL_MARGIN = 1e-3
-"""PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""
+LATERAL_SHARE = 1e-4
+"""Share of a link's mass and inertia that the slider across the track has, which carries it."""
 
 
 @dataclass(frozen=True)
@@ -153,17 +145,25 @@ def joint_name(track: str, link: str) -> str:
     return f"{track}_{link}_joint"
 
 
+def lateral_joint_name(track: str, link: str) -> str:
+    """Name of the slider across the track that carries a track's link and the joint that it runs on."""
+    return joint_name(track, f"{link}_lateral")
+
+
 def flipper_joint_name(flipper: str) -> str:
     """Name of the joint that carries a flipper."""
     return f"{flipper}_joint"
 
 
-def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[SegmentLink]]) -> UrdfModel:
+def build_urdf(
+    vehicle: VehicleDescription, links_of: Mapping[str, Sequence[SegmentLink]], lateral: bool = False
+) -> UrdfModel:
     """Write a vehicle as URDF.
 
     Args:
         vehicle: The vehicle.
         links_of: The links of each mounted track, by the track's full name.
+        lateral: Carry each link's joint by a slider across the track.
 
     Returns:
         The text and the meshes that it needs.
@@ -185,7 +185,7 @@ def build_urdf(vehicle: VehicleDescription, links_of: Mapping[str, Sequence[Segm
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:
-            add_segment(robot, mounted.name, mounted.spec, parent, link, meshes)
+            add_segment(robot, mounted.name, mounted.spec, parent, link, meshes, lateral)
         balance_inertia(inertial_parents[mounted.name], mounted.spec, links)
     refuse_bad_inertia(robot)
     ElementTree.indent(robot)
@@ -204,7 +204,7 @@ def _body(vehicle: VehicleDescription) -> Element:
     robot = Element("robot", name=vehicle.name)
     link = SubElement(robot, "link", name="body")
     set_inertial(link, MassProperties.of_box(body.mass, body.center_of_mass, body.size))
-    _shape(link, Placed(Box(body.size)), _BODY_COLOUR, "body", {})
+    add_shape(link, Placed(Box(body.size)), _BODY_COLOUR, "body", {})
     return robot
 
 
@@ -222,75 +222,59 @@ def _add_flipper(robot: Element, name: str, flipper: FlipperSpec) -> None:
 
 
 def add_segment(
-    robot: Element, track: str, spec: TrackSpec, parent: str, link: SegmentLink, meshes: dict[str, str]
+    robot: Element,
+    track: str,
+    spec: TrackSpec,
+    parent: str,
+    link: SegmentLink,
+    meshes: dict[str, str],
+    lateral: bool = False,
 ) -> None:
-    """Add a link of a track and its joint to a parent link; hulls that it needs go into `meshes`."""
-    name = f"{track}_{link.name}"
-    element = SubElement(robot, "link", name=name)
-    set_inertial(element, link.own_properties)
-    for i, shape in enumerate(link.shapes):
-        _shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
+    """Add a link of a track and its joint to a parent link.
+
+    Args:
+        robot: URDF to extend.
+        track: Full name of the track.
+        spec: Its description.
+        parent: Name of the link that carries the track.
+        link: Link to add.
+        meshes: OBJ files by name, to which hulls that it needs are added.
+        lateral: Carry the joint by a slider across the track, whose own small link takes
+            `LATERAL_SHARE` of the link's inertia.
+    """
     rotation = rotation_of(spec.mount.rpy)
     origin = rotation @ np.array([link.x, 0.0, link.z]) + spec.mount.xyz
     rpy = rpy_of(rotation @ rotation_of((0.0, link.heading, 0.0)))
-    kind = "prismatic" if link.joint == "slider" else "continuous"
-    joint = SubElement(robot, "joint", name=joint_name(track, link.name), type=kind)
-    _attach(joint, parent, name, origin, rpy)
-    SubElement(joint, "axis", xyz="1 0 0" if link.joint == "slider" else "0 1 0")
+    share = 1.0
+    if lateral:
+        share = 1.0 - LATERAL_SHARE
+        slider = f"{track}_{link.name}_lateral"
+        set_inertial(SubElement(robot, "link", name=slider), _share_of(link, LATERAL_SHARE))
+        joint = _add_joint(robot, lateral_joint_name(track, link.name), "prismatic", "0 1 0")
+        _attach(joint, parent, slider, origin, rpy)
+        parent, origin, rpy = slider, np.zeros(3), (0.0, 0.0, 0.0)
+    name = f"{track}_{link.name}"
+    element = SubElement(robot, "link", name=name)
+    set_inertial(element, _share_of(link, share))
+    for i, shape in enumerate(link.shapes):
+        add_shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
+    kind, axis = ("prismatic", "1 0 0") if link.joint == "slider" else ("continuous", "0 1 0")
+    _attach(_add_joint(robot, joint_name(track, link.name), kind, axis), parent, name, origin, rpy)
+
+
+def _share_of(link: SegmentLink, share: float) -> MassProperties:
+    return MassProperties.of(share * link.mass, (0, 0, 0), share * np.diag(link.inertia))
+
+
+def _add_joint(robot: Element, name: str, kind: str, axis: str) -> Element:
+    """Add a joint without limits."""
+    joint = SubElement(robot, "joint", name=name, type=kind)
+    SubElement(joint, "axis", xyz=axis)
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
+    return joint
 
 
 def _attach(joint: Element, parent: str, child: str, xyz: Iterable[float], rpy: Iterable[float]) -> None:
     SubElement(joint, "parent", link=parent)
     SubElement(joint, "child", link=child)
     SubElement(joint, "origin", xyz=number_text(xyz), rpy=number_text(rpy))
-
-
-def _shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[str, str]) -> None:
-    for kind in ("visual", "collision"):
-        element = SubElement(link, kind)
-        geometry = Element("geometry")
-        angles = (0.0, placed.heading, 0.0)
-        match placed.solid:
-            case Box(size):
-                SubElement(geometry, "box", size=number_text(size))
-            case Cylinder(radius, length):
-                # A URDF cylinder lies along z; ours lies along y.
-                SubElement(geometry, "cylinder", radius=number_text([radius]), length=number_text([length]))
-                lying = rotation_of((math.pi / 2, 0.0, 0.0))
-                angles = rpy_of(rotation_of((0.0, placed.heading, 0.0)) @ lying)
-            case Hull() as hull:
-                SubElement(geometry, "mesh", filename=_mesh_file(hull, meshes))
-        SubElement(element, "origin", xyz=number_text((placed.x, 0.0, placed.z)), rpy=number_text(angles))
-        element.append(geometry)
-        if kind == "visual":
-            material = SubElement(element, "material", name=f"colour_{name}")
-            SubElement(material, "color", rgba=colour)
-
-
-def _mesh_file(hull: Hull, meshes: dict[str, str]) -> str:
-    """The OBJ file of a hull, written once however many grousers share it."""
-    text = _obj(hull)
-    file = next((file for file, known in meshes.items() if known == text), f"grouser_{len(meshes)}.obj")
-    meshes[file] = text
-    return file
-
-
-@cache
-def _obj(hull: Hull) -> str:
-    """The hull as OBJ, with its faces moved in by the margin that Bullet adds to them again."""
-    faces = ConvexHull(np.asarray(hull.vertices)).equations
-    normals, offsets = faces[:, :3], faces[:, 3]
-    # Chebyshev centre: maximise r with n.x + d + r <= 0.
-    rows = np.hstack([normals, np.ones((len(faces), 1))])
-    *center, inradius = linprog([0, 0, 0, -1], rows, -offsets, bounds=[(None, None)] * 3 + [(0, None)]).x
-    inset = min(_HULL_MARGIN, inradius / 2)
-    inner = HalfspaceIntersection(np.hstack([normals, offsets[:, None] + inset]), np.asarray(center))
-    points = np.unique(np.round(inner.intersections, 9), axis=0)
-    convex = ConvexHull(points)
-    lines = [f"v {number_text(point)}" for point in points]
-    for triangle, plane in zip(convex.simplices, convex.equations, strict=True):
-        a, b, c = points[triangle]
-        order = triangle if np.dot(np.cross(b - a, c - a), plane[:3]) > 0 else triangle[::-1]
-        lines.append("f " + " ".join(str(i + 1) for i in order))
-    return "\n".join(lines) + "\n"

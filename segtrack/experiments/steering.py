@@ -52,12 +52,14 @@ class Rig:
         flippers: Their angles by name [rad]; 0 if not given.
         track_model: Name of a track model.
         engine: native or pybullet; the one that runs the track model if not given.
+        heading: Heading at the start [rad].
     """
 
     vehicle: VehicleDescription
     flippers: Mapping[str, float] = field(default_factory=dict)
     track_model: str = "segments"
     engine: EngineName | None = None
+    heading: float = 0.0
 
     @property
     def sides(self) -> TrackOffsets:
@@ -186,7 +188,9 @@ def steer(rig: Rig, left: float, right: float, slope: float = 0.0, spin_up: floa
     with World(engine=engine) as world:
         world.add_terrain(Plane())
         world.set_gravity((GRAVITY * downhill).tolist())
-        robot = world.add_vehicle(rig.vehicle, track_model=track_model, flippers=rig.flippers)
+        robot = world.add_vehicle(
+            rig.vehicle, track_model=track_model, yaw=rig.heading, flippers=rig.flippers
+        )
         robot.set_belt_speed(left, right)
         world.run(spin_up)
         ride = watch(world, robot, _ON_SLOPE if slope else _whole_pitches(rig, max(map(abs, belts))))

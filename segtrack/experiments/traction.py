@@ -137,7 +137,7 @@ def standing(
 ) -> Iterator[tuple[World, Robot]]:
     """A vehicle that has come to rest on flat ground."""
     engine, track_model = resolve(engine, track_model)
-    with World(engine=engine) as world:
+    with World("exact", engine=engine) as world:
         world.add_terrain(Plane())
         robot = world.add_vehicle(vehicle, track_model=track_model)
         world.run(REST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,14 +19,17 @@ from segtrack.experiments.variants import without_segment
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_2_SPEED
+from segtrack.reproduce.published_segments import as_published
 from segtrack.reproduce.registry import Rounds, Session, runnable, take_turns
 from segtrack.terrain import Plane
 from segtrack.world import World
 
 VEHICLE = "packbot"
+PUBLISHED = "segments_as_published"
 MODELS: Mapping[str, tuple[EngineName, str]] = {
     "segments": ("pybullet", "segments"),
     "segments_with_upper_line": ("pybullet", "segments"),
+    PUBLISHED: ("pybullet", "segments"),
     "smooth": ("pybullet", "smooth"),
     "wheels_4": ("pybullet", "wheels:4"),
     "wheels_13": ("pybullet", "wheels:13"),
@@ -38,12 +41,14 @@ MODELS: Mapping[str, tuple[EngineName, str]] = {
     "chain_in_pybullet": ("pybullet", "chain"),
 }
 """Engine and track model by the name in the table."""
-WITHOUT_UPPER_LINE = ("segments", "smooth")
+WITHOUT_UPPER_LINE = ("segments", PUBLISHED, "smooth")
 """These drive without the upper line, which nothing touches here (Okada et al. 2020, section III-E)."""
 UPPER_LINE = "line_2"
 RATIOS = {
     "segments_over_wheels_13": ("segments", "wheels_13"),
     "segments_over_wheels_4": ("segments", "wheels_4"),
+    "published_segments_over_wheels_13": (PUBLISHED, "wheels_13"),
+    "published_segments_over_wheels_4": (PUBLISHED, "wheels_4"),
     "smooth_over_wheels_4": ("smooth", "wheels_4"),
     "surface_over_wheels_4": ("surface", "wheels_4"),
     "compliant_over_segments": ("compliant", "segments"),
@@ -141,7 +146,8 @@ class _Racer:
             vehicle = load_vehicle(VEHICLE)
             if name in WITHOUT_UPPER_LINE:
                 vehicle = without_segment(vehicle, UPPER_LINE)
-            robot = self._world.add_vehicle(vehicle, track_model=track_model)
+            with as_published() if name == PUBLISHED else nullcontext():
+                robot = self._world.add_vehicle(vehicle, track_model=track_model)
             robot.set_belt_speed(left=TABLE_2_SPEED, right=TABLE_2_SPEED)
             self.drive(_WARM_UP, _MAX_ELAPSED)
         except BaseException:

@@ -35,7 +35,7 @@ EngineChoice = Annotated[
 Preset = Annotated[
     str | None,
     typer.Option(
-        help="Solver settings; PyBullet's are exact (1 ms), fast (4 ms) and coarse (10 ms).",
+        help="Solver settings; PyBullet's are exact (1 ms), fast (5 ms) and coarse (10 ms).",
         show_default=False,
     ),
 ]

@@ -56,7 +56,7 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
 
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.
-        preset_name: `exact` (1 ms), `fast` (4 ms) or `coarse` (10 ms).
+        preset_name: `exact` (1 ms), `fast` (5 ms) or `coarse` (10 ms).
         time_step: Instead of the preset's [s].
 
     Returns:

@@ -57,8 +57,8 @@ class World:
         """Open a world.
 
         Args:
-            preset: The engine's solver settings, its default if not given; PyBullet's are `exact` (1 ms,
-                the default), `fast` (4 ms) and `coarse` (10 ms).
+            preset: The engine's solver settings, its default if not given; PyBullet's are `exact` (1 ms, the
+                default but for segments), `fast` (5 ms, theirs) and `coarse` (10 ms).
             engine: `pybullet`, or `native` for segtrack's own; if not given PyBullet where it is installed.
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
@@ -70,8 +70,7 @@ class World:
         Raises:
             UnknownNameError: No such engine or preset.
             MissingPyBulletError: It takes PyBullet, which is not installed.
-            InvalidValueError: A time step that is not positive and finite, or a window or client for an
-                engine that is not PyBullet.
+            InvalidValueError: A time step that is not positive, or a window or client without PyBullet.
             SegtrackError: There is no display for a window.
         """
         gravity = finite("gravity [m/s^2]", gravity)
@@ -110,7 +109,7 @@ class World:
 
     @property
     def time_step(self) -> float:
-        """Length of a step [s]."""
+        """Length of a step [s]; of PyBullet's default preset once vehicles are added."""
         return self.engine.time_step
 
     @property
@@ -187,6 +186,7 @@ class World:
         pose = check_pose((*given, 0.0)[:3], heading_quaternion(yaw))
         angles = check_flippers(description, flippers)
         robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)
+        self.preset = self.engine.preset
         if len(given) == 2:
             robot.reset_base_pose((*given, clearing_height(robot, self.terrains)), pose[1])
         self.robots.append(robot)

@@ -69,7 +69,7 @@ def test_roll_back_under_load_loses_no_height() -> None:
 
 @pytest.mark.slow
 def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
-    with segtrack.World() as world:
+    with segtrack.World("exact") as world:
         world.add_terrain(terrain.Step(height=0.24, distance=0.75))
         front, rear = math.radians(45), math.radians(5)
         angles = {"front_left": front, "front_right": front, "rear_left": rear, "rear_right": rear}
@@ -220,6 +220,25 @@ def test_held_belts_slide_at_the_friction_angle(offset_deg: float, slides: bool)
         assert (moved > 0.03) == slides
         # Belts that are held creep at the solver's residual of some 3e-4 m/s.
         assert slides or moved < 5e-4
+
+
+@pytest.mark.parametrize("preset", ["exact", "fast"])
+@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+def test_sliders_across_the_track_stay_at_home(vehicle: str, preset: str) -> None:
+    """Turning, a link is pushed across the track by friction on what it carries."""
+    world, robot = on_plane(vehicle, preset=preset)
+    with world:
+        sliders = [j for track in robot.tracks.values() for j in track.model.belt.track_joints.lateral_joints]
+        assert len(sliders) == sum(len(track.spec.segment_links()) for track in robot.tracks.values())
+        robot.set_belt_speed(-0.3, 0.3)
+        offsets: list[float] = []
+        world.run(
+            1.0,
+            on_step=lambda: offsets.extend(
+                state[0] for state in world.client.getJointStates(robot.model.body_id, sliders)
+            ),
+        )
+        assert np.abs(offsets).max() < 1e-5
 
 
 @pytest.mark.parametrize(("left", "right"), [(-0.3, 0.3), pytest.param(0.1, 0.3, marks=pytest.mark.slow)])

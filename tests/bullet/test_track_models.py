@@ -30,6 +30,14 @@ def with_grousers(vehicle, **changes):
     return description.model_copy(update={"tracks": tracks})
 
 
+def side_by_side(vehicle, count):
+    """A bundled vehicle with so many of its left tracks, whose drives have no inertia."""
+    description = vary(vehicle, drive={"reflected_mass": 0.0})
+    return description.model_copy(
+        update={"tracks": {f"track_{i}": description.tracks["left"] for i in range(count)}}
+    )
+
+
 def on_plane(vehicle, track_model, settle=0.2):
     world = segtrack.World()
     world.add_terrain(terrain.Plane())
@@ -85,6 +93,8 @@ def test_an_unknown_model_is_told_the_known_ones():
          "path of a track of plates must be around two or more pulleys, bending outwards, got arc_0"),
         ("packbot", "wheels:64",
          "packbot with tracks of wheels:64 must be of at most 127 joints for PyBullet, got 128"),
+        (side_by_side("packbot", 16), "segments",
+         "packbot with tracks of segments must be of at most 127 joints for PyBullet, got 128"),
         (with_grousers("packbot", count=126), "plates",
          "plates of a track must be at most 125 for PyBullet, got 126"),
         (with_grousers("packbot", count=15), "plates",

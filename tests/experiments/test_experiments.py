@@ -121,7 +121,9 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
     for scene in ("climb", "turn"):
         models = summary["scenes"][scene]
         assert {name: row["time_step"] for name, row in models.items()} == {
-            "segments": 0.001,
+            "segments as published": 0.001,
+            "segments, 1 ms": 0.001,
+            "segments": 0.005,
             "compliant": 0.001,
             "surface": 0.001,
             "compliant in PyBullet, 1 ms": 0.001,
@@ -130,6 +132,8 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
         for model in models.values():
             ratio = model["real_time_factor"] / models["segments"]["real_time_factor"]
             assert model["over_segments"] == pytest.approx(ratio)
+            ratio = model["real_time_factor"] / models["segments as published"]["real_time_factor"]
+            assert model["over_published_segments"] == pytest.approx(ratio)
     assert 0.0 < table.python_fraction < 1.0
 
 

@@ -14,6 +14,9 @@ from segtrack.geometry.grousers import wrap_travel
 
 FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
 """Dynamics of a link that nothing slows down."""
+UNLIMITED_FORCE = 1e6
+_LOCK_GAIN = 0.8
+"""Fraction of its offset that a locked joint's motor aims to close in a step."""
 MAX_JOINTS = 127
 """Largest number of joints of one multibody that PyBullet can report."""
 
@@ -40,19 +43,36 @@ def set_friction(client: int, body: int, links: Iterable[int], friction: float) 
         )
 
 
+def lock_joints(client: int, body: int, joints: Iterable[int]) -> None:
+    """Hold joints at 0, with whatever force that takes."""
+    for joint in joints:
+        pybullet.setJointMotorControl2(
+            body,
+            joint,
+            pybullet.POSITION_CONTROL,
+            targetPosition=0,
+            positionGain=_LOCK_GAIN,
+            velocityGain=1,
+            force=UNLIMITED_FORCE,
+            physicsClientId=client,
+        )
+
+
 def set_contact(client: int, body: int, links: Iterable[int], spec: TrackSpec) -> None:
     """Give links the contact properties of a track."""
     contact = spec.contact
     for link in links:
         set_friction(client, body, (link,), contact.friction)
-        if contact.stiffness is not None:
-            pybullet.changeDynamics(
-                body,
-                link,
-                contactStiffness=contact.stiffness,
-                contactDamping=contact.damping,
-                physicsClientId=client,
-            )
+        if contact.stiffness is not None and contact.damping is not None:
+            set_stiffness(client, body, (link,), contact.stiffness, contact.damping)
+
+
+def set_stiffness(client: int, body: int, links: Iterable[int], stiffness: float, damping: float) -> None:
+    """Give links a stiffness [N/m] and a damping [N s/m] of each contact point."""
+    for link in links:
+        pybullet.changeDynamics(
+            body, link, contactStiffness=stiffness, contactDamping=damping, physicsClientId=client
+        )
 
 
 class JointBelt(Belt):
