@@ -9,6 +9,7 @@ from segtrack.chain.shoe_contact import (
     add_terrain_contacts,
     allocate_contact_arrays,
     allocate_shoe_history,
+    allocate_terrain_rows,
     find_contact_candidates,
 )
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
@@ -42,14 +43,14 @@ class Scene:
         self.frames, self.loads = allocate_work_arrays(self.chain)
         self.motion = allocate_shoe_history(self.treads)
         self.report, self.nearby = allocate_contact_arrays(self.ground, self.treads)
-        self.step = STEP
+        self.rows, self.step = allocate_terrain_rows(self.treads), STEP
         self.weight = tuple(SHOE.mass * g for g in map(float, gravity))
         zeros = np.zeros((count, 3))
         self.state = ChainState(zeros, np.tile(DOWN, (count, 1)), zeros, zeros)
 
     def gather(self, step, weight=None):
         contact = TerrainContact(
-            self.ground, self.treads, self.grip, self.motion, self.report, self.nearby, margin=0.005
+            self.ground, self.treads, self.grip, self.motion, self.report, self.nearby, 0.005, self.rows
         )
         find_contact_candidates(contact, self.frames)
         start_loads(self.loads, self.weight if weight is None else weight)

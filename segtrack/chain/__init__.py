@@ -11,7 +11,8 @@ bushing of the next.
 
 - `shoes`, `shoe_state`, `shoe_dynamics`: shoes and their joints, their state, their sub-step
 - `running_gear`, `sprocket`, `wheel_...`: sprocket, idler, road wheels, support rollers
-- `shoe_contact`: shoes on the terrain of `segtrack.ground`
+- `contact_rows`: contacts whose geometry is held for some sub-steps
+- `shoe_contact`, `terrain_rows`: shoes on the terrain of `segtrack.ground`
 - `design`: what a track consists of; `stability`: the largest sub-step that it bears
 - `track`: a track's state, to save, restore and assemble
 - `advance`: all tracks of a vehicle through a step of the physics engine
@@ -29,12 +30,13 @@ below; the native engine runs 2 and 4 with the vehicle's own equations instead o
    a. the shoes' weight: `start_loads` (`shoe_dynamics.py`)
    b. the tensioners: `start_wheel_loads` (`wheel_dynamics.py`)
    c. the joints: `add_bushings` (`shoe_dynamics.py`)
-   d. rails on wheels: `add_wheel_contacts` (`wheel_contact.py`)
-   e. teeth on bushings: `add_sprocket_contacts` (`sprocket_contact.py`)
-   f. shoes on terrain: `add_terrain_contacts` (`shoe_contact.py`)
-   g. velocities of the shoes: `kick` (`shoe_dynamics.py`)
-   h. speeds of the wheels, and the drive: `kick_wheels` (`wheel_dynamics.py`)
-   i. the reaction on the parent links: `accumulate_reaction` (`ground/parent_frames.py`)
+   d. contacts, found anew after every so many sub-steps: `track_step.find_track_contacts`
+   e. rails on wheels: `add_wheel_contacts` (`wheel_contact.py`)
+   f. teeth on bushings: `add_sprocket_contacts` (`sprocket_contact.py`)
+   g. shoes on terrain: `add_terrain_rows` (`terrain_rows.py`)
+   h. velocities of the shoes: `kick` (`shoe_dynamics.py`)
+   i. speeds of the wheels, and the drive: `kick_wheels` (`wheel_dynamics.py`)
+   j. the reaction on the parent links: `accumulate_reaction` (`ground/parent_frames.py`)
 3. After it the vehicle's recoil, `composite_velocity_change` (`ground/parent_frames.py`), and for
    all tracks `track_step.move_track`: velocities of the parent links, then a drift of shoes, wheels and
    parent frames; a whole one, but for half a one after the last sub-step.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.contact_rows import sub_steps_held
 from segtrack.chain.track import TrackChain
 from segtrack.chain.track_step import FAILURES, DriveArrays, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
@@ -57,11 +58,18 @@ class DriveCommand(NamedTuple):
     limit: float
 
 
-def tension_tracks(tracks: Sequence[TrackChain]) -> None:
+def tension_tracks(
+    tracks: Sequence[TrackChain], advance: Callable[[float, float], None] | None = None
+) -> None:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
     Without gravity and terrain, on kinematic parent links, with velocities damped (see
     `segtrack.world.placement`). From then on `TrackChain.assemble` starts from the state that is found.
+
+    Args:
+        tracks: Tracks of a vehicle.
+        advance: Takes them through a step [s] with such a damping rate [1/s], drives at a standstill, and
+            checks them; `advance_tracks` if not given.
 
     Raises:
         InvalidValueError: A chain fails under its tensioner.
@@ -76,10 +84,14 @@ def tension_tracks(tracks: Sequence[TrackChain]) -> None:
         )
         track.assemble(frames)
         still.append(frames)
-    drives = [DriveCommand(0.0, math.inf)] * len(tracks)
+
+    def advance_still(duration: float, damping_rate: float) -> None:
+        drives = [DriveCommand(0.0, math.inf)] * len(tracks)
+        advance_tracks(tracks, still, drives, KINEMATIC, duration, damping_rate)
+
     for _ in range(_MAX_STEPS):
         try:
-            advance_tracks(tracks, still, drives, KINEMATIC, _TENSIONING_STEP, _TENSIONING_DAMPING_RATE)
+            (advance or advance_still)(_TENSIONING_STEP, _TENSIONING_DAMPING_RATE)
         except DivergedError as error:
             got = Phrase(f"one that breaks: {error}")
             raise InvalidValueError("chain", "one that bears its tensioner", got) from None
@@ -135,7 +147,9 @@ def advance_tracks(
         drift_parents(track_arrays.parents, -duration / 2)
     failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
     velocity_decay = exponential(-damping_rate * sub_step)
-    run_tracks(packed(arrays), arrays[0], drives, failures, vehicle, net, sub_step, count, velocity_decay)
+    held = sub_steps_held(duration, count, min(track.max_sub_steps_held for track in tracks))
+    chains = packed(arrays)
+    run_tracks(chains, arrays[0], drives, failures, vehicle, net, sub_step, count, held, velocity_decay)
     wrenches = []
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
         track.state.time += duration if damping_rate == 0 else 0.0

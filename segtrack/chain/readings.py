@@ -82,6 +82,7 @@ class ChainReading:
         slip_velocity: Velocity over the ground of the middle of each shoe's outermost face, along the
             shoe and across it; 0 where it does not touch (n, 2) [m/s]. A belt that is faster than its
             vehicle slips along its shoes' x axes.
+        angular_velocities: Shoes' angular velocities in the world (n, 3) [rad/s].
         wheels: Wheel centres in the world (W, 3) [m].
         drive_torque: Torque on the driven wheel, mean over the last step [N m].
         drive_speed: Angular velocity of the driven wheel relative to its parent link [rad/s].
@@ -102,6 +103,7 @@ class ChainReading:
     footing_bed_stiffness: NDArray[np.float64]
     footing_max_sinkage: NDArray[np.float64]
     slip_velocity: NDArray[np.float64]
+    angular_velocities: NDArray[np.float64]
     wheels: NDArray[np.float64]
     drive_torque: float
     drive_speed: float
@@ -182,6 +184,7 @@ def read_track(
             [greatest_sinkage(found.history, p) if on else 0.0 for p, on in zip(points, deepest, strict=True)]
         ),
         slip_velocity=_slip_velocity(design, frames, force > 0),
+        angular_velocities=frames.angular_velocities_world[: chain.count].copy(),
         wheels=pose.wheels,
         drive_torque=torque,
         drive_speed=float(running_gear.state.speeds[driven] - turning),

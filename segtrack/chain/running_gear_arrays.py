@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.contact_rows import ContactRows, allocate_contact_rows
 from segtrack.chain.shoes import Vector
 from segtrack.errors import InvalidValueError, finite
 
@@ -93,6 +94,10 @@ class Wheels(NamedTuple):
     rail_span: Vector
     stations: NDArray[np.float64]
     contact: WheelContactParameters
+
+
+SURFACES = 5
+"""Surfaces of a gap between two teeth."""
 
 
 class Teeth(NamedTuple):
@@ -184,6 +189,9 @@ class RunningGearArrays(NamedTuple):
         state: State of the wheels.
         loads: Work array, loads on the wheels.
         candidates: Work array, shoes near the wheels.
+        rails: Work array, contacts of rails with each wheel.
+        bushings: Work array, contacts of bushings with the teeth of the driven wheel, in the columns of
+            `sprocket_contact`.
     """
 
     wheels: Wheels
@@ -191,6 +199,8 @@ class RunningGearArrays(NamedTuple):
     state: RunningGearState
     loads: WheelLoads
     candidates: WheelCandidates
+    rails: ContactRows
+    bushings: ContactRows
 
 
 def no_teeth(wheel: int) -> Teeth:
@@ -225,4 +235,6 @@ def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGe
         RunningGearState(angles, speeds, slide_positions, slide_speeds, shear_displacements),
         WheelLoads(torques, slide_forces),
         WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
+        allocate_contact_rows(size * count * len(wheels.stations), size * count, size),
+        allocate_contact_rows(count * (SURFACES * len(teeth.rows) + 1), count, 1),
     )

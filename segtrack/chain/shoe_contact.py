@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.contact_rows import ContactRows, allocate_contact_rows
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.ground.broadphase import (
     MAX_EDGES,
+    MAX_SOLIDS_PER_POINT,
     NONE,
     ContactHistory,
     allocate_contact_history,
@@ -73,6 +75,7 @@ class TerrainContact(NamedTuple):
         loads: Work array, loads of the terrain on shoes.
         candidates: Work array, solids and edges near the shoes.
         margin: Distance within which something is near [m].
+        rows: Work array, contacts of the points with rigid ground, whose geometry is held (`terrain_rows`).
     """
 
     ground: Ground
@@ -82,6 +85,7 @@ class TerrainContact(NamedTuple):
     loads: ShoeContactLoads
     candidates: ContactCandidates
     margin: float
+    rows: ContactRows
 
 
 def allocate_shoe_history(treads: Treads) -> ContactHistory:
@@ -111,9 +115,14 @@ def allocate_terrain_contact(
 ) -> TerrainContact:
     """Terrain contact of shoes that touch nothing yet."""
     loads, candidates = allocate_contact_arrays(ground, treads)
-    return TerrainContact(
-        ground, treads, parameters, allocate_shoe_history(treads), loads, candidates, margin
-    )
+    history, rows = allocate_shoe_history(treads), allocate_terrain_rows(treads)
+    return TerrainContact(ground, treads, parameters, history, loads, candidates, margin, rows)
+
+
+def allocate_terrain_rows(treads: Treads) -> ContactRows:
+    """Room for the contacts of all shoes' points."""
+    n, k = len(treads.kinds), treads.contact_points.shape[1]
+    return allocate_contact_rows(n * k * MAX_SOLIDS_PER_POINT, n, 1)
 
 
 @entry
@@ -150,55 +159,60 @@ def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, 
         loads: Added to: loads on the shoes.
         step: Duration of the sub-step [s].
     """
-    ground, treads, law, history = contact.ground, contact.treads, contact.parameters, contact.history
-    candidates, report = contact.candidates, contact.loads
-    kinds, points = treads.kinds, treads.contact_points
-    for i in range(len(kinds)):
+    report = contact.loads
+    for i in range(len(contact.treads.kinds)):
         report.normal_forces[i], report.sinkages[i], report.pressures[i] = 0.0, 0.0, 0.0
         report.deepest_points[i] = NONE
         report.shear_forces[i, 0], report.shear_forces[i, 1], report.shear_forces[i, 2] = 0.0, 0.0, 0.0
-        near = candidates.solid_counts[i]
-        if near == 0:
-            continue
-        kind = kinds[i]
-        center = row(frames.positions, i)
-        velocity, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
-        lateral = axis(frames.rotations, i, 1)
-        total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for p in range(treads.contact_point_counts[kind]):
-            lever = arm(frames.rotations, i, row(points[kind], p))
-            force, along, push, depth, pressure, _ = touch_point(
-                ground,
-                law,
-                history,
-                i * points.shape[1] + p,
-                candidates.solids[i],
-                near,
-                sum_of(center, lever),
-                sum_of(velocity, cross(spin, lever)),
-                lateral,
-                treads.areas[kind, p],
-                treads.sides[kind, p],
-                1.0,
-                step,
-            )
-            total, drag = sum_of(total, force), sum_of(drag, along)
-            torque = sum_of(torque, cross(lever, force))
-            report.normal_forces[i] += push
-            if depth > report.sinkages[i]:
-                report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, pressure, p
-        add(loads.forces, i, total, 1.0)
-        add(loads.torques, i, torque, 1.0)
-        add(report.shear_forces, i, drag, 1.0)
-        if candidates.edge_counts[i] > 0:
-            _add_edges(contact, frames, loads, step, i)
+        if contact.candidates.solid_counts[i] > 0:
+            add_point_contacts(contact, frames, loads, step, i)
+            add_edge_contacts(contact, frames, loads, step, i)
 
 
 @compiled
-def _add_edges(contact: TerrainContact, frames: Frames, loads: Loads, step: float, i: int) -> None:
+def add_point_contacts(contact: TerrainContact, frames: Frames, loads: Loads, step: float, i: int) -> None:
+    """Add the forces of the terrain on the points of shoe `i`, and advance their contacts by `step` [s]."""
+    ground, treads, law, history = contact.ground, contact.treads, contact.parameters, contact.history
+    candidates, report, points = contact.candidates, contact.loads, treads.contact_points
+    near, kind = candidates.solid_counts[i], treads.kinds[i]
+    center = row(frames.positions, i)
+    velocity, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
+    lateral = axis(frames.rotations, i, 1)
+    total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for p in range(treads.contact_point_counts[kind]):
+        lever = arm(frames.rotations, i, row(points[kind], p))
+        force, along, push, depth, pressure, _ = touch_point(
+            ground,
+            law,
+            history,
+            i * points.shape[1] + p,
+            candidates.solids[i],
+            near,
+            sum_of(center, lever),
+            sum_of(velocity, cross(spin, lever)),
+            lateral,
+            treads.areas[kind, p],
+            treads.sides[kind, p],
+            1.0,
+            step,
+        )
+        total, drag = sum_of(total, force), sum_of(drag, along)
+        torque = sum_of(torque, cross(lever, force))
+        report.normal_forces[i] += push
+        if depth > report.sinkages[i]:
+            report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, pressure, p
+    add(loads.forces, i, total, 1.0)
+    add(loads.torques, i, torque, 1.0)
+    add(report.shear_forces, i, drag, 1.0)
+
+
+@compiled
+def add_edge_contacts(contact: TerrainContact, frames: Frames, loads: Loads, step: float, i: int) -> None:
     """Add the forces of the edges near shoe `i` on it, and advance their contacts by `step` [s]."""
     ground, treads, law, history = contact.ground, contact.treads, contact.parameters, contact.history
     candidates, report = contact.candidates, contact.loads
+    if candidates.edge_counts[i] == 0:
+        return
     kind, touched, lateral = treads.kinds[i], 0, axis(frames.rotations, i, 1)
     for near in range(candidates.edge_counts[i]):
         edge = candidates.edges[i, near]

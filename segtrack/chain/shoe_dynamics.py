@@ -151,11 +151,16 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
         add(loads.torques, j, torque, 1.0)
 
 
+_SMALL = 6e-6
+"""Square whose third power is no more than rounding."""
+
+
 @compiled
 def _turn(a: float, b: float, tangent: float) -> tuple[float, float]:
     """Two components seen from axes turned in their plane by an angle, given the tangent of its half."""
-    scale = 1 / (1 + tangent * tangent)
-    cosine, sine = (1 - tangent * tangent) * scale, 2 * tangent * scale
+    square = tangent * tangent
+    scale = 1 - square * (1 - square) if square < _SMALL else 1 / (1 + square)
+    cosine, sine = (1 - square) * scale, 2 * tangent * scale
     return cosine * a + sine * b, cosine * b - sine * a
 
 

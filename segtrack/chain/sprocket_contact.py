@@ -4,84 +4,95 @@ from __future__ import annotations
 
 import math
 
-from segtrack.chain.running_gear_arrays import RunningGearArrays, Teeth
+from segtrack.chain.contact_rows import (
+    CLOSING_SPEED,
+    DEPTH,
+    LEVER,
+    NORMAL,
+    ContactRows,
+    close_pair,
+    turned,
+    vector_in,
+    velocity_at,
+)
+from segtrack.chain.running_gear_arrays import SURFACES, RunningGearArrays, Teeth
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Constants, Vector
 from segtrack.chain.wheel_dynamics import (
     ContactWrench,
-    WheelKinematics,
-    apply_contact_force,
     apply_reaction_to_wheel,
-    relative_velocity_at,
+    apply_to_shoe,
+    relative_twist,
     wheel_kinematics,
 )
 from segtrack.ground.functions import arctangent, cosine_sine
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import arm, axis, dot, row
+from segtrack.ground.vectors import arm, axis, cross, dot, row, scaled, sum_of
+
+STIFFNESS, FACTOR, DRAG = 13, 14, 15
+"""Columns of `RunningGearArrays.bushings`, besides lever, normal and depth: normal force over depth [N/m],
+factor on the normal force [-], and Coulomb coefficient [-]."""
 
 
 @compiled
-def add_sprocket_contacts(
-    running_gear: RunningGearArrays,
-    parents: ParentFrames,
-    frames: Frames,
-    loads: Loads,
-    reaction: Reaction,
-    constants: Constants,
+def find_sprocket_contacts(
+    running_gear: RunningGearArrays, parents: ParentFrames, frames: Frames, constants: Constants, ahead: float
 ) -> None:
-    """Add the contact forces between teeth and the bushings near them (Omar 2014, equations 26-37).
+    """Find the contacts between teeth and the bushings near them (Omar 2014, section 4.3).
 
     A bushing is met where its axis crosses the plane of a row of teeth.
 
     Args:
-        running_gear: Wheels, and the teeth of the driven one.
+        running_gear: Wheels, and the teeth of the driven one; `bushings` is written.
         parents: Parent links of the wheels.
         frames: Kinematics of n shoes and two anchors.
-        loads: Added to: loads on the shoes.
-        reaction: Added to: loads on the parent links.
         constants: Shoe of the chain, whose bushings are met.
+        ahead: Time for which the contacts serve, 0 for this instant alone [s].
     """
     teeth, wheels, state = running_gear.teeth, running_gear.wheels, running_gear.state
-    candidates = running_gear.candidates
+    candidates, rows = running_gear.candidates, running_gear.bushings
+    rows.pair_ends[0] = 0
     if len(teeth.rows) == 0:
         return
     w = teeth.wheel
     wheel = wheel_kinematics(parents, wheels, state, w)
-    ahead = axis(parents.rotations, wheels.parents[w], 0)
+    forward = axis(parents.rotations, wheels.parents[w], 0)
     up = axis(parents.rotations, wheels.parents[w], 2)
-    reach = teeth.tip_radius + teeth.bushing_radius
-    wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    reach, near = teeth.tip_radius + teeth.bushing_radius, CLOSING_SPEED * ahead
+    pair = r = 0
     for entry in range(candidates.counts[w]):
         i = candidates.shoes[w, entry]
         begin, side = arm(frames.rotations, i, constants.bushing_position), axis(frames.rotations, i, 1)
         p, o = row(frames.positions, i), wheel.position
-        out = p[0] + begin[0] - o[0], p[1] + begin[1] - o[1], p[2] + begin[2] - o[2]
+        away = p[0] - o[0], p[1] - o[1], p[2] - o[2]
+        out = away[0] + begin[0], away[1] + begin[1], away[2] + begin[2]
         offset, straight = dot(out, wheel.axle), dot(side, wheel.axle)
         if dot(out, out) - offset * offset > 1.5 * reach * reach or abs(straight) < 0.5:
             continue
+        first = r
         for k in range(len(teeth.rows)):
             along = (teeth.rows[k] - offset) / straight
             lever = begin[0] + along * side[0], begin[1] + along * side[1], begin[2] + along * side[2]
-            wrench = _tooth_contact(teeth, ahead, up, state.angles[w], wheel, frames, i, lever, loads, wrench)
-        wrench = _side_contact(teeth, wheel, frames, i, begin, out, loads, wrench)
-    apply_reaction_to_wheel(parents, wheels, w, wheel, wrench, reaction, running_gear.loads)
+            r = _find_tooth_contacts(teeth, forward, up, state.angles[w], away, lever, near, rows, r)
+        r = _find_side_contact(teeth, wheel.axle, out, near, rows, r)
+        pair = close_pair(rows, pair, i, first, r)
+    rows.pair_ends[0] = pair
 
 
 @inlined
-def _tooth_contact(
+def _find_tooth_contacts(
     teeth: Teeth,
     ahead: Vector,
     up: Vector,
     turn: float,
-    wheel: WheelKinematics,
-    frames: Frames,
-    i: int,
+    away: Vector,
     lever: Vector,
-    loads: Loads,
-    wrench: ContactWrench,
-) -> ContactWrench:
-    """Press a row of teeth on shoe i's bushing, met at `lever` from the shoe's centre of mass [m].
+    near: float,
+    rows: ContactRows,
+    r: int,
+) -> int:
+    """Write the contacts of a row of teeth with a bushing, met at `lever` from its shoe's centre of mass [m].
 
     Surfaces count where the bushing's centre is over or under them, corners where it is over none
     of their two surfaces. A centre inside a tooth is thus still pushed out.
@@ -91,22 +102,20 @@ def _tooth_contact(
         ahead: x axis of the wheel's track frame, in the world.
         up: z axis of the wheel's track frame, in the world.
         turn: Angle of the wheel in its track frame [rad].
-        wheel: Kinematics of the wheel.
-        frames: Kinematics of the shoes.
-        i: Index of the shoe.
-        lever: From the shoe's centre of mass to the bushing's axis [m].
-        loads: Added to: load on the shoe.
-        wrench: Wrench of the wheel on shoes so far.
+        away: From the wheel centre to the shoe's centre of mass [m].
+        lever: From there to the bushing's axis [m].
+        near: Gap within which a contact counts as one [m].
+        rows: Contacts.
+        r: First row to write.
 
     Returns:
-        The wrench, these contacts added.
+        The row behind the last one.
     """
-    p, o = row(frames.positions, i), wheel.position
-    out = p[0] + lever[0] - o[0], p[1] + lever[1] - o[1], p[2] + lever[2] - o[2]
+    out = away[0] + lever[0], away[1] + lever[1], away[2] + lever[2]
     x, z = dot(out, ahead), dot(out, up)
     distance = math.sqrt(x * x + z * z)
-    if not 0 < distance < teeth.tip_radius + teeth.bushing_radius:
-        return wrench
+    if not 0 < distance < teeth.tip_radius + teeth.bushing_radius + near:
+        return r
     turned = arctangent(x, z) - turn
     angle = turned - teeth.angular_pitch * math.floor(turned / teeth.angular_pitch + 0.5)
     cosine, sine = cosine_sine(angle)
@@ -124,7 +133,7 @@ def _tooth_contact(
         over * up[2] + aside * ahead[2],
     )
     passed = False
-    for s in range(5):
+    for s in range(SURFACES):
         t, u = teeth.tangents[s, 0], teeth.tangents[s, 1]
         da, db = a - teeth.points[s, 0], b - teeth.points[s, 1]
         along, above = t * da + u * db, t * db - u * da
@@ -135,71 +144,116 @@ def _tooth_contact(
             gap = math.sqrt(da * da + db * db)
             na, nb = da / gap, db / gap
         passed = along >= teeth.lengths[s]
-        if gap < teeth.bushing_radius:
+        if gap < teeth.bushing_radius + near:
             normal = (
                 na * tangential[0] + nb * radial[0],
                 na * tangential[1] + nb * radial[1],
                 na * tangential[2] + nb * radial[2],
             )
-            at = lever[0] - gap * normal[0], lever[1] - gap * normal[1], lever[2] - gap * normal[2]
-            point = out[0] - gap * normal[0], out[1] - gap * normal[1], out[2] - gap * normal[2]
-            velocity = relative_velocity_at(frames, i, at, wheel, point)
-            force = _tooth_force(teeth, teeth.bushing_radius - gap, normal, velocity)
-            wrench = apply_contact_force(loads, i, at, point, force, wrench)
-    return wrench
+            at = out[0] - gap * normal[0], out[1] - gap * normal[1], out[2] - gap * normal[2]
+            _write_law(rows, r, at, normal, teeth.bushing_radius - gap, teeth.stiffness, 1.0, teeth.friction)
+            r += 1
+    return r
 
 
 @inlined
-def _tooth_force(teeth: Teeth, depth: float, normal: Vector, velocity: Vector) -> Vector:
-    """Force of a tooth on a bushing [N], given the bushing's relative velocity (Omar 2014, 34-35).
-
-    Friction grows with slip up to the slip speed and then stays; as it is printed, equation 35
-    would let it fall again.
-    """
-    closing = dot(velocity, normal)
-    elastic = teeth.stiffness * depth
-    normal_force = max(0.0, elastic - teeth.damping * closing)
-    x = velocity[0] - closing * normal[0]
-    y = velocity[1] - closing * normal[1]
-    z = velocity[2] - closing * normal[2]
-    speed = math.sqrt(x * x + y * y + z * z)
-    ratio = speed / teeth.slip_speed
-    # Over the speed: S_mu / |v| has a limit where nothing slips.
-    drag = (2 - ratio) / teeth.slip_speed if ratio < 1 else 1 / speed
-    drag *= teeth.friction * elastic
-    return (
-        normal_force * normal[0] - drag * x,
-        normal_force * normal[1] - drag * y,
-        normal_force * normal[2] - drag * z,
-    )
-
-
-@inlined
-def _side_contact(
-    teeth: Teeth,
-    wheel: WheelKinematics,
-    frames: Frames,
-    i: int,
-    lever: Vector,
-    out: Vector,
-    loads: Loads,
-    wrench: ContactWrench,
-) -> ContactWrench:
-    """Press the sides of teeth on shoe i, whose bushing's middle is `out` from the wheel centre [m].
+def _find_side_contact(
+    teeth: Teeth, axle: Vector, out: Vector, near: float, rows: ContactRows, r: int
+) -> int:
+    """Write the contact of the sides of teeth with a bushing, its middle `out` from the wheel centre [m].
 
     Teeth are chamfered: the force grows over one bushing radius inwards from the tips.
 
     Returns:
-        The wrench of the wheel on shoes, this contact added.
+        The row behind the last one.
     """
-    offset = dot(out, wheel.axle)
+    offset = dot(out, axle)
     depth = abs(offset) - teeth.side_clearance
-    inside = teeth.tip_radius - math.sqrt(max(0.0, dot(out, out) - offset * offset))
-    if depth > 0 and inside > 0:
-        sign = -1.0 if offset > 0 else 1.0
-        closing = sign * dot(relative_velocity_at(frames, i, lever, wheel, out), wheel.axle)
-        size = max(0.0, teeth.side_stiffness * depth - teeth.damping * closing)
-        size *= sign * min(1.0, inside / teeth.bushing_radius)
-        force = size * wheel.axle[0], size * wheel.axle[1], size * wheel.axle[2]
-        return apply_contact_force(loads, i, lever, out, force, wrench)
-    return wrench
+    if depth > -near:
+        inside = teeth.tip_radius - math.sqrt(max(0.0, dot(out, out) - offset * offset))
+        if inside > 0:
+            sign = -1.0 if offset > 0 else 1.0
+            normal = sign * axle[0], sign * axle[1], sign * axle[2]
+            factor = min(1.0, inside / teeth.bushing_radius)
+            _write_law(rows, r, out, normal, depth, teeth.side_stiffness, factor, 0.0)
+            r += 1
+    return r
+
+
+@inlined
+def _write_law(
+    rows: ContactRows,
+    r: int,
+    lever: Vector,
+    normal: Vector,
+    depth: float,
+    stiffness: float,
+    factor: float,
+    friction: float,
+) -> None:
+    """Write row r with its law."""
+    for k in range(3):
+        rows.numbers[r, LEVER + k], rows.numbers[r, NORMAL + k] = lever[k], normal[k]
+    rows.numbers[r, DEPTH], rows.numbers[r, STIFFNESS] = depth, stiffness
+    rows.numbers[r, FACTOR], rows.numbers[r, DRAG] = factor, friction
+
+
+@compiled
+def add_sprocket_contacts(
+    running_gear: RunningGearArrays,
+    parents: ParentFrames,
+    frames: Frames,
+    loads: Loads,
+    reaction: Reaction,
+    age: float,
+    sub_step: float,
+) -> None:
+    """Add the forces of the contacts between teeth and bushings (Omar 2014, equations 26-37).
+
+    Friction (equations 34-35) grows with slip up to the slip speed and then stays; as it is printed, equation
+    35 would let it fall again.
+
+    Args:
+        running_gear: Wheels, and the contacts as they were found.
+        parents: Parent links of the wheels.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
+        reaction: Added to: loads on the parent links.
+        age: Time since the contacts were found [s].
+        sub_step: [s]
+    """
+    teeth, wheels, rows = running_gear.teeth, running_gear.wheels, running_gear.bushings
+    numbers, begin, w = rows.numbers, 0, running_gear.teeth.wheel
+    if rows.pair_ends[0] == 0:
+        return
+    wheel = wheel_kinematics(parents, wheels, running_gear.state, w)
+    wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    turn, elapsed = scaled(wheel.angular_velocity_world, age), sub_step if age > 0 else 0.0
+    for pair in range(rows.pair_ends[0]):
+        i, end = rows.shoes[pair], rows.ends[pair]
+        away, at_center, spin = relative_twist(frames, i, wheel)
+        at_center, spin = turned(at_center, turn, -1.0), turned(spin, turn, -1.0)
+        force, moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for r in range(begin, end):
+            lever, normal = vector_in(numbers, r, LEVER), vector_in(numbers, r, NORMAL)
+            velocity = velocity_at(at_center, spin, lever)
+            closing = dot(velocity, normal)
+            depth = numbers[r, DEPTH] - elapsed * closing
+            numbers[r, DEPTH] = depth
+            if depth > 0:
+                elastic = numbers[r, STIFFNESS] * depth
+                push = numbers[r, FACTOR] * max(0.0, elastic - teeth.damping * closing)
+                x = velocity[0] - closing * normal[0]
+                y = velocity[1] - closing * normal[1]
+                z = velocity[2] - closing * normal[2]
+                speed = math.sqrt(x * x + y * y + z * z)
+                ratio = speed / teeth.slip_speed
+                # Over the speed: S_mu / |v| has a limit where nothing slips.
+                drag = (2 - ratio) / teeth.slip_speed if ratio < 1 else 1 / speed
+                drag *= numbers[r, DRAG] * elastic
+                own = push * normal[0] - drag * x, push * normal[1] - drag * y, push * normal[2] - drag * z
+                force, moment = sum_of(force, own), sum_of(moment, cross(lever, own))
+        force, moment = turned(force, turn, 1.0), turned(moment, turn, 1.0)
+        wrench = apply_to_shoe(loads, i, away, force, moment, wrench)
+        begin = end
+    apply_reaction_to_wheel(parents, wheels, w, wheel, wrench, reaction, running_gear.loads)

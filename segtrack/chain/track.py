@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,23 +52,33 @@ class TrackChain:
     Attributes:
         design: Constants of the track.
         max_sub_step: Largest sub-step that it is advanced by [s].
+        max_sub_steps_held: Most sub-steps for which its contacts serve before they are found anew.
         state: State of the shoes.
         torque: Mean torque of the drive on its wheel in the last step [N m].
     """
 
-    def __init__(self, design: TrackDesign, parents: ParentFrames, sub_step: float | None = None) -> None:
+    def __init__(
+        self,
+        design: TrackDesign,
+        parents: ParentFrames,
+        sub_step: float | None = None,
+        sub_steps_held: int | None = None,
+    ) -> None:
         """Assemble the shoes around the wheels, at rest.
 
         Args:
             design: Constants of the track.
             parents: Parent links of its wheels; the drive is on the first.
             sub_step: Largest to take [s]; the largest stable one if not given.
+            sub_steps_held: Most sub-steps for which contacts serve; as `contact_rows.LONGEST` allows if not
+                given.
 
         Raises:
             InvalidValueError: The sub-step is too large for the track.
         """
         self.design = design
         self.max_sub_step = design.max_sub_step if sub_step is None else sub_step
+        self.max_sub_steps_held = sys.maxsize if sub_steps_held is None else sub_steps_held
         check_sub_step(self.max_sub_step, design.max_sub_step, f"chain.sub_step of {design.name}")
         chain, count = design.chain, len(parents.positions)
         self._frames, self._loads = allocate_work_arrays(chain)

@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.running_gear_arrays import RunningGearArrays
-from segtrack.chain.shoe_contact import TerrainContact, add_terrain_contacts, find_contact_candidates
+from segtrack.chain.shoe_contact import TerrainContact, find_contact_candidates
 from segtrack.chain.shoe_dynamics import Frames, Loads, add_bushings, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainArrays
 from segtrack.chain.shoes import Constants, Joints
-from segtrack.chain.sprocket_contact import add_sprocket_contacts
-from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates
+from segtrack.chain.sprocket_contact import add_sprocket_contacts, find_sprocket_contacts
+from segtrack.chain.terrain_rows import add_terrain_rows, find_terrain_contacts, keep_terrain_shear
+from segtrack.chain.wheel_contact import (
+    add_wheel_contacts,
+    find_wheel_candidates,
+    find_wheel_contacts,
+    keep_rail_shear,
+)
 from segtrack.chain.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
-from segtrack.ground.kernels import compiled, entry
+from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.parent_frames import (
     CompositeBody,
     CouplingImpulses,
@@ -132,6 +138,7 @@ def run_tracks(
     net: NetWrench,
     sub_step: float,
     count: int,
+    held: int,
     velocity_decay: float,
 ) -> None:
     """Take all tracks of a vehicle through `count` sub-steps of `sub_step` [s] together.
@@ -145,6 +152,7 @@ def run_tracks(
         net: Work array, the tracks' loads on the vehicle.
         sub_step: [s]
         count: Number of sub-steps, at least 1.
+        held: For how many of them contacts serve.
         velocity_decay: Fraction of velocity that is left by damping towards rest in a sub-step, 1 without.
     """
     for t in range(len(tracks)):
@@ -155,8 +163,8 @@ def run_tracks(
             net.force[k] = net.torque[k] = 0.0
         for t in range(len(tracks)):
             target, limit = drives.target_speeds[t], drives.torque_limits[t]
-            track = item(tracks, t, like)
-            torque = load_track(track, vehicle.gravity, target, limit, sub_step, velocity_decay)
+            track, moment = item(tracks, t, like), hold_contacts(step, count, held)
+            torque = load_track(track, moment, vehicle.gravity, target, limit, sub_step, velocity_decay)
             drives.mean_torques[t] += torque / count
             accumulate_reaction(track.parents, track.reaction, vehicle, track.coupling, net, sub_step)
         change = composite_velocity_change(vehicle, net, sub_step)
@@ -194,14 +202,42 @@ def find_track_candidates(track: TrackArrays, duration: float) -> None:
     find_contact_candidates(track.terrain_contact, frames, margin)
 
 
+class Moment(NamedTuple):
+    """Place of a sub-step among those for which contacts serve.
+
+    Attributes:
+        past: How many sub-steps ago the contacts were found; 0 where they are found now.
+        ahead: For how many sub-steps after this one they serve.
+        last: They are found anew in the next one.
+    """
+
+    past: int
+    ahead: int
+    last: bool
+
+
+@inlined
+def hold_contacts(step: int, count: int, held: int) -> Moment:
+    """Return the place of sub-step `step` of `count`, contacts serving for `held` of them."""
+    past = step % held
+    return Moment(past, held - 1 - past, past + 1 == held or step + 1 == count)
+
+
 @compiled
 def load_track(
-    track: TrackArrays, gravity: Vector, target: float, limit: float, sub_step: float, velocity_decay: float
+    track: TrackArrays,
+    moment: Moment,
+    gravity: Vector,
+    target: float,
+    limit: float,
+    sub_step: float,
+    velocity_decay: float,
 ) -> float:
     """Find all loads on shoes, wheels and parent links, and change the velocities of shoes and wheels.
 
     Args:
         track: A track of the vehicle.
+        moment: Whether contacts are found anew.
         gravity: Gravity in the world [m/s^2].
         target: Speed of the driven wheel relative to its parent link [rad/s].
         limit: Largest torque of the drive [N m].
@@ -216,11 +252,26 @@ def load_track(
     start_loads(loads, scaled(gravity, constants.mass))
     start_wheel_loads(gear, parents, reaction)
     add_bushings(track.joints, frames, loads, constants)
-    add_wheel_contacts(gear, parents, frames, loads, reaction, sub_step)
-    add_sprocket_contacts(gear, parents, frames, loads, reaction, constants)
-    add_terrain_contacts(track.terrain_contact, frames, loads, sub_step)
+    if moment.past == 0:
+        find_track_contacts(track, sub_step * moment.ahead)
+    age = sub_step * moment.past
+    add_wheel_contacts(gear, parents, frames, loads, reaction, age, sub_step)
+    add_sprocket_contacts(gear, parents, frames, loads, reaction, age, sub_step)
+    add_terrain_rows(track.terrain_contact, frames, loads, moment.past > 0, sub_step)
+    if moment.last:
+        keep_rail_shear(gear)
+        keep_terrain_shear(track.terrain_contact)
     kick(track.shoes, frames, loads, constants, sub_step, velocity_decay)
     return kick_wheels(gear, parents, reaction, target, limit, sub_step, velocity_decay)
+
+
+@compiled
+def find_track_contacts(track: TrackArrays, ahead: float) -> None:
+    """Find the contacts of all shoes, and those that may begin within `ahead` [s]."""
+    gear, parents, frames = track.running_gear, track.parents, track.frames
+    find_wheel_contacts(gear, parents, frames, ahead)
+    find_sprocket_contacts(gear, parents, frames, track.constants, ahead)
+    find_terrain_contacts(track.terrain_contact, frames, ahead)
 
 
 @compiled

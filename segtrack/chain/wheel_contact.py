@@ -7,20 +7,30 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.running_gear_arrays import RunningGearArrays, WheelContactParameters, Wheels
+from segtrack.chain.contact_rows import (
+    CLOSING_SPEED,
+    FRICTION,
+    SHEAR,
+    ContactRows,
+    close_pair,
+    press_pair,
+    turned,
+    write_row,
+)
+from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.chain.wheel_dynamics import (
     ContactWrench,
     WheelKinematics,
-    add_to_wrench,
     apply_reaction_to_wheel,
-    relative_velocity_at,
+    apply_to_shoe,
+    relative_twist,
     wheel_kinematics,
 )
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import add, arm, axis, cross, dot, row, sum_of
+from segtrack.ground.vectors import arm, axis, cross, dot, row, scaled
 
 Pair = tuple[float, float]
 """Components around the axle and across."""
@@ -51,36 +61,24 @@ def find_wheel_candidates(
 
 
 @compiled
-def add_wheel_contacts(
-    running_gear: RunningGearArrays,
-    parents: ParentFrames,
-    frames: Frames,
-    loads: Loads,
-    reaction: Reaction,
-    sub_step: float,
+def find_wheel_contacts(
+    running_gear: RunningGearArrays, parents: ParentFrames, frames: Frames, ahead: float
 ) -> None:
-    """Add the contact forces between wheels and rails (Omar 2014, equations 38-46).
-
-    With d the depth of a rail in a wheel, the normal force is K d^1.5 + C d', and never pulls
-    (equation 44). Friction is not a function of slip velocity, as in equation 35, but an elastic
-    displacement, the integral of slip, with a force K_s s + C s' within the cone of friction. A
-    braked wheel thus holds a chain without creeping.
+    """Find the contacts between wheels and rails, and those that may begin before the next search.
 
     Args:
-        running_gear: Wheels; their shear displacements go on by the slip of this instant.
+        running_gear: Wheels; `rails` is written, and shear displacements of what does not touch are cleared.
         parents: Parent links of the wheels.
         frames: Kinematics of n shoes and two anchors.
-        loads: Added to: loads on the shoes.
-        reaction: Added to: loads on the parent links.
-        sub_step: Time since the last call [s].
+        ahead: Time for which the contacts serve, 0 for this instant alone [s].
     """
     wheels, state, candidates = running_gear.wheels, running_gear.state, running_gear.candidates
-    shear, lateral = state.shear_displacements, wheels.max_lateral_offset
+    shear, rows, lateral = state.shear_displacements, running_gear.rails, wheels.max_lateral_offset
+    near, row_index, pair = CLOSING_SPEED * ahead, 0, 0
     for w in range(len(candidates.counts)):
         if wheels.rolls[w]:
             wheel = wheel_kinematics(parents, wheels, state, w)
-            o, reach = wheel.position, wheels.reaches[w]
-            wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+            o, reach = wheel.position, wheels.reaches[w] + near
             for entry in range(candidates.counts[w]):
                 i = candidates.shoes[w, entry]
                 p = row(frames.positions, i)
@@ -88,8 +86,85 @@ def add_wheel_contacts(
                 if _is_out_of_reach(away, axis(frames.rotations, i, 1), wheel.axle, reach, lateral):
                     _release(shear, w, i)
                 else:
-                    wrench = _rail_contacts(wheels, w, wheel, shear, frames, i, away, loads, sub_step, wrench)
-            apply_reaction_to_wheel(parents, wheels, w, wheel, wrench, reaction, running_gear.loads)
+                    last = _find_rail_contacts(
+                        wheels, w, wheel, shear, frames, i, away, near, rows, row_index
+                    )
+                    pair, row_index = close_pair(rows, pair, i, row_index, last), last
+        rows.pair_ends[w] = pair
+
+
+@compiled
+def add_wheel_contacts(
+    running_gear: RunningGearArrays,
+    parents: ParentFrames,
+    frames: Frames,
+    loads: Loads,
+    reaction: Reaction,
+    age: float,
+    sub_step: float,
+) -> None:
+    """Add the forces of the contacts between wheels and rails (Omar 2014, equations 38-46).
+
+    With d the depth of a rail in a wheel, the normal force is K d^1.5 + C d', and never pulls
+    (equation 44). Friction is not a function of slip velocity, as in equation 35, but an elastic
+    displacement, the integral of slip, with a force K_s s + C s' within the cone of friction. A
+    braked wheel thus holds a chain without creeping.
+
+    Held contacts stay where they are under the wheel's centre, and turn with their shoe: a rail is straight,
+    and its nearest point is where a wheel's radius stands on it.
+
+    Args:
+        running_gear: Wheels, and their contacts as they were found.
+        parents: Parent links of the wheels.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
+        reaction: Added to: loads on the parent links.
+        age: Time since the contacts were found [s].
+        sub_step: [s]
+    """
+    wheels, rows, law = running_gear.wheels, running_gear.rails, running_gear.wheels.contact
+    pair, begin = 0, 0
+    for w in range(len(rows.pair_ends)):
+        if pair == rows.pair_ends[w]:
+            continue
+        wheel = wheel_kinematics(parents, wheels, running_gear.state, w)
+        wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        while pair < rows.pair_ends[w]:
+            i, end = rows.shoes[pair], rows.ends[pair]
+            away, velocity, spin = relative_twist(frames, i, wheel)
+            turn = scaled(row(frames.angular_velocities_world, i), age)
+            force, moment = press_pair(
+                rows,
+                begin,
+                end,
+                turned(velocity, turn, -1.0),
+                turned(spin, turn, -1.0),
+                law.stiffness,
+                True,
+                law.damping,
+                law.tangential_stiffness,
+                law.damping,
+                1.0,
+                age > 0,
+                sub_step,
+            )
+            force, moment = turned(force, turn, 1.0), turned(moment, turn, 1.0)
+            wrench = apply_to_shoe(loads, i, away, force, moment, wrench)
+            pair, begin = pair + 1, end
+        apply_reaction_to_wheel(parents, wheels, w, wheel, wrench, reaction, running_gear.loads)
+
+
+@compiled
+def keep_rail_shear(running_gear: RunningGearArrays) -> None:
+    """Write the shear displacements of the contacts to where the next search looks for them."""
+    shear, rows = running_gear.state.shear_displacements, running_gear.rails
+    begin, pair = 0, 0
+    for w in range(len(rows.pair_ends)):
+        while pair < rows.pair_ends[w]:
+            for r in range(begin, rows.ends[pair]):
+                for k in range(2):
+                    shear[w, rows.shoes[pair], rows.places[r], k] = rows.numbers[r, SHEAR + k]
+            pair, begin = pair + 1, rows.ends[pair]
 
 
 @inlined
@@ -113,7 +188,7 @@ def _is_out_of_reach(away: Vector, side: Vector, axle: Vector, reach: float, lat
 
 
 @inlined
-def _rail_contacts(
+def _find_rail_contacts(
     wheels: Wheels,
     w: int,
     wheel: WheelKinematics,
@@ -121,18 +196,21 @@ def _rail_contacts(
     frames: Frames,
     i: int,
     away: Vector,
-    loads: Loads,
-    sub_step: float,
-    wrench: ContactWrench,
-) -> ContactWrench:
-    """Press wheel w on the rails of shoe i, `away` from it [m]; returns the wrench with theirs added."""
+    near: float,
+    rows: ContactRows,
+    r: int,
+) -> int:
+    """Write the contacts of wheel w with the rails of shoe i, `away` from it [m], from row r on.
+
+    Returns:
+        The row behind the last one.
+    """
     begin, span = arm(frames.rotations, i, wheels.rail_start), arm(frames.rotations, i, wheels.rail_span)
-    side, axle, law, radius = axis(frames.rotations, i, 1), wheel.axle, wheels.contact, wheels.radii[w]
+    side, axle, law, radius = axis(frames.rotations, i, 1), wheel.axle, wheels.contact, wheels.radii[w] + near
     skew = dot(span, axle)
     flat = span[0] - skew * axle[0], span[1] - skew * axle[1], span[2] - skew * axle[2]
     square_length, ahead, beside = dot(flat, flat), dot(away, flat) + dot(begin, flat), dot(side, flat)
     per_length = 1 / square_length if square_length > 0 else 0.0
-    total, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for s in range(len(wheels.stations)):
         y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]
@@ -145,12 +223,11 @@ def _rail_contacts(
         if 0 < square < radius * radius:
             far = 1 / math.sqrt(square)
             depth, slope = _profile_depth(wheels.profile_pieces, w, offset, square * far)
-        if depth <= 0:
+        if depth <= -near:
             shear[w, i, s, 0] = shear[w, i, s, 1] = 0.0
             continue
 
         steep = 1 / math.sqrt(1 + slope * slope) if slope != 0.0 else 1.0
-        depth *= steep
         radial = (
             far * (out[0] - offset * axle[0]),
             far * (out[1] - offset * axle[1]),
@@ -162,24 +239,11 @@ def _rail_contacts(
             steep * (radial[2] - slope * axle[2]),
         )
         around = cross(axle, radial)
-        across = cross(normal, around)
-        velocity = relative_velocity_at(frames, i, lever, wheel, out)
-        rising = dot(velocity, normal)
-        normal_force = max(0.0, law.stiffness * depth * math.sqrt(depth) - law.damping * rising)
-        slip = dot(velocity, around), dot(velocity, across)
-        displacement = shear[w, i, s, 0] + sub_step * slip[0], shear[w, i, s, 1] + sub_step * slip[1]
-        displacement, friction = _rail_friction(law, displacement, slip, normal_force)
-        shear[w, i, s, 0], shear[w, i, s, 1] = displacement
-        force = (
-            normal_force * normal[0] + friction[0] * around[0] + friction[1] * across[0],
-            normal_force * normal[1] + friction[0] * around[1] + friction[1] * across[1],
-            normal_force * normal[2] + friction[0] * around[2] + friction[1] * across[2],
-        )
-        total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
-        wrench = add_to_wrench(wrench, out, force)
-    add(loads.forces, i, total, 1.0)
-    add(loads.torques, i, torque, 1.0)
-    return wrench
+        write_row(rows, r, out, normal, around, cross(normal, around), steep * depth)
+        rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1] = shear[w, i, s, 0], shear[w, i, s, 1]
+        rows.numbers[r, FRICTION], rows.places[r] = law.friction, s
+        r += 1
+    return r
 
 
 @inlined
@@ -202,23 +266,3 @@ def _profile_depth(pieces: NDArray[np.float64], w: int, offset: float, radius: f
                 slope = pieces[w, k, 3] + past * pieces[w, k, 4]
                 return pieces[w, k, 2] + past * (slope - past * pieces[w, k, 4] / 2) - radius, slope
     return -1.0, 0.0
-
-
-@inlined
-def _rail_friction(
-    law: WheelContactParameters, displacement: Pair, slip: Pair, normal_force: float
-) -> tuple[Pair, Pair]:
-    """Project a shear displacement [m] on the cone of friction; returns it and the friction force [N]."""
-    k, c = law.tangential_stiffness, law.damping
-    limit = law.friction * normal_force
-    u, v = displacement
-    square = k * k * (u * u + v * v)
-    if square > limit * limit:
-        cone_scale = limit / math.sqrt(square)
-        u, v = cone_scale * u, cone_scale * v
-    a, b = -k * u - c * slip[0], -k * v - c * slip[1]
-    square = a * a + b * b
-    if square > limit * limit:
-        cone_scale = limit / math.sqrt(square)
-        a, b = cone_scale * a, cone_scale * b
-    return (u, v), (a, b)

@@ -9,7 +9,7 @@ from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import add, axis, cross, dot, row
+from segtrack.ground.vectors import add, axis, cross, dot, row, sum_of
 
 
 class WheelKinematics(NamedTuple):
@@ -72,51 +72,49 @@ def wheel_kinematics(
 
 
 @inlined
-def relative_velocity_at(
-    frames: Frames, i: int, lever: Vector, wheel: WheelKinematics, out: Vector
-) -> Vector:
-    """Velocity of shoe i relative to a wheel at a point, in the world [m/s].
-
-    Args:
-        frames: Kinematics of the shoes.
-        i: Index of the shoe.
-        lever: From the shoe's centre of mass to the point [m].
-        wheel: Kinematics of the wheel.
-        out: From the wheel centre to the point [m].
-    """
-    of_shoe, of_wheel = (
-        cross(row(frames.angular_velocities_world, i), lever),
-        cross(wheel.angular_velocity_world, out),
-    )
-    return (
-        frames.velocities[i, 0] + of_shoe[0] - wheel.velocity[0] - of_wheel[0],
-        frames.velocities[i, 1] + of_shoe[1] - wheel.velocity[1] - of_wheel[1],
-        frames.velocities[i, 2] + of_shoe[2] - wheel.velocity[2] - of_wheel[2],
-    )
-
-
-@inlined
-def apply_contact_force(
-    loads: Loads, i: int, lever: Vector, out: Vector, force: Vector, wrench: ContactWrench
-) -> ContactWrench:
-    """Apply a force [N] to shoe i at a point, given as in `relative_velocity_at`.
+def relative_twist(frames: Frames, i: int, wheel: WheelKinematics) -> tuple[Vector, Vector, Vector]:
+    """Motion of shoe i relative to a wheel.
 
     Returns:
-        The wheel's contact wrench, this force added.
+        Way from the wheel centre to the shoe's centre of mass [m], the velocity of the shoe's point at the
+        wheel centre over that [m/s], and the relative angular velocity [rad/s], in the world.
     """
-    add(loads.forces, i, force, 1.0)
-    add(loads.torques, i, cross(lever, force), 1.0)
-    return add_to_wrench(wrench, out, force)
+    p, v, spin, o = (
+        row(frames.positions, i),
+        row(frames.velocities, i),
+        row(frames.angular_velocities_world, i),
+        wheel.position,
+    )
+    away = p[0] - o[0], p[1] - o[1], p[2] - o[2]
+    at, turning, own = cross(spin, away), wheel.angular_velocity_world, wheel.velocity
+    return (
+        away,
+        (v[0] - own[0] - at[0], v[1] - own[1] - at[1], v[2] - own[2] - at[2]),
+        (spin[0] - turning[0], spin[1] - turning[1], spin[2] - turning[2]),
+    )
 
 
 @inlined
-def add_to_wrench(wrench: ContactWrench, out: Vector, force: Vector) -> ContactWrench:
-    """Add a force [N] that acts on a shoe, `out` from the wheel centre [m], to a wheel's contact wrench."""
-    total, moment, own = wrench.force, wrench.moment, cross(out, force)
-    return ContactWrench(
-        (total[0] + force[0], total[1] + force[1], total[2] + force[2]),
-        (moment[0] + own[0], moment[1] + own[1], moment[2] + own[2]),
-    )
+def apply_to_shoe(
+    loads: Loads, i: int, away: Vector, force: Vector, moment: Vector, wrench: ContactWrench
+) -> ContactWrench:
+    """Apply to shoe i, its centre of mass `away` from a wheel's centre [m], what a wheel exerts on it.
+
+    Args:
+        loads: Added to: load on the shoe.
+        i: Index of the shoe.
+        away: From the wheel centre to its centre of mass [m].
+        force: On the shoe [N].
+        moment: About the wheel centre [N m].
+        wrench: Contact wrench of the wheel so far.
+
+    Returns:
+        The wheel's contact wrench, this added.
+    """
+    own = cross(away, force)
+    add(loads.forces, i, force, 1.0)
+    add(loads.torques, i, (moment[0] - own[0], moment[1] - own[1], moment[2] - own[2]), 1.0)
+    return ContactWrench(sum_of(wrench.force, force), sum_of(wrench.moment, moment))
 
 
 @inlined

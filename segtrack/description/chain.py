@@ -130,6 +130,9 @@ class ChainSpec(Spec):
     shoe_contact: ShoeContactSpec = ShoeContactSpec()
     sub_step: Positive | None = None
     """Sub-step of its integration [s]; the largest that is stable if not given."""
+    sub_steps_held: Annotated[int, Field(strict=True, ge=1)] | None = None
+    """Most sub-steps for which the places and directions of its contacts serve before they are found
+    anew; as many as make 0.5 ms, about, if not given. 1 finds them in each, as a reference."""
 
     @check
     def _drum_or_sprocket(self) -> Checks:

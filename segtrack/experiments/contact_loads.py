@@ -92,18 +92,23 @@ class _Touch:
 
 
 def _of_shoes(track: Track) -> _Touch:
-    """Contacts of a link chain: a shoe's load is that of its face's left and right edge, half each."""
+    """Contacts of a link chain: a shoe's load is that of its face's left and right edge, half each.
+
+    A shoe that turns with its vehicle moves the more forward the farther an edge is to one side: its
+    reading's slip velocity is that of the middle.
+    """
     design, reading = track.chain_design, track.read_chain()
     down = reading.ground_force > 0
     axes = Rotation.from_quat(reading.orientations).as_matrix()[down]
     half = np.array([tread.width / 2 for tread in design.treads])[design.kinds][down]
     aside, middles = half[:, None] * axes[:, :, 1], reading.positions[down]
     velocities = np.einsum("nij,nj->ni", axes[:, :, :2], reading.slip_velocity[down])
+    turning = np.cross(reading.angular_velocities[down], aside)
     return _Touch(
         track,
         np.concatenate([middles + aside, middles - aside]),
         np.tile(reading.ground_force[down] / 2, 2),
-        np.tile(velocities, (2, 1)),
+        np.concatenate([velocities + turning, velocities - turning]),
     )
 
 

@@ -16,6 +16,7 @@ momentum is kept to rounding.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from segtrack.chain.track_step import (
     check_integrity,
     drift_track,
     find_track_candidates,
+    hold_contacts,
     load_track,
 )
 from segtrack.compliant.candidates import MARGIN, Candidates
@@ -88,8 +90,10 @@ def advance_chains(
     gravity: Vector,
     step: float,
     sub_steps: int,
+    held: int,
     count: int,
     decay: float,
+    still: bool,
 ) -> None:
     """Take a vehicle through steps until it has taken `count` of them.
 
@@ -108,8 +112,10 @@ def advance_chains(
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         sub_steps: Into which it is divided.
+        held: For how many sub-steps contacts of the chains serve.
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a sub-step; 1 without.
+        still: Chains alone go on, on parent frames that stay where they are, braked, as they are tensioned.
     """
     outcome = outcomes[0]
     outcome[0] = DONE
@@ -119,7 +125,8 @@ def advance_chains(
     move_links(tree, state, work)
     for t in range(len(tracks)):
         track = item(tracks, t, like)
-        _place_parents(track, work, tree.belt_links[t], t)
+        if not still:
+            _place_parents(track, work, tree.belt_links[t], t)
         _write_frames(track)
     while done[0] < count:
         margin = MARGIN + step * largest_speed(vehicle.reach, 0.0, state)
@@ -131,16 +138,22 @@ def advance_chains(
             aim_drive(vehicle.drives, state, t, step)
             find_track_candidates(item(tracks, t, like), step)
             state.forces[t] = 0.0
-        for _ in range(sub_steps):
+        for sub in range(sub_steps):
             clear_loads(work.loads)
             for t in range(len(tracks)):
                 radius = vehicle.pitch_radii[t]
                 target, limit = state.targets[t] / radius, state.limits[t] * radius
-                track = item(tracks, t, like)
-                torque = load_track(track, gravity, target, limit, sub_step, decay)
+                if still:
+                    target, limit = 0.0, math.inf
+                track, moment = item(tracks, t, like), hold_contacts(sub, sub_steps, held)
+                torque = load_track(track, moment, gravity, target, limit, sub_step, decay)
                 work.loads.pulls[t] = torque / radius
                 state.forces[t] += work.loads.pulls[t] / sub_steps
                 _add_reaction(track, work, tree.belt_links[t])
+            if still:
+                for t in range(len(tracks)):
+                    drift_track(item(tracks, t, like), sub_step)
+                continue
             slow_down(state, decay)
             ahead = sub_step * largest_speed(vehicle.reach, 0.0, state)
             add_hull_contacts(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.advance import MAX_TIME_STEP, check_track, tension_tracks
+from segtrack.chain.contact_rows import sub_steps_held
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
@@ -20,7 +21,7 @@ from segtrack.description.vehicle import MountedTrack
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.functions import power
+from segtrack.ground.functions import exponential, power
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.rounding import rounded
@@ -82,12 +83,14 @@ class ChainVehicle(NativeVehicle):
         super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0, 0)
         self._designs = designs
         self.chains = tuple(
-            TrackChain(design, self._parent_frames(t), track.spec.chain.sub_step)
+            TrackChain(
+                design, self._parent_frames(t), track.spec.chain.sub_step, track.spec.chain.sub_steps_held
+            )
             for t, (design, track) in enumerate(zip(designs, mounted, strict=True))
             if track.spec.chain is not None
         )
-        tension_tracks(self.chains)
         self._failures = np.zeros((len(mounted), 2), dtype=np.intp)
+        tension_tracks(self.chains, self._tension)
         self._place_flippers(flippers)
 
     @property
@@ -96,10 +99,15 @@ class ChainVehicle(NativeVehicle):
         return self._mass
 
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
-        longest = min(chain.max_sub_step for chain in self.chains)
-        sub_steps = math.ceil(time_step / longest * (1 - 1e-9))
         for chain, friction in zip(self.chains, self.state.frictions[0].tolist(), strict=True):
             chain.set_friction(friction)
+        self._advance_chains(gravity, time_step, count, decay, still=False)
+
+    def _advance_chains(
+        self, gravity: Vector, time_step: float, count: int, decay: float, *, still: bool
+    ) -> None:
+        longest = min(chain.max_sub_step for chain in self.chains)
+        sub_steps = math.ceil(time_step / longest * (1 - 1e-9))
         arrays = tuple(chain.arrays for chain in self.chains)
         advance_chains(
             self.arrays,
@@ -116,9 +124,21 @@ class ChainVehicle(NativeVehicle):
             gravity,
             time_step,
             sub_steps,
+            sub_steps_held(time_step, sub_steps, min(chain.max_sub_steps_held for chain in self.chains)),
             count,
             power(decay, 1 / sub_steps),
+            still,
         )
+
+    def _tension(self, duration: float, damping_rate: float) -> None:
+        """Take the chains alone through a step, see `tension_tracks`; by the kernel that is needed anyway."""
+        before = self.state.copy()
+        self.done[0] = 0
+        self._advance_chains((0.0, 0.0, 0.0), duration, 1, exponential(-damping_rate * duration), still=True)
+        for mine, values in zip(self.state, before, strict=True):
+            mine[...] = values
+        for t, chain in enumerate(self.chains):
+            check_track(chain, *self._failures[t].tolist())
 
     def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:
         """Take steps, see `NativeVehicle.advance`, and check that the chains hold."""

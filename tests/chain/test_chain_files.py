@@ -80,7 +80,7 @@ def test_a_vehicle_is_as_heavy_with_chains_as_with_segments_and_stands_on_them(v
         (
             [(CHAIN, {"colour": "red"})],
             "chain.colour is not a key that segtrack knows; there are: shoes, bushing, sprocket, drum, "
-            "tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step",
+            "tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step, sub_steps_held",
         ),
         (
             [((*LEFT, "chain"), {"shoes": {"colour": 1}})],

@@ -11,9 +11,14 @@ from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, star
 from segtrack.chain.shoe_state import ChainState, state_along
 from segtrack.chain.shoes import Bushing, Chain, Shoe
 from segtrack.chain.sprocket import Sprocket
-from segtrack.chain.sprocket_contact import add_sprocket_contacts
+from segtrack.chain.sprocket_contact import add_sprocket_contacts, find_sprocket_contacts
 from segtrack.chain.stability import Splits, contact_splits, joint_bounds, rolling_bounds
-from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates
+from segtrack.chain.wheel_contact import (
+    add_wheel_contacts,
+    find_wheel_candidates,
+    find_wheel_contacts,
+    keep_rail_shear,
+)
 from segtrack.chain.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
 from segtrack.errors import InvalidValueError
 from segtrack.ground.parent_frames import ParentFrames, Reaction
@@ -48,8 +53,11 @@ class Rig:
         """Add the wheels' contact forces to the loads that there are."""
         on = self.running_gear, self.parents, self.frames, self.loads, self.reaction
         start_wheel_loads(self.running_gear, self.parents, self.reaction)
-        add_wheel_contacts(*on, sub_step)
-        add_sprocket_contacts(*on, self.chain.constants)
+        find_wheel_contacts(*on[:3], 0.0)
+        find_sprocket_contacts(*on[:3], self.chain.constants, 0.0)
+        add_wheel_contacts(*on, 0.0, sub_step)
+        add_sprocket_contacts(*on, 0.0, sub_step)
+        keep_rail_shear(self.running_gear)
 
     def forces(self, sub_step=0.0):
         """Forces of the wheels alone on the shoes (n, 3)."""

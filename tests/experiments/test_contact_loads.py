@@ -53,6 +53,21 @@ def test_faces_run_as_their_belts_are_told(track_model: str) -> None:
     assert (loads.friction == 0.6).all()
 
 
+def test_both_edges_of_a_turning_chain_run_alike() -> None:
+    """Faces run as their belt does, however fast the vehicle turns: 38 deg/s are 0.05 m/s over a shoe."""
+    world, robot = on_plane("packbot", track_model="chain")
+    with world:
+        robot.set_belt_speed(-0.2, 0.2)
+        world.run(1.0)
+        ride = watch(world, robot, 0.5)
+    ((_, loads),) = ride.windows(len(ride.loads))
+    for side, speed in ((1, -0.2), (-1, 0.2)):
+        for outer in (True, False):
+            there = (loads.points[:, 1] * side > 0) & ((np.abs(loads.points[:, 1]) > 0.2225) == outer)
+            mean = np.average(loads.belt_speeds[there], weights=loads.normal_forces[there])
+            assert mean == pytest.approx(speed, abs=0.006)
+
+
 def test_tips_on_an_arc_are_faster_than_their_belt() -> None:
     """Quince's raised flippers touch with grousers on an arc, whose tips are 16 mm further out."""
     vehicle = segtrack.load_vehicle("quince")

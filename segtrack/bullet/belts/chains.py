@@ -142,7 +142,8 @@ class ChainBelt(Belt):
         self.parent_links = (track.parent_link, *(link_index(track, name) for name in names))
         self._links = ParentLinks(client, track.body)
         self.mounts = self._links.mount(self.parent_links, track.spec.mount)
-        self.chain = TrackChain(design, self.frames, track.spec.chain.sub_step)
+        given = track.spec.chain
+        self.chain = TrackChain(design, self.frames, given.sub_step, given.sub_steps_held)
 
     @property
     def shoes(self) -> Bodies:

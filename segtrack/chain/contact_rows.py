@@ -1,0 +1,214 @@
+"""Contacts of shoes as rows: geometry held for some sub-steps, depth and shear carried on in each.
+
+A contact between a shoe and a wheel, a tooth or the ground is found with its place, its normal n, its two
+directions t along the surface and its depth d. From then on, in every sub-step h, with u the velocity of the
+shoe at that place over what it touches,
+
+    d <- d - h u.n,   f_n = max(0, f(d) - c u.n),   s <- s + h u.t,   f_t = -k_t s - c_t u.t,
+
+s and f_t cut to the cone of friction mu f_n. Only places and directions are older than the sub-step, so that
+the law may be as curved as it likes, here f = k d or K d^1.5. What comes near while the rows serve is found a
+little before it touches, with a depth below zero. With rows found anew in every sub-step this is
+the contact law itself.
+
+Two bodies that touch are given as their relative twist at a point of theirs: velocity V and spin W, so
+that u = V + W x lever for all contacts of the pair. Force F and moment M about that point are those on the
+shoe, and with the opposite sign those on the other body: momentum is conserved to rounding.
+
+| pair | point | geometry is held |
+|---|---|---|
+| shoe and ground | the shoe's centre of mass | in the world |
+| rails and wheel | the wheel's centre | turning with the shoe: where the wheel's radius stands on a rail |
+| bushing and teeth | the wheel's centre | turning with the wheel: a seated bushing turns with it |
+
+Turning by a small vector q is done with V and W, which are turned back by q, and with F and M, which are
+turned on. Carried along by the shoe instead, a wheel's normal force would act behind its axle, by 1.25 mm in
+the mean at 5 m/s and 0.5 ms, and drive it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.ground.kernels import inlined
+from segtrack.ground.vectors import Vector
+
+LONGEST = 5e-4
+"""Longest time for which rows serve [s]. At 1 ms a PackBot's chain rattles itself apart."""
+CLOSING_SPEED = 3.0
+"""Speed with which bodies may come near each other while rows serve [m/s]."""
+LEVER, NORMAL, ALONG, ACROSS, DEPTH, SHEAR, FRICTION = 0, 3, 6, 9, 12, 13, 15
+"""First columns of a row: vectors in the world from the pair's point [m], out of what the shoe touches, and
+along its surface; depth [m]; shear displacement along and across [m]; Coulomb coefficient [-]."""
+WIDTH = 16
+
+
+class ContactRows(NamedTuple):
+    """Contacts of shoes with bodies of one kind, those of a shoe with one body after each other: a pair.
+
+    Attributes:
+        numbers: A row for each contact, see `LEVER` (rows, 16).
+        places: Where the shear of each is remembered (rows,).
+        shoes: Shoe of each pair (pairs,).
+        ends: Row behind the last one of each pair (pairs,).
+        pair_ends: Pair behind the last one of each body (bodies,).
+    """
+
+    numbers: NDArray[np.float64]
+    places: NDArray[np.intp]
+    shoes: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    pair_ends: NDArray[np.intp]
+
+
+def allocate_contact_rows(rows: int, pairs: int, bodies: int) -> ContactRows:
+    """Return room for so many contacts, pairs and bodies, without any of them."""
+    places, shoes, ends, pair_ends = (np.zeros(n, dtype=np.intp) for n in (rows, pairs, pairs, bodies))
+    return ContactRows(np.zeros((rows, WIDTH)), places, shoes, ends, pair_ends)
+
+
+def sub_steps_held(duration: float, count: int, most: int) -> int:
+    """Return for how many sub-steps rows serve.
+
+    Args:
+        duration: Step of the engine, at whose beginning they are found anew in any case [s].
+        count: Sub-steps into which it is divided.
+        most: Largest number besides.
+    """
+    parts = math.ceil(duration / LONGEST * (1 - 1e-9))
+    return min(math.ceil(count / parts), most)
+
+
+@inlined
+def write_row(
+    rows: ContactRows,
+    r: int,
+    lever: Vector,
+    normal: Vector,
+    along: Vector,
+    across: Vector,
+    depth: float,
+) -> None:
+    """Write the geometry of row r."""
+    numbers = rows.numbers
+    for k in range(3):
+        numbers[r, LEVER + k], numbers[r, NORMAL + k] = lever[k], normal[k]
+        numbers[r, ALONG + k], numbers[r, ACROSS + k] = along[k], across[k]
+    numbers[r, DEPTH] = depth
+
+
+@inlined
+def close_pair(rows: ContactRows, pair: int, shoe: int, begin: int, end: int) -> int:
+    """End a pair with its rows from `begin` to before `end`, if there are any; returns the next pair."""
+    if end == begin:
+        return pair
+    rows.shoes[pair], rows.ends[pair] = shoe, end
+    return pair + 1
+
+
+@inlined
+def vector_in(numbers: NDArray[np.float64], r: int, first: int) -> Vector:
+    """Vector of row r from a column on."""
+    return numbers[r, first], numbers[r, first + 1], numbers[r, first + 2]
+
+
+@inlined
+def velocity_at(velocity: Vector, spin: Vector, lever: Vector) -> Vector:
+    """Velocity of a contact: that at the pair's point, and spin x lever [m/s]."""
+    return (
+        velocity[0] + spin[1] * lever[2] - spin[2] * lever[1],
+        velocity[1] + spin[2] * lever[0] - spin[0] * lever[2],
+        velocity[2] + spin[0] * lever[1] - spin[1] * lever[0],
+    )
+
+
+@inlined
+def turned(vector: Vector, turn: Vector, sign: float) -> Vector:
+    """Return a vector turned by a small rotation vector [rad], or back with a sign of -1."""
+    x, y, z = turn
+    return (
+        vector[0] + sign * (y * vector[2] - z * vector[1]),
+        vector[1] + sign * (z * vector[0] - x * vector[2]),
+        vector[2] + sign * (x * vector[1] - y * vector[0]),
+    )
+
+
+@inlined
+def press_pair(
+    rows: ContactRows,
+    begin: int,
+    end: int,
+    velocity: Vector,
+    spin: Vector,
+    stiffness: float,
+    hertzian: bool,
+    damping: float,
+    tangential_stiffness: float,
+    tangential_damping: float,
+    ratio: float,
+    held: bool,
+    sub_step: float,
+) -> tuple[Vector, Vector]:
+    """Carry the contacts of a pair on, and find their forces.
+
+    Args:
+        rows: Contacts, whose depths and shears are changed.
+        begin: First row of the pair.
+        end: Row behind its last.
+        velocity: V, relative velocity of the shoe at the pair's point [m/s].
+        spin: W, relative angular velocity [rad/s].
+        stiffness: Normal force over depth [N/m], or over depth to the power of 1.5 [N/m^1.5].
+        hertzian: The latter.
+        damping: Along the normal [N s/m].
+        tangential_stiffness: Along the surface, as long as the contact sticks [N/m].
+        tangential_damping: Along the surface [N s/m].
+        ratio: Friction across over friction along; the stiffness across has its square.
+        held: Whether the contacts were found in an earlier sub-step, so that their depths go on.
+        sub_step: [s]
+
+    Returns:
+        Force on the shoe [N], and moment about the pair's point [N m], in the world.
+    """
+    elapsed = sub_step if held else 0.0
+    numbers, square, per_square = rows.numbers, ratio * ratio, 1 / (ratio * ratio)
+    fx = fy = fz = tx = ty = tz = 0.0
+    for r in range(begin, end):
+        lever, normal = vector_in(numbers, r, LEVER), vector_in(numbers, r, NORMAL)
+        u = velocity_at(velocity, spin, lever)
+        rising = normal[0] * u[0] + normal[1] * u[1] + normal[2] * u[2]
+        depth = numbers[r, DEPTH] - elapsed * rising
+        numbers[r, DEPTH] = depth
+        push = 0.0
+        if depth > 0:
+            push = max(0.0, stiffness * (depth * math.sqrt(depth) if hertzian else depth) - damping * rising)
+        if push == 0.0:
+            numbers[r, SHEAR] = numbers[r, SHEAR + 1] = 0.0
+            continue
+        along, across = vector_in(numbers, r, ALONG), vector_in(numbers, r, ACROSS)
+        slip = along[0] * u[0] + along[1] * u[1] + along[2] * u[2]
+        aside = across[0] * u[0] + across[1] * u[1] + across[2] * u[2]
+        limit = numbers[r, FRICTION] * push
+        a, b = numbers[r, SHEAR] + sub_step * slip, numbers[r, SHEAR + 1] + sub_step * aside
+        stretch = tangential_stiffness * tangential_stiffness * (a * a + square * b * b)
+        if stretch > limit * limit:
+            cut = limit / math.sqrt(stretch)
+            a, b = cut * a, cut * b
+        numbers[r, SHEAR], numbers[r, SHEAR + 1] = a, b
+        pull = -tangential_stiffness * a - tangential_damping * slip
+        side = square * (-tangential_stiffness * b - tangential_damping * aside)
+        size = pull * pull + side * side * per_square
+        if size > limit * limit:
+            cut = limit / math.sqrt(size)
+            pull, side = cut * pull, cut * side
+        x = push * normal[0] + pull * along[0] + side * across[0]
+        y = push * normal[1] + pull * along[1] + side * across[1]
+        z = push * normal[2] + pull * along[2] + side * across[2]
+        fx, fy, fz = fx + x, fy + y, fz + z
+        tx += lever[1] * z - lever[2] * y
+        ty += lever[2] * x - lever[0] * z
+        tz += lever[0] * y - lever[1] * x
+    return (fx, fy, fz), (tx, ty, tz)

@@ -1,0 +1,207 @@
+"""Contacts of shoes' points with rigid ground as rows, whose geometry is held for some sub-steps.
+
+What is curved or lasts for a moment only is found anew in every sub-step: soil, and edges in shoes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.chain.contact_rows import (
+    ACROSS,
+    ALONG,
+    CLOSING_SPEED,
+    FRICTION,
+    SHEAR,
+    close_pair,
+    press_pair,
+    vector_in,
+    write_row,
+)
+from segtrack.chain.shoe_contact import TerrainContact, add_edge_contacts, add_point_contacts
+from segtrack.chain.shoe_dynamics import Frames, Loads
+from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, find_slot
+from segtrack.ground.kernels import compiled, inlined
+from segtrack.ground.pack import RIGID, Ground
+from segtrack.ground.point_contact import penetration_depth_grid
+from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, row, sum_of, without_share
+
+
+@compiled
+def find_terrain_contacts(contact: TerrainContact, frames: Frames, ahead: float) -> None:
+    """Find the contacts of points with rigid ground, and those that may begin before the next search.
+
+    A point that touches nothing yet has its nearest solid as a contact; one that touches something has
+    what it touches, and no more, since walls between neighbouring solids are none.
+
+    Args:
+        contact: Terrain and shoes; the rows are written, and the contacts' memory is brought up to date.
+        frames: Kinematics of n shoes and two anchors.
+        ahead: Time for which the contacts serve, 0 for this instant alone [s].
+    """
+    treads, candidates, rows = contact.treads, contact.candidates, contact.rows
+    pair = r = 0
+    for i in range(len(treads.kinds)):
+        if candidates.solid_counts[i] == 0 or _is_on_soil(contact, i):
+            continue
+        kind, center, lateral, first = (
+            treads.kinds[i],
+            row(frames.positions, i),
+            axis(frames.rotations, i, 1),
+            r,
+        )
+        for p in range(treads.contact_point_counts[kind]):
+            lever = arm(frames.rotations, i, row(treads.contact_points[kind], p))
+            r = _find_point_contacts(contact, i, p, lateral, lever, sum_of(center, lever), ahead, r)
+        pair = close_pair(rows, pair, i, first, r)
+    rows.pair_ends[0] = pair
+
+
+@compiled
+def add_terrain_rows(
+    contact: TerrainContact, frames: Frames, loads: Loads, held: bool, sub_step: float
+) -> None:
+    """Add the forces of the terrain on all shoes.
+
+    Args:
+        contact: Terrain and shoes, and the contacts as they were found.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
+        held: Whether they were found in an earlier sub-step.
+        sub_step: [s]
+    """
+    rows, law, begin, candidates = contact.rows, contact.parameters, 0, contact.candidates
+    for pair in range(rows.pair_ends[0]):
+        i, end = rows.shoes[pair], rows.ends[pair]
+        force, torque = press_pair(
+            rows,
+            begin,
+            end,
+            row(frames.velocities, i),
+            row(frames.angular_velocities_world, i),
+            law.stiffness,
+            False,
+            law.damping,
+            law.tangential_stiffness,
+            law.tangential_damping,
+            law.lateral_ratio,
+            held,
+            sub_step,
+        )
+        add(loads.forces, i, force, 1.0)
+        add(loads.torques, i, torque, 1.0)
+        begin = end
+    for i in range(len(contact.treads.kinds)):
+        if candidates.solid_counts[i] > 0:
+            if _is_on_soil(contact, i):
+                add_point_contacts(contact, frames, loads, sub_step, i)
+            add_edge_contacts(contact, frames, loads, sub_step, i)
+
+
+@compiled
+def keep_terrain_shear(contact: TerrainContact) -> None:
+    """Write the shear displacements of the contacts to their memory."""
+    rows, shears = contact.rows, contact.history.shear_displacements
+    last = rows.ends[rows.pair_ends[0] - 1] if rows.pair_ends[0] > 0 else 0
+    for r in range(last):
+        along, across = vector_in(rows.numbers, r, ALONG), vector_in(rows.numbers, r, ACROSS)
+        a, b, slot = rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1], rows.places[r]
+        for k in range(3):
+            shears[slot, k] = a * along[k] + b * across[k]
+
+
+@inlined
+def _is_on_soil(contact: TerrainContact, i: int) -> bool:
+    """Return whether something near shoe i is soil."""
+    ground, candidates = contact.ground, contact.candidates
+    for near in range(candidates.solid_counts[i]):
+        solid = candidates.solids[i, near]
+        grid = solid - len(ground.planes)
+        soil = ground.solid_soils[solid] if grid < 0 else ground.point_soils[ground.grid_starts[grid]]
+        if soil != RIGID:
+            return True
+    return False
+
+
+@inlined
+def _find_point_contacts(
+    contact: TerrainContact,
+    i: int,
+    p: int,
+    lateral: Vector,
+    lever: Vector,
+    point: Vector,
+    ahead: float,
+    r: int,
+) -> int:
+    """Write the contacts of point p of shoe i, at `lever` from its centre of mass [m], from row r on.
+
+    Returns:
+        The row behind the last one.
+    """
+    ground, candidates, history, rows = contact.ground, contact.candidates, contact.history, contact.rows
+    slots, solid_ids, count = MAX_SOLIDS_PER_POINT, history.solid_ids, candidates.solid_counts[i]
+    first = (i * contact.treads.contact_points.shape[1] + p) * slots
+    touched, nearest, closest, toward = 0, -CLOSING_SPEED * ahead, NONE, (0.0, 0.0, 1.0)
+    for near in range(count + 1):
+        if near < count:
+            solid = candidates.solids[i, near]
+            depth, normal = _depth_in(ground, solid, point)
+            if depth <= 0:
+                if depth > nearest:
+                    nearest, closest, toward = depth, solid, normal
+                continue
+            slot = find_slot(solid_ids, first, first + slots, solid)
+            if slot == NONE:
+                continue
+            touched |= 1 << (slot - first)
+        else:  # At last, what is near if nothing touches.
+            for k in range(slots):
+                if not touched & (1 << k):
+                    solid_ids[first + k] = NONE
+            if touched != 0 or closest == NONE:
+                break
+            solid, depth, normal, slot = closest, nearest, toward, first
+        if solid_ids[slot] != solid:
+            solid_ids[slot], history.sinkages[slot] = solid, 0.0
+            for k in range(3):
+                history.shear_displacements[slot, k] = 0.0
+        along, across = _directions(normal, lateral)
+        shear = row(history.shear_displacements, slot)
+        write_row(rows, r, lever, normal, along, across, depth)
+        rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1] = dot(shear, along), dot(shear, across)
+        rows.numbers[r, FRICTION] = contact.parameters.friction * ground.friction[solid]
+        rows.places[r] = slot
+        r += 1
+    return r
+
+
+@inlined
+def _depth_in(ground: Ground, solid: int, point: Vector) -> tuple[float, Vector]:
+    """Depth of a point in a solid or a grid [m], below zero by its gap outside, and the normal there."""
+    if solid >= len(ground.planes):
+        depth, normal, _ = penetration_depth_grid(ground, solid - len(ground.planes), point)
+        return depth, normal
+    planes: NDArray[np.float64] = ground.planes
+    nearest, face = -math.inf, 0
+    for f in range(ground.faces[solid]):
+        above = dot((planes[solid, f, 0], planes[solid, f, 1], planes[solid, f, 2]), point)
+        above -= planes[solid, f, 3]
+        if above > nearest:
+            nearest, face = above, f
+    return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
+
+
+@inlined
+def _directions(normal: Vector, lateral: Vector) -> tuple[Vector, Vector]:
+    """Directions along a surface: along the track and across it, or any if the shoe stands on its side."""
+    across = without_share(lateral, dot(lateral, normal), normal)
+    size = math.sqrt(dot(across, across))
+    if size <= 1e-6:
+        across = cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.5 else (0.0, 1.0, 0.0))
+        size = math.sqrt(dot(across, across))
+    across = across[0] / size, across[1] / size, across[2] / size
+    return cross(across, normal), across
