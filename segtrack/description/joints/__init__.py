@@ -1,0 +1,9 @@
+"""Joints of a body's URDF that move: keys of the vehicle file, the tree that follows, and mistakes in both.
+
+| module | content |
+|---|---|
+| `spec` | keys of `joints` in a vehicle file |
+| `urdf` | joints of a URDF as the file gives them |
+| `design` | joints that move, as engines take them, and the links that each one carries |
+| `checks` | mistakes that only the URDF shows |
+"""
