@@ -36,7 +36,9 @@ class BeltDesign:
         riding: True if sections move with the belt's travel.
         grouser_count: Number of sections that are grousers; these come first.
         law: Contact parameters of a metre of belt: stiffness [N/m^2] and damping [N s/m^2].
-        moving_mass: Belt, and inertia of the drive as it feels it [kg].
+        belt_mass: Mass of the belt [kg].
+        reflected_mass: Inertia of the drive as the belt feels it [kg].
+        rotor_momentum: Angular momentum of the drive's rotor about the axle, per belt speed [kg m].
     """
 
     name: str
@@ -48,15 +50,25 @@ class BeltDesign:
     riding: bool
     grouser_count: int
     law: ContactParameters
-    moving_mass: float
+    belt_mass: float
+    reflected_mass: float
+    rotor_momentum: float
+
+    @property
+    def moving_mass(self) -> float:
+        """Mass that moves with the belt [kg]."""
+        return self.belt_mass + self.reflected_mass
 
     @property
     def spin_momentum(self) -> float:
-        """Angular momentum about the axle per belt speed, 2 mass area / perimeter if uniform [kg m]."""
+        """Angular momentum about the axle per belt speed [kg m].
+
+        It is a uniform belt's, 2 mass area / perimeter, and that of the drive's rotor.
+        """
         points = self.path.outline()
         after = np.roll(points, -1, axis=0)
         area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2
-        return float(2 * self.moving_mass * area / self.path.perimeter)
+        return float(2 * self.belt_mass * area / self.path.perimeter) + self.rotor_momentum
 
     @property
     def tip_speed(self) -> float:

@@ -14,11 +14,15 @@ from segtrack.ground.broadphase import (
     find_edge_slot,
     forget_lost_edges,
     greatest_sinkage,
+    knows_edge,
+    take_edge_over,
 )
 from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.contact_loads import ContactLoads, add_belt_contact, add_contact
+from segtrack.ground.implicit_contact import edge_end_load, point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.point_contact import edge_in_piece, point_between, touch_edge_end, touch_point
+from segtrack.ground.point_contact import edge_in_piece, point_between
 from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of
 
 REPORT = 15
@@ -30,7 +34,7 @@ depth, pressure, belt and section; and of points, greatest sinkage in soil."""
 def contact_law(laws: NDArray[np.float64], belt: int, friction: float) -> ContactParameters:
     """Contact parameters of a metre of a belt, with its friction of now."""
     law = laws[belt]
-    return ContactParameters(friction, law[1], law[2], law[3], law[4], law[5])
+    return ContactParameters(friction, law[1], law[2], law[3], law[4], law[5], law[6])
 
 
 @compiled
@@ -82,10 +86,13 @@ def add_belt_contacts(
     speed: float,
     candidates: Candidates,
     history: ContactHistory,
+    loads: ContactLoads,
+    link: int,
     report: NDArray[np.float64],
+    gravity: Vector,
     step: float,
-) -> tuple[Vector, Vector, float, float]:
-    """Find what the ground does to a belt, and advance its contacts by `step` [s].
+) -> None:
+    """Add what the ground does to a belt in a step to the loads, and advance its contacts to now.
 
     Args:
         ground: The ground.
@@ -96,21 +103,19 @@ def add_belt_contacts(
         ex: x axis of its track frame in the world.
         ey: y axis.
         ez: z axis.
-        center: Centre of mass of the link that carries it, in the world [m].
+        center: Centre of the link that carries it, in the world [m].
         velocity: Velocity of that centre in the world [m/s].
         angular_velocity: Angular velocity of that link in the world [rad/s].
         travel: Travel of the belt [m].
         speed: Speed of the belt [m/s].
         candidates: Candidates of the vehicle.
         history: Contact memory of the vehicle.
+        loads: Loads of the vehicle, about the links' centres.
+        link: Index of the link there.
         report: Filled with contacts (rows, `REPORT`), points first, then edges' ends; may have no rows.
-        step: Duration [s]; with zero contacts are found, but not sheared.
-
-    Returns:
-        Force on the link that carries the belt [N], moment about its centre of mass [N m], in the
-        world, force on the belt along its travel [N], and length of belt that sticks to the ground [m].
+        gravity: Gravity in the world [m/s^2].
+        step: Duration [s]; with zero contacts are found as they are.
     """
-    total, torque, pull, touching = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0
     law = contact_law(belts.laws, belt, friction)
     first, points = belts.section_starts[belt], belts.points.shape[1]
     for near in range(candidates.near_counts[belt]):
@@ -126,37 +131,16 @@ def add_belt_contacts(
         # A section moves along the path with the belt, and turns with it around an arc.
         spin = sum_of(angular_velocity, scaled(ey, speed * curvature))
         moving = sum_of(sum_of(velocity, cross(angular_velocity, lever)), scaled(forward, speed))
-        own_force, own_torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for p in range(belts.point_counts[kind]):
-            arm = along_axes(forward, ey, out, row(belts.points[kind], p))
-            here = sum_of(moving, cross(spin, arm))
-            point = sum_of(base, arm)
-            weight = belts.weights[kind, p] * length
-            force, along, push, depth, pressure, sticks = touch_point(
-                ground,
-                law,
-                history,
-                part * points + p,
-                candidates.solids[part],
-                candidates.solid_counts[part],
-                point,
-                here,
-                ey,
-                belts.areas[kind, p],
-                belts.sides[kind, p],
-                weight,
-                step,
-            )
-            if depth > 0.0:
-                own_force, own_torque = sum_of(own_force, force), sum_of(own_torque, cross(arm, force))
-                touching += weight if sticks else 0.0
-                report_contact(
-                    report, part * points + p, point, push, along, here, depth, pressure, belt, part
-                )
-                if len(report) > 0:
-                    report[part * points + p, 14] = greatest_sinkage(history, part * points + p)
+        bend = scaled(ey, curvature)
+        # A section that an edge across the track has entered lies on that, and not on faces of the solid.
+        edged = NONE
         if candidates.edge_counts[part] > 0:
-            edge_force, edge_torque = add_edges(
+            # An edge passes from one piece of a face that stands still to the next.
+            last = belts.section_starts[belt + 1] - 1
+            before, behind = NONE, NONE
+            if belts.riding[belt] == 0.0:
+                before, behind = part - 1 if part > first else last, part + 1 if part < last else first
+            entered = add_edges(
                 ground,
                 law,
                 belts.edge_weights[kind] * length,
@@ -167,23 +151,58 @@ def add_belt_contacts(
                 candidates.edge_counts[part],
                 part * MAX_EDGES,
                 MAX_EDGES,
+                before,
+                behind,
                 base,
                 forward,
                 ey,
                 out,
                 moving,
                 spin,
+                lever,
+                bend,
                 history,
+                loads,
+                link,
+                belt,
                 report,
                 belt,
                 part,
+                gravity,
                 step,
             )
-            own_force, own_torque = sum_of(own_force, edge_force), sum_of(own_torque, edge_torque)
-        total = sum_of(total, own_force)
-        torque = sum_of(torque, sum_of(own_torque, cross(lever, own_force)))
-        pull += dot(own_force, forward) + curvature * dot(own_torque, ey)
-    return total, torque, pull, touching
+            if entered != NONE:
+                edged = solid_of_edge(ground, candidates.solids[part], candidates.solid_counts[part], entered)
+        for p in range(belts.point_counts[kind]):
+            arm = along_axes(forward, ey, out, row(belts.points[kind], p))
+            here = sum_of(moving, cross(spin, arm))
+            point = sum_of(base, arm)
+            force, added, acts, along, push, depth, pressure = point_load(
+                ground,
+                law,
+                history,
+                part * points + p,
+                candidates.solids[part],
+                candidates.solid_counts[part],
+                edged,
+                point,
+                here,
+                ey,
+                belts.areas[kind, p],
+                belts.sides[kind, p],
+                belts.weights[kind, p] * length,
+                gravity,
+                step,
+            )
+            if acts:
+                own = sum_of(lever, arm)
+                add_contact(loads, link, own, force, added)
+                add_belt_contact(loads, belt, sum_of(forward, cross(bend, arm)), own, force, added)
+                report_contact(
+                    report, part * points + p, point, push, along, here, depth, pressure, belt, part
+                )
+                if len(report) > 0:
+                    report[part * points + p, 14] = greatest_sinkage(history, part * points + p)
 
 
 @compiled
@@ -198,19 +217,27 @@ def add_edges(
     edge_count: int,
     first_slot: int,
     slot_count: int,
+    before: int,
+    behind: int,
     base: Vector,
     x: Vector,
     y: Vector,
     z: Vector,
     moving: Vector,
     spin: Vector,
+    lever: Vector,
+    bend: Vector,
     history: ContactHistory,
+    loads: ContactLoads,
+    link: int,
+    belt: int,
     report: NDArray[np.float64],
     group: int,
     part: int,
+    gravity: Vector,
     step: float,
-) -> tuple[Vector, Vector]:
-    """Find what the edges near a part do to it, and advance their contacts by `step` [s].
+) -> int:
+    """Add what the edges near a part do to it in a step to the loads, and advance their contacts to now.
 
     Args:
         ground: The ground.
@@ -223,23 +250,31 @@ def add_edges(
         edge_count: Number of candidates, the first ones of `edges`.
         first_slot: First slot of the history, for the part.
         slot_count: Number of the part's slots.
+        before: Part from which an edge may pass to this one, or `NONE`.
+        behind: Likewise.
         base: Origin of the part's frame in the world [m].
-        x: x axis of the part's frame in the world.
+        x: x axis of the part's frame in the world, along which a belt moves.
         y: y axis, across the track.
         z: z axis.
         moving: Velocity of the part's origin in the world [m/s].
         spin: Angular velocity of the part in the world [rad/s].
+        lever: From the link's centre to the part's origin, in the world [m].
+        bend: Angular velocity of the part over its link, per belt speed, in the world [rad/m].
         history: Contact memory of the vehicle.
+        loads: Loads of the vehicle.
+        link: Index of the link there.
+        belt: Index of the belt there, or `NONE` for a part that moves with its link.
         report: Report as in `add_belt_contacts`.
         group: Group by which the report names the belt, or the hull.
         part: Index of the part.
+        gravity: Gravity in the world [m/s^2].
         step: Duration [s].
 
     Returns:
-        Force on the part [N] and moment about its origin [N m], in the world.
+        Edge across the track that has entered the part, or `NONE`.
     """
-    total, torque, touched = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0
-    first_row = len(report) - 2 * len(history.edge_ids)
+    entered = NONE
+    touched, first_row = 0, len(report) - 2 * len(history.edge_ids)
     for e in range(edge_count):
         edge = edges[e]
         begin = _in_frame(base, x, y, z, row(ground.edges[:, :3], edge))
@@ -248,10 +283,17 @@ def add_edges(
             start, stop, normal, offset = edge_in_piece(pieces[piece], face_counts[piece], begin, end)
             if not start < stop:
                 continue
-            slot = find_edge_slot(history, first_slot, slot_count, edge * len(pieces) + piece)
+            contact = edge * len(pieces) + piece
+            known = knows_edge(history, first_slot, slot_count, contact)
+            slot = find_edge_slot(history, first_slot, slot_count, contact)
             if slot == NONE:
                 continue
+            if before != NONE and not known:
+                take_edge_over(history, slot, before * MAX_EDGES, MAX_EDGES, contact)
+                take_edge_over(history, slot, behind * MAX_EDGES, MAX_EDGES, contact)
             touched |= 1 << (slot - first_slot)
+            if abs(end[1] - begin[1]) >= abs(end[0] - begin[0]):
+                entered = edge
             inwards = along_axes(x, y, z, (-normal[0], -normal[1], -normal[2]))
             shears = history.edge_shear_displacements[slot]
             for tip in range(2):
@@ -259,7 +301,7 @@ def add_edges(
                 arm = along_axes(x, y, z, place)
                 here = sum_of(moving, cross(spin, arm))
                 depth = offset - dot(place, normal)
-                force, along, shear, push = touch_edge_end(
+                force, added, shear, along, push = edge_end_load(
                     law,
                     row(shears, tip),
                     depth,
@@ -268,14 +310,29 @@ def add_edges(
                     y,
                     law.friction * ground.edge_friction[edge],
                     weight,
+                    step * dot(gravity, inwards),
+                    known,
                     step,
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
-                total, torque = sum_of(total, force), sum_of(torque, cross(arm, force))
+                own = sum_of(lever, arm)
+                add_contact(loads, link, own, force, added)
+                if belt != NONE:
+                    add_belt_contact(loads, belt, sum_of(x, cross(bend, arm)), own, force, added)
                 index, point = first_row + 2 * slot + tip, sum_of(base, arm)
                 report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
     forget_lost_edges(history, first_slot, slot_count, touched)
-    return total, torque
+    return entered
+
+
+@compiled
+def solid_of_edge(ground: Ground, solids: NDArray[np.intp], count: int, edge: int) -> int:
+    """Solid, of `count` candidates (n,), to which an edge belongs."""
+    for near in range(count):
+        solid = solids[near]
+        if solid < len(ground.planes) and ground.edge_starts[solid] <= edge < ground.edge_starts[solid + 1]:
+            return solid
+    return NONE
 
 
 @compiled

@@ -14,9 +14,11 @@ from theta = pi.
 A sub-step, in order:
 
 1. the search for what is near, where something may have moved by more than `MARGIN` (`candidates`);
-2. each belt's load from the ground (`belt_contact`), and its speed: the drive's target if its limit
-   suffices, otherwise what the limit gives, implicitly in contacts that stick;
-3. velocities and places of the parent frames.
+2. each belt's load from the ground (`belt_contact`), and what contacts add to the masses for being taken
+   implicitly;
+3. equations of the vehicle as one rigid body and of its belts' speeds (`ground.equations`): each has its
+   drive's target if its limit suffices, otherwise what the limit gives;
+4. velocities and places of the parent frames.
 
 What a belt gains of angular momentum about its axle, with its link's turning, the link loses.
 """
@@ -31,9 +33,24 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.kernels import compiled, entry
+from segtrack.ground.contact_loads import ContactLoads, clear_loads
+from segtrack.ground.equations import (
+    FREE,
+    HELD,
+    ROOT,
+    Equations,
+    add_column,
+    add_to_root,
+    clear_equations,
+    hold,
+    limited_force,
+    solve_free,
+    times_link,
+    write_contact_masses,
+)
+from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
     CompositeBody,
@@ -47,7 +64,6 @@ from segtrack.ground.parent_frames import (
     kick_parents,
 )
 from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
-from segtrack.ground.vectors import add as add_to_row
 
 
 class Beside(NamedTuple):
@@ -59,6 +75,10 @@ class Beside(NamedTuple):
         coupling: Impulses of the belts on the track frames in the engine's step.
         net: Load on the vehicle.
         axes: Axes of a section (3, 3).
+        loads: Loads of the ground on track frames and belts.
+        equations: Equations of the vehicle, and of its belts.
+        center: Centre of mass of the vehicle, in the world (3,) [m].
+        drive_forces: Forces of the drives in the sub-step (T,) [N].
         outcome: Sub-steps taken, how the call ended, most solids and most edges near one section (4,).
     """
 
@@ -67,6 +87,10 @@ class Beside(NamedTuple):
     coupling: CouplingImpulses
     net: NetWrench
     axes: NDArray[np.float64]
+    loads: ContactLoads
+    equations: Equations
+    center: NDArray[np.float64]
+    drive_forces: NDArray[np.float64]
     outcome: NDArray[np.intp]
 
 
@@ -152,22 +176,33 @@ def run_belts(
     outcome[1] = DONE
     while outcome[0] < count:
         if motion.slack[0] <= 0.0:
-            solids, edges = find_belt_candidates(ground, belts, motion, candidates, history, work)
+            # A point counts before it touches, from as far as it comes in a sub-step.
+            margin = MARGIN + AHEAD * sub_step * largest_speed(belts, motion, parents)
+            solids, edges = find_belt_candidates(ground, belts, motion, candidates, history, work, margin)
             if solids > candidates.solids.shape[1] or edges > candidates.edges.shape[1]:
                 outcome[1], outcome[2], outcome[3] = CROWDED, solids, edges
                 return
             motion.slack[0] = MARGIN
         for k in range(3):
             net.force[k] = net.torque[k] = 0.0
+            work.center[k] = vehicle.center[k]
+        clear_loads(work.loads)
         for t in range(len(belts.perimeters)):
-            force, torque, pull, touching = touch_belt(
-                ground, belts, t, motion, candidates, history, parents, report, sub_step
+            touch_belt(
+                ground,
+                belts,
+                t,
+                motion,
+                candidates,
+                history,
+                parents,
+                work.loads,
+                report,
+                vehicle.gravity,
+                sub_step,
             )
-            grip = touching * sub_step * (belts.laws[t, 4] + sub_step * belts.laws[t, 3])
-            carried = drive_belt(belts, t, motion, parents, pull, grip, sub_step, count)
-            for k in range(3):
-                work.reaction.forces[t, k], work.reaction.torques[t, k] = force[k], torque[k]
-            add_to_row(work.reaction.torques, t, carried, -1.0)
+        gather_equations(belts, motion, work, vehicle, sub_step)
+        solve_belts(belts, motion, work, sub_step, count)
         accumulate_reaction(parents, work.reaction, vehicle, work.coupling, net, sub_step)
         change = composite_velocity_change(vehicle, net, sub_step)
         kick_parents(parents, vehicle, change, velocity_decay)
@@ -185,12 +220,14 @@ def touch_belt(
     candidates: Candidates,
     history: ContactHistory,
     parents: ParentFrames,
+    loads: ContactLoads,
     report: NDArray[np.float64],
+    gravity: Vector,
     sub_step: float,
-) -> tuple[Vector, Vector, float, float]:
-    """Return the load of the ground on belt t about its track frame's origin; see `add_belt_contacts`."""
+) -> None:
+    """Add the load of the ground on belt t about its track frame's origin; see `add_belt_contacts`."""
     origin = row(parents.positions, t)
-    return add_belt_contacts(
+    add_belt_contacts(
         ground,
         belts,
         t,
@@ -206,50 +243,119 @@ def touch_belt(
         motion.speeds[t],
         candidates,
         history,
+        loads,
+        t,
         report,
+        gravity,
         sub_step,
     )
 
 
 @compiled
-def drive_belt(
-    belts: BeltArrays,
-    t: int,
-    motion: BeltMotion,
-    parents: ParentFrames,
-    pull: float,
-    grip: float,
-    sub_step: float,
-    count: int,
-) -> Vector:
-    """Advance speed and travel of belt t, in place in `motion`.
+def gather_equations(
+    belts: BeltArrays, motion: BeltMotion, work: Beside, vehicle: CompositeBody, sub_step: float
+) -> None:
+    """Set up the equations of the vehicle as one rigid body and of its belts; see `ground.equations`."""
+    equations, loads, parents = work.equations, work.loads, work.parents
+    own = equations.link_matrix
+    clear_equations(equations)
+    for i in range(ROOT):
+        equations.modes[i], equations.change[i] = HELD if vehicle.inverse_mass == 0.0 else FREE, 0.0
+    if vehicle.inverse_mass != 0.0:
+        mass, gravity = 1.0 / vehicle.inverse_mass, vehicle.gravity
+        write_inverse(vehicle.inverse_inertia, own)
+        for i in range(3):
+            equations.matrix[i, i] = mass
+            equations.right[i] = sub_step * mass * gravity[i]
+            for k in range(3):
+                equations.matrix[3 + i, 3 + k] = own[3 + i, 3 + k]
+    for t in range(len(belts.perimeters)):
+        for i in range(3):
+            for k in range(3):
+                own[3 + i, 3 + k] = 0.0
+        write_contact_masses(loads, t, 0.0, own)
+        lever = offset(parents.positions, t, vehicle.center)
+        swept = swept_momentum(belts, motion, parents, t)
+        force, torque = row(loads.forces, t), row(loads.torques, t)
+        torque = (torque[0] - swept[0], torque[1] - swept[1], torque[2] - swept[2])
+        add_to_root(equations, lever, scaled(force, sub_step), scaled(torque, sub_step))
+        axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
+        rate, stored, pull = dot(axle, turning), belts.spin_momenta[t], loads.belt_masses[t]
+        # What the engine has changed of the link's turning since the last sub-step.
+        added, motion.axle_rates[t] = stored * (rate - motion.axle_rates[t]), rate
+        unknown = ROOT + t
+        change = (pull[0], pull[1], pull[2])
+        turn = (pull[3] + stored * axle[0], pull[4] + stored * axle[1], pull[5] + stored * axle[2])
+        add_column(equations, unknown, lever, change, turn)
+        equations.matrix[unknown, unknown] = belts.masses[t] + pull[6]
+        equations.right[unknown] = sub_step * loads.pulls[t] - added
+        hold(equations, unknown, motion.targets[t] - motion.speeds[t])
+
+
+@compiled
+def write_inverse(inverse: NDArray[np.float64], matrix: NDArray[np.float64]) -> None:
+    """Write the inverse of a symmetric matrix (3, 3) into the turning block of a link's matrix (6, 6)."""
+    xx, yy, zz = inverse[0, 0], inverse[1, 1], inverse[2, 2]
+    xy, yz, zx = inverse[0, 1], inverse[1, 2], inverse[0, 2]
+    first, second, third = yy * zz - yz * yz, yz * zx - xy * zz, xy * yz - yy * zx
+    scale = 1 / (xx * first + xy * second + zx * third)
+    matrix[3, 3], matrix[4, 4], matrix[5, 5] = (
+        scale * first,
+        scale * (xx * zz - zx * zx),
+        scale * (xx * yy - xy * xy),
+    )
+    matrix[3, 4] = matrix[4, 3] = scale * second
+    matrix[3, 5] = matrix[5, 3] = scale * third
+    matrix[4, 5] = matrix[5, 4] = scale * (xy * zx - xx * yz)
+
+
+@compiled
+def swept_momentum(belts: BeltArrays, motion: BeltMotion, parents: ParentFrames, t: int) -> Vector:
+    """Moment by which its link sweeps the angular momentum of belt t around, in the world [N m]."""
+    stored = scaled(axis(parents.rotations, t, 1), belts.spin_momenta[t] * motion.speeds[t])
+    return cross(row(parents.angular_velocities_world, t), stored)
+
+
+@inlined
+def solve_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float, count: int) -> None:
+    """Find the changes of the vehicle's and the belts' velocities, and what the belts do to their links.
 
     Args:
         belts: Belts of the vehicle.
-        t: Index of the belt.
-        motion: State of the belts.
-        parents: Track frames.
-        pull: Pull of the ground along its travel [N].
-        grip: Mass that contacts add for being taken implicitly [kg].
+        motion: Changed in place: speeds, travels and mean forces of the drives.
+        work: Work arrays with the equations; reactions are written.
         sub_step: [s]
         count: Number of sub-steps in the engine's step.
-
-    Returns:
-        Torque that its angular momentum takes from its link, in the world [N m].
     """
-    stored, mass = belts.spin_momenta[t], belts.masses[t]
-    axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
-    rate = dot(axle, turning)
-    carried, motion.axle_rates[t] = stored * (rate - motion.axle_rates[t]), rate
-    limit, wanted = motion.limits[t], motion.targets[t] - motion.speeds[t]
-    needed = (mass * wanted + carried) / sub_step - pull
-    force = min(max(needed, -limit), limit)
-    gained = wanted if force == needed else (sub_step * (force + pull) - carried) / (mass + grip)
-    swept = cross(turning, scaled(axle, stored * motion.speeds[t]))
-    motion.forces[t] += force / count
-    motion.speeds[t] += gained
-    motion.travels[t] += sub_step * motion.speeds[t]
-    return sum_of(swept, scaled(axle, stored * gained / sub_step))
+    equations, loads, parents = work.equations, work.loads, work.parents
+    for _ in range(len(belts.perimeters) + 1):
+        solve_free(equations)
+        changed = False
+        for t in range(len(belts.perimeters)):
+            if equations.modes[ROOT + t] == HELD:
+                work.drive_forces[t], freed = limited_force(equations, ROOT + t, motion.limits[t], sub_step)
+                changed |= freed
+        if not changed:
+            break
+    change, own = equations.change, equations.link_matrix
+    linear, angular = (change[0], change[1], change[2]), (change[3], change[4], change[5])
+    for t in range(len(belts.perimeters)):
+        gained, stored, axle = change[ROOT + t], belts.spin_momenta[t], axis(parents.rotations, t, 1)
+        for i in range(3):
+            for k in range(3):
+                own[3 + i, 3 + k] = 0.0
+        write_contact_masses(loads, t, 0.0, own)
+        lever, swept = offset(parents.positions, t, work.center), swept_momentum(belts, motion, parents, t)
+        taken, turned = times_link(own, sum_of(linear, cross(angular, lever)), angular)
+        for k in range(3):
+            force = loads.forces[t, k] - (taken[k] + gained * loads.belt_masses[t, k]) / sub_step
+            held = turned[k] + gained * (loads.belt_masses[t, 3 + k] + stored * axle[k])
+            work.reaction.forces[t, k] = force
+            work.reaction.torques[t, k] = loads.torques[t, k] - swept[k] - held / sub_step
+        motion.axle_rates[t] += dot(axle, angular)
+        motion.forces[t] += work.drive_forces[t] / count
+        motion.speeds[t] += gained
+        motion.travels[t] += sub_step * motion.speeds[t]
 
 
 @compiled
@@ -260,13 +366,14 @@ def find_belt_candidates(
     candidates: Candidates,
     history: ContactHistory,
     work: Beside,
+    margin: float,
 ) -> tuple[int, int]:
-    """List what is near each section; the largest numbers of solids and edges near one."""
+    """List what is within `margin` [m] of each section; the largest numbers of solids and edges near one."""
     solids, edges = 0, 0
     for t in range(len(belts.perimeters)):
         place, rotation = work.parents.positions[t], work.parents.rotations[t]
         a, b = find_section_candidates(
-            ground, belts, t, place, rotation, motion.travels[t], MARGIN, candidates, history, work.axes
+            ground, belts, t, place, rotation, motion.travels[t], margin, candidates, history, work.axes
         )
         solids, edges = max(solids, a), max(edges, b)
     return solids, edges
@@ -294,6 +401,10 @@ def read_belts(
     report: NDArray[np.float64],
 ) -> None:
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
-    find_belt_candidates(ground, belts, motion, candidates, history, work)
+    find_belt_candidates(ground, belts, motion, candidates, history, work, MARGIN)
+    clear_loads(work.loads)
+    still = (0.0, 0.0, 0.0)
     for t in range(len(belts.perimeters)):
-        touch_belt(ground, belts, t, motion, candidates, history, work.parents, report, 0.0)
+        touch_belt(
+            ground, belts, t, motion, candidates, history, work.parents, work.loads, report, still, 0.0
+        )

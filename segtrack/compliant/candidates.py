@@ -22,6 +22,8 @@ from segtrack.ground.vectors import Vector
 
 MARGIN = 0.01
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
+AHEAD = 1.5
+"""Steps at the speed of now that candidates are looked for beyond `MARGIN`: a vehicle may become faster."""
 
 
 class Candidates(NamedTuple):

@@ -77,18 +77,18 @@ def rod_section(radius: float, width: float) -> Section:
     return _across(rows, outline, width, (radius * width, min(radius, width)), 0.5)
 
 
-def face_section(length: float, exposed: float, width: float, thickness: float) -> Section:
+def face_section(rear: float, front: float, exposed: float, width: float, thickness: float) -> Section:
     """Return a piece of the belt between grousers, or of a smooth belt.
 
     Args:
-        length: Along the belt [m].
-        exposed: Part of the length that no grouser covers [m].
+        rear: Its reach against the belt's travel [m].
+        front: Its reach along the belt's travel [m].
+        exposed: Part of its length that no grouser covers [m].
         width: Along the axle [m].
         thickness: Inwards from the belt's outer face to where nothing can come [m].
     """
     rows = [(0.0, 0.0, 1.0)]
-    half = length / 2
-    outline = [(-half, -thickness), (half, -thickness), (half, 0.0), (-half, 0.0)]
+    outline = [(-rear, -thickness), (front, -thickness), (front, 0.0), (-rear, 0.0)]
     section = _across(rows, outline, width, (exposed * width, min(exposed, width)), 0.5)
     section.pieces[0, [1, 3], 4] = 0.0  # Its ends belong to its neighbours.
     return section

@@ -16,6 +16,8 @@ from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.reading import GrouserReading
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
 from segtrack.ground.broadphase import allocate_contact_history as allocate_history
+from segtrack.ground.contact_loads import allocate_loads
+from segtrack.ground.equations import ROOT, allocate_equations
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
@@ -69,6 +71,10 @@ class VehicleBelts:
             CouplingImpulses(*np.zeros((3, count, 3))),
             NetWrench(*np.zeros((2, 3))),
             np.zeros((3, 3)),
+            allocate_loads(count, count),
+            allocate_equations(ROOT + count),
+            np.zeros(3),
+            np.zeros(count),
             np.zeros(4, dtype=np.intp),
         )
         self._candidates = self._allocate(_SOLIDS, _EDGES)

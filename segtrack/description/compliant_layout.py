@@ -21,10 +21,13 @@ from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 
 GRAVITY = 9.81
 """For the weight that default stiffnesses follow from, whatever the world's is [m/s^2]."""
-REST_DEPTH = 3e-4
+REST_DEPTH = 3e-5
 """Default penetration of a vehicle on its ground lines at rest, in files without a stiffness [m]."""
-DAMPING_RATIO = 0.2
+DAMPING_RATIO = 2.0
 """Default damping ratio of the vehicle's bouncing on its contacts, in files without a damping [-]."""
+SOFT_REST_DEPTH, SOFT_DAMPING_RATIO = 3e-4, 0.2
+"""The same beside an engine that moves the vehicle: there a flipper that its servo does not hold feels
+contacts once a step of that engine, and not implicitly."""
 FACE_LENGTH = 0.02
 """Largest length of the sections of a smooth belt [m]."""
 _INSIDE = 0.5
@@ -33,15 +36,19 @@ _FACE_TURN = 0.2
 """Largest angle by which a section of a smooth belt bends around an arc [rad]."""
 
 
-def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tuple[BeltDesign, ...]:
+def belt_designs(
+    vehicle: VehicleDescription, mass: float, smooth: bool, soft: bool = False
+) -> tuple[BeltDesign, ...]:
     """The belts of a vehicle, in the order of its tracks.
 
     Args:
         vehicle: The vehicle.
         mass: Total mass [kg].
         smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
+        soft: Let files without a stiffness have that of `SOFT_REST_DEPTH`.
     """
-    stiffness, damping = _resting(vehicle, mass)
+    rest = (SOFT_REST_DEPTH, SOFT_DAMPING_RATIO) if soft else (REST_DEPTH, DAMPING_RATIO)
+    stiffness, damping = _resting(vehicle, mass, *rest)
     return tuple(_design(track, stiffness, damping, smooth) for track in vehicle.mounted_tracks())
 
 
@@ -55,18 +62,20 @@ def contact_of(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
     first = next(vehicle.mounted_tracks()).spec
     if first.contact.stiffness is not None and first.contact.damping is not None:
         return first.contact.stiffness, first.contact.damping
-    stiffness, damping = _resting(vehicle, mass)
+    stiffness, damping = _resting(vehicle, mass, REST_DEPTH, DAMPING_RATIO)
     return stiffness * _spacing(first), damping * _spacing(first)
 
 
-def _resting(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
-    """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by `REST_DEPTH`."""
+def _resting(
+    vehicle: VehicleDescription, mass: float, depth: float, damping_ratio: float
+) -> tuple[float, float]:
+    """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by a depth [m]."""
     tracks = tuple(vehicle.mounted_tracks())
     carrying = [track for track in tracks if track.flipper is None] or tracks
     # Of each track at least one grouser's length.
     line = sum(max(track.spec.ground_length, _spacing(track.spec)) for track in carrying)
-    stiffness = mass * GRAVITY / REST_DEPTH / line
-    return stiffness, 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
+    stiffness = mass * GRAVITY / depth / line
+    return stiffness, 2 * damping_ratio * math.sqrt(stiffness * mass / line)
 
 
 def _spacing(spec: TrackSpec) -> float:
@@ -78,18 +87,22 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
     path = spec.belt_path
     law = _law(spec, stiffness, damping)
     if smooth or spec.grousers is None:
-        coordinates, lengths = _standing_faces(path, spec.omit_segments) if smooth else _riding_faces(path)
-        kinds, index = np.unique(np.round(lengths, 12), return_inverse=True)
-        faces = tuple(face_section(length, length, spec.width, _inside(path)) for length in kinds.tolist())
+        coordinates, reaches = _standing_faces(path, spec.omit_segments) if smooth else _riding_faces(path)
+        kinds, index = np.unique(np.round(reaches, 12), axis=0, return_inverse=True)
+        faces = tuple(
+            face_section(rear, front, rear + front, spec.width, _inside(path))
+            for rear, front in kinds.tolist()
+        )
+        lengths = reaches.sum(axis=1)
         return BeltDesign(
-            track.name, path, coordinates, index, lengths, faces, not smooth, 0, law, spec.moving_mass
+            track.name, path, coordinates, index, lengths, faces, not smooth, 0, law, *_masses(spec)
         )
     shapes, pitch = spec.grousers.shapes, spec.pitch
     sections = [_grouser(shape, spec.width) for shape in shapes]
     for shape in shapes:
         rear, front = shape.kind.extent
         exposed = max(pitch - (front - rear), 1e-3 * pitch) / 2
-        sections.append(face_section(pitch / 2, exposed, spec.width, _inside(path)))
+        sections.append(face_section(pitch / 4, pitch / 4, exposed, spec.width, _inside(path)))
     homes = np.array([footprint.coordinate for footprint in spec.footprints()])
     which = np.arange(len(homes)) % len(shapes)
     return BeltDesign(
@@ -102,8 +115,13 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
         True,
         len(homes),
         law,
-        spec.moving_mass,
+        *_masses(spec),
     )
+
+
+def _masses(spec: TrackSpec) -> tuple[float, float, float]:
+    """Mass of the belt, that of its drive as it feels it [kg], and angular momentum of the rotor [kg m]."""
+    return spec.belt.mass, spec.drive.reflected_mass, spec.rotor_momentum
 
 
 def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters:
@@ -111,7 +129,8 @@ def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters
     contact = spec.contact
     if contact.stiffness is not None and contact.damping is not None:
         stiffness, damping = contact.stiffness / _spacing(spec), contact.damping / _spacing(spec)
-    return contact_parameters(contact.friction, stiffness, damping, stiffness, damping, contact.lateral_ratio)
+    ratio, restitution = contact.lateral_ratio, contact.restitution
+    return contact_parameters(contact.friction, stiffness, damping, stiffness, damping, ratio, restitution)
 
 
 def _inside(path: BeltPath) -> float:
@@ -120,24 +139,32 @@ def _inside(path: BeltPath) -> float:
 
 
 def _riding_faces(path: BeltPath) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (n,) and lengths (n,) of the sections of a smooth belt that move with it [m]."""
+    """Coordinates (n,) of the sections of a smooth belt that move with it, and their reach (n, 2) [m]."""
     tightest = min(arc.radius for arc in path.segments if isinstance(arc, Arc))
     count = math.ceil(path.perimeter / min(FACE_LENGTH, _FACE_TURN * tightest))
     length = path.perimeter / count
-    return length * np.arange(count), np.full(count, length)
+    return length * np.arange(count), np.full((count, 2), length / 2)
 
 
 def _standing_faces(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (n,) and lengths (n,) of the sections of a belt whose face moves in its speed alone [m]."""
-    coordinates, lengths = [], []
+    """Coordinates (n,) of the sections of a belt whose face stands still, and their reach (n, 2) [m].
+
+    There is one at each end of a segment, where a vehicle that tips over stands last. A section reaches half
+    way to those before it and behind it.
+    """
+    reaches: dict[float, list[float]] = {}
     for start, segment, name in zip(path.starts, path.segments, path.names, strict=False):
         if name in omitted:
             continue
         count = max(math.ceil(segment.length / FACE_LENGTH), math.ceil(abs(segment.turn) / _FACE_TURN))
-        length = segment.length / count
-        coordinates.append(start + length * (np.arange(count) + 0.5))
-        lengths.append(np.full(count, length))
-    return np.concatenate(coordinates), np.concatenate(lengths)
+        half = segment.length / count / 2
+        for i in range(count + 1):
+            at = round((start + 2 * half * i) % path.perimeter, 12)
+            reach = reaches.setdefault(0.0 if at >= path.perimeter - 1e-9 else at, [0.0, 0.0])
+            reach[0] = half if i > 0 else reach[0]
+            reach[1] = half if i < count else reach[1]
+    coordinates = sorted(reaches)
+    return np.array(coordinates), np.array([reaches[at] for at in coordinates])
 
 
 def _grouser(shape: GrouserShape, track_width: float) -> Section:

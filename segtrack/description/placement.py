@@ -136,8 +136,7 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
     parents = [0 for _ in flippers]
     parents += [first + joint.carrier if joint.carrier >= 0 else 0 for joint in tree.joints]
     links, frames = [], []
-    tracks = list(vehicle.mounted_tracks())
-    for track in tracks:
+    for track in vehicle.mounted_tracks():
         mount = track.spec.mount
         place = tree.carried(mount.parent)
         if track.flipper is not None:
@@ -146,15 +145,8 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
         else:
             links.append(first + place.joint if place.joint >= 0 else 0)
             frames.append(place.frame @ mount.frame)
-        spec, link, frame = track.spec, links[-1], frames[-1]
-        reflected = uniform_belt(spec.belt_path, spec.width, spec.drive.reflected_mass)
-        own = masses[link]
-        left = own - reflected.transformed(frame.rotation, frame.origin)
-        inertia = own.inertia * left.mass / own.mass
-        masses[link] = MassProperties.of(left.mass, left.first_moment / left.mass, inertia)
-    for link, frame, track in zip(links, frames, tracks, strict=True):
-        belt = uniform_belt(track.spec.belt_path, track.spec.width, track.spec.moving_mass)
-        masses[link] = masses[link] + belt.transformed(frame.rotation, frame.origin)
+        belt = uniform_belt(track.spec.belt_path, track.spec.width, track.spec.belt.mass)
+        masses[links[-1]] = masses[links[-1]] + belt.transformed(frames[-1].rotation, frames[-1].origin)
     return Links(
         tuple(masses), tuple(pivots), tuple(parents), tuple(axes), tuple(kinds), tuple(links), tuple(frames)
     )

@@ -7,8 +7,10 @@ import math
 from segtrack.description.base import (
     Angle,
     Checks,
+    Fraction,
     Name,
     NonNegative,
+    Number,
     Positive,
     Spec,
     Vector,
@@ -48,8 +50,12 @@ class DriveSpec(Spec):
     sprocket: SprocketDrive | None = None
     reflected_mass: NonNegative = 0.0
     """Inertia of motor, gearbox and pulleys as the belt feels it [kg]; MuJoCo calls it `armature`. It is part
-    of the mass of the body or flipper that carries the track, and simulated as moving with the belt.
-    Contacts of a belt much lighter than its vehicle converge slowly."""
+    of the mass of the body or flipper that carries the track. `segments` let it move with the belt.
+    Contacts of a belt much lighter than its vehicle converge slowly there."""
+    gear_ratio: Number | None = None
+    """Turns of the motor's rotor per turn of the sprocket, about the axle; negative if it turns against it.
+    The rotor's angular momentum is `reflected_mass` x sprocket radius / ratio per belt speed; nothing without
+    a ratio, as it is for a rotor across the axle or a high ratio."""
     self_locking: bool = False
     """An overloaded drive holds the belt (worm gear) and is not driven back."""
     lag: NonNegative = 0.0
@@ -58,6 +64,11 @@ class DriveSpec(Spec):
     @check
     def _one_law(self) -> Checks:
         yield from exactly_one(self, ("max_force", "sprocket"))
+
+    @check
+    def _rotor_turns(self) -> Checks:
+        if self.gear_ratio == 0.0:
+            yield Problem("gear_ratio", "must not be 0, got 0")
 
     @check
     def _force_with_speed(self) -> Checks:
@@ -133,6 +144,9 @@ class ContactSpec(Spec):
     given, rigid; for `compliant` such that the vehicle at rest sinks in by 0.3 mm."""
     damping: NonNegative | None = None
     """Damping of each contact point [N s/m]; needed with stiffness."""
+    restitution: Fraction = 0.0
+    """Speed after an impact over that before it [-], for `compliant` and `surface`. A rubber track has
+    little: by default its contacts are so damped that it does not bounce."""
 
     @check
     def _both_or_none(self) -> Checks:
@@ -222,6 +236,19 @@ class TrackSpec(Spec):
     def moving_mass(self) -> float:
         """Moving mass of the belt [kg]: its own, and the drive's reflected inertia."""
         return self.belt.mass + self.drive.reflected_mass
+
+    @property
+    def rotor_momentum(self) -> float:
+        """Angular momentum of the drive's rotor about the axle, per belt speed [kg m].
+
+        The sprocket has the radius that the drive gives, or that of the path's tightest outward arc.
+        """
+        drive = self.drive
+        if drive.gear_ratio is None:
+            return 0.0
+        arcs = (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0)
+        radius = drive.sprocket.radius if drive.sprocket is not None else min(arcs)
+        return drive.reflected_mass * radius / drive.gear_ratio
 
     @property
     def period(self) -> float:

@@ -20,6 +20,9 @@ MAX_EDGES = 4
 NONE = -1
 """In place of a solid or an edge: there is none."""
 
+_LOST = -2
+"""Minus an edge that has just ceased to touch: what is remembered of it."""
+
 
 class ContactHistory(NamedTuple):
     """Memory of the contacts of parts with points; kernels change it in place.
@@ -30,8 +33,8 @@ class ContactHistory(NamedTuple):
         solid_ids: Solid that each contact of a point is with, or `NONE` (points * 3,).
         shear_displacements: Shear displacements of these contacts in the world (points * 3, 3) [m].
         sinkages: Their greatest sinkage, for soil (points * 3,) [m].
-        edge_ids: Edge that touches, and which piece of the part, as edge * pieces + piece, or `NONE`
-            (parts * 4,).
+        edge_ids: Edge that touches, and which piece of the part, as edge * pieces + piece, or `NONE`; -2
+            minus that for one that has just ceased to (parts * 4,).
         edge_shear_displacements: Displacements at the ends of its stretch in the part (parts * 4, 2, 3) [m].
     """
 
@@ -90,10 +93,14 @@ def forget_contacts(history: ContactHistory, first_point: int, points: int) -> N
 
 @compiled
 def forget_lost_edges(history: ContactHistory, first: int, count: int, touched: int) -> None:
-    """Forget the edges of a part's `count` slots from `first` whose bit in `touched` is not set."""
+    """Forget the edges of a part's `count` slots from `first` whose bit in `touched` is not set.
+
+    What they remember is kept until the next call, for a neighbour that they may have passed to.
+    """
     for slot in range(count):
         if not touched & (1 << slot):
-            history.edge_ids[first + slot] = NONE
+            known = history.edge_ids[first + slot]
+            history.edge_ids[first + slot] = _LOST - known if known >= 0 else NONE
 
 
 @compiled
@@ -103,12 +110,41 @@ def find_edge_slot(history: ContactHistory, first: int, count: int, contact: int
     A new one has no shear.
     """
     slot = find_slot(history.edge_ids, first, first + count, contact)
-    if slot != NONE and history.edge_ids[slot] == NONE:
+    if slot != NONE and history.edge_ids[slot] != contact:
         history.edge_ids[slot] = contact
         for end in range(2):
             for k in range(3):
                 history.edge_shear_displacements[slot, end, k] = 0.0
     return slot
+
+
+@compiled
+def knows_edge(history: ContactHistory, first: int, count: int, contact: int) -> bool:
+    """Return whether one of `count` slots from `first` remembers a contact with an edge."""
+    for slot in range(first, first + count):
+        if history.edge_ids[slot] == contact:
+            return True
+    return False
+
+
+@compiled
+def take_edge_over(history: ContactHistory, slot: int, first: int, count: int, contact: int) -> None:
+    """Give a slot what a neighbour remembers of the same contact, or has just lost, if that is so.
+
+    Args:
+        history: Memory, changed in place.
+        slot: Slot of the contact.
+        first: First slot of the neighbour.
+        count: Number of its slots.
+        contact: The contact, as in `ContactHistory.edge_ids`.
+    """
+    for other in range(first, first + count):
+        known = history.edge_ids[other]
+        if known == contact or known == _LOST - contact:
+            for end in range(2):
+                for k in range(3):
+                    shear = history.edge_shear_displacements[other, end, k]
+                    history.edge_shear_displacements[slot, end, k] = shear
 
 
 @inlined
@@ -121,7 +157,7 @@ def find_slot(ids: NDArray[np.intp], first: int, last: int, wanted: int) -> int:
     for slot in range(first, last):
         if ids[slot] == wanted:
             return slot
-        if ids[slot] == NONE:
+        if ids[slot] < 0:
             free = slot
     return free
 

@@ -64,6 +64,7 @@ class ContactParameters(NamedTuple):
         tangential_stiffness: Along the surface, as long as the point sticks [N/m].
         tangential_damping: Along the surface [N s/m].
         lateral_ratio: Friction across the track over friction along it [-].
+        restitution: Speed after an impact over that before it, for contacts that are taken implicitly [-].
     """
 
     friction: float
@@ -72,6 +73,7 @@ class ContactParameters(NamedTuple):
     tangential_stiffness: float
     tangential_damping: float
     lateral_ratio: float = 1.0
+    restitution: float = 0.0
 
 
 def contact_parameters(
@@ -81,6 +83,7 @@ def contact_parameters(
     tangential_stiffness: float,
     tangential_damping: float = 0.0,
     lateral_ratio: float = 1.0,
+    restitution: float = 0.0,
 ) -> ContactParameters:
     """`ContactParameters` of numbers that make sense.
 
@@ -88,7 +91,7 @@ def contact_parameters(
         InvalidValueError: One is negative, or a stiffness or the lateral ratio is zero.
     """
     law = ContactParameters(
-        friction, stiffness, damping, tangential_stiffness, tangential_damping, lateral_ratio
+        friction, stiffness, damping, tangential_stiffness, tangential_damping, lateral_ratio, restitution
     )
     for name, value in zip(ContactParameters._fields, law, strict=True):
         number, above = finite(f"{name} of a contact", value), name.endswith(("stiffness", "ratio"))

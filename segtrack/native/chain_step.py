@@ -6,7 +6,7 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
 1. loads on shoes, wheels and the links that carry them, and new velocities of shoes and wheels
    (`chain.track_step.load_track`);
 2. forces of the ground on the hull (`hull`), and the user's push;
-3. equations of root and joints (`dynamics.gather_inertia`), their velocity changes, servos and stops
+3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos and stops
    included (`dynamics.solve_velocities`), and their places with the new velocities (`kinematics`);
 4. places of shoes and wheels with theirs (`chain.track_step.drift_track`).
 
@@ -31,13 +31,14 @@ from segtrack.chain.track_step import (
 )
 from segtrack.compliant.candidates import MARGIN, Candidates
 from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import item
 from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
-from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
+from segtrack.native.dynamics import add_force_at, gather_equations, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
-from segtrack.native.kinematics import move_links, move_tree, write
+from segtrack.native.kinematics import move, move_links, slow_down, write
 from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive, largest_speed
 from segtrack.native.tree import (
     TreeArrays,
@@ -56,7 +57,7 @@ class ChainVehicleArrays(NamedTuple):
     """A vehicle on link chains as kernels read it.
 
     Attributes:
-        tree: Links and joints, and the track frames on them; its belts have no mass.
+        tree: Links and joints, and the track frames on them; no masses of belts.
         hull: Convex solids of the body.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each track (T, 5).
@@ -113,7 +114,7 @@ def advance_chains(
     outcome[0] = DONE
     tree, hull, sub_step = vehicle.tree, vehicle.hull, step / sub_steps
     state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
-    report, center = work.matrix[0, :0], row(tree.centers, 0)
+    report, center = work.section_axes[:0], row(tree.centers, 0)
     move_links(tree, state, work)
     for t in range(len(tracks)):
         track = item(tracks, t, like)
@@ -130,24 +131,25 @@ def advance_chains(
             find_track_candidates(item(tracks, t, like), step)
             state.forces[t] = 0.0
         for _ in range(sub_steps):
-            for link in range(len(tree.masses)):
-                write(work.forces, link, (0.0, 0.0, 0.0))
-                write(work.torques, link, (0.0, 0.0, 0.0))
+            clear_loads(work.loads)
             for t in range(len(tracks)):
                 radius = vehicle.pitch_radii[t]
                 target, limit = state.targets[t] / radius, state.limits[t] * radius
                 track = item(tracks, t, like)
                 torque = load_track(track, gravity, target, limit, sub_step, decay)
-                work.drive_forces[t] = torque / radius
-                state.forces[t] += work.drive_forces[t] / sub_steps
+                work.loads.pulls[t] = torque / radius
+                state.forces[t] += work.loads.pulls[t] / sub_steps
                 _add_reaction(track, work, tree.belt_links[t])
-            add_hull_contacts(ground, hull, center, work, near, history, 0, 0, report, len(tracks), sub_step)
+            slow_down(state, decay)
+            add_hull_contacts(
+                ground, hull, center, work, near, history, 0, 0, report, len(tracks), gravity, sub_step
+            )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
                 add_force_at(work, 0, push, row(state.push, 1))
-            gather_inertia(tree, state, work, gravity, sub_step)
-            solve_velocities(tree, state, work, sub_step, decay)
-            move_tree(tree, state, work, sub_step, decay)
+            gather_equations(tree, state, work, gravity, sub_step)
+            solve_velocities(tree, state, work, sub_step)
+            move(tree, state, work, sub_step)
             move_links(tree, state, work)
             for t in range(len(tracks)):
                 track = item(tracks, t, like)
@@ -155,7 +157,7 @@ def advance_chains(
                 travel = _drift(track, sub_step) * vehicle.pitch_radii[t]
                 state.travels[t] += travel
                 # A constant force does work on the mean of the speeds before and after.
-                state.energies[t] += work.drive_forces[t] * (sub_step * state.speeds[t] + travel) / 2
+                state.energies[t] += work.loads.pulls[t] * (sub_step * state.speeds[t] + travel) / 2
                 state.speeds[t] = travel / sub_step
         done[0] += 1
         for t in range(len(tracks)):
@@ -197,7 +199,7 @@ def _add_reaction(track: TrackArrays, work: TreeWork, link: int) -> None:
     """Add what a track does to its parent frames to the loads on their link."""
     for p in range(len(track.parents.positions)):
         add_force_at(work, link, row(track.reaction.forces, p), row(track.parents.positions, p))
-        add(work.torques, link, row(track.reaction.torques, p), 1.0)
+        add(work.loads.torques, link, row(track.reaction.torques, p), 1.0)
 
 
 @inlined

@@ -72,7 +72,7 @@ class ChainVehicle(NativeVehicle):
             _refuse_suspension(description, track)
         designs = [track_design(track.name, track.spec) for track in mounted]
         links = vehicle_links(description.without_belts())
-        tree = tree_arrays(description, links, *np.zeros((2, len(mounted))))
+        tree = tree_arrays(description, links, *np.zeros((2, 0)))
         shoes = sum(design.chain.mass for design in designs)
         self._mass = links.mass + shoes
         hull = hull_arrays(description, self._mass)
@@ -80,7 +80,6 @@ class ChainVehicle(NativeVehicle):
         radii = np.array([design.pitch_radius for design in designs])
         self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(description), radii, reach))
         super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0)
-        self._work.following[:] = 1.0
         self._designs = designs
         self.chains = tuple(
             TrackChain(design, self._parent_frames(t), track.spec.chain.sub_step)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt_contact import add_edges, report_contact
 from segtrack.compliant.candidates import Candidates, list_part
-from segtrack.ground.broadphase import MAX_EDGES, ContactHistory, box_in_world
+from segtrack.ground.broadphase import MAX_EDGES, NONE, ContactHistory, box_in_world
 from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.contact_loads import add_contact
+from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.point_contact import touch_point
-from segtrack.ground.vectors import Vector, add, arm, axis, cross, row, sum_of
-from segtrack.native.dynamics import add_force_at
+from segtrack.ground.vectors import Vector, arm, axis, cross, row, sum_of
 from segtrack.native.tree import TreeWork
 
 MAX_HULL_EDGES = 60
@@ -108,22 +108,24 @@ def add_hull_contacts(
     first_point: int,
     report: NDArray[np.float64],
     group: int,
+    gravity: Vector,
     step: float,
 ) -> None:
-    """Add what the ground does to the hull, and advance its contacts by `step` [s].
+    """Add what the ground does to the hull in a step to the loads, and advance its contacts to now.
 
     Args:
         ground: The ground.
         hull: The vehicle's.
         center: Root's centre of mass in its frame [m].
-        work: Work arrays with the links in place; the root's force and torque are added to.
+        work: Work arrays with the links in place; the root's loads are added to.
         candidates: Candidates of the vehicle.
         history: Contact memory of the vehicle.
         part: Index of the hull among the vehicle's parts.
         first_point: Index of its first point among the vehicle's points.
         report: Filled with contacts; may have no rows.
         group: Group by which the report names the hull.
-        step: Duration [s]; with zero contacts are found, but not sheared.
+        gravity: Gravity in the world [m/s^2].
+        step: Duration [s]; with zero contacts are found as they are.
     """
     count = candidates.solid_counts[part]
     if count == 0:
@@ -136,28 +138,30 @@ def add_hull_contacts(
         point = sum_of(origin, arm(work.rotations, 0, row(hull.points, p)))
         lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
         here = sum_of(velocity, cross(spin, lever))
-        force, along, push, depth, pressure, _ = touch_point(
+        force, added, acts, along, push, depth, pressure = point_load(
             ground,
             law,
             history,
             first_point + p,
             candidates.solids[part],
             count,
+            NONE,
             point,
             here,
             lateral,
             hull.areas[p],
             hull.sides[p],
             1.0,
+            gravity,
             step,
         )
-        if depth > 0.0:
-            add_force_at(work, 0, force, point)
+        if acts:
+            add_contact(work.loads, 0, lever, force, added)
             report_contact(report, first_point + p, point, push, along, here, depth, pressure, group, part)
     if candidates.edge_counts[part] == 0:
         return
     lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
-    force, torque = add_edges(
+    add_edges(
         ground,
         law,
         EDGE_WEIGHT,
@@ -168,17 +172,23 @@ def add_hull_contacts(
         candidates.edge_counts[part],
         part * MAX_EDGES,
         MAX_HULL_EDGES,
+        NONE,
+        NONE,
         origin,
         axis(work.rotations, 0, 0),
         lateral,
         axis(work.rotations, 0, 2),
         sum_of(velocity, cross(spin, lever)),
         spin,
+        lever,
+        (0.0, 0.0, 0.0),
         history,
+        work.loads,
+        0,
+        NONE,
         report,
         group,
         part,
+        gravity,
         step,
     )
-    add_force_at(work, 0, force, origin)
-    add(work.torques, 0, torque, 1.0)

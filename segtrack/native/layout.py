@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.compliant.belt import BeltDesign, pack_belts
-from segtrack.description.belt_limits import longest_step_on, longest_steps
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
 from segtrack.description.frames import body_shapes
 from segtrack.description.placement import Links
@@ -19,7 +18,7 @@ from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
 from segtrack.native.hull import HullArrays
 from segtrack.native.step import VehicleArrays
-from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
+from segtrack.native.tree import REVOLUTE, TreeArrays, TreeWork, VehicleState
 
 HULL_FRICTION = 0.5
 """Friction of the body against ground of friction 1 [-]; PyBullet's default."""
@@ -54,8 +53,8 @@ def tree_arrays(
     Args:
         vehicle: The vehicle.
         links: Links of it.
-        belt_masses: Belt masses that move with each belt (T,) [kg].
-        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
+        belt_masses: Belt masses that move with each belt (T,) [kg]; none of chains.
+        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m]; likewise.
     """
     flippers = tuple(vehicle.flippers.values())
     count = len(flippers)
@@ -64,6 +63,8 @@ def tree_arrays(
         masses=np.array([mass.mass for mass in links.masses]),
         centers=np.array([mass.center for mass in links.masses]),
         inertias=np.array([mass.inertia for mass in links.masses]),
+        joint_parents=np.zeros(count, dtype=np.intp),
+        joint_kinds=np.full(count, REVOLUTE, dtype=np.intp),
         joint_origins=np.array([pivot.origin for pivot in links.pivots]).reshape(count, 3),
         joint_rotations=np.array([pivot.rotation for pivot in links.pivots]).reshape(count, 3, 3),
         joint_axes=np.array([(0.0, flipper.raise_axis, 0.0) for flipper in flippers]).reshape(count, 3),
@@ -166,19 +167,3 @@ def outer_points(
         points = belt.points(float(state.travels[t]))
         corners.append(points @ work.belt_rotations[t].T + work.belt_origins[t])
     return np.concatenate(corners)
-
-
-def longest_step(vehicle: VehicleArrays, links: Links, belts: tuple[BeltDesign, ...]) -> float:
-    """Return the longest step that is allowed for a vehicle [s].
-
-    Args:
-        vehicle: The vehicle as kernels read it.
-        links: Its links.
-        belts: Its belts.
-    """
-    longest = min(longest_steps(links, belts, vehicle.tree.fixed))
-    hull = vehicle.hull.points
-    if vehicle.tree.fixed or not len(hull):
-        return longest
-    belly = hull[hull[:, 2] <= hull[:, 2].min() + 1e-9]
-    return min(longest, longest_step_on(links, belly, vehicle.hull.law))

@@ -4,12 +4,12 @@ A step of a vehicle, in order, each stage with its module:
 
 1. place links and track frames (`kinematics.move_links`);
 2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
-3. forces of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and the user's push;
-4. what each drive aims at, and whether it can (`drive.follow_command`, `drive.next_target`);
-5. equations of root and joints (`dynamics.gather_inertia`), their velocity changes, servos and
-   stops included (`dynamics.solve_velocities`);
-6. new velocities, then new places with these (`kinematics.move`): semi-implicit Euler, which neither
-   adds energy to a spring nor takes any away.
+3. loads of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and what contacts add to the
+   masses for being taken implicitly (`ground.contact_loads`); the user's push;
+4. what each drive aims at (`drive.follow_command`, `drive.next_target`);
+5. equations of root, joints and belts (`dynamics.gather_equations`), and their velocity changes, limits of
+   servos and drives and stops included (`dynamics.solve_velocities`);
+6. new velocities, then new places with these (`kinematics.move`).
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import MARGIN, Candidates, find_section_candidates
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
 from segtrack.engine.drive import follow_command as _follow_command
 from segtrack.engine.drive import next_target as _next_target
 from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.functions import exponential
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, add, axis, row
-from segtrack.native.dynamics import add_force_at, gather_inertia, solve_velocities
+from segtrack.ground.vectors import Vector, axis, row
+from segtrack.native.dynamics import add_force_at, gather_equations, solve_velocities
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
-from segtrack.native.kinematics import move, move_links, write
+from segtrack.native.kinematics import move, move_links, slow_down
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,
@@ -116,20 +117,24 @@ def advance(
             candidates_view(candidates, i),
         )
         while done[i] < count:
+            slow_down(state, decay)
             move_links(vehicle.tree, state, work)
             if state.slack[0] <= 0.0:
-                solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work)
+                # A point counts before it touches, from as far as it comes in a step.
+                margin = MARGIN + AHEAD * step * largest_speed(vehicle.reach, vehicle.tip_speed, state)
+                solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work, margin)
                 if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
                     outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
                     return
                 state.slack[0] = MARGIN
-            gather_forces(vehicle, ground, state, history, near, work, report, step)
+            gather_loads(vehicle, ground, state, history, near, work, report, gravity, step)
             if len(report) > 0:
                 break
-            decide_drives(vehicle, state, work, step)
-            gather_inertia(vehicle.tree, state, work, gravity, step)
-            solve_velocities(vehicle.tree, state, work, step, decay)
-            move(vehicle.tree, state, work, step, decay)
+            for t in range(len(vehicle.drives)):
+                aim_drive(vehicle.drives, state, t, step)
+            gather_equations(vehicle.tree, state, work, gravity, step)
+            solve_velocities(vehicle.tree, state, work, step)
+            move(vehicle.tree, state, work, step)
             done[i] += 1
             fastest = largest_speed(vehicle.reach, vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
@@ -146,8 +151,9 @@ def find_vehicle_candidates(
     history: ContactHistory,
     candidates: Candidates,
     work: TreeWork,
+    margin: float,
 ) -> tuple[int, int]:
-    """List what is near each part of a vehicle; the largest numbers of solids and edges near one."""
+    """List what is within `margin` [m] of each part of a vehicle; the most solids and edges near one."""
     belts, solids, edges = vehicle.belts, 0, 0
     for t in range(len(belts.perimeters)):
         a, b = find_section_candidates(
@@ -157,20 +163,20 @@ def find_vehicle_candidates(
             work.belt_origins[t],
             work.belt_rotations[t],
             state.travels[t],
-            MARGIN,
+            margin,
             candidates,
             history,
-            work.inertias[0],
+            work.section_axes,
         )
         solids, edges = max(solids, a), max(edges, b)
     part, center = len(belts.kinds), row(vehicle.tree.centers, 0)
     first = part * belts.points.shape[1]
-    a, b = find_hull_candidates(ground, vehicle.hull, center, work, MARGIN, candidates, history, part, first)
+    a, b = find_hull_candidates(ground, vehicle.hull, center, work, margin, candidates, history, part, first)
     return max(solids, a), max(edges, b)
 
 
 @inlined
-def gather_forces(
+def gather_loads(
     vehicle: VehicleArrays,
     ground: Ground,
     state: VehicleState,
@@ -178,19 +184,17 @@ def gather_forces(
     candidates: Candidates,
     work: TreeWork,
     report: NDArray[np.float64],
+    gravity: Vector,
     step: float,
 ) -> None:
-    """Find what the ground and the user's push do to links and belts, and advance contacts by `step` [s]."""
+    """Find what ground and user do to links and belts in a step, and advance contacts to now."""
     tree, belts = vehicle.tree, vehicle.belts
-    for link in range(len(tree.masses)):
-        write(work.forces, link, (0.0, 0.0, 0.0))
-        write(work.torques, link, (0.0, 0.0, 0.0))
+    clear_loads(work.loads)
     for t in range(len(belts.perimeters)):
-        work.pulls[t] = work.grips[t] = 0.0
         if candidates.near_counts[t] == 0:
             continue
         link = tree.belt_links[t]
-        force, torque, pull, touching = add_belt_contacts(
+        add_belt_contacts(
             ground,
             belts,
             t,
@@ -206,13 +210,12 @@ def gather_forces(
             state.speeds[t],
             candidates,
             history,
+            work.loads,
+            link,
             report,
+            gravity,
             step,
         )
-        add(work.forces, link, force, 1.0)
-        add(work.torques, link, torque, 1.0)
-        work.pulls[t] = pull
-        work.grips[t] = touching * step * (belts.laws[t, 4] + step * belts.laws[t, 3])
     part = len(belts.kinds)
     first_point = part * belts.points.shape[1]
     add_hull_contacts(
@@ -226,21 +229,12 @@ def gather_forces(
         first_point,
         report,
         len(belts.perimeters),
+        gravity,
         step,
     )
     push = row(state.push, 0)
     if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
         add_force_at(work, 0, push, row(state.push, 1))
-
-
-@inlined
-def decide_drives(vehicle: VehicleArrays, state: VehicleState, work: TreeWork, step: float) -> None:
-    """Find what each drive aims at, and whether its belt follows or gets its largest force."""
-    for t in range(len(vehicle.drives)):
-        target, limit = aim_drive(vehicle.drives, state, t, step)
-        needed = vehicle.tree.belt_masses[t] * (target - state.speeds[t]) / step - work.pulls[t]
-        work.following[t] = 1.0 if abs(needed) <= limit else 0.0
-        work.drive_forces[t] = min(max(needed, -limit), limit)
 
 
 @compiled

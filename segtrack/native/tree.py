@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import Candidates
 from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.contact_loads import ContactLoads, allocate_loads
+from segtrack.ground.equations import ROOT, Equations, allocate_equations
 from segtrack.ground.kernels import compiled
+
+REVOLUTE, PRISMATIC = 0, 1
+"""Kinds of joints."""
 
 
 class TreeArrays(NamedTuple):
-    """L links, of which the first is the root, J = L - 1 joints of the root, and T belts.
+    """L links, of which the first is the root, J = L - 1 joints, and T belts; joint j carries link j + 1.
 
     Attributes:
         fixed: True if the root is bolted to the world.
         masses: Masses of the links, belts at rest included (L,) [kg].
         centers: Centres of mass in the link frames (L, 3) [m].
         inertias: About the centres of mass, in the link frames (L, 3, 3) [kg m^2].
-        joint_origins: Joint origins in the root's frame (J, 3) [m].
-        joint_rotations: From the joints' frames to the root's (J, 3, 3).
+        joint_parents: Link from which each joint starts, before the one that it carries (J,).
+        joint_kinds: `REVOLUTE` or `PRISMATIC` (J,).
+        joint_origins: Joint origins in their parents' frames (J, 3) [m].
+        joint_rotations: From the joints' frames to their parents' (J, 3, 3).
         joint_axes: Joint axes in the joints' frames (J, 3).
-        joint_limits: Least and largest angle (J, 2) [rad].
-        max_torques: Largest torques of the servos (J,) [N m].
-        max_speeds: Largest speeds of the servos (J,) [rad/s].
+        joint_limits: Least and largest position (J, 2) [rad or m].
+        max_torques: Largest torques or forces of the servos (J,) [N m or N].
+        max_speeds: Largest speeds of the servos (J,) [rad/s or m/s].
         belt_links: Link that carries each belt (T,).
         belt_origins: Belt origins of the track frames in their links' frames (T, 3) [m].
         belt_rotations: From the track frames to their links' (T, 3, 3).
-        belt_masses: Belt masses that move with each belt (T,) [kg].
-        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m].
+        belt_masses: Masses that move with each belt (T,) [kg]; none of chains, which move by themselves.
+        spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m]; likewise.
     """
 
     fixed: bool
     masses: NDArray[np.float64]
     centers: NDArray[np.float64]
     inertias: NDArray[np.float64]
+    joint_parents: NDArray[np.intp]
+    joint_kinds: NDArray[np.intp]
     joint_origins: NDArray[np.float64]
     joint_rotations: NDArray[np.float64]
     joint_axes: NDArray[np.float64]
@@ -58,62 +67,43 @@ class TreeWork(NamedTuple):
         centers: Centres of mass in the world (L, 3) [m].
         velocities: Velocities of the centres of mass (L, 3) [m/s].
         angular_velocities: Angular velocities of the links in the world (L, 3) [rad/s].
+        accelerations: Accelerations of the centres where no unknown changes (L, 3) [m/s^2].
+        spin_accelerations: Angular accelerations where no unknown changes, in the world (L, 3) [rad/s^2].
         axes: Axes of the joints in the world (J, 3).
-        levers: From each joint to its link's centre of mass, in the world (J, 3) [m].
-        forces: On the links in the world (L, 3) [N].
-        torques: On the links about their centres of mass, in the world (L, 3) [N m].
-        inertias: Inertias as the links' turning feels them, in the world (L, 3, 3) [kg m^2].
-        spin_accelerations: Angular accelerations where no velocity changes, in the world (L, 3) [rad/s^2].
+        joint_points: Points on the axes, in the world (J, 3) [m].
         belt_origins: Belt origins of the track frames in the world (T, 3) [m].
         belt_rotations: From the track frames to the world (T, 3, 3).
-        pulls: Pull of the ground on the belts along their travel (T,) [N].
-        grips: Mass that contacts of belts add for being taken implicitly (T,) [kg].
-        drive_forces: Drive forces of drives at their limit (T,) [N].
-        following: 1 for belts whose speed follows the target (T,).
-        modes: Modes of the joints, `FREE`, `HELD` or `STOPPED` (J,).
-        speed_changes: Speed changes of the joints in the step (J,) [rad/s].
-        columns: Columns of the mass matrix, root by joint (J, 6).
-        pivots: Pivots of the mass matrix, joint by joint (J,).
-        impulses: On the joints without their servos (J,) [N m s].
-        matrix: Matrix of the root (6, 6), and a copy that is factorised (2, 6, 6).
-        rates: Right side, and the root's velocity changes (2, 6).
+        loads: Loads on links and belts, and what contacts add to the masses.
+        section_axes: Axes of a section (3, 3).
+        equations: Equations of root, joints and belts, in this order.
     """
 
     rotations: NDArray[np.float64]
     centers: NDArray[np.float64]
     velocities: NDArray[np.float64]
     angular_velocities: NDArray[np.float64]
-    axes: NDArray[np.float64]
-    levers: NDArray[np.float64]
-    forces: NDArray[np.float64]
-    torques: NDArray[np.float64]
-    inertias: NDArray[np.float64]
+    accelerations: NDArray[np.float64]
     spin_accelerations: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    joint_points: NDArray[np.float64]
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
-    pulls: NDArray[np.float64]
-    grips: NDArray[np.float64]
-    drive_forces: NDArray[np.float64]
-    following: NDArray[np.float64]
-    modes: NDArray[np.float64]
-    speed_changes: NDArray[np.float64]
-    columns: NDArray[np.float64]
-    pivots: NDArray[np.float64]
-    impulses: NDArray[np.float64]
-    matrix: NDArray[np.float64]
-    rates: NDArray[np.float64]
+    loads: ContactLoads
+    section_axes: NDArray[np.float64]
+    equations: Equations
 
 
-def allocate_tree_work(links: int, belts: int) -> TreeWork:
-    """Return room for a vehicle of so many links and belts."""
-    joints = links - 1
+def allocate_tree_work(tree: TreeArrays) -> TreeWork:
+    """Return room for a vehicle."""
+    links, joints, tracks = len(tree.masses), len(tree.joint_parents), len(tree.belt_links)
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(TreeWork._fields, (links, 3))
-    shapes |= {"rotations": (links, 3, 3), "inertias": (links, 3, 3), "belt_rotations": (belts, 3, 3)}
-    shapes |= {"axes": (joints, 3), "levers": (joints, 3), "belt_origins": (belts, 3)}
-    shapes |= dict.fromkeys(("pulls", "grips", "drive_forces", "following"), (belts,))
-    shapes |= dict.fromkeys(("modes", "speed_changes", "pivots", "impulses"), (joints,))
-    shapes |= {"columns": (joints, 6), "matrix": (2, 6, 6), "rates": (2, 6)}
-    return TreeWork(**{name: np.zeros(shape) for name, shape in shapes.items()})
+    shapes |= {"rotations": (links, 3, 3), "section_axes": (3, 3)}
+    shapes |= {"axes": (joints, 3), "joint_points": (joints, 3)}
+    shapes |= {"belt_origins": (tracks, 3), "belt_rotations": (tracks, 3, 3)}
+    room: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
+    room["loads"] = allocate_loads(links, tracks)
+    room["equations"] = allocate_equations(ROOT + joints + len(tree.belt_masses))
+    return TreeWork(**room)
 
 
 class VehicleState(NamedTuple):

@@ -74,7 +74,7 @@ class NativeVehicle(VehicleModel):
         # The hull has more edges than a section: slots of further parts.
         self._history = allocate_contact_history(points, self._parts + MAX_HULL_EDGES // MAX_EDGES, (1,))
         self._candidates = allocate_candidates(1, self._parts, tracks + 1, _SOLIDS, _EDGES)
-        self._work = allocate_tree_work(joints + 1, tracks)
+        self._work = allocate_tree_work(tree)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros(4, dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
@@ -212,9 +212,10 @@ class NativeVehicle(VehicleModel):
         tree, work = self.tree, self._work
         spins = np.einsum("lji,lj->li", work.rotations, work.angular_velocities)
         turning = np.einsum("li,lij,lj->", spins, tree.inertias, spins)
-        axles = work.belt_rotations[:, :, 1]
-        carried = np.sum(axles * work.angular_velocities[tree.belt_links], axis=1)
-        speeds = self.state.speeds[0]
+        belts = slice(len(tree.belt_masses))
+        axles = work.belt_rotations[belts, :, 1]
+        carried = np.sum(axles * work.angular_velocities[tree.belt_links[belts]], axis=1)
+        speeds = self.state.speeds[0, belts]
         running = np.sum((tree.belt_masses * speeds + 2 * tree.spin_momenta * carried) * speeds)
         energy = np.sum(tree.masses * np.sum(work.velocities**2, axis=1)) + turning + running
         return Bodies(tree.masses, work.centers.copy(), work.velocities.copy(), float(energy) / 2)

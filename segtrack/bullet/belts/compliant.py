@@ -118,7 +118,7 @@ class CompliantBeltGroup(BeltGroup):
         self._wrenches = np.zeros((len(self._links.masses.masses), 6))
         vehicle = belts[0].track_joints.vehicle
         self._name, links = vehicle.name, vehicle_links(vehicle)
-        designs = belt_designs(vehicle, links.mass, smooth)
+        designs = belt_designs(vehicle, links.mass, smooth, soft=True)
         longest = longest_steps(links, designs, vehicle.body.fixed)
         # A flipper that its servo does not hold feels contacts once a step of PyBullet's.
         self._longest = min(MAX_TIME_STEP, longest.joint / MARGIN)

@@ -1,0 +1,250 @@
+"""Contact of points and edges with the ground, linearly implicit in a step's velocities (`implicit_laws`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
+from segtrack.ground.contact_laws import ContactParameters, soil_pressure, soil_shear
+from segtrack.ground.implicit_laws import (
+    Symmetric,
+    friction_load,
+    isotropic_and_along,
+    normal_load,
+    rebound_speed,
+    sum_symmetric,
+)
+from segtrack.ground.kernels import compiled, inlined
+from segtrack.ground.pack import RIGID, Ground
+from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row
+from segtrack.ground.vectors import Vector, dot, row, sum_of, without_share
+from segtrack.terrain.soil import SoilConstants
+
+
+@inlined
+def nearest_face(
+    planes: NDArray[np.float64], faces: int, solid: int, point: Vector, ahead: float
+) -> tuple[float, Vector]:
+    """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
+
+    The depth of a point outside is negative. It is its distance from the face that it is over, if that is at
+    most `ahead` [m] away and it is over no other; otherwise it is at least that, and says no more.
+    """
+    nearest, face, over = -math.inf, 0, 0
+    for f in range(faces):
+        above = (
+            planes[solid, f, 0] * point[0]
+            + planes[solid, f, 1] * point[1]
+            + planes[solid, f, 2] * point[2]
+            - planes[solid, f, 3]
+        )
+        over += 1 if above > 0.0 else 0
+        if above > nearest:
+            nearest, face = above, f
+        if above >= ahead or over > 1:
+            nearest = math.inf
+            break
+    return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
+
+
+@inlined
+def soil_load(
+    ground: Ground,
+    law: ContactParameters,
+    history: ContactHistory,
+    slot: int,
+    soil: SoilConstants,
+    depth: float,
+    rising: float,
+    slip: Vector,
+    normal: Vector,
+    area: float,
+    side: float,
+    weight: float,
+    step: float,
+) -> tuple[Vector, Symmetric, Vector, float]:
+    """Load of soil on a point in a step, and of its shear; see `point_load` for what is returned."""
+    steepest = weight * law.stiffness / area
+    pressure, slope = soil_pressure(soil, side, depth, history.sinkages[slot], steepest)
+    history.sinkages[slot] = max(depth, history.sinkages[slot])
+    if pressure == 0.0:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+    # A first loading is steeper than its secant by the exponent; `soil_pressure` keeps that below `steepest`.
+    stiffness = slope * area * max(1.0, soil.sinkage_exponent)
+    damping = max(weight * law.damping * slope / steepest, stiffness * step)
+    now = max(0.0, pressure * area - damping * rising)
+    force, resistance = pressure * area - (damping + step * stiffness) * rising, damping + step * stiffness
+    if force <= 0.0:
+        force = resistance = 0.0
+    undamped = ContactParameters(law.friction, law.stiffness, 0.0, law.tangential_stiffness, 0.0)
+    shear, along = soil_shear(
+        row(history.shear_displacements, slot), normal, slip, pressure, area, soil, undamped, weight, step
+    )
+    for k in range(3):
+        history.shear_displacements[slot, k] = shear[k]
+    strength = (soil.cohesion + pressure * soil.friction) * area
+    shearing = strength / max(soil.shear_deformation_modulus, strength / (weight * law.tangential_stiffness))
+    grip = shearing * max(law.tangential_damping / law.tangential_stiffness, step)
+    along = without_share(along, grip, slip)
+    load = without_share(without_share(along, step * shearing, slip), -force, normal)
+    added = step * (grip + soil.slip_damping * area + step * shearing)
+    return load, isotropic_and_along(added, step * resistance - added, normal), along, now
+
+
+@inlined
+def point_load(
+    ground: Ground,
+    law: ContactParameters,
+    history: ContactHistory,
+    point_index: int,
+    solids: NDArray[np.intp],
+    count: int,
+    left_out: int,
+    point: Vector,
+    velocity: Vector,
+    lateral: Vector,
+    area: float,
+    side: float,
+    weight: float,
+    gravity: Vector,
+    step: float,
+) -> tuple[Vector, Symmetric, bool, Vector, float, float, float]:
+    """Load of the ground on one point in a step; its contacts are advanced to now.
+
+    With a step of zero contacts are found, but not sheared, and nothing that has not touched is predicted.
+
+    Args:
+        ground: The ground.
+        law: Contact parameters of the part.
+        history: Memory of the contacts, changed in place.
+        point_index: Index of the point there.
+        solids: Candidates as in `Ground.bounds` (n,).
+        count: Number of them that count, the first ones.
+        left_out: Solid whose edge enters the part and carries it there, or `NONE`.
+        point: Point in the world [m].
+        velocity: Velocity in the world [m/s].
+        lateral: Direction across the track, in the world.
+        area: Area that the point stands for, in soil [m^2].
+        side: Smaller side b of the face to which it belongs, in soil [m].
+        weight: Fraction of the law's stiffness and damping that the point has.
+        gravity: Gravity in the world [m/s^2].
+        step: Duration [s].
+
+    Returns:
+        Force predicted for the step's end [N], what the contacts add to the mass [kg], whether there is any
+        contact, and of now: force along surfaces [N], sum of the normal forces [N], greatest depth [m] and
+        greatest pressure [Pa].
+    """
+    convex, reach = len(ground.planes), 0.0
+    total, added = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    drag, push, deepest, highest, acts = (0.0, 0.0, 0.0), 0.0, 0.0, 0.0, False
+    first, touched = point_index * MAX_SOLIDS_PER_POINT, 0
+    solid_ids, shears = history.solid_ids, history.shear_displacements
+    if step > 0.0:
+        reach = step * math.sqrt(dot(velocity, velocity))
+    for near in range(count):
+        solid = solids[near]
+        if solid == left_out:
+            continue
+        if solid < convex:
+            depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, reach)
+            soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
+        else:
+            depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
+            soil = ground.point_soils[corners[0][0]]
+        if depth <= -reach or (depth <= 0.0 and soil != RIGID):
+            continue
+        rising = dot(velocity, normal)
+        if depth <= 0.0 and depth - step * rising <= 0.0:
+            continue
+        slot = find_slot(solid_ids, first, first + MAX_SOLIDS_PER_POINT, solid)
+        if slot == NONE:
+            continue
+        known = solid_ids[slot] == solid
+        if not known:
+            solid_ids[slot], history.sinkages[slot] = solid, 0.0
+            shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
+        touched |= 1 << (slot - first)
+        slip = without_share(velocity, rising, normal)
+        if soil == RIGID:
+            rebound, falling = rebound_speed(law, known, rising), step * dot(gravity, normal)
+            force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
+            total, added = (
+                without_share(total, -force, normal),
+                sum_symmetric(added, isotropic_and_along(0.0, resistance, normal)),
+            )
+            if now > 0.0:
+                shear, along, before, matrix = friction_load(
+                    row(shears, slot),
+                    normal,
+                    lateral,
+                    slip,
+                    law.friction * ground.friction[solid] * now,
+                    law,
+                    weight,
+                    step,
+                )
+                shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
+                total, added, drag = sum_of(total, along), sum_symmetric(added, matrix), sum_of(drag, before)
+            else:
+                shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
+        else:
+            there = soil_row(ground.soils, soil) if solid < convex else soil_between(ground, corners)
+            load, matrix, before, now = soil_load(
+                ground, law, history, slot, there, depth, rising, slip, normal, area, side, weight, step
+            )
+            total, added, drag = sum_of(total, load), sum_symmetric(added, matrix), sum_of(drag, before)
+        acts = True
+        push += now
+        deepest, highest = max(deepest, depth), max(highest, now / area)
+    for slot in range(MAX_SOLIDS_PER_POINT):
+        if solid_ids[first + slot] != NONE and not touched & (1 << slot):
+            solid_ids[first + slot] = NONE
+    return total, added, acts, drag, push, deepest, highest
+
+
+@compiled
+def edge_end_load(
+    law: ContactParameters,
+    shear: Vector,
+    depth: float,
+    velocity: Vector,
+    inwards: Vector,
+    lateral: Vector,
+    friction: float,
+    weight: float,
+    falling: float,
+    known: bool,
+    step: float,
+) -> tuple[Vector, Symmetric, Vector, Vector, float]:
+    """Load of one end of an edge's stretch, in a step, on the part that it has entered.
+
+    Args:
+        law: Contact parameters of the part.
+        shear: Shear displacement before the last step's motion, in the world [m].
+        depth: Depth of the end under the face through which it is pushed out [m].
+        velocity: Velocity of the part at the end, in the world [m/s].
+        inwards: Normal of that face into the part, in the world.
+        lateral: Direction across the track, in the world.
+        friction: Coefficient between part and ground [-].
+        weight: Fraction of the law's stiffness and damping that the end has.
+        falling: Change of the velocity along `inwards` in a step of free fall [m/s].
+        known: Whether there was contact before.
+        step: Duration [s].
+
+    Returns:
+        Force on the part predicted for the step's end [N], what the contact adds to the mass [kg], the shear
+        displacement now [m], and the forces of now along the face [N] and along the normal [N].
+    """
+    rising = dot(velocity, inwards)
+    rebound = rebound_speed(law, known, rising)
+    force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
+    slip = without_share(velocity, rising, inwards)
+    shear, along, before, matrix = friction_load(
+        shear, inwards, lateral, slip, friction * now, law, weight, step
+    )
+    added = sum_symmetric(matrix, isotropic_and_along(0.0, resistance, inwards))
+    return without_share(along, -force, inwards), added, shear, before, now

@@ -1,0 +1,197 @@
+"""Laws of contact with rigid ground, linearly implicit in the velocities of a step.
+
+A contact of stiffness k and damping c has the depth d, the normal n out of the ground and the velocity v of
+the part that it acts on; v_n and v_t are its parts along n and along the surface. Its force is predicted for
+the end of a step h with the velocity of its beginning, and its change with that velocity's change dv is -D dv
+/ h:
+
+    N = k (d - h v_n) - c v_n              normal force
+    s = k (e + h v_t) + c v_t              e: elastic shear displacement, cut where k |e| reaches mu N_now
+    q = min(1, mu N_now / |s|)             N_now = max(0, k d + c min(-v_n, d / h)): the last step's force
+    F = N n - q s
+    D = h (c + h k) (n n^T + q (1 - n n^T))
+
+The secant q of friction stands along the slip, too: with the tangent, which is nothing there, steps of 4 ms
+diverge. The part along n counts where the normal force would be positive at the end of a step of free fall. A
+point that has not touched yet counts from d < 0 on, with N = (c + h k) (d / h - v_n): it is slowed down to
+where it just touches. The damping is at least k h, so that what was driven in by an impact leaves no faster
+than d / (2 h). With a restitution a new contact has its speed after the impact at the end of the step in
+which it begins, and no friction in that step.
+"""
+
+from __future__ import annotations
+
+import math
+
+from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.kernels import compiled, inlined
+from segtrack.ground.vectors import Vector, dot, without_share
+
+Symmetric = tuple[float, float, float, float, float, float]
+"""A symmetric matrix (3, 3): xx, yy, zz, xy, yz, zx."""
+
+MIN_IMPACT_SPEED = 0.1
+"""Least approach speed that a contact rebounds from [m/s]."""
+NO_IMPACT = -1.0
+"""In place of the speed at which a contact rebounds [m/s]."""
+_RESOLUTION = 100.0
+"""Stiffness of a contact in an impact over that without: it has its speed after it within the step [-]."""
+
+
+@compiled
+def sum_symmetric(a: Symmetric, b: Symmetric) -> Symmetric:
+    """The matrix a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
+
+
+@compiled
+def isotropic_and_along(isotropic: float, extra: float, n: Vector) -> Symmetric:
+    """The matrix `isotropic` times the unit matrix, and `extra` times n n^T."""
+    x, y, z = extra * n[0], extra * n[1], extra * n[2]
+    return (
+        isotropic + x * n[0],
+        isotropic + y * n[1],
+        isotropic + z * n[2],
+        x * n[1],
+        y * n[2],
+        z * n[0],
+    )
+
+
+@compiled
+def damping_of(law: ContactParameters, step: float) -> float:
+    """Damping of a contact [N s/m]: the law's, and at least what its stiffness takes up in a step."""
+    return max(law.damping, law.stiffness * step)
+
+
+@compiled
+def normal_load(
+    law: ContactParameters,
+    weight: float,
+    depth: float,
+    rising: float,
+    falling: float,
+    rebound: float,
+    step: float,
+) -> tuple[float, float, float]:
+    """Normal force of a contact in a step.
+
+    Args:
+        law: Contact parameters.
+        weight: Fraction of the law's stiffness and damping that this contact has.
+        depth: Depth [m]; negative before it touches.
+        rising: Velocity out of the ground [m/s].
+        falling: Change of that velocity in a step of free fall [m/s].
+        rebound: Speed at which the contact rebounds in the step [m/s], or `NO_IMPACT`.
+        step: Duration [s].
+
+    Returns:
+        Force predicted for the step's end [N], what the contact adds to the mass along its normal [kg], both
+        0 for one that does not act, and force now [N].
+    """
+    stiffness, damping = weight * law.stiffness, weight * damping_of(law, step)
+    resistance = damping + step * stiffness
+    if rebound >= 0.0:
+        resistance *= _RESOLUTION
+        return resistance * (rebound - rising), step * resistance, 0.0
+    if depth < 0.0:
+        force, now = resistance * (depth / step - rising), 0.0
+    else:
+        force = stiffness * (depth - step * rising) - damping * rising
+        # A contact that has begun within the last step was only slowed down over what it has entered.
+        entering = min(-rising, depth / step) if step > 0.0 else -rising
+        now = max(0.0, stiffness * depth + damping * entering)
+    if force - resistance * falling <= 0.0:
+        return 0.0, 0.0, now
+    return force, step * resistance, now
+
+
+@compiled
+def rebound_speed(law: ContactParameters, known: bool, rising: float) -> float:
+    """Speed at which a contact rebounds in a step [m/s]; `NO_IMPACT` where it does not.
+
+    Args:
+        law: Contact parameters.
+        known: Whether there was contact before.
+        rising: Velocity out of the ground [m/s].
+    """
+    if known or law.restitution == 0.0 or rising > -MIN_IMPACT_SPEED:
+        return NO_IMPACT
+    return -law.restitution * rising
+
+
+@inlined
+def friction_load(
+    shear: Vector,
+    normal: Vector,
+    lateral: Vector,
+    slip: Vector,
+    limit: float,
+    law: ContactParameters,
+    weight: float,
+    step: float,
+) -> tuple[Vector, Vector, Vector, Symmetric]:
+    """Friction of a contact with rigid ground in a step; its shear displacement is advanced to now.
+
+    The limit is an ellipse with the axes `limit` along the track and `limit` times the law's lateral
+    ratio r across it. The stiffness across is r^2 of that along, so that a sliding contact is pulled
+    back by the force of largest dissipation.
+
+    Args:
+        shear: Shear displacement at the step's beginning, before the last one's motion, in the world [m].
+        normal: Normal of the surface, out of the ground.
+        lateral: Direction across the track, in the world.
+        slip: Velocity along the surface [m/s].
+        limit: Greatest friction force along the track [N].
+        law: Contact parameters.
+        weight: Fraction of the law's stiffness and damping that this contact has.
+        step: Duration [s].
+
+    Returns:
+        Shear displacement now [m], force predicted for the step's end [N], force now [N], all in the world,
+        and what the contact adds to the mass [kg].
+    """
+    x, y, z = without_share(shear, dot(shear, normal), normal)
+    x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
+    k = weight * law.tangential_stiffness
+    c = weight * max(law.tangential_damping, law.tangential_stiffness * step)
+    ratio, less, across = law.lateral_ratio, 0.0, (0.0, 0.0, 0.0)
+    if ratio != 1.0:
+        across = without_share(lateral, dot(lateral, normal), normal)
+        size = math.sqrt(dot(across, across))
+        across = (across[0] / size, across[1] / size, across[2] / size) if size > 1e-6 else (0.0, 0.0, 0.0)
+        less = 1 - ratio * ratio
+    side = x * across[0] + y * across[1] + z * across[2]
+    stretch = k * k * (x * x + y * y + z * z - less * side * side)
+    if stretch > limit * limit:
+        cut = limit / math.sqrt(stretch)
+        x, y, z, side = cut * x, cut * y, cut * z, cut * side
+    sideways = dot(slip, across)
+    held = less * (k * side + c * sideways)
+    sx = k * x + c * slip[0] - held * across[0]
+    sy = k * y + c * slip[1] - held * across[1]
+    sz = k * z + c * slip[2] - held * across[2]
+    q = friction_cut(sx, sy, sz, across, less, limit)
+    before = (-q * sx, -q * sy, -q * sz)
+    ahead = step * k
+    held = less * ahead * sideways
+    sx += ahead * slip[0] - held * across[0]
+    sy += ahead * slip[1] - held * across[1]
+    sz += ahead * slip[2] - held * across[2]
+    q = friction_cut(sx, sy, sz, across, less, limit)
+    added = q * step * (c + ahead)
+    matrix = isotropic_and_along(added, -added, normal)
+    if less != 0.0:
+        matrix = sum_symmetric(matrix, isotropic_and_along(0.0, -less * added, across))
+    force = (-q * sx, -q * sy, -q * sz)
+    return (x, y, z), force, before, matrix
+
+
+@compiled
+def friction_cut(x: float, y: float, z: float, across: Vector, less: float, limit: float) -> float:
+    """Factor that brings a force (x, y, z) [N] within the ellipse of friction, at most 1 [-]."""
+    size = x * x + y * y + z * z
+    if less != 0.0:
+        side = x * across[0] + y * across[1] + z * across[2]
+        size += side * side * less / (1 - less)
+    return limit / math.sqrt(size) if size > limit * limit else 1.0
