@@ -10,14 +10,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-import numpy as np
 import pybullet
-from numpy.typing import NDArray
 
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.model import LoadedJoint, LoadedVehicle
 from segtrack.description.joints.design import JointDesign
-from segtrack.description.placement import Links, vehicle_links
+from segtrack.description.joints.inertia import joint_inertias
+from segtrack.description.placement import vehicle_links
 from segtrack.engine import JointModel, JointState
 from segtrack.errors import InvalidValueError
 
@@ -103,9 +102,13 @@ class BulletJoint(JointModel):
             most = servo.max_speed * step
             kind, value, before = self.command
             gained = value * step if kind == "speed" else min(max(value - before, -most), most)
-            after = min(max(before + gained, design.limits[0]), design.limits[1])
+            # No farther ahead than its largest force reaches.
+            lead = servo.max_force / servo.stiffness
+            after = min(max(before + gained, position - lead), position + lead)
+            after = min(max(after, design.limits[0]), design.limits[1])
+            pace = min(max((after - before) / step, -servo.max_speed), servo.max_speed)
             self.command = JointCommand(kind, value, after)
-            aimed = servo.stiffness * (after - position) + servo.damping * ((after - before) / step - speed)
+            aimed = servo.stiffness * (after - position) + servo.damping * (pace - speed)
             self.torque = min(max(aimed, -servo.max_force), servo.max_force)
             force += self.torque
         elif servo is not None:
@@ -233,33 +236,3 @@ def steepest(design: JointDesign) -> tuple[float, float]:
     if design.servo is not None:
         stiffness, damping = stiffness + design.servo.stiffness, damping + design.servo.damping
     return stiffness, damping
-
-
-def joint_inertias(links: Links, fixed: bool) -> NDArray[np.float64]:
-    """Inertias that a torque [N m] or force [N] at each joint feels, all others free and at 0 (J,).
-
-    Args:
-        links: Links of a vehicle.
-        fixed: True if the root is bolted to the world.
-    """
-    count, frames = len(links.pivots), links.frames
-    motions = np.zeros((len(frames), 6, 6 + count))
-    for link, frame in enumerate(frames):
-        center = frame.points(links.masses[link].center)
-        motions[link, :3, :3] = motions[link, 3:, 3:6] = np.eye(3)
-        motions[link, :3, 3:6] = -np.cross(np.eye(3), -center)
-        j = link - 1
-        while j >= 0:
-            axis = frames[j + 1].rotation @ links.axes[j]
-            if links.kinds[j] == "revolute":
-                motions[link, :3, 6 + j] = np.cross(axis, center - frames[j + 1].origin)
-                motions[link, 3:, 6 + j] = axis
-            else:
-                motions[link, :3, 6 + j] = axis
-            j = links.parents[j] - 1
-    matrix = np.zeros((6 + count, 6 + count))
-    for mass, frame, motion in zip(links.masses, frames, motions, strict=True):
-        turned = frame.rotation @ mass.inertia @ frame.rotation.T
-        matrix += mass.mass * motion[:3].T @ motion[:3] + motion[3:].T @ turned @ motion[3:]
-    free = matrix[6:, 6:] if fixed else matrix
-    return 1 / np.diag(np.linalg.inv(free))[len(free) - count :]

@@ -78,7 +78,7 @@ class BeltVehicle(NativeVehicle):
         super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts)
         points = self._history.solid_ids.shape[1] // MAX_SOLIDS_PER_POINT
         self._rows = points + 2 * self._history.edge_ids.shape[1]
-        self._place_flippers(flippers)
+        self._place_joints(flippers)
 
     @property
     def mass(self) -> float:

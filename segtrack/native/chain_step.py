@@ -7,7 +7,7 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
    (`chain.track_step.load_track`);
 2. forces of the ground on the hull (`hull`), and the user's push;
 3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos and stops
-   included (`dynamics.solve_velocities`), and their places with the new velocities (`kinematics`);
+   included (`solve.solve_velocities`), and their places with the new velocities (`kinematics`);
 4. places of shoes and wheels with theirs (`chain.track_step.drift_track`).
 
 All forces belong to one instant, so that what a chain does to its links is what these do to the chain:
@@ -36,9 +36,11 @@ from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import item
 from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
-from segtrack.native.dynamics import add_force_at, gather_equations, solve_velocities
+from segtrack.native.dynamics import add_force_at, gather_equations
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.joint_loads import add_joint_loads, move_followers
 from segtrack.native.kinematics import move, move_links, slow_down, write
+from segtrack.native.solve import solve_velocities
 from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive, largest_speed
 from segtrack.native.tree import (
     TreeArrays,
@@ -121,7 +123,7 @@ def advance_chains(
         _place_parents(track, work, tree.belt_links[t], t)
         _write_frames(track)
     while done[0] < count:
-        margin = MARGIN + step * largest_speed(vehicle.reach, 0.0, state)
+        margin = MARGIN + step * largest_speed(tree, work, vehicle.reach, 0.0, state)
         solids, edges = find_hull_candidates(ground, hull, center, work, margin, near, history, 0, 0)
         if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
             outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, 0, solids, edges
@@ -148,8 +150,10 @@ def advance_chains(
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
                 add_force_at(work, 0, push, row(state.push, 1))
             gather_equations(tree, state, work, gravity, sub_step)
+            add_joint_loads(tree, state, work, sub_step)
             solve_velocities(tree, state, work, sub_step)
             move(tree, state, work, sub_step)
+            move_followers(tree, state)
             move_links(tree, state, work)
             for t in range(len(tracks)):
                 track = item(tracks, t, like)
@@ -164,7 +168,7 @@ def advance_chains(
             failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t, like))
             if failures[t, 0] >= 0:
                 outcome[0] = FAILED
-        fastest = largest_speed(vehicle.reach, 0.0, state)
+        fastest = largest_speed(tree, work, vehicle.reach, 0.0, state)
         if not fastest < ABSURD_SPEED:
             outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, 0
         if outcome[0] != DONE:

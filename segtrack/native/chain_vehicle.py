@@ -88,7 +88,7 @@ class ChainVehicle(NativeVehicle):
         )
         tension_tracks(self.chains)
         self._failures = np.zeros((len(mounted), 2), dtype=np.intp)
-        self._place_flippers(flippers)
+        self._place_joints(flippers)
 
     @property
     def mass(self) -> float:

@@ -36,6 +36,9 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
     write(work.velocities, 0, (state.velocity[0], state.velocity[1], state.velocity[2]))
     spin = (state.angular_velocity[0], state.angular_velocity[1], state.angular_velocity[2])
     write(work.angular_velocities, 0, spin)
+    # Velocities stand for the middle of the step that they came from: half a step on they are those of now.
+    gained = (state.last_changes[3], state.last_changes[4], state.last_changes[5])
+    write(work.present_spins, 0, sum_of(spin, scaled(gained, 0.5)))
     for j in range(len(tree.joint_parents)):
         _move_link(tree, state, work, j)
     for t in range(len(tree.belt_links)):
@@ -74,11 +77,13 @@ def _move_link(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int) ->
     write(work.joint_points, j, point)
     write(work.centers, link, sum_of(point, lever))
     spin, moving = row(work.angular_velocities, parent), scaled(turning, rate)
-    swept = cross(spin, moving)
+    present = row(work.present_spins, parent)
+    present_moving = scaled(turning, rate + 0.5 * state.last_changes[ROOT + j])
+    swept = cross(present, present_moving)
     velocity = sum_of(row(work.velocities, parent), cross(spin, out))
     acceleration = sum_of(
         row(work.accelerations, parent),
-        sum_of(cross(row(work.spin_accelerations, parent), out), cross(spin, cross(spin, out))),
+        sum_of(cross(row(work.spin_accelerations, parent), out), cross(present, cross(present, out))),
     )
     own_spin, own_acceleration = spin, row(work.spin_accelerations, parent)
     if prismatic:
@@ -86,10 +91,12 @@ def _move_link(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int) ->
         acceleration = sum_of(acceleration, scaled(swept, 2.0))
     else:
         own_spin, own_acceleration = sum_of(spin, moving), sum_of(own_acceleration, swept)
+        present = sum_of(present, present_moving)
+    write(work.present_spins, link, present)
     write(work.angular_velocities, link, own_spin)
     write(work.spin_accelerations, link, own_acceleration)
     write(work.velocities, link, sum_of(velocity, cross(own_spin, lever)))
-    bent = sum_of(cross(own_acceleration, lever), cross(own_spin, cross(own_spin, lever)))
+    bent = sum_of(cross(own_acceleration, lever), cross(present, cross(present, lever)))
     write(work.accelerations, link, sum_of(acceleration, bent))
 
 
@@ -115,6 +122,8 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> 
         state.energies[t] += state.forces[t] * step * (state.speeds[t] + gained / 2)
         state.speeds[t] += gained
         state.travels[t] += step * state.speeds[t]
+    for k in range(ROOT + joints):
+        state.last_changes[k] = change[k]
     for j in range(joints):
         state.joint_speeds[j] += change[ROOT + j]
         state.joint_angles[j] += step * state.joint_speeds[j]

@@ -17,8 +17,9 @@ from segtrack.description.vehicle import VehicleDescription
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
 from segtrack.native.hull import HullArrays
+from segtrack.native.joint_arrays import joint_arrays
 from segtrack.native.step import VehicleArrays
-from segtrack.native.tree import REVOLUTE, TreeArrays, TreeWork, VehicleState
+from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, VehicleState
 
 HULL_FRICTION = 0.5
 """Friction of the body against ground of friction 1 [-]; PyBullet's default."""
@@ -37,7 +38,7 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
     arrays = pack_belts(belts)
     tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
     hull = hull_arrays(vehicle, float(tree.masses.sum()))
-    reach = _reach(links, belts, hull)
+    reach = _reach(vehicle, links, belts, hull)
     tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
     return rounded(VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed))
 
@@ -56,21 +57,26 @@ def tree_arrays(
         belt_masses: Belt masses that move with each belt (T,) [kg]; none of chains.
         spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m]; likewise.
     """
-    flippers = tuple(vehicle.flippers.values())
-    count = len(flippers)
+    count, flippers, joints = len(links.pivots), vehicle.flippers.values(), vehicle.joint_tree.joints
+    servos = [joint.servo for joint in joints]
+    limits = [flipper.limits for flipper in flippers] + [joint.limits for joint in joints]
+    torques = [flipper.max_torque for flipper in flippers] + [s.max_force if s else 0.0 for s in servos]
+    speeds = [flipper.max_speed for flipper in flippers] + [s.max_speed if s else 0.0 for s in servos]
+    kinds = [REVOLUTE if kind == "revolute" else PRISMATIC for kind in links.kinds]
     return TreeArrays(
         fixed=vehicle.body.fixed,
         masses=np.array([mass.mass for mass in links.masses]),
         centers=np.array([mass.center for mass in links.masses]),
         inertias=np.array([mass.inertia for mass in links.masses]),
-        joint_parents=np.zeros(count, dtype=np.intp),
-        joint_kinds=np.full(count, REVOLUTE, dtype=np.intp),
+        joint_parents=np.array(links.parents, dtype=np.intp),
+        joint_kinds=np.array(kinds, dtype=np.intp),
         joint_origins=np.array([pivot.origin for pivot in links.pivots]).reshape(count, 3),
         joint_rotations=np.array([pivot.rotation for pivot in links.pivots]).reshape(count, 3, 3),
-        joint_axes=np.array([(0.0, flipper.raise_axis, 0.0) for flipper in flippers]).reshape(count, 3),
-        joint_limits=np.array([flipper.limits for flipper in flippers], dtype=float).reshape(count, 2),
-        max_torques=np.array([flipper.max_torque for flipper in flippers], dtype=float),
-        max_speeds=np.array([flipper.max_speed for flipper in flippers], dtype=float),
+        joint_axes=np.array(links.axes).reshape(count, 3),
+        joint_limits=np.array(limits, dtype=float).reshape(count, 2),
+        max_torques=np.array(torques, dtype=float),
+        max_speeds=np.array(speeds, dtype=float),
+        joints=joint_arrays(vehicle, links),
         belt_links=np.array(links.track_links, dtype=np.intp),
         belt_origins=np.array([frame.origin for frame in links.track_frames]),
         belt_rotations=np.array([frame.rotation for frame in links.track_frames]),
@@ -86,15 +92,23 @@ def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
     return np.array(table, dtype=float)
 
 
-def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:
-    """Farthest of any part from the root's centre of mass, flippers at any angle [m]."""
+def _reach(
+    vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays
+) -> float:
+    """Farthest of any part from the root's centre of mass, joints anywhere [m]."""
     center, farthest = links.masses[0].center, [0.0]
     farthest += np.linalg.norm(hull.points - center, axis=1).tolist()
+    slides = [0.0 for _ in vehicle.flippers]
+    for joint in vehicle.joint_tree.joints:
+        slides.append(max(map(abs, joint.limits)) if joint.kind == "prismatic" else 0.0)
+    pivots = [0.0]
+    for pivot, parent, slide in zip(links.pivots, links.parents, slides, strict=True):
+        lever = pivot.origin - center if parent == 0 else pivot.origin
+        pivots.append(pivots[parent] + float(np.linalg.norm(lever)) + slide)
     for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
         outline = belt.path.outline()
         own = np.linalg.norm(frame.plane_points(outline) - (center if link == 0 else 0.0), axis=1).max()
-        pivot = 0.0 if link == 0 else np.linalg.norm(links.pivots[link - 1].origin - center)
-        farthest.append(float(own + belt.overhang + pivot))
+        farthest.append(float(own + belt.overhang + pivots[link]))
     return max(farthest)
 
 

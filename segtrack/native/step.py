@@ -8,7 +8,7 @@ A step of a vehicle, in order, each stage with its module:
    masses for being taken implicitly (`ground.contact_loads`); the user's push;
 4. what each drive aims at (`drive.follow_command`, `drive.next_target`);
 5. equations of root, joints and belts (`dynamics.gather_equations`), and their velocity changes, limits of
-   servos and drives and stops included (`dynamics.solve_velocities`);
+   servos and drives and stops included (`solve.solve_velocities`);
 6. new velocities, then new places with these (`kinematics.move`).
 """
 
@@ -31,10 +31,14 @@ from segtrack.ground.functions import exponential
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, axis, row
-from segtrack.native.dynamics import add_force_at, gather_equations, solve_velocities
+from segtrack.native.dynamics import add_force_at, gather_equations
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.joint_loads import add_joint_loads, move_followers
 from segtrack.native.kinematics import move, move_links, slow_down
+from segtrack.native.solve import solve_velocities
 from segtrack.native.tree import (
+    PRISMATIC,
+    REVOLUTE,
     TreeArrays,
     TreeWork,
     VehicleState,
@@ -121,7 +125,8 @@ def advance(
             move_links(vehicle.tree, state, work)
             if state.slack[0] <= 0.0:
                 # A point counts before it touches, from as far as it comes in a step.
-                margin = MARGIN + AHEAD * step * largest_speed(vehicle.reach, vehicle.tip_speed, state)
+                fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
+                margin = MARGIN + AHEAD * step * fastest
                 solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work, margin)
                 if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
                     outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
@@ -133,10 +138,12 @@ def advance(
             for t in range(len(vehicle.drives)):
                 aim_drive(vehicle.drives, state, t, step)
             gather_equations(vehicle.tree, state, work, gravity, step)
+            add_joint_loads(vehicle.tree, state, work, step)
             solve_velocities(vehicle.tree, state, work, step)
             move(vehicle.tree, state, work, step)
+            move_followers(vehicle.tree, state)
             done[i] += 1
-            fastest = largest_speed(vehicle.reach, vehicle.tip_speed, state)
+            fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
             if not fastest < ABSURD_SPEED:
                 outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, i
@@ -259,19 +266,26 @@ def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: fl
 
 
 @compiled
-def largest_speed(reach: float, tip_speed: float, state: VehicleState) -> float:
+def largest_speed(
+    tree: TreeArrays, work: TreeWork, reach: float, tip_speed: float, state: VehicleState
+) -> float:
     """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
-    linear = turning = rate = belt = lost = 0.0
+    linear = turning = rate = slide = belt = lost = 0.0
     for k in range(3):
         linear += state.velocity[k] * state.velocity[k]
         turning += state.angular_velocity[k] * state.angular_velocity[k]
         lost += 0.0 * (state.position[k] + state.orientation[k])
+    rates = work.path_rates
     for j in range(len(state.joint_speeds)):
-        rate = max(rate, abs(state.joint_speeds[j]))
+        parent = tree.joint_parents[j]
+        for k in range(2):
+            rates[j + 1, k] = rates[parent, k]
+        rates[j + 1, tree.joint_kinds[j]] += abs(state.joint_speeds[j])
+        rate, slide = max(rate, rates[j + 1, REVOLUTE]), max(slide, rates[j + 1, PRISMATIC])
         lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
     for t in range(len(state.speeds)):
         belt = max(belt, abs(state.speeds[t]))
         lost += 0.0 * (state.speeds[t] + state.travels[t])
     # Zero times what is not finite is not a number.
-    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + tip_speed * belt
+    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + slide + tip_speed * belt
     return fastest + lost

@@ -10,8 +10,8 @@ import pytest
 from jointed_vehicles import Limb, jointed, random_limbs
 
 import segtrack
-from segtrack.bullet.joints import joint_inertias
 from segtrack.description import load_vehicle
+from segtrack.description.joints.inertia import joint_inertias
 from segtrack.description.placement import vehicle_links
 from segtrack.errors import InvalidValueError
 

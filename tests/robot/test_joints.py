@@ -15,7 +15,7 @@ from scenes import GRAVITY
 import segtrack
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
-ENGINES = [pytest.param("pybullet", marks=pytest.mark.pybullet)]
+ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 ARM = Limb(
     "arm",

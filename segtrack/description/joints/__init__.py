@@ -5,5 +5,6 @@
 | `spec` | keys of `joints` in a vehicle file |
 | `urdf` | joints of a URDF as the file gives them |
 | `design` | joints that move, as engines take them, and the links that each one carries |
+| `inertia` | inertias that torques at the joints feel |
 | `checks` | mistakes that only the URDF shows |
 """
