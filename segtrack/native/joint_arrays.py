@@ -14,11 +14,11 @@ from segtrack.description.vehicle import VehicleDescription
 
 NO_SERVO, STIFF_SERVO, GIVING_SERVO = 0.0, 1.0, 2.0
 """Kinds of servos: none, one as stiff as its force allows, one with gains like a spring and a damper."""
-KIND, RATE, STIFFNESS, DAMPING, FRICTION, RATIO, OFFSET, INERTIA, LOWER, UPPER = 0, 1, 2, 3, 4, 5, 6, 7, 8, 11
+KIND, RATE, STIFFNESS, DAMPING, FRICTION, RATIO, OFFSET, INERTIA, CARRIES, LOWER, UPPER = (*range(10), 12)
 """Columns of `JointArrays.settings`; position, stiffness and damping of a buffer are three."""
 SPRING, DAMPER = 0, 1
 """Curves of a joint."""
-_COLUMNS = 14
+_COLUMNS = 15
 
 
 class JointArrays(NamedTuple):
@@ -26,7 +26,8 @@ class JointArrays(NamedTuple):
 
     Attributes:
         settings: Kind of servo, its rate [1/s], its gains, dry friction, ratio and offset to the joint that
-            is followed, inertia that a force at it feels, lower and upper buffer (J, 14).
+            is followed, inertia that a force at it feels, 1 where its link carries what touches the ground,
+            lower and upper buffer (J, 15).
         leaders: Joint that each one follows; -1 for one of its own (J,).
         curves: Force of the spring over position, and resisting force of the damper over speed (J, 2, n, 2).
         counts: Numbers of points of these curves; 0 where there is none (J, 2).
@@ -51,6 +52,9 @@ def joint_arrays(vehicle: VehicleDescription, links: Links) -> JointArrays:
     settings[:flippers, KIND], settings[:flippers, RATE] = STIFF_SERVO, SERVO_RATE
     if joints:
         settings[:, INERTIA] = joint_inertias(links, vehicle.body.fixed)
+    for link in links.track_links:
+        if link > 0:
+            settings[link - 1, CARRIES] = 1.0
     curves = [(joint.spring, joint.damper) for joint in joints]
     rows = max((len(curve.points) for pair in curves for curve in pair if curve is not None), default=1)
     points, counts = np.zeros((count, 2, rows, 2)), np.zeros((count, 2), dtype=np.intp)

@@ -33,6 +33,7 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, axis, row
 from segtrack.native.dynamics import add_force_at, gather_equations
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.joint_arrays import CARRIES
 from segtrack.native.joint_loads import add_joint_loads, move_followers
 from segtrack.native.kinematics import move, move_links, slow_down
 from segtrack.native.solve import solve_velocities
@@ -269,7 +270,7 @@ def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: fl
 def largest_speed(
     tree: TreeArrays, work: TreeWork, reach: float, tip_speed: float, state: VehicleState
 ) -> float:
-    """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
+    """Bound on the speed of what touches the ground [m/s]; not a number where the state is not finite."""
     linear = turning = rate = slide = belt = lost = 0.0
     for k in range(3):
         linear += state.velocity[k] * state.velocity[k]
@@ -281,7 +282,8 @@ def largest_speed(
         for k in range(2):
             rates[j + 1, k] = rates[parent, k]
         rates[j + 1, tree.joint_kinds[j]] += abs(state.joint_speeds[j])
-        rate, slide = max(rate, rates[j + 1, REVOLUTE]), max(slide, rates[j + 1, PRISMATIC])
+        if tree.joints.settings[j, CARRIES] == 1.0:
+            rate, slide = max(rate, rates[j + 1, REVOLUTE]), max(slide, rates[j + 1, PRISMATIC])
         lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
     for t in range(len(state.speeds)):
         belt = max(belt, abs(state.speeds[t]))

@@ -203,7 +203,7 @@ def momenta(robot: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_a_six_joint_arm_reacts_on_its_base_and_keeps_momentum(tmp_path: Path, present: Any) -> None:
-    """Afloat: its servos move the base, the whole keeps still, and errors fall with the square of the step."""
+    """Afloat: servos move the base, the whole keeps still, and errors fall with the square of the step."""
     file, worst = jointed(tmp_path, six_joint_arm(), {name: {"servo": {}} for name in SIX}), []
     for step in (0.002, 0.001):
         with segtrack.World(engine="native", gravity=0.0, time_step=step) as world:
