@@ -29,7 +29,7 @@ from segtrack.chain.track_step import (
     find_track_candidates,
     load_track,
 )
-from segtrack.compliant.candidates import MARGIN, Candidates
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -37,11 +37,11 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import item
 from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
 from segtrack.native.dynamics import add_force_at, gather_equations
-from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
+from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates, hull_speed
 from segtrack.native.joint_loads import add_joint_loads, move_followers
-from segtrack.native.kinematics import move, move_links, slow_down, write
+from segtrack.native.kinematics import largest_speed, move, move_links, slow_down, write
 from segtrack.native.solve import solve_velocities
-from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive, largest_speed
+from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,
@@ -60,7 +60,7 @@ class ChainVehicleArrays(NamedTuple):
 
     Attributes:
         tree: Links and joints, and the track frames on them; no masses of belts.
-        hull: Convex solids of the body.
+        hull: Convex solids of the links.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each track (T, 5).
         pitch_radii: Belt travel per angle of the driven wheels (T,) [m/rad].
@@ -116,7 +116,7 @@ def advance_chains(
     outcome[0] = DONE
     tree, hull, sub_step = vehicle.tree, vehicle.hull, step / sub_steps
     state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
-    report, center = work.section_axes[:0], row(tree.centers, 0)
+    report = work.section_axes[:0]
     move_links(tree, state, work)
     for t in range(len(tracks)):
         track = item(tracks, t, like)
@@ -124,7 +124,12 @@ def advance_chains(
         _write_frames(track)
     while done[0] < count:
         margin = MARGIN + step * largest_speed(tree, work, vehicle.reach, 0.0, state)
-        solids, edges = find_hull_candidates(ground, hull, center, work, margin, near, history, 0, 0)
+        solids = edges = 0
+        for h in range(len(hull.links)):
+            if hull.links[h] > 0:
+                margin = MARGIN + AHEAD * step * hull_speed(hull, tree, work, h)
+            a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history, 0, 0)
+            solids, edges = max(solids, a), max(edges, b)
         if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
             outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, 0, solids, edges
             return
@@ -144,7 +149,7 @@ def advance_chains(
                 _add_reaction(track, work, tree.belt_links[t])
             slow_down(state, decay)
             add_hull_contacts(
-                ground, hull, center, work, near, history, 0, 0, report, len(tracks), gravity, sub_step
+                ground, hull, tree, work, near, history, 0, 0, report, len(tracks), gravity, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:

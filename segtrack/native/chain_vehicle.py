@@ -27,7 +27,7 @@ from segtrack.ground.rounding import rounded
 from segtrack.ground.tuples import packed
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
-from segtrack.native.layout import drive_table, hull_arrays, tree_arrays
+from segtrack.native.layout import drive_table, hull_arrays, hull_points, root_points, tree_arrays
 from segtrack.native.parts import ChainTrack
 from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
@@ -76,7 +76,7 @@ class ChainVehicle(NativeVehicle):
         shoes = sum(design.chain.mass for design in designs)
         self._mass = links.mass + shoes
         hull = hull_arrays(description, self._mass)
-        reach = float(np.linalg.norm(hull.points - tree.centers[0], axis=1).max(initial=0.0))
+        reach = float(np.linalg.norm(root_points(hull) - tree.centers[0], axis=1).max(initial=0.0))
         radii = np.array([design.pitch_radius for design in designs])
         self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(description), radii, reach))
         super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0)
@@ -164,9 +164,8 @@ class ChainVehicle(NativeVehicle):
         )
 
     def _outer_points(self) -> NDArray[np.float64]:
-        work, hull = self._work, self.arrays.hull.points - self.tree.centers[0]
         shoes = [chain.contact_points for chain in self.chains]
-        return np.concatenate([hull @ work.rotations[0].T + work.centers[0], *shoes])
+        return np.concatenate([hull_points(self.arrays.hull, self.tree, self._work), *shoes])
 
     def read_chain(self, track: int) -> ChainReading:
         """Per-shoe tension, contact and slip of one track, after the latest step."""

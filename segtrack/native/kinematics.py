@@ -11,7 +11,8 @@ from segtrack.ground.equations import ROOT
 from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
-from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
+from segtrack.native.joint_arrays import CARRIES
+from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, VehicleState
 
 
 @compiled
@@ -150,3 +151,30 @@ def turn(orientation: NDArray[np.float64], spin: NDArray[np.float64], step: floa
     r = w - a * x - b * y - c * z
     size = 1 / math.sqrt(u * u + v * v + s * s + r * r)
     orientation[0], orientation[1], orientation[2], orientation[3] = u * size, v * size, s * size, r * size
+
+
+@compiled
+def largest_speed(
+    tree: TreeArrays, work: TreeWork, reach: float, tip_speed: float, state: VehicleState
+) -> float:
+    """Bound on the speed of what touches the ground [m/s]; not a number where the state is not finite."""
+    linear = turning = rate = slide = belt = lost = 0.0
+    for k in range(3):
+        linear += state.velocity[k] * state.velocity[k]
+        turning += state.angular_velocity[k] * state.angular_velocity[k]
+        lost += 0.0 * (state.position[k] + state.orientation[k])
+    rates = work.path_rates
+    for j in range(len(state.joint_speeds)):
+        parent = tree.joint_parents[j]
+        for k in range(2):
+            rates[j + 1, k] = rates[parent, k]
+        rates[j + 1, tree.joint_kinds[j]] += abs(state.joint_speeds[j])
+        if tree.joints.settings[j, CARRIES] == 1.0:
+            rate, slide = max(rate, rates[j + 1, REVOLUTE]), max(slide, rates[j + 1, PRISMATIC])
+        lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
+    for t in range(len(state.speeds)):
+        belt = max(belt, abs(state.speeds[t]))
+        lost += 0.0 * (state.speeds[t] + state.travels[t])
+    # Zero times what is not finite is not a number.
+    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + slide + tip_speed * belt
+    return fastest + lost

@@ -97,7 +97,7 @@ def _reach(
 ) -> float:
     """Farthest of any part from the root's centre of mass, joints anywhere [m]."""
     center, farthest = links.masses[0].center, [0.0]
-    farthest += np.linalg.norm(hull.points - center, axis=1).tolist()
+    farthest += np.linalg.norm(root_points(hull) - center, axis=1).tolist()
     slides = [0.0 for _ in vehicle.flippers]
     for joint in vehicle.joint_tree.joints:
         slides.append(max(map(abs, joint.limits)) if joint.kind == "prismatic" else 0.0)
@@ -113,13 +113,18 @@ def _reach(
 
 
 def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
-    """Lay out where the body of a vehicle of a mass [kg] touches the ground."""
-    solids = (
-        [_box_points(np.array(vehicle.body.size))] if vehicle.body.size is not None else _collisions(vehicle)
+    """Lay out where body and moving links of a vehicle of a mass [kg] touch the ground."""
+    by_link = (
+        {0: [_box_points(np.array(vehicle.body.size))]}
+        if vehicle.body.size is not None
+        else _collisions(vehicle)
     )
+    links = sorted(by_link)
+    solids = [solid for link in links for solid in by_link[link]]
     points = np.concatenate([np.zeros((0, 3)), *solids])
     # Lying on its belly, the vehicle sinks in by `REST_DEPTH`, too.
-    belly = int(np.sum(points[:, 2] <= points[:, 2].min(initial=math.inf) + 1e-9))
+    on_root = np.concatenate([np.zeros((0, 3)), *by_link.get(0, [])])
+    belly = int(np.sum(on_root[:, 2] <= on_root[:, 2].min(initial=math.inf) + 1e-9))
     stiffness = mass * GRAVITY / REST_DEPTH / max(belly, 1)
     damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / max(belly, 1))
     law = contact_parameters(HULL_FRICTION, stiffness, damping, stiffness, damping)
@@ -134,10 +139,22 @@ def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
         here = slice(first, first + len(solid))
         areas[here], sides[here] = 2 * span[1] * span[2] / len(solid), span[1]
         first += len(solid)
-    low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
-    box = np.concatenate([(low + high) / 2, (high - low) / 2])
+    boxes = np.zeros((len(links), 6))
+    for box, link in zip(boxes, links, strict=True):
+        own = np.concatenate(by_link[link])
+        low, high = own.min(axis=0), own.max(axis=0)
+        box[:] = *((low + high) / 2), *((high - low) / 2)
     return HullArrays(
-        points, areas, sides, pieces, np.array([len(own) for own in planes], dtype=np.intp), box, law
+        links=np.array(links, dtype=np.intp),
+        point_starts=np.cumsum([0, *(sum(map(len, by_link[link])) for link in links)], dtype=np.intp),
+        piece_starts=np.cumsum([0, *(len(by_link[link]) for link in links)], dtype=np.intp),
+        points=points,
+        areas=areas,
+        sides=sides,
+        pieces=pieces,
+        face_counts=np.array([len(own) for own in planes], dtype=np.intp),
+        boxes=boxes,
+        law=law,
     )
 
 
@@ -155,13 +172,33 @@ def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
     return grid[(np.abs(np.abs(grid) - size / 2) < 1e-12).any(axis=1)]
 
 
-def _collisions(vehicle: VehicleDescription) -> list[NDArray[np.float64]]:
-    """Points of each collision shape of a body's URDF, in the body frame (n, 3) [m]."""
+def _collisions(vehicle: VehicleDescription) -> dict[int, list[NDArray[np.float64]]]:
+    """Points of each collision shape of a body's URDF, in the frame of its link (n, 3) [m], by link."""
     assert vehicle.body.urdf is not None
-    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
-    sizes = [shape.box_size for shape in shapes]
-    own = [s.corners() if size is None else _box_points(size) for s, size in zip(shapes, sizes, strict=True)]
-    return [shape.frame.points(points) for shape, points in zip(shapes, own, strict=True)]
+    tree, found = vehicle.joint_tree, dict[int, list[NDArray[np.float64]]]()
+    at_home = tree.frames({})
+    for name, shape in body_shapes(vehicle.body.urdf, "collision"):
+        points = shape.corners() if shape.box_size is None else _box_points(shape.box_size)
+        place, frame, link = tree.links[name], shape.frame, 0
+        if place.joint >= 0:
+            link = 1 + len(vehicle.flippers) + place.joint
+            frame = frame.seen_from(at_home[tree.joints[place.joint].child])
+        found.setdefault(link, []).append(frame.points(points))
+    return found
+
+
+def root_points(hull: HullArrays) -> NDArray[np.float64]:
+    """Points of the root's hull in its frame (n, 3) [m]."""
+    return hull.points[: hull.point_starts[1]] if 0 in hull.links[:1] else hull.points[:0]
+
+
+def hull_points(hull: HullArrays, tree: TreeArrays, work: TreeWork) -> NDArray[np.float64]:
+    """Points of all hulls in the world (n, 3) [m], the links in place."""
+    starts, parts = hull.point_starts, [np.zeros((0, 3))]
+    for link, first, last in zip(hull.links, starts[:-1], starts[1:], strict=True):
+        own = hull.points[first:last] - tree.centers[link]
+        parts.append(own @ work.rotations[link].T + work.centers[link])
+    return np.concatenate(parts)
 
 
 def outer_points(
@@ -175,8 +212,7 @@ def outer_points(
         state: Its state.
         work: Work arrays with the links in place.
     """
-    root = work.rotations[0]
-    corners = [(arrays.hull.points - arrays.tree.centers[0]) @ root.T + work.centers[0]]
+    corners = [hull_points(arrays.hull, arrays.tree, work)]
     for t, belt in enumerate(belts):
         points = belt.points(float(state.travels[t]))
         corners.append(points @ work.belt_rotations[t].T + work.belt_origins[t])

@@ -14,7 +14,6 @@ A step of a vehicle, in order, each stage with its module:
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -32,14 +31,11 @@ from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, axis, row
 from segtrack.native.dynamics import add_force_at, gather_equations
-from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
-from segtrack.native.joint_arrays import CARRIES
+from segtrack.native.hull import HullArrays, add_hull_contacts, find_hulls
 from segtrack.native.joint_loads import add_joint_loads, move_followers
-from segtrack.native.kinematics import move, move_links, slow_down
+from segtrack.native.kinematics import largest_speed, move, move_links, slow_down
 from segtrack.native.solve import solve_velocities
 from segtrack.native.tree import (
-    PRISMATIC,
-    REVOLUTE,
     TreeArrays,
     TreeWork,
     VehicleState,
@@ -62,7 +58,7 @@ class VehicleArrays(NamedTuple):
     Attributes:
         tree: Links, joints and what carries the belts.
         belts: Sections of the belts.
-        hull: Convex solids of the body.
+        hull: Convex solids of the links.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each belt (T, 5).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
@@ -124,15 +120,31 @@ def advance(
         while done[i] < count:
             slow_down(state, decay)
             move_links(vehicle.tree, state, work)
-            if state.slack[0] <= 0.0:
+            solids, edges, margin, looks = 0, 0, 0.0, state.slack[0] <= 0.0
+            if looks:
                 # A point counts before it touches, from as far as it comes in a step.
                 fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
                 margin = MARGIN + AHEAD * step * fastest
                 solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work, margin)
-                if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-                    outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
-                    return
                 state.slack[0] = MARGIN
+            a, b = find_hulls(
+                ground,
+                vehicle.hull,
+                vehicle.tree,
+                work,
+                state.slack,
+                looks,
+                margin,
+                near,
+                history,
+                len(vehicle.belts.kinds),
+                vehicle.belts.points.shape[1],
+                step,
+            )
+            solids, edges = max(solids, a), max(edges, b)
+            if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+                outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
+                return
             gather_loads(vehicle, ground, state, history, near, work, report, gravity, step)
             if len(report) > 0:
                 break
@@ -161,7 +173,7 @@ def find_vehicle_candidates(
     work: TreeWork,
     margin: float,
 ) -> tuple[int, int]:
-    """List what is within `margin` [m] of each part of a vehicle; the most solids and edges near one."""
+    """List what is within `margin` [m] of each section of its belts; the most solids and edges near one."""
     belts, solids, edges = vehicle.belts, 0, 0
     for t in range(len(belts.perimeters)):
         a, b = find_section_candidates(
@@ -177,10 +189,7 @@ def find_vehicle_candidates(
             work.section_axes,
         )
         solids, edges = max(solids, a), max(edges, b)
-    part, center = len(belts.kinds), row(vehicle.tree.centers, 0)
-    first = part * belts.points.shape[1]
-    a, b = find_hull_candidates(ground, vehicle.hull, center, work, margin, candidates, history, part, first)
-    return max(solids, a), max(edges, b)
+    return solids, edges
 
 
 @inlined
@@ -229,7 +238,7 @@ def gather_loads(
     add_hull_contacts(
         ground,
         vehicle.hull,
-        row(tree.centers, 0),
+        tree,
         work,
         candidates,
         history,
@@ -264,30 +273,3 @@ def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: fl
     )
     state.targets[t], state.limits[t], state.holding[t] = target, limit, 1.0 if holding else 0.0
     return target, limit
-
-
-@compiled
-def largest_speed(
-    tree: TreeArrays, work: TreeWork, reach: float, tip_speed: float, state: VehicleState
-) -> float:
-    """Bound on the speed of what touches the ground [m/s]; not a number where the state is not finite."""
-    linear = turning = rate = slide = belt = lost = 0.0
-    for k in range(3):
-        linear += state.velocity[k] * state.velocity[k]
-        turning += state.angular_velocity[k] * state.angular_velocity[k]
-        lost += 0.0 * (state.position[k] + state.orientation[k])
-    rates = work.path_rates
-    for j in range(len(state.joint_speeds)):
-        parent = tree.joint_parents[j]
-        for k in range(2):
-            rates[j + 1, k] = rates[parent, k]
-        rates[j + 1, tree.joint_kinds[j]] += abs(state.joint_speeds[j])
-        if tree.joints.settings[j, CARRIES] == 1.0:
-            rate, slide = max(rate, rates[j + 1, REVOLUTE]), max(slide, rates[j + 1, PRISMATIC])
-        lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
-    for t in range(len(state.speeds)):
-        belt = max(belt, abs(state.speeds[t]))
-        lost += 0.0 * (state.speeds[t] + state.travels[t])
-    # Zero times what is not finite is not a number.
-    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + slide + tip_speed * belt
-    return fastest + lost

@@ -148,7 +148,8 @@ class VehicleState(NamedTuple):
         frictions: Friction of the tracks (T,) [-].
         drive_factors: On what the drives can exert (T,) [-].
         push: Force on the root [N], and where it acts [m], in the world (2, 3).
-        slack: Distance that any part may move before candidates are looked for again (1,) [m].
+        slack: Distance that belts and the root's hull, and the hull of each further link, may move before
+            candidates are looked for again (L,) [m].
     """
 
     position: NDArray[np.float64]
@@ -186,7 +187,7 @@ def allocate_state(vehicles: int, joints: int, belts: int) -> VehicleState:
     shapes |= {"position": (3,), "orientation": (4,), "velocity": (3,), "angular_velocity": (3,)}
     shapes |= {"joint_angles": (joints,), "joint_speeds": (joints,), "joint_torques": (joints,)}
     shapes |= {"joint_references": (joints,), "last_changes": (ROOT + joints,)}
-    shapes |= {"joint_commands": (joints, 2), "push": (2, 3), "slack": (1,)}
+    shapes |= {"joint_commands": (joints, 2), "push": (2, 3), "slack": (1 + joints,)}
     state = VehicleState(**{name: np.zeros((vehicles, *shape)) for name, shape in shapes.items()})
     state.orientation[:, 3] = 1.0
     state.drive_factors[:] = 1.0

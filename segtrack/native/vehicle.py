@@ -15,14 +15,14 @@ from segtrack.description.frames import Frame
 from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
-from segtrack.ground.broadphase import MAX_EDGES, allocate_contact_history
+from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
-from segtrack.native.hull import MAX_HULL_EDGES, HullArrays
+from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO
-from segtrack.native.kinematics import move_links
+from segtrack.native.kinematics import largest_speed, move_links
 from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
-from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST, largest_speed
+from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
 
 _SOLIDS, _EDGES = 8, 16
@@ -60,7 +60,7 @@ class NativeVehicle(VehicleModel):
             description: Vehicle to build.
             track_model: Track model of its belts.
             tree: Its links.
-            hull: Convex solids of its body.
+            hull: Convex solids of its links.
             reach: Farthest of any part from the root's centre of mass [m].
             tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
             sections: Parts of belts in its memory of contacts.
@@ -71,10 +71,10 @@ class NativeVehicle(VehicleModel):
         joints, tracks = len(tree.joint_parents), len(tree.belt_links)
         self.state = allocate_state(1, joints, tracks)
         self._view = VehicleState(*(array[0] for array in self.state))
-        self._parts = sections + 1
+        # A hull has more edges than a section: slots of further parts.
+        self._parts = sections + max(len(hull.links), 1) * HULL_PARTS
         points = section_points * sections + len(hull.points)
-        # The hull has more edges than a section: slots of further parts.
-        self._history = allocate_contact_history(points, self._parts + MAX_HULL_EDGES // MAX_EDGES, (1,))
+        self._history = allocate_contact_history(points, self._parts, (1,))
         self._candidates = allocate_candidates(1, self._parts, tracks + 1, _SOLIDS, _EDGES)
         self._work = allocate_tree_work(tree)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros(4, dtype=np.intp)

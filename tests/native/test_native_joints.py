@@ -16,6 +16,7 @@ from jointed_vehicles import Limb, jointed, random_limbs
 from scipy.spatial.transform import Rotation
 
 import segtrack
+from segtrack import terrain
 from segtrack.description import load_vehicle
 from segtrack.description.placement import vehicle_links
 from segtrack.geometry.mass import MassProperties
@@ -268,3 +269,49 @@ def test_stiff_springs_and_buffers_do_not_shorten_the_step(step: float, tmp_path
             assert fastest < 0.01 * math.sqrt(1e7)
             rest = -0.05 if "stops" in settings else 0.0
             assert joint.position == pytest.approx(rest - 9.81 / 1e7, abs=1e-4 if step > 0.001 else 1e-3)
+
+
+def test_the_hull_of_a_moving_link_touches_the_ground(tmp_path: Path) -> None:
+    """A box on a free slide falls onto the ground and bears its own weight; the base does not move."""
+    foot = Limb(
+        "foot", kind="prismatic", mass=2.0, axis=(0, 0, 1), limits=(-2.0, 0.5), collision=(0.2, 0.1, 0.3)
+    )
+    file = jointed(tmp_path, [foot], {"foot": {}}, fixed=True)
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(file, position=(0, 0, 1.0), track_model="compliant")
+        low, _ = robot.bounds()
+        assert low[2] == pytest.approx(0.85)
+        world.run(1.5)
+        joint = robot.joints["foot"]
+        assert joint.position == pytest.approx(-0.85, abs=1e-3)
+        assert abs(joint.speed) < 1e-4
+
+
+def test_an_arm_that_presses_on_the_ground_lifts_its_vehicle(tmp_path: Path) -> None:
+    """Its tip bears its share of the weight: about the rear grousers, the moments over its distance."""
+    arm = Limb(
+        "arm",
+        xyz=(0.3, 0, 0.1),
+        axis=(0, 1, 0),
+        mass=0.5,
+        center=(0.2, 0, 0),
+        collision=(0.4, 0.1, 0.05),
+        effort=500.0,
+    )
+    file = jointed(tmp_path, [arm], {"arm": {"servo": {}}})
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(file, track_model="compliant", position=(0, 0, 0.09))
+        world.settle()
+        before = robot.state.pitch
+        robot.joints["arm"].set_position(0.9)
+        world.run(3.0)
+        assert robot.state.pitch > before + 0.1
+        frame = robot.link_frame("arm_link")
+        tip = frame.points(np.array([0.4, 0.0, -0.025]))
+        assert tip[2] == pytest.approx(0.0, abs=1e-3)
+        bodies, rows = robot.bodies(), robot.model.read_contacts()
+        rear = rows[rows[:, 12] < 2][:, :3].mean(axis=0)
+        share = 9.81 * bodies.masses @ (bodies.positions[:, 0] - rear[0]) / (tip[0] - rear[0])
+        assert rows[rows[:, 12] == 2][:, 3].sum() == pytest.approx(share, rel=0.02)
