@@ -69,10 +69,13 @@ def load(
     Raises:
         InvalidValueError: It has more joints than PyBullet can have, or a link's inertia is no body's.
         VehicleFileError: Its belts cannot be built of segments.
+        UnknownNameError: A chain has a spring for a link that there is not.
         FileAccessError: PyBullet refuses the body's URDF.
     """
     chosen = track_builder(model)
     urdf = vehicle_urdf(vehicle, model)
+    if model == "chain":
+        vehicle = vehicle.with_suspension()
     # PyBullet itself crashes over thousands of joints.
     robot = ElementTree.fromstring(urdf.text)
     count = len(robot.findall("joint"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -27,6 +26,7 @@ from segtrack.description.chain import ChainSpec
 from segtrack.description.joints.checks import joint_problems
 from segtrack.description.joints.design import JointTree, joint_tree
 from segtrack.description.joints.spec import JointName, JointSpec
+from segtrack.description.joints.suspension import suspension_joints
 from segtrack.description.track import Mount, TrackSpec
 from segtrack.description.track_offsets import TrackOffsets
 from segtrack.description.urdf_checks import Mounting, link_problems, reflected_mass_problems
@@ -173,10 +173,23 @@ class VehicleDescription(Spec):
         }
         yield from joint_problems(self.body.urdf, self.joints, flippers, sprung)
 
-    @cached_property
+    @property
     def joint_tree(self) -> JointTree:
-        """Joints of the body's URDF that move, and the links that each one carries."""
+        """Joints of the body's URDF that move, and the links that each one carries; read from its file."""
         return joint_tree(self.body.urdf, self.joints)
+
+    def with_suspension(self) -> VehicleDescription:
+        """The vehicle with joints for the links that its chains have springs for.
+
+        Raises:
+            UnknownNameError: There is no such link.
+            InvalidValueError: No joint moves it.
+        """
+        joints = dict(self.joints)
+        for track in self.mounted_tracks():
+            assert track.spec.chain is not None
+            joints |= suspension_joints(self.body.urdf, track.name, track.spec.chain.suspension)
+        return self.model_copy(update={"joints": joints})
 
     @property
     def mass(self) -> float:

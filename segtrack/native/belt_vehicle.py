@@ -75,7 +75,8 @@ class BeltVehicle(NativeVehicle):
             raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g}", time_step)
         tree, belts, hull, _, reach, tip_speed = self.arrays
         parts = len(belts.kinds), belts.points.shape[1]
-        super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts)
+        joints = description.joint_tree
+        super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts, joints)
         points = self._history.solid_ids.shape[1] // MAX_SOLIDS_PER_POINT
         self._rows = points + 2 * self._history.edge_ids.shape[1]
         self._place_joints(flippers)

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.frames import body_shapes
+from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import UnknownNameError
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
+from segtrack.native.chain_step import ParentMounts
 from segtrack.native.hull import HullArrays
 from segtrack.native.joint_arrays import joint_arrays
 from segtrack.native.step import VehicleArrays
@@ -82,6 +85,38 @@ def tree_arrays(
         belt_rotations=np.array([frame.rotation for frame in links.track_frames]),
         belt_masses=belt_masses,
         spin_momenta=spin_momenta,
+    )
+
+
+def parent_mounts(vehicle: VehicleDescription, links: Links, designs: Sequence[TrackDesign]) -> ParentMounts:
+    """Lay out the links that carry the wheels of link chains.
+
+    Args:
+        vehicle: The vehicle.
+        links: Links of it.
+        designs: Its chains, in the order of its tracks.
+
+    Raises:
+        UnknownNameError: Wheels are on a link that there is not.
+    """
+    tree, frames = vehicle.joint_tree, links.frames
+    starts, indices, mounts = [0], list[int](), list[Frame]()
+    for design, link, frame in zip(designs, links.track_links, links.track_frames, strict=True):
+        at_home = frames[link] @ frame
+        parents = [link]
+        for name in design.parent_link_names:
+            if name not in tree.links:
+                raise UnknownNameError(f"link for the chain of {design.name}", name, tree.links)
+            joint = tree.links[name].joint
+            parents.append(1 + len(vehicle.flippers) + joint if joint >= 0 else 0)
+        indices += parents
+        mounts += [frame, *(at_home.seen_from(frames[parent]) for parent in parents[1:])]
+        starts.append(len(indices))
+    return ParentMounts(
+        np.array(starts, dtype=np.intp),
+        np.array(indices, dtype=np.intp),
+        np.array([mount.origin for mount in mounts]),
+        np.array([mount.rotation for mount in mounts]),
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
+from segtrack.description.joints.design import JointTree
 from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
@@ -53,6 +54,7 @@ class NativeVehicle(VehicleModel):
         tip_speed: float,
         sections: int,
         section_points: int,
+        joint_tree: JointTree,
     ) -> None:
         """Allocate what changes, the body frame at the origin.
 
@@ -65,6 +67,7 @@ class NativeVehicle(VehicleModel):
             tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
             sections: Parts of belts in its memory of contacts.
             section_points: Contact points of each of them.
+            joint_tree: Joints of the body's URDF that move.
         """
         self.description, self.track_model, self.tree = description, track_model, tree
         self._reach, self._tip_speed = reach, tip_speed
@@ -86,7 +89,8 @@ class NativeVehicle(VehicleModel):
         self.flippers = tuple(
             NativeFlipper(self, i, name, spec) for i, (name, spec) in enumerate(description.flippers.items())
         )
-        designs = enumerate(description.joint_tree.joints, start=len(self.flippers))
+        self._joint_tree = joint_tree
+        designs = enumerate(joint_tree.joints, start=len(self.flippers))
         self.joints = tuple(NativeJoint(self, i, design) for i, design in designs)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -220,7 +224,7 @@ class NativeVehicle(VehicleModel):
         rotations = self._work.rotations
         origins = self._work.centers - np.einsum("lij,lj->li", rotations, self.tree.centers)
         frames = [Frame(*pose) for pose in zip(rotations, origins, strict=True)]
-        tree, first = self.description.joint_tree, len(self.flippers)
+        tree, first = self._joint_tree, len(self.flippers)
         places = [tree.carried(name) for name in self.description.body.link_names]
         on_body = [frames[1 + first + p.joint if p.joint >= 0 else 0] @ p.frame for p in places]
         own = [*on_body, *frames[1 : 1 + first]]
@@ -228,7 +232,7 @@ class NativeVehicle(VehicleModel):
 
     def link_frame(self, name: str) -> Frame:
         """Frame of a link of the body's URDF in the world."""
-        place = self.description.joint_tree.carried(name)
+        place = self._joint_tree.carried(name)
         motion = self.link_motion(1 + len(self.flippers) + place.joint if place.joint >= 0 else 0)
         return Frame(motion.rotation, motion.position) @ place.frame
 

@@ -6,5 +6,6 @@
 | `urdf` | joints of a URDF as the file gives them |
 | `design` | joints that move, as engines take them, and the links that each one carries |
 | `inertia` | inertias that torques at the joints feel |
+| `suspension` | joints of the links that chains have springs for |
 | `checks` | mistakes that only the URDF shows |
 """
