@@ -144,6 +144,8 @@ class BeltArrays(NamedTuple):
         section_starts: First section of each belt, and the end of the last one (T + 1,).
         segment_starts: First segment of each belt's path, and the end of the last one (T + 1,).
         segments: Segments of the paths (S, 8), see `SEGMENT`.
+        segment_boxes: Centre and half extents, in the track frame, of the box around all sections whose place
+            is on each (S, 6) [m].
         perimeters: Perimeters of the paths (T,) [m].
         riding: 1 where sections move with the belt's travel, 0 where they stand still (T,).
         coordinates: Belt coordinate of each section at home (G,) [m].
@@ -169,6 +171,7 @@ class BeltArrays(NamedTuple):
     section_starts: NDArray[np.intp]
     segment_starts: NDArray[np.intp]
     segments: NDArray[np.float64]
+    segment_boxes: NDArray[np.float64]
     perimeters: NDArray[np.float64]
     riding: NDArray[np.float64]
     coordinates: NDArray[np.float64]
@@ -211,6 +214,7 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         section_starts=np.cumsum([0, *(len(belt.kinds) for belt in belts)], dtype=np.intp),
         segment_starts=np.cumsum([0, *(len(belt.path.segments) for belt in belts)], dtype=np.intp),
         segments=np.concatenate([np.zeros((0, SEGMENT)), *(_segments(belt.path) for belt in belts)]),
+        segment_boxes=np.concatenate([np.zeros((0, 6)), *map(_segment_boxes, belts)]),
         perimeters=np.array([belt.path.perimeter for belt in belts]),
         riding=np.array([float(belt.riding) for belt in belts]),
         coordinates=np.concatenate([np.zeros(0), *(belt.coordinates for belt in belts)]),
@@ -250,6 +254,33 @@ def _segments(path: BeltPath) -> NDArray[np.float64]:
     return np.array(rows)
 
 
+def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
+    """Boxes around all that sections reach to from each segment of a belt's path (S, 6) [m]."""
+    rows = []
+    ends = [*belt.path.starts[1:], belt.path.perimeter]
+    half = max(float(np.max(s.box[4] + abs(s.box[1]))) for s in belt.sections)
+    for start, end in zip(belt.path.starts, ends, strict=True):
+        points = belt.path.point(np.linspace(start, end, 33))
+        # Between the points of an arc its outline bulges by less than a thousandth of its length.
+        low, high = points.min(axis=0), points.max(axis=0)
+        reach = belt.overhang + 1e-3 * (end - start)
+        middle, extent = (low + high) / 2, (high - low) / 2 + reach
+        rows.append((middle[0], 0.0, middle[1], extent[0], half, extent[1]))
+    return np.array(rows)
+
+
+@compiled
+def segment_of(belts: BeltArrays, belt: int, coordinate: float) -> int:
+    """Segment of a belt's path on which a belt coordinate [m] is."""
+    perimeter = belts.perimeters[belt]
+    along = coordinate - perimeter * np.floor(coordinate / perimeter)
+    s = belts.segment_starts[belt]
+    last = belts.segment_starts[belt + 1] - 1
+    while s < last and along >= belts.segments[s + 1, 0]:
+        s += 1
+    return s
+
+
 @compiled
 def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
     """Place of a belt coordinate [m] on a belt's path, in its track frame.
@@ -259,11 +290,7 @@ def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float
     """
     perimeter = belts.perimeters[belt]
     along = coordinate - perimeter * np.floor(coordinate / perimeter)
-    s = belts.segment_starts[belt]
-    last = belts.segment_starts[belt + 1] - 1
-    while s < last and along >= belts.segments[s + 1, 0]:
-        s += 1
-    segment = belts.segments[s]
+    segment = belts.segments[segment_of(belts, belt, coordinate)]
     along -= segment[0]
     curvature = segment[6]
     if curvature == 0.0:

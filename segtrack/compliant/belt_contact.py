@@ -90,6 +90,7 @@ def add_belt_contacts(
     link: int,
     report: NDArray[np.float64],
     gravity: Vector,
+    ahead: float,
     step: float,
 ) -> None:
     """Add what the ground does to a belt in a step to the loads, and advance its contacts to now.
@@ -114,6 +115,7 @@ def add_belt_contacts(
         link: Index of the link there.
         report: Filled with contacts (rows, `REPORT`), points first, then edges' ends; may have no rows.
         gravity: Gravity in the world [m/s^2].
+        ahead: Distance that no point moves further than in the step [m].
         step: Duration [s]; with zero contacts are found as they are.
     """
     law = contact_law(belts.laws, belt, friction)
@@ -175,7 +177,6 @@ def add_belt_contacts(
                 edged = solid_of_edge(ground, candidates.solids[part], candidates.solid_counts[part], entered)
         for p in range(belts.point_counts[kind]):
             arm = along_axes(forward, ey, out, row(belts.points[kind], p))
-            here = sum_of(moving, cross(spin, arm))
             point = sum_of(base, arm)
             force, added, acts, along, push, depth, pressure = point_load(
                 ground,
@@ -186,23 +187,25 @@ def add_belt_contacts(
                 candidates.solid_counts[part],
                 edged,
                 point,
-                here,
+                moving,
+                spin,
+                arm,
                 ey,
                 belts.areas[kind, p],
                 belts.sides[kind, p],
                 belts.weights[kind, p] * length,
                 gravity,
+                ahead,
                 step,
             )
             if acts:
                 own = sum_of(lever, arm)
                 add_contact(loads, link, own, force, added)
                 add_belt_contact(loads, belt, sum_of(forward, cross(bend, arm)), own, force, added)
-                report_contact(
-                    report, part * points + p, point, push, along, here, depth, pressure, belt, part
-                )
                 if len(report) > 0:
-                    report[part * points + p, 14] = greatest_sinkage(history, part * points + p)
+                    index, here = part * points + p, sum_of(moving, cross(spin, arm))
+                    report_contact(report, index, point, push, along, here, depth, pressure, belt, part)
+                    report[index, 14] = greatest_sinkage(history, index)
 
 
 @compiled
@@ -213,7 +216,7 @@ def add_edges(
     pieces: NDArray[np.float64],
     face_counts: NDArray[np.intp],
     piece_count: int,
-    edges: NDArray[np.intp],
+    edges: NDArray[np.int32],
     edge_count: int,
     first_slot: int,
     slot_count: int,
@@ -326,7 +329,7 @@ def add_edges(
 
 
 @compiled
-def solid_of_edge(ground: Ground, solids: NDArray[np.intp], count: int, edge: int) -> int:
+def solid_of_edge(ground: Ground, solids: NDArray[np.int32], count: int, edge: int) -> int:
     """Solid, of `count` candidates (n,), to which an edge belongs."""
     for near in range(count):
         solid = solids[near]

@@ -175,9 +175,10 @@ def run_belts(
     parents, net, outcome = work.parents, work.net, work.outcome
     outcome[1] = DONE
     while outcome[0] < count:
+        # A point counts before it touches, from as far as it comes in a sub-step.
+        ahead = sub_step * largest_speed(belts, motion, parents)
         if motion.slack[0] <= 0.0:
-            # A point counts before it touches, from as far as it comes in a sub-step.
-            margin = MARGIN + AHEAD * sub_step * largest_speed(belts, motion, parents)
+            margin = MARGIN + AHEAD * ahead
             solids, edges = find_belt_candidates(ground, belts, motion, candidates, history, work, margin)
             if solids > candidates.solids.shape[1] or edges > candidates.edges.shape[1]:
                 outcome[1], outcome[2], outcome[3] = CROWDED, solids, edges
@@ -199,6 +200,7 @@ def run_belts(
                 work.loads,
                 report,
                 vehicle.gravity,
+                ahead,
                 sub_step,
             )
         gather_equations(belts, motion, work, vehicle, sub_step)
@@ -223,6 +225,7 @@ def touch_belt(
     loads: ContactLoads,
     report: NDArray[np.float64],
     gravity: Vector,
+    ahead: float,
     sub_step: float,
 ) -> None:
     """Add the load of the ground on belt t about its track frame's origin; see `add_belt_contacts`."""
@@ -247,6 +250,7 @@ def touch_belt(
         t,
         report,
         gravity,
+        ahead,
         sub_step,
     )
 
@@ -406,5 +410,5 @@ def read_belts(
     still = (0.0, 0.0, 0.0)
     for t in range(len(belts.perimeters)):
         touch_belt(
-            ground, belts, t, motion, candidates, history, work.parents, work.loads, report, still, 0.0
+            ground, belts, t, motion, candidates, history, work.parents, work.loads, report, still, 0.0, 0.0
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltArrays, section_pose
+from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
 from segtrack.ground.broadphase import (
     MAX_EDGES,
     ContactHistory,
@@ -15,6 +15,7 @@ from segtrack.ground.broadphase import (
     forget_contacts,
     forget_lost_edges,
     list_candidates,
+    meets_ground,
 )
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
@@ -38,24 +39,34 @@ class Candidates(NamedTuple):
         solid_counts: Number of solids near each part; 0 for a part that is near nothing (P,).
         edges: Edges near each part (P, e).
         edge_counts: Number of edges near each part (P,).
+        near_segments: 1 for segments of belts' paths that anything is near (S,).
     """
 
-    near: NDArray[np.intp]
-    near_counts: NDArray[np.intp]
-    solids: NDArray[np.intp]
-    solid_counts: NDArray[np.intp]
-    edges: NDArray[np.intp]
-    edge_counts: NDArray[np.intp]
+    near: NDArray[np.int32]
+    near_counts: NDArray[np.int32]
+    solids: NDArray[np.int32]
+    solid_counts: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    edge_counts: NDArray[np.int32]
+    near_segments: NDArray[np.int32]
 
 
-def allocate_candidates(vehicles: int, parts: int, groups: int, solids: int, edges: int) -> Candidates:
+def allocate_candidates(
+    vehicles: int, parts: int, groups: int, segments: int, solids: int, edges: int
+) -> Candidates:
     """Return lists of nothing, with room for so many solids and edges near each part."""
 
-    def zeros(*shape: int) -> NDArray[np.intp]:
-        return np.zeros((vehicles, *shape), dtype=np.intp)
+    def zeros(*shape: int) -> NDArray[np.int32]:
+        return np.zeros((vehicles, *shape), dtype=np.int32)
 
     return Candidates(
-        zeros(parts), zeros(groups), zeros(parts, solids), zeros(parts), zeros(parts, edges), zeros(parts)
+        zeros(parts),
+        zeros(groups),
+        zeros(parts, solids),
+        zeros(parts),
+        zeros(parts, edges),
+        zeros(parts),
+        zeros(segments),
     )
 
 
@@ -117,10 +128,22 @@ def find_section_candidates(
     """
     first, count, most_solids, most_edges = belts.section_starts[belt], 0, 0, 0
     points = belts.points.shape[1]
-    for part in range(first, belts.section_starts[belt + 1]):
-        x, z, cosine, sine, _ = section_pose(
-            belts, belt, belts.coordinates[part] + belts.riding[belt] * travel
+    for s in range(belts.segment_starts[belt], belts.segment_starts[belt + 1]):
+        low, high = box_in_world(rotation, belts.segment_boxes[s])
+        candidates.near_segments[s] = meets_ground(
+            ground,
+            (origin[0] + low[0] - margin, origin[1] + low[1] - margin, origin[2] + low[2] - margin),
+            (origin[0] + high[0] + margin, origin[1] + high[1] + margin, origin[2] + high[2] + margin),
         )
+    for part in range(first, belts.section_starts[belt + 1]):
+        coordinate = belts.coordinates[part] + belts.riding[belt] * travel
+        if candidates.near_segments[segment_of(belts, belt, coordinate)] == 0:
+            if candidates.solid_counts[part] > 0:
+                forget_contacts(history, part * points, points)
+                forget_lost_edges(history, part * MAX_EDGES, MAX_EDGES, 0)
+                candidates.solid_counts[part] = candidates.edge_counts[part] = 0
+            continue
+        x, z, cosine, sine, _ = section_pose(belts, belt, coordinate)
         for k in range(3):
             axes[k, 0] = cosine * rotation[k, 0] - sine * rotation[k, 2]
             axes[k, 1] = rotation[k, 1]

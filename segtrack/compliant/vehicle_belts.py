@@ -187,5 +187,6 @@ class VehicleBelts:
 
     def _allocate(self, solids: int, edges: int) -> Candidates:
         sections, belts = len(self.arrays.kinds), len(self.designs)
-        many = allocate_candidates(1, sections, max(belts, 1), solids, edges)
+        segments = len(self.arrays.segments)
+        many = allocate_candidates(1, sections, max(belts, 1), segments, solids, edges)
         return Candidates(*(array[0] for array in many))

@@ -38,10 +38,10 @@ class ContactHistory(NamedTuple):
         edge_shear_displacements: Displacements at the ends of its stretch in the part (parts * 4, 2, 3) [m].
     """
 
-    solid_ids: NDArray[np.intp]
+    solid_ids: NDArray[np.int32]
     shear_displacements: NDArray[np.float64]
     sinkages: NDArray[np.float64]
-    edge_ids: NDArray[np.intp]
+    edge_ids: NDArray[np.int32]
     edge_shear_displacements: NDArray[np.float64]
 
     def copy(self) -> ContactHistory:
@@ -75,10 +75,10 @@ def allocate_contact_history(points: int, parts: int, vehicles: tuple[int, ...] 
     """
     contacts, edges = points * MAX_SOLIDS_PER_POINT, parts * MAX_EDGES
     return ContactHistory(
-        np.full((*vehicles, contacts), NONE, dtype=np.intp),
+        np.full((*vehicles, contacts), NONE, dtype=np.int32),
         np.zeros((*vehicles, contacts, 3)),
         np.zeros((*vehicles, contacts)),
-        np.full((*vehicles, edges), NONE, dtype=np.intp),
+        np.full((*vehicles, edges), NONE, dtype=np.int32),
         np.zeros((*vehicles, edges, 2, 3)),
     )
 
@@ -148,7 +148,7 @@ def take_edge_over(history: ContactHistory, slot: int, first: int, count: int, c
 
 
 @inlined
-def find_slot(ids: NDArray[np.intp], first: int, last: int, wanted: int) -> int:
+def find_slot(ids: NDArray[np.int32], first: int, last: int, wanted: int) -> int:
     """Slot from `first` to before `last` that remembers a contact.
 
     Where none has the wanted id, it is one that is free, or `NONE` if there is none.
@@ -164,7 +164,7 @@ def find_slot(ids: NDArray[np.intp], first: int, last: int, wanted: int) -> int:
 
 @compiled
 def list_candidates(
-    ground: Ground, low: Vector, high: Vector, solids: NDArray[np.intp], edges: NDArray[np.intp]
+    ground: Ground, low: Vector, high: Vector, solids: NDArray[np.int32], edges: NDArray[np.int32]
 ) -> tuple[int, int]:
     """List the solids whose bounds meet a box in the world, and the edges of rigid ones that do.
 
@@ -193,6 +193,15 @@ def list_candidates(
                     edges[edge_count] = edge
                 edge_count += 1
     return solid_count, edge_count
+
+
+@compiled
+def meets_ground(ground: Ground, low: Vector, high: Vector) -> bool:
+    """Return whether the bounds of any solid meet a box in the world, given by its corners [m]."""
+    for solid in range(len(ground.bounds)):
+        if not _misses(low, high, ground.bounds[solid]):
+            return True
+    return False
 
 
 @compiled

@@ -11,6 +11,7 @@ from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistor
 from segtrack.ground.contact_laws import ContactParameters, soil_pressure, soil_shear
 from segtrack.ground.implicit_laws import (
     Symmetric,
+    contact_mass,
     friction_load,
     isotropic_and_along,
     normal_load,
@@ -20,7 +21,7 @@ from segtrack.ground.implicit_laws import (
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row
-from segtrack.ground.vectors import Vector, dot, row, sum_of, without_share
+from segtrack.ground.vectors import Vector, cross, dot, row, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
 
@@ -100,16 +101,19 @@ def point_load(
     law: ContactParameters,
     history: ContactHistory,
     point_index: int,
-    solids: NDArray[np.intp],
+    solids: NDArray[np.int32],
     count: int,
     left_out: int,
     point: Vector,
-    velocity: Vector,
+    moving: Vector,
+    spin: Vector,
+    arm: Vector,
     lateral: Vector,
     area: float,
     side: float,
     weight: float,
     gravity: Vector,
+    ahead: float,
     step: float,
 ) -> tuple[Vector, Symmetric, bool, Vector, float, float, float]:
     """Load of the ground on one point in a step; its contacts are advanced to now.
@@ -125,38 +129,40 @@ def point_load(
         count: Number of them that count, the first ones.
         left_out: Solid whose edge enters the part and carries it there, or `NONE`.
         point: Point in the world [m].
-        velocity: Velocity in the world [m/s].
+        moving: Velocity of the origin of the point's part, in the world [m/s].
+        spin: Angular velocity of the part, in the world [rad/s].
+        arm: From the part's origin to the point, in the world [m].
         lateral: Direction across the track, in the world.
         area: Area that the point stands for, in soil [m^2].
         side: Smaller side b of the face to which it belongs, in soil [m].
         weight: Fraction of the law's stiffness and damping that the point has.
         gravity: Gravity in the world [m/s^2].
+        ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
 
     Returns:
         Force predicted for the step's end [N], what the contacts add to the mass [kg], whether there is any
-        contact, and of now: force along surfaces [N], sum of the normal forces [N], greatest depth [m] and
-        greatest pressure [Pa].
+        contact, force along surfaces [N], and of now: sum of the normal forces [N], greatest depth [m] and
+        greatest pressure [Pa]. With a step of zero all are of now.
     """
-    convex, reach = len(ground.planes), 0.0
+    convex = len(ground.planes)
     total, added = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     drag, push, deepest, highest, acts = (0.0, 0.0, 0.0), 0.0, 0.0, 0.0, False
     first, touched = point_index * MAX_SOLIDS_PER_POINT, 0
     solid_ids, shears = history.solid_ids, history.shear_displacements
-    if step > 0.0:
-        reach = step * math.sqrt(dot(velocity, velocity))
     for near in range(count):
         solid = solids[near]
         if solid == left_out:
             continue
         if solid < convex:
-            depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, reach)
+            depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, ahead)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
             soil = ground.point_soils[corners[0][0]]
-        if depth <= -reach or (depth <= 0.0 and soil != RIGID):
+        if depth <= -ahead or (depth <= 0.0 and soil != RIGID):
             continue
+        velocity = sum_of(moving, cross(spin, arm))
         rising = dot(velocity, normal)
         if depth <= 0.0 and depth - step * rising <= 0.0:
             continue
@@ -172,12 +178,10 @@ def point_load(
         if soil == RIGID:
             rebound, falling = rebound_speed(law, known, rising), step * dot(gravity, normal)
             force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
-            total, added = (
-                without_share(total, -force, normal),
-                sum_symmetric(added, isotropic_and_along(0.0, resistance, normal)),
-            )
+            grip, across = 0.0, (0.0, 0.0, 0.0)
+            total = without_share(total, -force, normal)
             if now > 0.0:
-                shear, along, before, matrix = friction_load(
+                shear, along, grip, across = friction_load(
                     row(shears, slot),
                     normal,
                     lateral,
@@ -188,15 +192,16 @@ def point_load(
                     step,
                 )
                 shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
-                total, added, drag = sum_of(total, along), sum_symmetric(added, matrix), sum_of(drag, before)
+                total, drag = sum_of(total, along), sum_of(drag, along)
             else:
                 shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
+            added = sum_symmetric(added, contact_mass(resistance, grip, normal, across, law))
         else:
             there = soil_row(ground.soils, soil) if solid < convex else soil_between(ground, corners)
-            load, matrix, before, now = soil_load(
+            load, matrix, along, now = soil_load(
                 ground, law, history, slot, there, depth, rising, slip, normal, area, side, weight, step
             )
-            total, added, drag = sum_of(total, load), sum_symmetric(added, matrix), sum_of(drag, before)
+            total, added, drag = sum_of(total, load), sum_symmetric(added, matrix), sum_of(drag, along)
         acts = True
         push += now
         deepest, highest = max(deepest, depth), max(highest, now / area)
@@ -237,14 +242,14 @@ def edge_end_load(
 
     Returns:
         Force on the part predicted for the step's end [N], what the contact adds to the mass [kg], the shear
-        displacement now [m], and the forces of now along the face [N] and along the normal [N].
+        displacement now [m], the force along the face [N], and that along the normal now [N].
     """
     rising = dot(velocity, inwards)
     rebound = rebound_speed(law, known, rising)
     force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
     slip = without_share(velocity, rising, inwards)
-    shear, along, before, matrix = friction_load(
+    shear, along, grip, across = friction_load(
         shear, inwards, lateral, slip, friction * now, law, weight, step
     )
-    added = sum_symmetric(matrix, isotropic_and_along(0.0, resistance, inwards))
-    return without_share(along, -force, inwards), added, shear, before, now
+    added = contact_mass(resistance, grip, inwards, across, law)
+    return without_share(along, -force, inwards), added, shear, along, now

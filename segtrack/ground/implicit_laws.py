@@ -130,7 +130,7 @@ def friction_load(
     law: ContactParameters,
     weight: float,
     step: float,
-) -> tuple[Vector, Vector, Vector, Symmetric]:
+) -> tuple[Vector, Vector, float, Vector]:
     """Friction of a contact with rigid ground in a step; its shear displacement is advanced to now.
 
     The limit is an ellipse with the axes `limit` along the track and `limit` times the law's lateral
@@ -148,8 +148,9 @@ def friction_load(
         step: Duration [s].
 
     Returns:
-        Shear displacement now [m], force predicted for the step's end [N], force now [N], all in the world,
-        and what the contact adds to the mass [kg].
+        Shear displacement now [m], force predicted for the step's end [N], in the world, what the contact
+        adds to the mass along the surface [kg], and the direction across the track along it; nothing where
+        the ellipse is a circle.
     """
     x, y, z = without_share(shear, dot(shear, normal), normal)
     x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
@@ -166,25 +167,33 @@ def friction_load(
     if stretch > limit * limit:
         cut = limit / math.sqrt(stretch)
         x, y, z, side = cut * x, cut * y, cut * z, cut * side
-    sideways = dot(slip, across)
-    held = less * (k * side + c * sideways)
-    sx = k * x + c * slip[0] - held * across[0]
-    sy = k * y + c * slip[1] - held * across[1]
-    sz = k * z + c * slip[2] - held * across[2]
-    q = friction_cut(sx, sy, sz, across, less, limit)
-    before = (-q * sx, -q * sy, -q * sz)
-    ahead = step * k
-    held = less * ahead * sideways
-    sx += ahead * slip[0] - held * across[0]
-    sy += ahead * slip[1] - held * across[1]
-    sz += ahead * slip[2] - held * across[2]
-    q = friction_cut(sx, sy, sz, across, less, limit)
-    added = q * step * (c + ahead)
-    matrix = isotropic_and_along(added, -added, normal)
-    if less != 0.0:
-        matrix = sum_symmetric(matrix, isotropic_and_along(0.0, -less * added, across))
-    force = (-q * sx, -q * sy, -q * sz)
-    return (x, y, z), force, before, matrix
+    resistance = c + step * k
+    held = less * (k * side + resistance * dot(slip, across))
+    fx = held * across[0] - k * x - resistance * slip[0]
+    fy = held * across[1] - k * y - resistance * slip[1]
+    fz = held * across[2] - k * z - resistance * slip[2]
+    q = friction_cut(fx, fy, fz, across, less, limit)
+    return (x, y, z), (q * fx, q * fy, q * fz), q * step * resistance, across
+
+
+@compiled
+def contact_mass(
+    resistance: float, grip: float, normal: Vector, across: Vector, law: ContactParameters
+) -> Symmetric:
+    """What a contact adds to the mass (3, 3) [kg].
+
+    Args:
+        resistance: Along the normal [kg].
+        grip: Along the surface and the track [kg].
+        normal: Normal of the surface.
+        across: Direction across the track, along the surface.
+        law: Contact parameters.
+    """
+    added = isotropic_and_along(grip, resistance - grip, normal)
+    if law.lateral_ratio != 1.0:
+        less = 1 - law.lateral_ratio * law.lateral_ratio
+        added = sum_symmetric(added, isotropic_and_along(0.0, -less * grip, across))
+    return added
 
 
 @compiled

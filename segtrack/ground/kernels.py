@@ -141,10 +141,11 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "_nrt": False,
     "no_cfunc_wrapper": True,
+    "nogil": True,
 }
-# Products and sums may round once. Kernels allocate nothing, and do not count references to arrays:
-# handing a tuple of many of them to another kernel costs more than a contact otherwise. None is called
-# from C, for which code would be compiled, too.
+# Threads run kernels side by side: none touches an object of Python. Kernels allocate nothing, and do not
+# count references to arrays: handing a tuple of many of them to another kernel costs more than a contact
+# otherwise. None is called from C, for which code would be compiled, too.
 
 
 class Kernel(CPUDispatcher):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,19 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.layout import outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
-from segtrack.native.step import advance
-from segtrack.native.tree import VehicleState
+from segtrack.native.step import VehicleArrays, advance
+from segtrack.native.tree import VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
 
 MAX_TIME_STEP = 0.01
 """Longest step, for what moves within one: contacts are found once a step [s]."""
 _NO_REPORT = np.zeros((0, REPORT))
 """Report for steps: nothing is read."""
+
+
+def _one_of(arrays: VehicleArrays) -> VehicleArrays:
+    """Arrays of N = 1 vehicles, which share the memory of one's."""
+    return arrays._replace(tree=tree_of_one(arrays.tree), drives=arrays.drives[None])
 
 
 @dataclass(frozen=True)
@@ -74,12 +80,18 @@ class BeltVehicle(NativeVehicle):
         if time_step > MAX_TIME_STEP:
             raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g}", time_step)
         tree, belts, hull, _, reach, tip_speed = self.arrays
-        parts = len(belts.kinds), belts.points.shape[1]
+        self._one = _one_of(self.arrays)
+        parts = len(belts.kinds), belts.points.shape[1], len(belts.segments)
         joints = description.joint_tree
         super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts, joints)
         points = self._history.solid_ids.shape[1] // MAX_SOLIDS_PER_POINT
         self._rows = points + 2 * self._history.edge_ids.shape[1]
         self._place_joints(flippers)
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """Take what a copied or pickled vehicle had, with views of its own arrays."""
+        super().__setstate__(attributes)
+        self._one = _one_of(self.arrays)
 
     @property
     def mass(self) -> float:
@@ -88,7 +100,7 @@ class BeltVehicle(NativeVehicle):
 
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         advance(
-            self.arrays,
+            self._one,
             self._ground,
             self.state,
             self._history,
@@ -97,6 +109,8 @@ class BeltVehicle(NativeVehicle):
             self.done,
             self._outcome,
             _NO_REPORT,
+            0,
+            1,
             gravity,
             time_step,
             count,
@@ -133,10 +147,11 @@ class BeltVehicle(NativeVehicle):
         state, memory = self.state.copy(), self._history.copy()
         state.slack[:] = 0.0
         room = len(self._ground.bounds), len(self._ground.edges)
-        near = allocate_candidates(1, self._parts, len(self.belts) + 1, *room)
+        segments = len(self.arrays.belts.segments)
+        near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
         done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
         still = (0.0, 0.0, 0.0), 0.0, 1, 1.0
-        advance(self.arrays, self._ground, state, memory, near, self._work, done, outcome, report, *still)
+        advance(self._one, self._ground, state, memory, near, self._work, done, outcome, report, 0, 1, *still)
         return report[report[:, 3] > 0]
 
     def read_grousers(self, track: int) -> GrouserReading:

@@ -104,7 +104,7 @@ def advance_chains(
     like: TrackArrays,
     failures: NDArray[np.intp],
     done: NDArray[np.intp],
-    outcome: NDArray[np.intp],
+    outcomes: NDArray[np.intp],
     gravity: Vector,
     step: float,
     sub_steps: int,
@@ -124,13 +124,14 @@ def advance_chains(
         like: One of them.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
-        outcome: Filled as in `step.advance` (4,).
+        outcomes: Filled as in `step.advance` (1, 3).
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         sub_steps: Into which it is divided.
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a sub-step; 1 without.
     """
+    outcome = outcomes[0]
     outcome[0] = DONE
     tree, hull, sub_step = vehicle.tree, vehicle.hull, step / sub_steps
     state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
@@ -149,7 +150,7 @@ def advance_chains(
             a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history, 0, 0)
             solids, edges = max(solids, a), max(edges, b)
         if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-            outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, 0, solids, edges
+            outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
             return
         for t in range(len(tracks)):
             aim_drive(vehicle.drives, state, t, step)
@@ -166,8 +167,9 @@ def advance_chains(
                 state.forces[t] += work.loads.pulls[t] / sub_steps
                 _add_reaction(track, work, vehicle.mounts, vehicle.mounts.starts[t])
             slow_down(state, decay)
+            ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
             add_hull_contacts(
-                ground, hull, tree, work, near, history, 0, 0, report, len(tracks), gravity, sub_step
+                ground, hull, tree, work, near, history, 0, 0, report, len(tracks), gravity, ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
@@ -193,7 +195,7 @@ def advance_chains(
                 outcome[0] = FAILED
         fastest = largest_speed(tree, work, vehicle.reach, 0.0, state)
         if not fastest < ABSURD_SPEED:
-            outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, 0
+            outcome[0] = NOT_FINITE if fastest != fastest else TOO_FAST
         if outcome[0] != DONE:
             return
 

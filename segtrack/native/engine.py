@@ -20,7 +20,7 @@ from segtrack.ground.vectors import Vector
 from segtrack.native.vehicle import NativeVehicle
 from segtrack.terrain import Terrain
 
-PRESETS = {"exact": 0.001, "fast": 0.002}
+PRESETS = {"exact": 0.001, "fast": 0.004}
 """Time step of each preset [s]; the first is the default."""
 _CHUNK = 0.1
 """Simulated time of one call of a kernel, after which Ctrl-C is heeded [s]."""
@@ -57,7 +57,7 @@ class NativeEngine(Engine):
         """Open an empty world.
 
         Args:
-            preset: `exact` (1 ms, the default) or `fast` (2 ms).
+            preset: `exact` (1 ms, the default) or `fast` (4 ms).
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
 

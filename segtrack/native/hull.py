@@ -180,6 +180,7 @@ def add_hull_contacts(
     report: NDArray[np.float64],
     group: int,
     gravity: Vector,
+    ahead: float,
     step: float,
 ) -> None:
     """Add what the ground does to the hulls in a step to the loads, and advance their contacts to now.
@@ -196,105 +197,79 @@ def add_hull_contacts(
         report: Filled with contacts; may have no rows.
         group: Group by which the report names the hulls.
         gravity: Gravity in the world [m/s^2].
+        ahead: Distance that no point of the root moves further than in the step [m].
         step: Duration [s]; with zero contacts are found as they are.
     """
     for h in range(len(hull.links)):
-        part = first_part + h * HULL_PARTS
-        if candidates.solid_counts[part] > 0:
-            _add_link_contacts(
+        part, link = first_part + h * HULL_PARTS, hull.links[h]
+        count = candidates.solid_counts[part]
+        if count == 0:
+            continue
+        near = ahead if link == 0 else step * hull_speed(hull, tree, work, h)
+        middle, origin = row(work.centers, link), _link_origin(tree, work, link)
+        velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
+        lateral, law = axis(work.rotations, link, 1), hull.law
+        for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
+            point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
+            lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
+            force, added, acts, along, push, depth, pressure = point_load(
                 ground,
-                hull,
-                h,
-                tree,
-                work,
-                candidates,
+                law,
                 history,
-                part,
-                first_point,
-                report,
-                group,
+                first_point + p,
+                candidates.solids[part],
+                count,
+                NONE,
+                point,
+                velocity,
+                spin,
+                lever,
+                lateral,
+                hull.areas[p],
+                hull.sides[p],
+                1.0,
                 gravity,
+                near,
                 step,
             )
-
-
-@compiled
-def _add_link_contacts(
-    ground: Ground,
-    hull: HullArrays,
-    h: int,
-    tree: TreeArrays,
-    work: TreeWork,
-    candidates: Candidates,
-    history: ContactHistory,
-    part: int,
-    first_point: int,
-    report: NDArray[np.float64],
-    group: int,
-    gravity: Vector,
-    step: float,
-) -> None:
-    """Add what the ground does to the hull of a link; see `add_hull_contacts`."""
-    link, count = hull.links[h], candidates.solid_counts[part]
-    middle, origin = row(work.centers, link), _link_origin(tree, work, link)
-    velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
-    lateral, law = axis(work.rotations, link, 1), hull.law
-    for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
-        point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
-        lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
-        here = sum_of(velocity, cross(spin, lever))
-        force, added, acts, along, push, depth, pressure = point_load(
+            if acts:
+                add_contact(work.loads, link, lever, force, added)
+                here = sum_of(velocity, cross(spin, lever))
+                report_contact(
+                    report, first_point + p, point, push, along, here, depth, pressure, group, part
+                )
+        if candidates.edge_counts[part] == 0:
+            continue
+        first, last = hull.piece_starts[h], hull.piece_starts[h + 1]
+        lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
+        add_edges(
             ground,
             law,
-            history,
-            first_point + p,
-            candidates.solids[part],
-            count,
+            EDGE_WEIGHT,
+            hull.pieces[first:last],
+            hull.face_counts[first:last],
+            last - first,
+            candidates.edges[part],
+            candidates.edge_counts[part],
+            part * MAX_EDGES,
+            MAX_HULL_EDGES,
             NONE,
-            point,
-            here,
+            NONE,
+            origin,
+            axis(work.rotations, link, 0),
             lateral,
-            hull.areas[p],
-            hull.sides[p],
-            1.0,
+            axis(work.rotations, link, 2),
+            sum_of(velocity, cross(spin, lever)),
+            spin,
+            lever,
+            (0.0, 0.0, 0.0),
+            history,
+            work.loads,
+            link,
+            NONE,
+            report,
+            group,
+            part,
             gravity,
             step,
         )
-        if acts:
-            add_contact(work.loads, link, lever, force, added)
-            report_contact(report, first_point + p, point, push, along, here, depth, pressure, group, part)
-    if candidates.edge_counts[part] == 0:
-        return
-    first, last = hull.piece_starts[h], hull.piece_starts[h + 1]
-    lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
-    add_edges(
-        ground,
-        law,
-        EDGE_WEIGHT,
-        hull.pieces[first:last],
-        hull.face_counts[first:last],
-        last - first,
-        candidates.edges[part],
-        candidates.edge_counts[part],
-        part * MAX_EDGES,
-        MAX_HULL_EDGES,
-        NONE,
-        NONE,
-        origin,
-        axis(work.rotations, link, 0),
-        lateral,
-        axis(work.rotations, link, 2),
-        sum_of(velocity, cross(spin, lever)),
-        spin,
-        lever,
-        (0.0, 0.0, 0.0),
-        history,
-        work.loads,
-        link,
-        NONE,
-        report,
-        group,
-        part,
-        gravity,
-        step,
-    )

@@ -1,4 +1,4 @@
-"""The steps of vehicles, compiled: one call takes N of them through everything that a control step needs.
+"""The steps of vehicles, compiled: one call takes some of N through everything that a control step needs.
 
 A step of a vehicle, in order, each stage with its module:
 
@@ -41,6 +41,7 @@ from segtrack.native.tree import (
     VehicleState,
     candidates_view,
     history_view,
+    tree_view,
     vehicle_view,
 )
 
@@ -60,7 +61,7 @@ class VehicleArrays(NamedTuple):
         belts: Sections of the belts.
         hull: Convex solids of the links.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
-            is self-locking, and its lag [s], of each belt (T, 5).
+            is self-locking, and its lag [s], of each belt (T, 5); for N vehicles (N, T, 5).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
         tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
     """
@@ -75,56 +76,66 @@ class VehicleArrays(NamedTuple):
 
 @entry
 def advance(
-    vehicle: VehicleArrays,
+    vehicles: VehicleArrays,
     ground: Ground,
     states: VehicleState,
     histories: ContactHistory,
     candidates: Candidates,
     work: TreeWork,
     done: NDArray[np.intp],
-    outcome: NDArray[np.intp],
+    outcomes: NDArray[np.intp],
     report: NDArray[np.float64],
+    first: int,
+    last: int,
     gravity: Vector,
     step: float,
     count: int,
     decay: float,
 ) -> None:
-    """Take N vehicles of one kind through steps until each has taken `count` of them.
+    """Take some of N vehicles of one kind through steps until each has taken `count`.
+
+    One that has too little room, or diverges, stops, and the others go on. Threads may take different
+    vehicles at a time, each with work arrays of its own.
 
     Kernels that Python calls take long to compile, so that contacts are read by this one, too: with rows
     in the report it is filled with those of now, with what they remember, and no step is taken.
 
     Args:
-        vehicle: The kind.
+        vehicles: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives).
         ground: On which all of them are.
         states: Changed in place.
         histories: Memory of the contacts, changed in place.
         candidates: Contact candidates, kept from call to call.
         work: Room.
         done: Steps that each vehicle has taken (N,), changed in place.
-        outcome: Filled with how the call ended, for which vehicle, and the largest numbers of solids
-            and edges near one part (4,).
+        outcomes: Filled with how the call ended for each vehicle, and the largest numbers of solids and
+            edges near one part where that is too many (N, 3).
         report: Room for contacts to be read (rows, `REPORT`); no rows for steps to be taken.
+        first: First vehicle.
+        last: Vehicle behind the last one.
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
-    outcome[0] = DONE
-    for i in range(len(done)):
+    for i in range(first, last):
+        vehicle, outcome = vehicle_of(vehicles, i), outcomes[i]
         state, history, near = (
             vehicle_view(states, i),
             history_view(histories, i),
             candidates_view(candidates, i),
         )
+        outcome[0] = DONE
+        fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
         while done[i] < count:
+            if not fastest < ABSURD_SPEED:
+                break
             slow_down(state, decay)
             move_links(vehicle.tree, state, work)
-            solids, edges, margin, looks = 0, 0, 0.0, state.slack[0] <= 0.0
+            # A point counts before it touches, from as far as it comes in a step.
+            ahead = step * fastest
+            solids, edges, margin, looks = 0, 0, MARGIN + AHEAD * ahead, state.slack[0] <= 0.0
             if looks:
-                # A point counts before it touches, from as far as it comes in a step.
-                fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
-                margin = MARGIN + AHEAD * step * fastest
                 solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work, margin)
                 state.slack[0] = MARGIN
             a, b = find_hulls(
@@ -143,9 +154,9 @@ def advance(
             )
             solids, edges = max(solids, a), max(edges, b)
             if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-                outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, i, solids, edges
-                return
-            gather_loads(vehicle, ground, state, history, near, work, report, gravity, step)
+                outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
+                break
+            gather_loads(vehicle, ground, state, history, near, work, report, gravity, ahead, step)
             if len(report) > 0:
                 break
             for t in range(len(vehicle.drives)):
@@ -158,9 +169,21 @@ def advance(
             done[i] += 1
             fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
-            if not fastest < ABSURD_SPEED:
-                outcome[0], outcome[1] = NOT_FINITE if fastest != fastest else TOO_FAST, i
-                return
+        if not fastest < ABSURD_SPEED:
+            outcome[0] = NOT_FINITE if fastest != fastest else TOO_FAST
+
+
+@compiled
+def vehicle_of(vehicles: VehicleArrays, i: int) -> VehicleArrays:
+    """Vehicle `i` of N of one kind."""
+    return VehicleArrays(
+        tree_view(vehicles.tree, i),
+        vehicles.belts,
+        vehicles.hull,
+        vehicles.drives[i],
+        vehicles.reach,
+        vehicles.tip_speed,
+    )
 
 
 @compiled
@@ -202,6 +225,7 @@ def gather_loads(
     work: TreeWork,
     report: NDArray[np.float64],
     gravity: Vector,
+    ahead: float,
     step: float,
 ) -> None:
     """Find what ground and user do to links and belts in a step, and advance contacts to now."""
@@ -231,10 +255,10 @@ def gather_loads(
             link,
             report,
             gravity,
+            ahead,
             step,
         )
     part = len(belts.kinds)
-    first_point = part * belts.points.shape[1]
     add_hull_contacts(
         ground,
         vehicle.hull,
@@ -243,10 +267,11 @@ def gather_loads(
         candidates,
         history,
         part,
-        first_point,
+        part * belts.points.shape[1],
         report,
         len(belts.perimeters),
         gravity,
+        ahead,
         step,
     )
     push = row(state.push, 0)

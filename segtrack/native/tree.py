@@ -23,17 +23,18 @@ class TreeArrays(NamedTuple):
 
     Attributes:
         fixed: True if the root is bolted to the world.
-        masses: Masses of the links, belts at rest included (L,) [kg].
-        centers: Centres of mass in the link frames (L, 3) [m].
-        inertias: About the centres of mass, in the link frames (L, 3, 3) [kg m^2].
+        masses: Masses of the links, belts at rest included (L,) [kg]; for N vehicles this array and those
+            that are marked have a further first axis of length N.
+        centers: Centres of mass in the link frames (L, 3) [m]; marked.
+        inertias: About the centres of mass, in the link frames (L, 3, 3) [kg m^2]; marked.
         joint_parents: Link from which each joint starts, before the one that it carries (J,).
         joint_kinds: `REVOLUTE` or `PRISMATIC` (J,).
         joint_origins: Joint origins in their parents' frames (J, 3) [m].
         joint_rotations: From the joints' frames to their parents' (J, 3, 3).
         joint_axes: Joint axes in the joints' frames (J, 3).
         joint_limits: Least and largest position (J, 2) [rad or m].
-        max_torques: Largest torques or forces of the servos (J,) [N m or N].
-        max_speeds: Largest speeds of the servos (J,) [rad/s or m/s].
+        max_torques: Largest torques or forces of the servos (J,) [N m or N]; marked.
+        max_speeds: Largest speeds of the servos (J,) [rad/s or m/s]; marked.
         joints: Their servos, springs, dampers, friction and buffers.
         belt_links: Link that carries each belt (T,).
         belt_origins: Belt origins of the track frames in their links' frames (T, 3) [m].
@@ -225,6 +226,37 @@ def vehicle_view(states: VehicleState, i: int) -> VehicleState:
 
 
 @compiled
+def tree_view(trees: TreeArrays, i: int) -> TreeArrays:
+    """Tree of vehicle `i` of N."""
+    return TreeArrays(
+        trees.fixed,
+        trees.masses[i],
+        trees.centers[i],
+        trees.inertias[i],
+        trees.joint_parents,
+        trees.joint_kinds,
+        trees.joint_origins,
+        trees.joint_rotations,
+        trees.joint_axes,
+        trees.joint_limits,
+        trees.max_torques[i],
+        trees.max_speeds[i],
+        trees.joints,
+        trees.belt_links,
+        trees.belt_origins,
+        trees.belt_rotations,
+        trees.belt_masses,
+        trees.spin_momenta,
+    )
+
+
+def tree_of_one(tree: TreeArrays) -> TreeArrays:
+    """Tree of N = 1 vehicles, whose arrays share the memory of one's."""
+    own = ("masses", "centers", "inertias", "max_torques", "max_speeds")
+    return tree._replace(**{name: getattr(tree, name)[None] for name in own})
+
+
+@compiled
 def history_view(histories: ContactHistory, i: int) -> ContactHistory:
     """Memory of the contacts of vehicle `i` of N."""
     return ContactHistory(
@@ -246,4 +278,5 @@ def candidates_view(candidates: Candidates, i: int) -> Candidates:
         candidates.solid_counts[i],
         candidates.edges[i],
         candidates.edge_counts[i],
+        candidates.near_segments[i],
     )

@@ -54,6 +54,7 @@ class NativeVehicle(VehicleModel):
         tip_speed: float,
         sections: int,
         section_points: int,
+        segments: int,
         joint_tree: JointTree,
     ) -> None:
         """Allocate what changes, the body frame at the origin.
@@ -67,6 +68,7 @@ class NativeVehicle(VehicleModel):
             tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
             sections: Parts of belts in its memory of contacts.
             section_points: Contact points of each of them.
+            segments: Segments of all belts' paths.
             joint_tree: Joints of the body's URDF that move.
         """
         self.description, self.track_model, self.tree = description, track_model, tree
@@ -78,9 +80,9 @@ class NativeVehicle(VehicleModel):
         self._parts = sections + max(len(hull.links), 1) * HULL_PARTS
         points = section_points * sections + len(hull.points)
         self._history = allocate_contact_history(points, self._parts, (1,))
-        self._candidates = allocate_candidates(1, self._parts, tracks + 1, _SOLIDS, _EDGES)
+        self._candidates = allocate_candidates(1, self._parts, tracks + 1, segments, _SOLIDS, _EDGES)
         self._work = allocate_tree_work(tree)
-        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros(4, dtype=np.intp)
+        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 3), dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
         self.tracks = tuple(
@@ -94,8 +96,8 @@ class NativeVehicle(VehicleModel):
         self.joints = tuple(NativeJoint(self, i, design) for i, design in designs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the view, which copies of the arrays would not share memory with."""
-        return {name: value for name, value in vars(self).items() if name != "_view"}
+        """Return everything but views, which copies of the arrays would not share memory with."""
+        return {name: value for name, value in vars(self).items() if name not in ("_view", "_one")}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Take what a copied or pickled vehicle had, with a view of its own arrays."""
@@ -138,13 +140,13 @@ class NativeVehicle(VehicleModel):
         """
         while True:
             self._take_steps(gravity, time_step, count, decay)
-            if self._outcome[0] != CROWDED:
+            if self._outcome[0, 0] != CROWDED:
                 break
             self._make_room()
         when = time + int(self.done[0]) * time_step
-        if self._outcome[0] == NOT_FINITE:
+        if self._outcome[0, 0] == NOT_FINITE:
             raise DivergedError(self.description.name, when, "its state is not finite")
-        if self._outcome[0] == TOO_FAST:
+        if self._outcome[0, 0] == TOO_FAST:
             fastest = largest_speed(self.tree, self._work, self._reach, self._tip_speed, self._view)
             reason = f"a part of it is faster than {ABSURD_SPEED:g} m/s, up to {fastest:.3g} m/s"
             raise DivergedError(self.description.name, when, reason)
@@ -155,11 +157,12 @@ class NativeVehicle(VehicleModel):
 
     def _make_room(self) -> None:
         """Take longer lists of candidates, twice what is near one part now."""
-        solids, edges = 2 * int(self._outcome[2]), 2 * int(self._outcome[3])
+        solids, edges = 2 * int(self._outcome[0, 1]), 2 * int(self._outcome[0, 2])
         self._candidates = allocate_candidates(
             1,
             self._parts,
             len(self.tracks) + 1,
+            self._candidates.near_segments.shape[1],
             max(solids, self._candidates.solids.shape[2]),
             max(edges, self._candidates.edges.shape[2]),
         )

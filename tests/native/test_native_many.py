@@ -1,0 +1,100 @@
+"""Vehicles side by side in the native engine's arrays: each is by itself, whatever others and threads do."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import segtrack
+from segtrack import terrain
+from segtrack.compliant.belt_contact import REPORT
+from segtrack.compliant.candidates import allocate_candidates
+from segtrack.ground.broadphase import ContactHistory
+from segtrack.native.step import CROWDED, DONE, NOT_FINITE, advance
+from segtrack.native.tree import VehicleState, allocate_tree_work
+
+COUNT = 60
+
+
+class Many:
+    """N copies of a Quince before a step, of different masses and commands."""
+
+    def __init__(self, vehicles):
+        with segtrack.World(engine="native", time_step=0.004) as world:
+            world.add_terrain(terrain.Step(height=0.1, distance=0.3))
+            model = world.add_vehicle("quince").model
+            self.kind, self.ground, self.model = model.arrays, model._ground, model
+        self.states = VehicleState(*(np.repeat(array, vehicles, axis=0) for array in model.state))
+        self.history = ContactHistory(*(np.repeat(array, vehicles, axis=0) for array in model._history))
+        alike = {
+            name: np.repeat(getattr(self.kind.tree, name)[None], vehicles, axis=0)
+            for name in ("masses", "centers", "inertias", "max_torques", "max_speeds")
+        }
+        drives = np.repeat(self.kind.drives[None], vehicles, axis=0)
+        self.arrays = self.kind._replace(tree=self.kind.tree._replace(**alike), drives=drives)
+        for i in range(vehicles):
+            self.arrays.tree.masses[i] *= 1.0 + 0.1 * i
+            self.states.commands[i] = 0.1 + 0.02 * i
+        self.room = 8
+        self.near = self.candidates(self.room, 16)
+        self.done = np.zeros(vehicles, dtype=np.intp)
+        self.outcomes = np.zeros((vehicles, 3), dtype=np.intp)
+
+    def candidates(self, solids, edges):
+        parts, tracks = self.model._parts, len(self.model.tracks)
+        segments = len(self.kind.belts.segments)
+        return allocate_candidates(len(self.states.position), parts, tracks + 1, segments, solids, edges)
+
+    def run(self, first, last, steps=COUNT):
+        advance(
+            self.arrays, self.ground, self.states, self.history, self.near,
+            allocate_tree_work(self.kind.tree), self.done, self.outcomes, np.zeros((0, REPORT)),
+            first, last, (0.0, 0.0, -9.81), 0.004, steps, 1.0,
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """Vehicles of which each was taken by a call of its own."""
+    many = Many(4)
+    for i in range(4):
+        many.run(i, i + 1)
+    return many
+
+
+def test_vehicles_do_not_depend_on_threads_or_on_others(alone):
+    for split in (((0, 4),), ((0, 2), (2, 4)), ((1, 4), (0, 1))):
+        many = Many(4)
+        with ThreadPoolExecutor(len(split)) as pool:
+            list(pool.map(lambda span, many=many: many.run(*span), split))
+        assert (many.done == COUNT).all() and (many.outcomes[:, 0] == DONE).all()
+        for name, one, other in zip(VehicleState._fields, many.states, alone.states, strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def test_parameters_differ_by_vehicle(alone):
+    """Heavier ones sink in deeper, in proportion to their mass."""
+    resting = Many(3)
+    for i in range(3):
+        resting.arrays.tree.masses[i] = (1 + i) * resting.kind.tree.masses
+    resting.states.commands[:] = 0.0
+    resting.states.position[:, 0] -= 1.0
+    resting.run(0, 3, 500)
+    first, second, third = resting.states.position[:, 2]
+    assert first - second > 1e-5
+    assert second - third == pytest.approx(first - second, rel=1e-3)
+
+
+def test_one_that_diverges_or_is_crowded_leaves_the_others_alone(alone):
+    many = Many(4)
+    many.states.velocity[1] = np.nan
+    many.near = many.candidates(0, 16)
+    many.states.position[2, 2] += 50.0  # Far from what would crowd it.
+    many.run(0, 4)
+    assert many.outcomes[:, 0].tolist() == [CROWDED, NOT_FINITE, DONE, CROWDED]
+    assert many.done.tolist() == [0, 0, COUNT, 0]
+    many.near = many.candidates(8, 16)
+    many.states.slack[:] = 0.0
+    many.run(0, 4)
+    for name, one, other in zip(VehicleState._fields, many.states, alone.states, strict=True):
+        np.testing.assert_array_equal(one[[0, 3]], other[[0, 3]], err_msg=name)
