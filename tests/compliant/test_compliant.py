@@ -9,7 +9,7 @@ from scenes import tilted_world, vary
 
 import segtrack
 from segtrack import terrain
-from segtrack.compliant.belt import pack_belts, section_pose
+from segtrack.compliant.belt import pack_belts, section_pose, segment_of
 from segtrack.compliant.section import bar_section, face_section, hull_section, rod_section
 from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import REST_DEPTH, belt_designs
@@ -404,3 +404,30 @@ def test_points_at_tips_go_around_an_arc_with_the_belt():
         tips.append(np.array((x, z)) + height * normal_of(math.atan2(sine, cosine)))
     speed = np.linalg.norm(tips[1] - tips[0]) / step
     assert speed == pytest.approx(1 + height * curvature, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["quince", "triangular", "maxxii"])
+@pytest.mark.parametrize("smooth", [False, True])
+def test_boxes_of_segments_hold_all_that_is_on_them(name, smooth):
+    """What is culled with its segment of the path is nowhere else, at any travel."""
+    belts_of = designs(name, smooth)
+    belts = pack_belts(belts_of)
+    assert len(belts.segment_boxes) == len(belts.segments)
+    for t, design in enumerate(belts_of):
+        first, last = belts.section_starts[t : t + 2]
+        for travel in np.linspace(0.0, design.path.perimeter, 7) * design.riding:
+            for part in range(first, last):
+                at = belts.coordinates[part] + travel
+                x, z, cosine, sine, _ = section_pose.py_func(belts, t, at)
+                box = belts.boxes[belts.kinds[part]]
+                corners = box[:3] + box[3:] * np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T
+                own = np.stack(
+                    [
+                        x + cosine * corners[:, 0] + sine * corners[:, 2],
+                        corners[:, 1],
+                        z - sine * corners[:, 0] + cosine * corners[:, 2],
+                    ],
+                    axis=1,
+                )
+                around = belts.segment_boxes[segment_of.py_func(belts, t, at)]
+                assert (np.abs(own - around[:3]) <= around[3:] + 1e-9).all()

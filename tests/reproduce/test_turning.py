@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,9 +196,19 @@ def test_a_long_vehicle_that_friction_does_not_turn_on_a_slope_does_not_turn(veh
 @pytest.mark.parametrize("vehicle", VEHICLES)
 @pytest.mark.parametrize("radius", RADII)
 def test_compliant_belts_follow_arcs_as_their_loads_say(vehicle: str, radius: float) -> None:
+    """Grousers of the two sides come and go at different rates, and loads beat: their mean says less of Quince."""
     steered = drive_an_arc(compliant(vehicle), radius)
-    assert steered.over_expected == pytest.approx(1.0, abs=0.05)
+    within = 0.002 if vehicle.startswith("packbot") else 0.06
+    assert steered.over_expected == pytest.approx(1.0, abs=within)
     assert steered.measured.slip == pytest.approx(steered.expected.slip, rel=0.05)
+
+
+@pytest.mark.parametrize("vehicle", VEHICLES)
+@pytest.mark.parametrize("radius", RADII)
+def test_belts_without_grousers_follow_arcs_as_their_loads_say(vehicle: str, radius: float) -> None:
+    steered = drive_an_arc(replace(compliant(vehicle), track_model="surface"), radius)
+    assert steered.over_expected == pytest.approx(1.0, abs=0.006)
+    assert steered.measured.slip == pytest.approx(steered.expected.slip, rel=0.01)
 
 
 def test_across_the_track_less_friction_turns_faster() -> None:
