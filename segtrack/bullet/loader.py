@@ -12,7 +12,7 @@ import pybullet
 
 from segtrack.bullet.belts.joint_belt import FREE, MAX_JOINTS, free_joints, set_contact
 from segtrack.bullet.frames import place_base
-from segtrack.bullet.model import LoadedFlipper, LoadedVehicle, TrackBuilder, TrackJoints
+from segtrack.bullet.model import LoadedFlipper, LoadedJoint, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import (
     UrdfModel,
     build_urdf,
@@ -75,10 +75,13 @@ def load(
     Raises:
         InvalidValueError: It has more joints than PyBullet can have, or a link's inertia is no body's.
         VehicleFileError: Its belts cannot be built of segments.
+        UnknownNameError: A chain has a spring for a link that there is not.
         FileAccessError: PyBullet refuses the body's URDF.
     """
     chosen = track_builder(model)
     urdf = vehicle_urdf(vehicle, model)
+    if model == "chain":
+        vehicle = vehicle.with_suspension()
     # PyBullet itself crashes over thousands of joints.
     robot = ElementTree.fromstring(urdf.text)
     count = len(robot.findall("joint"))
@@ -141,8 +144,11 @@ def _assemble(
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
         pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
+    moving = tuple(LoadedJoint(joint, joints[joint.name]) for joint in vehicle.joint_tree.joints)
+    free_joints(client, body, [joint.joint for joint in moving])
     belts = tuple(tracks)
-    return LoadedVehicle(vehicle, body, belts, chosen.create_belt_group(client, body, belts), flippers, links)
+    group = chosen.create_belt_group(client, body, belts)
+    return LoadedVehicle(vehicle, body, belts, group, flippers, moving, links)
 
 
 def _ignore_each_other(client: int, bodies: Sequence[int]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.description.joints.design import JointDesign
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
 from segtrack.engine import Bodies
@@ -202,6 +203,14 @@ class LoadedFlipper:
 
 
 @dataclass(frozen=True)
+class LoadedJoint:
+    """A joint of the body's URDF that moves, in a loaded vehicle."""
+
+    design: JointDesign
+    joint: int
+
+
+@dataclass(frozen=True)
 class LoadedVehicle:
     """A loaded vehicle.
 
@@ -211,6 +220,7 @@ class LoadedVehicle:
         belts: Belts of its tracks, in the order of the description.
         belt_group: All the belts together.
         flippers: Flippers in the order of the description.
+        joints: Joints of the body's URDF that move.
         links: Link index by name; the root is -1.
     """
 
@@ -219,4 +229,5 @@ class LoadedVehicle:
     belts: tuple[Belt, ...]
     belt_group: BeltGroup
     flippers: tuple[LoadedFlipper, ...]
+    joints: tuple[LoadedJoint, ...]
     links: dict[str, int]

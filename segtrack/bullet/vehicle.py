@@ -20,6 +20,7 @@ from segtrack.bullet.frames import (
     read_belt_contacts,
     scale_velocities,
 )
+from segtrack.bullet.joints import Mechanism
 from segtrack.bullet.loader import load
 from segtrack.bullet.loose_bodies import LooseBodyWatch
 from segtrack.bullet.model import BeltReading
@@ -86,8 +87,8 @@ class BulletVehicle(VehicleModel):
         self._watch = LooseBodyWatch(client, self.body_ids, description.name)
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
-        for track in self.tracks:
-            track.reset_to_mount()
+        self._mechanism = Mechanism(client, loaded, self._reset_belts)
+        self.joints = self._mechanism.joints
         self._view = ChainView(client, loaded.belts)
 
     @property
@@ -155,6 +156,9 @@ class BulletVehicle(VehicleModel):
         """Set the body frame's pose in the world, at rest; joints stay as they are."""
         with connection_required(self.physics_client_id, f"place {self.description.name}", self.body_id):
             place_base(self.physics_client_id, self.body_id, position, orientation)
+        self._reset_belts()
+
+    def _reset_belts(self) -> None:
         for track in self.tracks:
             track.reset_to_mount()
 
@@ -189,7 +193,8 @@ class BulletVehicle(VehicleModel):
         try:
             readings = self._restored if self._restored is not None else self._belts.read()
             self._restored = None
-            step = self._step_duration() if self._lags else 0.0
+            step = self._step_duration() if self._lags or self.joints else 0.0
+            self._mechanism.apply(step)
             for track, reading in zip(self.tracks, readings, strict=True):
                 track.record_step(reading, step)
             self._belts.advance(damping_rate)
@@ -257,6 +262,7 @@ class BulletVehicle(VehicleModel):
             "force": self._force,
             "tracks": [track.snapshot() for track in self.tracks],
             "flippers": [flipper.command for flipper in self.flippers],
+            "joints": self._mechanism.snapshot(),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -267,6 +273,7 @@ class BulletVehicle(VehicleModel):
             track.restore(values)
         for flipper, command in zip(self.flippers, snapshot["flippers"], strict=True):
             flipper.set_motor_command(command)
+        self._mechanism.restore(snapshot["joints"])
 
     def all_links(self) -> list[tuple[int, int]]:
         """PyBullet's body id and link index of each of its links."""

@@ -2,7 +2,8 @@
 
 | module | content |
 |---|---|
-| `vehicle`, `track`, `belt_path`, `grousers`, `chain`, `calibration` | keys of a vehicle file |
+| `vehicle`, `body`, `track`, `belt_path`, `grousers`, `chain`, `calibration` | keys of a vehicle file |
+| `joints/` | joints of a body's URDF that move |
 | `base` | the base of these classes |
 | `load`, `yaml_file`, `checking` | finding and reading a vehicle file, with all its mistakes |
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |

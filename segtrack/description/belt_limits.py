@@ -60,7 +60,7 @@ class LongestSteps(NamedTuple):
 
     Attributes:
         vehicle: Bound with the vehicle as one rigid body on its ground lines.
-        joint: Bound of a flipper that its servo no longer holds.
+        joint: Bound of a flipper, or another joint with a belt on it, that its servo no longer holds.
     """
 
     vehicle: float
@@ -75,29 +75,37 @@ def longest_steps(links: Links, belts: tuple[BeltDesign, ...], fixed: bool) -> L
         belts: The vehicle's.
         fixed: True if its body is bolted to the world.
     """
-    pivots = [np.zeros(3), *(pivot.origin for pivot in links.pivots)]
-    rotations = [np.eye(3), *(pivot.rotation for pivot in links.pivots)]
-    whole = links.whole
+    on_body, whole = links.frames, links.whole
     stiffness, damping = np.zeros((2, 6, 6))
-    joint_stiffness, joint_damping = np.zeros((2, len(pivots)))
+    joint_stiffness, joint_damping = np.zeros((2, len(on_body)))
     for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
         places, length = _ground_line(belt)
         on_link = frame.plane_points(places)
         # Across the track friction is stiffer by the square of its ratio.
         share = length / len(places) * max(1.0, belt.law.lateral_ratio**2)
         k, c = share * belt.law.stiffness, share * belt.law.damping
-        motion = _motions(on_link @ rotations[link].T + pivots[link] - whole.center)
+        motion = _motions(on_body[link].points(on_link) - whole.center)
         stiffness += k * motion
         damping += c * motion
-        square = np.sum(on_link[:, [0, 2]] ** 2)
+        square = _moved_squares(links, link, on_link) if link > 0 else 0.0
         joint_stiffness[link] += k * square
         joint_damping[link] += c * square
     joints = []
     for j, mass in enumerate(links.masses[1:], start=1):
-        about = float(mass.second_moment[0, 0] + mass.second_moment[2, 2])
+        axis, second = links.axes[j - 1], mass.second_moment
+        about = (
+            float(np.trace(second) - axis @ second @ axis) if links.kinds[j - 1] == "revolute" else mass.mass
+        )
         joints.append(_longest([about], joint_stiffness[j], joint_damping[j]))
     vehicle = math.inf if fixed else _longest(_mass_matrix(whole), stiffness, damping)
     return LongestSteps(vehicle, min(joints, default=math.inf))
+
+
+def _moved_squares(links: Links, link: int, points: NDArray[np.float64]) -> float:
+    """Sum of the squares of what points (n, 3) on a link [m] move by as its joint moves."""
+    axis = links.axes[link - 1]
+    moved = np.cross(axis, points) if links.kinds[link - 1] == "revolute" else np.tile(axis, (len(points), 1))
+    return float(np.sum(moved**2))
 
 
 def longest_step_on(links: Links, points: NDArray[np.float64], law: ContactParameters) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame, link_frames, read_inertial
+from segtrack.description.frames import Frame, read_inertial
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
 from segtrack.geometry.path import normal_of
@@ -75,17 +75,26 @@ def bounding_box(
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The links of a vehicle and where its tracks are on them.
+    """The links of a vehicle that move by themselves, the joints between them, and the tracks on them.
+
+    Link 0 is the body with all that stands still on it; link j + 1 hangs on joint j. Flippers come first, in
+    the order of the file, then the joints of the body's URDF that move, each after those that carry it.
 
     Attributes:
-        masses: Mass properties of the body, then of each flipper, in their frames.
-        pivots: Frame of each flipper at angle 0, in the body frame.
+        masses: Mass properties of each link, in its frame.
+        pivots: Frame of each joint, and of its link at position 0, in the frame of the link that carries it.
+        parents: Index of the link that carries each joint.
+        axes: Axis of each joint in its frame (3,).
+        kinds: Motion of each joint, `revolute` or `prismatic`.
         track_links: Index of the link that carries each track.
         track_frames: Frame of each track on that link.
     """
 
     masses: tuple[MassProperties, ...]
     pivots: tuple[Frame, ...]
+    parents: tuple[int, ...]
+    axes: tuple[NDArray[np.float64], ...]
+    kinds: tuple[str, ...]
     track_links: tuple[int, ...]
     track_frames: tuple[Frame, ...]
 
@@ -95,41 +104,73 @@ class Links:
         return sum(link.mass for link in self.masses)
 
     @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Frame of each link in the body frame, all joints at 0."""
+        frames = [Frame.at((0, 0, 0), (0, 0, 0))]
+        for parent, pivot in zip(self.parents, self.pivots, strict=True):
+            frames.append(frames[parent] @ pivot)
+        return tuple(frames)
+
+    @property
     def whole(self) -> MassProperties:
         """Mass properties of the vehicle with its joints at 0, in its body frame."""
         whole = self.masses[0]
-        for mass, pivot in zip(self.masses[1:], self.pivots, strict=True):
-            whole = whole + mass.transformed(pivot.rotation, pivot.origin)
+        for mass, frame in zip(self.masses[1:], self.frames[1:], strict=True):
+            whole = whole + mass.transformed(frame.rotation, frame.origin)
         return whole
 
 
 def vehicle_links(vehicle: VehicleDescription) -> Links:
-    """Weigh the links of a vehicle; joints of a body's URDF are held at 0."""
-    flippers = list(vehicle.flippers)
-    masses = [body_mass(vehicle)]
+    """Weigh the links of a vehicle; joints of its body's URDF that it does not name are held at 0."""
+    flippers, tree = list(vehicle.flippers), vehicle.joint_tree
+    first = 1 + len(flippers)
+    own, *moved = _link_masses(vehicle)
+    masses = [own]
     masses += [MassProperties.of_box(f.mass, f.center_of_mass, f.size) for f in vehicle.flippers.values()]
-    pivots = tuple(vehicle.body.mounted(flipper.mount) for flipper in vehicle.flippers.values())
+    masses += moved
+    pivots = [vehicle.body.mounted(flipper.mount) for flipper in vehicle.flippers.values()]
+    pivots += [joint.frame for joint in tree.joints]
+    axes = [np.array([0.0, flipper.raise_axis, 0.0]) for flipper in vehicle.flippers.values()]
+    axes += [joint.axis for joint in tree.joints]
+    kinds = ["revolute" for _ in flippers] + [joint.kind for joint in tree.joints]
+    parents = [0 for _ in flippers]
+    parents += [first + joint.carrier if joint.carrier >= 0 else 0 for joint in tree.joints]
     links, frames = [], []
-    for placed in place_tracks(vehicle, {}):
-        track = placed.mounted
-        link = 0 if track.flipper is None else 1 + flippers.index(track.flipper)
-        links.append(link)
-        frames.append(placed.frame if track.flipper is None else track.spec.mount.frame)
+    for track in vehicle.mounted_tracks():
+        mount = track.spec.mount
+        place = tree.carried(mount.parent)
+        if track.flipper is not None:
+            links.append(1 + flippers.index(track.flipper))
+            frames.append(mount.frame)
+        else:
+            links.append(first + place.joint if place.joint >= 0 else 0)
+            frames.append(place.frame @ mount.frame)
         belt = uniform_belt(track.spec.belt_path, track.spec.width, track.spec.belt.mass)
-        masses[link] = masses[link] + belt.transformed(frames[-1].rotation, frames[-1].origin)
-    return Links(tuple(masses), pivots, tuple(links), tuple(frames))
+        masses[links[-1]] = masses[links[-1]] + belt.transformed(frames[-1].rotation, frames[-1].origin)
+    return Links(
+        tuple(masses), tuple(pivots), tuple(parents), tuple(axes), tuple(kinds), tuple(links), tuple(frames)
+    )
 
 
 def body_mass(vehicle: VehicleDescription) -> MassProperties:
-    """Weigh the body, in its frame; the links of its URDF together."""
-    body = vehicle.body
+    """Weigh the body, in its frame; the links of its URDF together, all joints at 0."""
+    own, *moved = _link_masses(vehicle)
+    frames = vehicle.joint_tree.frames({})
+    for joint, mass in zip(vehicle.joint_tree.joints, moved, strict=True):
+        frame = frames[joint.child]
+        own = own + mass.transformed(frame.rotation, frame.origin)
+    return own
+
+
+def _link_masses(vehicle: VehicleDescription) -> list[MassProperties]:
+    """Weigh the body without what moves on it, then each link that a joint of its URDF moves."""
+    body, tree = vehicle.body, vehicle.joint_tree
     if body.urdf is None:
         assert body.mass is not None and body.size is not None
-        return MassProperties.of_box(body.mass, body.center_of_mass, body.size)
-    robot = ElementTree.parse(body.urdf).getroot()
-    frames = link_frames(robot)
-    total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
-    for link in robot.iterfind("link"):
-        frame = frames[str(link.get("name"))]
-        total = total + read_inertial(link).transformed(frame.rotation, frame.origin)
-    return total
+        return [MassProperties.of_box(body.mass, body.center_of_mass, body.size)]
+    masses = [MassProperties(0.0, np.zeros(3), np.zeros((3, 3))) for _ in range(1 + len(tree.joints))]
+    for link in ElementTree.parse(body.urdf).getroot().iterfind("link"):
+        place = tree.links[str(link.get("name"))]
+        own = read_inertial(link).transformed(place.frame.rotation, place.frame.origin)
+        masses[1 + place.joint] = masses[1 + place.joint] + own
+    return masses

@@ -22,6 +22,7 @@ _NUMBERS = {
     "inertia": {"ixx": 1, "ixy": 1, "ixz": 1, "iyy": 1, "iyz": 1, "izz": 1},
     "limit": {"lower": 1, "upper": 1, "effort": 1, "velocity": 1},
     "dynamics": {"damping": 1, "friction": 1},
+    "mimic": {"multiplier": 1, "offset": 1},
     "box": {"size": 3},
     "sphere": {"radius": 1},
     "cylinder": {"radius": 1, "length": 1},

@@ -3,93 +3,34 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from segtrack.description.base import (
     Checks,
-    ExistingFile,
     Name,
     Number,
     Positive,
     Spec,
     Vector,
     check,
-    exactly_one,
-    given_one,
     in_radians,
     known,
 )
+from segtrack.description.body import Body
 from segtrack.description.calibration import Calibration
 from segtrack.description.chain import ChainSpec
-from segtrack.description.frames import Frame, link_frames, link_masses
+from segtrack.description.joints.checks import joint_problems
+from segtrack.description.joints.design import JointTree, joint_tree
+from segtrack.description.joints.spec import JointName, JointSpec
+from segtrack.description.joints.suspension import suspension_joints
 from segtrack.description.track import Mount, TrackSpec
 from segtrack.description.track_offsets import TrackOffsets
-from segtrack.description.urdf_checks import Mounting, link_problems, parent_link, reflected_mass_problems
+from segtrack.description.urdf_checks import Mounting, link_problems, reflected_mass_problems
 from segtrack.errors import InvalidValueError, Phrase, Problem
-
-
-class Body(Spec):
-    """The vehicle's body: numbers, or the user's own URDF."""
-
-    mass: Positive | None = None
-    """Belts and flippers not included [kg]."""
-    size: tuple[Positive, Positive, Positive] | None = None
-    """Length, width, height of the box that collides and gives the inertia [m]."""
-    center_of_mass: Vector = (0.0, 0.0, 0.0)
-    """Centre of mass in the body frame, whose origin is the middle of the box [m]."""
-    urdf: ExistingFile | None = None
-    """URDF file, relative to the vehicle file; its links, joints and meshes are kept."""
-    fixed: bool = False
-    """Bolted to the world: a conveyor."""
-
-    @check
-    def _numbers_or_urdf(self) -> Checks:
-        yield from exactly_one(self, ("mass", "urdf"))
-
-    @check
-    def _mass_with_size(self) -> Checks:
-        given_one(self, ("mass", "urdf"))
-        if (self.mass is None) != (self.size is None):
-            yield Problem("", "must have size with mass and not with urdf")
-
-    @check
-    def _no_center_of_a_urdf(self) -> Checks:
-        if self.urdf is not None and "center_of_mass" in self.model_fields_set:
-            yield Problem("", "must not have center_of_mass beside urdf")
-
-    @property
-    def total_mass(self) -> float:
-        """Mass without belts and flippers: the number given, or that of all links of the URDF [kg]."""
-        if self.urdf is not None:
-            return sum(link_masses(ElementTree.parse(self.urdf).getroot()).values())
-        assert self.mass is not None
-        return self.mass
-
-    def mounted(self, mount: Mount) -> Frame:
-        """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
-        return self._parent_frames[mount.parent] @ mount.frame
-
-    @cached_property
-    def link_names(self) -> tuple[str, ...]:
-        """`body`, which is the body frame, and the links of a URDF, of which one may have that name."""
-        urdf = () if self.urdf is None else link_frames(ElementTree.parse(self.urdf).getroot())
-        return ("body", *urdf)
-
-    @cached_property
-    def _parent_frames(self) -> dict[str, Frame]:
-        """Frames of links that a mount's parent may be, in the body frame."""
-        if self.urdf is None:
-            return {"body": Frame.at((0, 0, 0), (0, 0, 0))}
-        robot = ElementTree.parse(self.urdf).getroot()
-        frames = link_frames(robot)
-        return {"body": frames[parent_link(robot, "body")]} | frames
-
 
 _TURN, _FULL_TURN_DEG = 2 * math.pi, 360
 """A flipper without stops has limits of more than a turn; those that look like degrees are whole numbers."""
@@ -181,6 +122,9 @@ class VehicleDescription(Spec):
     body: Body
     tracks: dict[Name, TrackSpec] = {}
     flippers: dict[Name, FlipperSpec] = {}
+    joints: dict[JointName, JointSpec] = {}
+    """Joints of the body's URDF that move, by URDF's names, with what a URDF cannot say of them. Joints
+    that are not named stand at 0; those that mimic a named one move with it."""
     chain: ChainSpec = ChainSpec()
     """Settings of the track model `chain` for all tracks that give none of their own."""
     steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
@@ -217,6 +161,35 @@ class VehicleDescription(Spec):
             for name, flipper in known(self, "flippers", {}).items()
         }
         yield from link_problems(self.body.urdf, mass, fixed, mountings)
+
+    @check
+    def _joints_move(self) -> Checks:
+        flippers = {n: known(f, "mount.parent", "body") for n, f in known(self, "flippers", {}).items()}
+        sprung = {
+            f"tracks.{name}.chain.suspension.{link}": link
+            for name, track in known(self, "tracks", {}).items()
+            if known(track, "chain", None) is not None
+            for link in known(track, "chain.suspension", {})
+        }
+        yield from joint_problems(self.body.urdf, self.joints, flippers, sprung)
+
+    @property
+    def joint_tree(self) -> JointTree:
+        """Joints of the body's URDF that move, and the links that each one carries; read from its file."""
+        return joint_tree(self.body.urdf, self.joints)
+
+    def with_suspension(self) -> VehicleDescription:
+        """The vehicle with joints for the links that its chains have springs for.
+
+        Raises:
+            UnknownNameError: There is no such link.
+            InvalidValueError: No joint moves it.
+        """
+        joints = dict(self.joints)
+        for track in self.mounted_tracks():
+            assert track.spec.chain is not None
+            joints |= suspension_joints(self.body.urdf, track.name, track.spec.chain.suspension)
+        return self.model_copy(update={"joints": joints})
 
     @property
     def mass(self) -> float:

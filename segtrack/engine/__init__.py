@@ -1,4 +1,4 @@
-"""The protocol between what users hold (world, robot, track, flipper) and a physics engine.
+"""The protocol between what users hold (world, robot, track, flipper, joint) and a physics engine.
 
 `segtrack.bullet` and `segtrack.native` implement it; nothing above this layer knows which one runs.
 What reaches an engine is checked: numbers are finite, names exist, angles and speeds are
@@ -6,8 +6,16 @@ within their limits. All vectors are in the world, z upwards, unless said otherw
 """
 
 from segtrack.engine.engine import Engine
-from segtrack.engine.models import FlipperModel, TrackModel, VehicleModel
-from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, Bodies, FlipperState, FrameMotion
+from segtrack.engine.models import FlipperModel, JointModel, TrackModel, VehicleModel
+from segtrack.engine.state import (
+    ActuatorState,
+    BeltContacts,
+    BeltState,
+    Bodies,
+    FlipperState,
+    FrameMotion,
+    JointState,
+)
 from segtrack.engine.track_models import EngineName
 
 __all__ = [
@@ -20,6 +28,8 @@ __all__ = [
     "FlipperModel",
     "FlipperState",
     "FrameMotion",
+    "JointModel",
+    "JointState",
     "TrackModel",
     "VehicleModel",
 ]

@@ -1,4 +1,4 @@
-"""A vehicle, its tracks and its flippers in an engine."""
+"""A vehicle, its tracks, flippers and joints in an engine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description.frames import Frame
+from segtrack.description.joints.design import JointDesign
 from segtrack.description.track import Mount
 from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
-from segtrack.engine.state import ActuatorState, BeltContacts, BeltState, Bodies, FlipperState, FrameMotion
+from segtrack.engine.state import (
+    ActuatorState,
+    BeltContacts,
+    BeltState,
+    Bodies,
+    FlipperState,
+    FrameMotion,
+    JointState,
+)
 from segtrack.errors import NotReadyError
 from segtrack.geometry.mass import quaternion_of
 from segtrack.terrain import Terrain
@@ -131,6 +140,33 @@ class FlipperModel(ABC):
         """Set the flipper to an angle [rad] within the limits at once, at rest, and hold it there."""
 
 
+class JointModel(ABC):
+    """One moving joint of the body's URDF in an engine.
+
+    Attributes:
+        design: The joint.
+    """
+
+    design: JointDesign
+
+    @property
+    @abstractmethod
+    def state(self) -> JointState:
+        """The joint after the latest step."""
+
+    @abstractmethod
+    def set_position(self, position: float) -> None:
+        """Let its servo move it to a position [rad] or [m] within the limits."""
+
+    @abstractmethod
+    def set_speed(self, speed: float) -> None:
+        """Let its servo move it at a speed [rad/s] or [m/s] that it can reach, until told otherwise."""
+
+    @abstractmethod
+    def place(self, position: float) -> None:
+        """Set the joint to a position [rad] or [m] within the limits at once, at rest; a servo holds it."""
+
+
 class VehicleModel(ABC):
     """One vehicle in an engine.
 
@@ -138,11 +174,13 @@ class VehicleModel(ABC):
         description: Description that it was built from.
         tracks: Tracks in the order of the description.
         flippers: Flippers in the order of the description.
+        joints: Joints of the body's URDF that move, each after those that carry it.
     """
 
     description: VehicleDescription
     tracks: tuple[TrackModel, ...]
     flippers: tuple[FlipperModel, ...]
+    joints: Sequence[JointModel] = ()
 
     @property
     @abstractmethod
@@ -154,9 +192,13 @@ class VehicleModel(ABC):
         """Pose and velocity of the body frame."""
 
     def link_frame(self, name: str) -> Frame:
-        """Frame of a link of the body's URDF in the world; here, all joints of the URDF stand at 0."""
+        """Frame of a link of the body's URDF in the world."""
         motion = self.body_motion()
-        return Frame(motion.rotation, motion.position) @ self.description.body.mounted(Mount(parent=name))
+        own = Frame(motion.rotation, motion.position)
+        if not self.joints:
+            return own @ self.description.body.mounted(Mount(parent=name))
+        positions = {joint.design.name: joint.state.position for joint in self.joints}
+        return own @ self.description.joint_tree.frames(positions)[name]
 
     @property
     def link_names(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""States of frames, bodies, belts, contacts and flippers, as an engine reports them."""
+"""States of frames, bodies, belts, contacts, flippers and joints, as an engine reports them."""
 
 from __future__ import annotations
 
@@ -102,6 +102,20 @@ class FlipperState(NamedTuple):
     angle: float
     speed: float
     torque: float
+
+
+class JointState(NamedTuple):
+    """A joint of the body's URDF in motion.
+
+    Attributes:
+        position: [rad] or [m]
+        speed: [rad/s] or [m/s]
+        force: Torque [N m] or force [N] of its servo in the last step; 0 without one.
+    """
+
+    position: float
+    speed: float
+    force: float
 
 
 class ActuatorState(NamedTuple):

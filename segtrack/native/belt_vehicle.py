@@ -82,10 +82,11 @@ class BeltVehicle(NativeVehicle):
         tree, belts, hull, _, reach, tip_speed = self.arrays
         self._one = _one_of(self.arrays)
         parts = len(belts.kinds), belts.points.shape[1], len(belts.segments)
-        super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts)
+        joints = description.joint_tree
+        super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts, joints)
         points = self._history.solid_ids.shape[1] // MAX_SOLIDS_PER_POINT
         self._rows = points + 2 * self._history.edge_ids.shape[1]
-        self._place_flippers(flippers)
+        self._place_joints(flippers)
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Take what a copied or pickled vehicle had, with views of its own arrays."""

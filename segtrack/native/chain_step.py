@@ -7,7 +7,7 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
    (`chain.track_step.load_track`);
 2. forces of the ground on the hull (`hull`), and the user's push;
 3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos and stops
-   included (`dynamics.solve_velocities`), and their places with the new velocities (`kinematics`);
+   included (`solve.solve_velocities`), and their places with the new velocities (`kinematics`);
 4. places of shoes and wheels with theirs (`chain.track_step.drift_track`).
 
 All forces belong to one instant, so that what a chain does to its links is what these do to the chain:
@@ -31,17 +31,19 @@ from segtrack.chain.track_step import (
     hold_contacts,
     load_track,
 )
-from segtrack.compliant.candidates import MARGIN, Candidates
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import item
-from segtrack.ground.vectors import Vector, add, axis, cross, dot, row
-from segtrack.native.dynamics import add_force_at, gather_equations, solve_velocities
-from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
-from segtrack.native.kinematics import move, move_links, slow_down, write
-from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive, largest_speed
+from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
+from segtrack.native.dynamics import add_force_at, gather_equations
+from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates, hull_speed
+from segtrack.native.joint_loads import add_joint_loads, move_followers
+from segtrack.native.kinematics import largest_speed, move, move_links, multiply, slow_down, write
+from segtrack.native.solve import solve_velocities
+from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,
@@ -55,16 +57,33 @@ FAILED = 4
 """Outcome of a call: a chain has failed."""
 
 
+class ParentMounts(NamedTuple):
+    """Links that carry the wheels of T chains, the track's own first, and the track frames on them.
+
+    Attributes:
+        starts: First of each track's, and the number of all (T + 1,).
+        links: Links (P,).
+        origins: Origins of the track frames in the links' frames, joints at 0 (P, 3) [m].
+        rotations: From the track frames to the links', joints at 0 (P, 3, 3).
+    """
+
+    starts: NDArray[np.intp]
+    links: NDArray[np.intp]
+    origins: NDArray[np.float64]
+    rotations: NDArray[np.float64]
+
+
 class ChainVehicleArrays(NamedTuple):
     """A vehicle on link chains as kernels read it.
 
     Attributes:
         tree: Links and joints, and the track frames on them; no masses of belts.
-        hull: Convex solids of the body.
+        hull: Convex solids of the links.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each track (T, 5).
         pitch_radii: Belt travel per angle of the driven wheels (T,) [m/rad].
         reach: Farthest of any part from the root's centre of mass [m].
+        mounts: Links that carry wheels.
     """
 
     tree: TreeArrays
@@ -72,6 +91,7 @@ class ChainVehicleArrays(NamedTuple):
     drives: NDArray[np.float64]
     pitch_radii: NDArray[np.float64]
     reach: float
+    mounts: ParentMounts
 
 
 @entry
@@ -121,16 +141,21 @@ def advance_chains(
     outcome[0] = DONE
     tree, hull, sub_step = vehicle.tree, vehicle.hull, step / sub_steps
     state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
-    report, center = work.section_axes[:0], row(tree.centers, 0)
+    report = work.section_axes[:0]
     move_links(tree, state, work)
     for t in range(len(tracks)):
         track = item(tracks, t, like)
         if not still:
-            _place_parents(track, work, tree.belt_links[t], t)
+            _place_parents(track, tree, work, vehicle.mounts, vehicle.mounts.starts[t])
         _write_frames(track)
     while done[0] < count:
-        margin = MARGIN + step * largest_speed(vehicle.reach, 0.0, state)
-        solids, edges = find_hull_candidates(ground, hull, center, work, margin, near, history, 0, 0)
+        margin = MARGIN + step * largest_speed(tree, work, vehicle.reach, 0.0, state)
+        solids = edges = 0
+        for h in range(len(hull.links)):
+            if hull.links[h] > 0:
+                margin = MARGIN + AHEAD * step * hull_speed(hull, tree, work, h)
+            a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history, 0, 0)
+            solids, edges = max(solids, a), max(edges, b)
         if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
             outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
             return
@@ -149,26 +174,28 @@ def advance_chains(
                 torque = load_track(track, moment, gravity, target, limit, sub_step, decay)
                 work.loads.pulls[t] = torque / radius
                 state.forces[t] += work.loads.pulls[t] / sub_steps
-                _add_reaction(track, work, tree.belt_links[t])
+                _add_reaction(track, work, vehicle.mounts, vehicle.mounts.starts[t])
             if still:
                 for t in range(len(tracks)):
                     drift_track(item(tracks, t, like), sub_step)
                 continue
             slow_down(state, decay)
-            ahead = sub_step * largest_speed(vehicle.reach, 0.0, state)
+            ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
             add_hull_contacts(
-                ground, hull, center, work, near, history, 0, 0, report, len(tracks), gravity, ahead, sub_step
+                ground, hull, tree, work, near, history, 0, 0, report, len(tracks), gravity, ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
                 add_force_at(work, 0, push, row(state.push, 1))
             gather_equations(tree, state, work, gravity, sub_step)
+            add_joint_loads(tree, state, work, sub_step)
             solve_velocities(tree, state, work, sub_step)
             move(tree, state, work, sub_step)
+            move_followers(tree, state)
             move_links(tree, state, work)
             for t in range(len(tracks)):
                 track = item(tracks, t, like)
-                _place_parents(track, work, tree.belt_links[t], t)
+                _place_parents(track, tree, work, vehicle.mounts, vehicle.mounts.starts[t])
                 travel = _drift(track, sub_step) * vehicle.pitch_radii[t]
                 state.travels[t] += travel
                 # A constant force does work on the mean of the speeds before and after.
@@ -179,7 +206,7 @@ def advance_chains(
             failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t, like))
             if failures[t, 0] >= 0:
                 outcome[0] = FAILED
-        fastest = largest_speed(vehicle.reach, 0.0, state)
+        fastest = largest_speed(tree, work, vehicle.reach, 0.0, state)
         if not fastest < ABSURD_SPEED:
             outcome[0] = NOT_FINITE if fastest != fastest else TOO_FAST
         if outcome[0] != DONE:
@@ -194,25 +221,27 @@ def _write_frames(track: TrackArrays) -> None:
 
 
 @inlined
-def _place_parents(track: TrackArrays, work: TreeWork, link: int, t: int) -> None:
-    """Let all parent frames of track t move with its link: no joint of a URDF moves."""
-    parents, center = track.parents, row(work.centers, link)
-    origin, spin = row(work.belt_origins, t), row(work.angular_velocities, link)
-    lever = origin[0] - center[0], origin[1] - center[1], origin[2] - center[2]
-    turning = cross(spin, lever)
+def _place_parents(
+    track: TrackArrays, tree: TreeArrays, work: TreeWork, mounts: ParentMounts, first: int
+) -> None:
+    """Let the parent frames of a track, whose mounts begin at `first`, move with their links."""
+    parents = track.parents
     for p in range(len(parents.positions)):
-        write(parents.positions, p, origin)
+        m = first + p
+        link = mounts.links[m]
+        multiply(parents.rotations[p], work.rotations[link], mounts.rotations[m])
+        lever = arm(work.rotations, link, offset(mounts.origins, m, tree.centers[link]))
+        spin = row(work.angular_velocities, link)
+        write(parents.positions, p, sum_of(row(work.centers, link), lever))
+        write(parents.velocities, p, sum_of(row(work.velocities, link), cross(spin, lever)))
         write(parents.angular_velocities_world, p, spin)
-        for i in range(3):
-            parents.velocities[p, i] = work.velocities[link, i] + turning[i]
-            for k in range(3):
-                parents.rotations[p, i, k] = work.belt_rotations[t, i, k]
 
 
 @inlined
-def _add_reaction(track: TrackArrays, work: TreeWork, link: int) -> None:
-    """Add what a track does to its parent frames to the loads on their link."""
+def _add_reaction(track: TrackArrays, work: TreeWork, mounts: ParentMounts, first: int) -> None:
+    """Add what a track, whose mounts begin at `first`, does to its parent frames to the links' loads."""
     for p in range(len(track.parents.positions)):
+        link = mounts.links[first + p]
         add_force_at(work, link, row(track.reaction.forces, p), row(track.parents.positions, p))
         add(work.loads.torques, link, row(track.reaction.torques, p), 1.0)
 

@@ -17,9 +17,8 @@ from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description import VehicleDescription
 from segtrack.description.chain_layout import track_design
 from segtrack.description.placement import vehicle_links
-from segtrack.description.vehicle import MountedTrack
 from segtrack.engine import Bodies
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.functions import exponential, power
 from segtrack.ground.pack import Ground
@@ -28,7 +27,14 @@ from segtrack.ground.rounding import rounded
 from segtrack.ground.tuples import packed
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
-from segtrack.native.layout import drive_table, hull_arrays, tree_arrays
+from segtrack.native.layout import (
+    drive_table,
+    hull_arrays,
+    hull_points,
+    parent_mounts,
+    root_points,
+    tree_arrays,
+)
 from segtrack.native.parts import ChainTrack
 from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
@@ -64,23 +70,25 @@ class ChainVehicle(NativeVehicle):
 
         Raises:
             InvalidValueError: The time step is too long, a chain cannot be closed or does not fit around its
-                wheels, or it hangs on joints of the body's URDF, which are held here.
+                wheels.
+            UnknownNameError: A chain's wheels or springs are on a link that there is not.
         """
         if time_step > MAX_TIME_STEP:
             raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g} with link chains", time_step)
         mounted = tuple(description.mounted_tracks())
-        for track in mounted:
-            _refuse_suspension(description, track)
         designs = [track_design(track.name, track.spec) for track in mounted]
-        links = vehicle_links(description.without_belts())
-        tree = tree_arrays(description, links, *np.zeros((2, 0)))
+        sprung = description.with_suspension()
+        links = vehicle_links(sprung.without_belts())
+        tree = tree_arrays(sprung, links, *np.zeros((2, 0)))
         shoes = sum(design.chain.mass for design in designs)
         self._mass = links.mass + shoes
-        hull = hull_arrays(description, self._mass)
-        reach = float(np.linalg.norm(hull.points - tree.centers[0], axis=1).max(initial=0.0))
+        hull = hull_arrays(sprung, self._mass)
+        reach = float(np.linalg.norm(root_points(hull) - tree.centers[0], axis=1).max(initial=0.0))
         radii = np.array([design.pitch_radius for design in designs])
-        self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(description), radii, reach))
-        super().__init__(description, track_model, self.arrays.tree, self.arrays.hull, reach, 0.0, 0, 0, 0)
+        mounts = parent_mounts(sprung, links, designs)
+        self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(sprung), radii, reach, mounts))
+        tree, hull, joints = self.arrays.tree, self.arrays.hull, sprung.joint_tree
+        super().__init__(description, track_model, tree, hull, reach, 0.0, 0, 0, 0, joints)
         self._designs = designs
         self.chains = tuple(
             TrackChain(
@@ -91,7 +99,7 @@ class ChainVehicle(NativeVehicle):
         )
         self._failures = np.zeros((len(mounted), 2), dtype=np.intp)
         tension_tracks(self.chains, self._tension)
-        self._place_flippers(flippers)
+        self._place_joints(flippers)
 
     @property
     def mass(self) -> float:
@@ -161,15 +169,21 @@ class ChainVehicle(NativeVehicle):
             chain.assemble(self._parent_frames(t))
 
     def _parent_frames(self, track: int) -> ParentFrames:
-        """Track frame on its link, as often as the chain has parent links: no joint of a URDF moves."""
+        """Track frame on each of the chain's parent links."""
         self.place_links()
-        work, link = self._work, self.tree.belt_links[track]
-        count = 1 + len(self._designs[track].parent_link_names)
-        origin, spin = work.belt_origins[track], work.angular_velocities[link]
-        velocity = work.velocities[link] + np.cross(spin, origin - work.centers[link])
-        rotations = np.tile(work.belt_rotations[track], (count, 1, 1))
-        origins, velocities, spins = (np.tile(row, (count, 1)) for row in (origin, velocity, spin))
-        return ParentFrames(origins, rotations, velocities, spins)
+        work, mounts = self._work, self.arrays.mounts
+        rows = slice(*mounts.starts[track : track + 2].tolist())
+        links = mounts.links[rows]
+        turns = work.rotations[links]
+        out = mounts.origins[rows] - self.tree.centers[links]
+        levers = np.einsum("pij,pj->pi", turns, out)
+        spins = work.angular_velocities[links]
+        return ParentFrames(
+            work.centers[links] + levers,
+            turns @ mounts.rotations[rows],
+            work.velocities[links] + np.cross(spins, levers),
+            spins,
+        )
 
     def bodies(self) -> Bodies:
         """All links and shoes."""
@@ -184,9 +198,8 @@ class ChainVehicle(NativeVehicle):
         )
 
     def _outer_points(self) -> NDArray[np.float64]:
-        work, hull = self._work, self.arrays.hull.points - self.tree.centers[0]
         shoes = [chain.contact_points for chain in self.chains]
-        return np.concatenate([hull @ work.rotations[0].T + work.centers[0], *shoes])
+        return np.concatenate([hull_points(self.arrays.hull, self.tree, self._work), *shoes])
 
     def read_chain(self, track: int) -> ChainReading:
         """Per-shoe tension, contact and slip of one track, after the latest step."""
@@ -207,13 +220,3 @@ class ChainVehicle(NativeVehicle):
             mine[...] = values
         for chain, snapshot in zip(self.chains, saved.chains, strict=True):
             chain.restore(snapshot)
-
-
-def _refuse_suspension(vehicle: VehicleDescription, track: MountedTrack) -> None:
-    """Refuse a chain with sprung arms."""
-    assert track.spec.chain is not None
-    if track.spec.chain.suspension:
-        got = Phrase(", ".join(track.spec.chain.suspension))
-        what = f"chain.suspension of {track.name} of {vehicle.name}"
-        expected = "left out in the native engine, which holds the joints of a body's URDF"
-        raise InvalidValueError(what, expected, got)

@@ -9,25 +9,16 @@ from __future__ import annotations
 
 from segtrack.ground.contact_loads import add_contact
 from segtrack.ground.equations import (
-    FREE,
-    HELD,
     ROOT,
-    STOPPED,
     add_column,
     add_to_root,
     clear_equations,
-    hold,
-    limited_force,
-    solve_free,
     times_link,
     write_contact_masses,
 )
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
 from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
-
-SERVO_RATE = 100.0
-"""Fraction of its angle error that a flipper's servo aims to close in a second [1/s]; PyBullet's, at 1 ms."""
 
 
 @inlined
@@ -56,7 +47,7 @@ def _add_link(
     tree: TreeArrays, state: VehicleState, work: TreeWork, link: int, gravity: Vector, step: float
 ) -> None:
     """Add a link's mass, its contacts and the loads on it to the equations."""
-    mass, spin, loads = tree.masses[link], row(work.angular_velocities, link), work.loads
+    mass, spin, loads = tree.masses[link], row(work.present_spins, link), work.loads
     r, local, own = work.rotations[link], tree.inertias[link], work.equations.link_matrix
     for i in range(3):
         a = r[i, 0] * local[0, 0] + r[i, 1] * local[1, 0] + r[i, 2] * local[2, 0]
@@ -128,63 +119,6 @@ def _add_belt(
     equations.matrix[unknown, unknown] += tree.belt_masses[t] + own[6]
     carried = stored * dot(axle, row(work.spin_accelerations, link))
     equations.right[unknown] += step * (loads.pulls[t] - carried)
-
-
-@inlined
-def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
-    """Find the changes of all velocities in a step, servos and drives included.
-
-    Motors that would need more than their force exert that, and joints that they would let beyond a limit
-    stop there. Each pass changes one mode at least, so that it ends.
-
-    Args:
-        tree: The vehicle's.
-        state: Its state; torques of the servos and forces of the drives are written.
-        work: Work arrays with the equations of `gather_equations`; the changes are written.
-        step: Duration [s].
-    """
-    joints, belts, equations = len(tree.joint_parents), len(tree.belt_masses), work.equations
-    modes, change = equations.modes, equations.change
-    for i in range(ROOT):
-        modes[i], change[i] = HELD if tree.fixed else FREE, 0.0
-    for j in range(joints):
-        hold(equations, ROOT + j, wanted_speed(tree, state, j, step) - state.joint_speeds[j])
-    for t in range(belts):
-        hold(equations, ROOT + joints + t, state.targets[t] - state.speeds[t])
-    for _ in range(2 * joints + belts + 1):
-        solve_free(equations)
-        changed = False
-        for j in range(joints):
-            i = ROOT + j
-            if modes[i] == FREE:
-                after = state.joint_angles[j] + step * (state.joint_speeds[j] + change[i])
-                low, high = tree.joint_limits[j, 0], tree.joint_limits[j, 1]
-                if not low - 1e-12 <= after <= high + 1e-12:
-                    bound = low if after < low else high
-                    modes[i], changed = STOPPED, True
-                    change[i] = (bound - state.joint_angles[j]) / step - state.joint_speeds[j]
-            elif modes[i] == HELD:
-                state.joint_torques[j], freed = limited_force(equations, i, tree.max_torques[j], step)
-                changed |= freed
-        for t in range(belts):
-            i = ROOT + joints + t
-            if modes[i] == HELD:
-                state.forces[t], freed = limited_force(equations, i, state.limits[t], step)
-                changed |= freed
-        if not changed:
-            break
-
-
-@compiled
-def wanted_speed(tree: TreeArrays, state: VehicleState, j: int, step: float) -> float:
-    """Speed that a joint's servo aims at, such that it stays within its limits [rad/s]."""
-    angle, most = state.joint_angles[j], tree.max_speeds[j]
-    wanted = state.joint_commands[j, 1]
-    if state.joint_commands[j, 0] == 0.0:
-        wanted = (wanted - angle) * min(SERVO_RATE, 0.5 / step)
-    wanted = min(max(wanted, -most), most)
-    low, high = (tree.joint_limits[j, 0] - angle) / step, (tree.joint_limits[j, 1] - angle) / step
-    return min(max(wanted, low), high)
 
 
 @compiled

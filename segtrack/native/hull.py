@@ -1,95 +1,118 @@
-"""The body of a vehicle where it touches the ground: convex solids of its root link."""
+"""The links of a vehicle where they touch the ground besides belts: convex solids."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt_contact import add_edges, report_contact
-from segtrack.compliant.candidates import Candidates, list_part
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
 from segtrack.ground.broadphase import MAX_EDGES, NONE, ContactHistory, box_in_world
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.contact_loads import add_contact
 from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, arm, axis, cross, row, sum_of
-from segtrack.native.tree import TreeWork
+from segtrack.ground.vectors import Vector, arm, axis, cross, dot, row, sum_of
+from segtrack.native.tree import TreeArrays, TreeWork
 
 MAX_HULL_EDGES = 60
-"""Edges of solids that touch the hull at a time; a further one does not act."""
-
+"""Edges of solids that touch the hull of a link at a time; a further one does not act."""
+HULL_PARTS = MAX_HULL_EDGES // MAX_EDGES
+"""Parts of a vehicle whose slots for edges the hull of a link has."""
 EDGE_WEIGHT = 1.0
 """Fraction of a hull point's stiffness at either end of an edge that enters."""
 
 
 class HullArrays(NamedTuple):
-    """Convex solids of the root link, in its frame.
+    """Convex solids of H links, in the links' frames.
 
     Attributes:
-        points: Contact points (H, 3) [m].
-        areas: Areas that they stand for in soil (H,) [m^2].
-        sides: Smaller side of their faces (H,) [m].
+        links: Links that have any (H,).
+        point_starts: First contact point of each, and the number of all (H + 1,).
+        piece_starts: First solid of each, and the number of all (H + 1,).
+        points: Contact points (n, 3) [m].
+        areas: Areas that they stand for in soil (n,) [m^2].
+        sides: Smaller side of their faces (n,) [m].
         pieces: Faces of the solids (Q, faces, 5), see `ground.point_contact.FACE`.
         face_counts: Number of each one's faces (Q,).
-        box: Centre and half extents of the box around all of it (6,) [m].
+        boxes: Centre and half extents of the box around all of each link (H, 6) [m].
         law: `ContactParameters` of each point.
     """
 
+    links: NDArray[np.intp]
+    point_starts: NDArray[np.intp]
+    piece_starts: NDArray[np.intp]
     points: NDArray[np.float64]
     areas: NDArray[np.float64]
     sides: NDArray[np.float64]
     pieces: NDArray[np.float64]
     face_counts: NDArray[np.intp]
-    box: NDArray[np.float64]
+    boxes: NDArray[np.float64]
     law: ContactParameters
 
 
 @compiled
-def _root_origin(root_center: Vector, work: TreeWork, center: Vector) -> Vector:
-    """Origin of the root's frame in the world, given its centre of mass in that frame."""
-    out = arm(work.rotations, 0, center)
-    return root_center[0] - out[0], root_center[1] - out[1], root_center[2] - out[2]
+def _link_origin(tree: TreeArrays, work: TreeWork, link: int) -> Vector:
+    """Origin of a link's frame in the world [m]."""
+    out = arm(work.rotations, link, row(tree.centers, link))
+    x, y, z = row(work.centers, link)
+    return x - out[0], y - out[1], z - out[2]
+
+
+@compiled
+def hull_speed(hull: HullArrays, tree: TreeArrays, work: TreeWork, h: int) -> float:
+    """Bound on the speed of the points of a hull [m/s]."""
+    link, box = hull.links[h], hull.boxes[h]
+    velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
+    reach = 0.0
+    for k in range(3):
+        side = abs(box[k] - tree.centers[link, k]) + box[3 + k]
+        reach += side * side
+    return math.sqrt(dot(velocity, velocity)) + math.sqrt(dot(spin, spin) * reach)
 
 
 @compiled
 def find_hull_candidates(
     ground: Ground,
     hull: HullArrays,
-    center: Vector,
+    h: int,
+    tree: TreeArrays,
     work: TreeWork,
     margin: float,
     candidates: Candidates,
     history: ContactHistory,
-    part: int,
+    first_part: int,
     first_point: int,
 ) -> tuple[int, int]:
-    """List what lies within `margin` [m] of the hull; how many solids and edges that are.
+    """List what lies within `margin` [m] of the hull of a link; how many solids and edges that are.
 
     Args:
         ground: The ground.
         hull: The vehicle's.
-        center: Root's centre of mass in its frame [m].
+        h: Index of the hull.
+        tree: The vehicle's links.
         work: Work arrays with the links in place.
         margin: [m]
         candidates: Filled in.
         history: Contact memory of the vehicle.
-        part: Index of the hull among the vehicle's parts.
+        first_part: Index of the first hull among the vehicle's parts.
         first_point: Index of its first point among the vehicle's points.
     """
-    if len(hull.points) == 0:
-        return 0, 0
-    x, y, z = _root_origin(row(work.centers, 0), work, center)
-    low, high = box_in_world(work.rotations[0], hull.box)
+    link, start = hull.links[h], hull.point_starts[h]
+    x, y, z = _link_origin(tree, work, link)
+    low, high = box_in_world(work.rotations[link], hull.boxes[h])
+    part, first_point = first_part + h * HULL_PARTS, first_point + start
     return list_part(
         ground,
         candidates,
         history,
         part,
         first_point,
-        len(hull.points),
+        hull.point_starts[h + 1] - start,
         MAX_HULL_EDGES,
         (x + low[0] - margin, y + low[1] - margin, z + low[2] - margin),
         (x + high[0] + margin, y + high[1] + margin, z + high[2] + margin),
@@ -97,14 +120,62 @@ def find_hull_candidates(
 
 
 @inlined
+def find_hulls(
+    ground: Ground,
+    hull: HullArrays,
+    tree: TreeArrays,
+    work: TreeWork,
+    slack: NDArray[np.float64],
+    looks: bool,
+    margin: float,
+    candidates: Candidates,
+    history: ContactHistory,
+    first_part: int,
+    section_points: int,
+    step: float,
+) -> tuple[int, int]:
+    """List what is near hulls that may have moved too far; the most solids and edges near one.
+
+    Args:
+        ground: The ground.
+        hull: The vehicle's.
+        tree: The vehicle's links.
+        work: Work arrays with the links in place.
+        slack: Distances that the hulls of links may move, counted down; the root's is not.
+        looks: True to look for what is near the root's hull.
+        margin: Distance within which that is near [m].
+        candidates: Filled in.
+        history: Contact memory of the vehicle.
+        first_part: Index of the first hull among the vehicle's parts.
+        section_points: Contact points of each part before them.
+        step: Duration of a step [s].
+    """
+    solids, edges, first_point = 0, 0, first_part * section_points
+    for h in range(len(hull.links)):
+        link, due, near = hull.links[h], looks, margin
+        if link > 0:
+            way = step * hull_speed(hull, tree, work, h)
+            slack[link] -= way
+            due, near = slack[link] <= 0.0, MARGIN + AHEAD * way
+        if due:
+            a, b = find_hull_candidates(
+                ground, hull, h, tree, work, near, candidates, history, first_part, first_point
+            )
+            solids, edges = max(solids, a), max(edges, b)
+            if link > 0:
+                slack[link] = MARGIN
+    return solids, edges
+
+
+@inlined
 def add_hull_contacts(
     ground: Ground,
     hull: HullArrays,
-    center: Vector,
+    tree: TreeArrays,
     work: TreeWork,
     candidates: Candidates,
     history: ContactHistory,
-    part: int,
+    first_part: int,
     first_point: int,
     report: NDArray[np.float64],
     group: int,
@@ -112,88 +183,93 @@ def add_hull_contacts(
     ahead: float,
     step: float,
 ) -> None:
-    """Add what the ground does to the hull in a step to the loads, and advance its contacts to now.
+    """Add what the ground does to the hulls in a step to the loads, and advance their contacts to now.
 
     Args:
         ground: The ground.
         hull: The vehicle's.
-        center: Root's centre of mass in its frame [m].
-        work: Work arrays with the links in place; the root's loads are added to.
+        tree: The vehicle's links.
+        work: Work arrays with the links in place; the loads on them are added to.
         candidates: Candidates of the vehicle.
         history: Contact memory of the vehicle.
-        part: Index of the hull among the vehicle's parts.
+        first_part: Index of the first hull among the vehicle's parts.
         first_point: Index of its first point among the vehicle's points.
         report: Filled with contacts; may have no rows.
-        group: Group by which the report names the hull.
+        group: Group by which the report names the hulls.
         gravity: Gravity in the world [m/s^2].
-        ahead: Distance that no point moves further than in the step [m].
+        ahead: Distance that no point of the root moves further than in the step [m].
         step: Duration [s]; with zero contacts are found as they are.
     """
-    count = candidates.solid_counts[part]
-    if count == 0:
-        return
-    middle = row(work.centers, 0)
-    origin = _root_origin(middle, work, center)
-    velocity, spin = row(work.velocities, 0), row(work.angular_velocities, 0)
-    lateral, law = axis(work.rotations, 0, 1), hull.law
-    for p in range(len(hull.points)):
-        point = sum_of(origin, arm(work.rotations, 0, row(hull.points, p)))
-        lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
-        force, added, acts, along, push, depth, pressure = point_load(
+    for h in range(len(hull.links)):
+        part, link = first_part + h * HULL_PARTS, hull.links[h]
+        count = candidates.solid_counts[part]
+        if count == 0:
+            continue
+        near = ahead if link == 0 else step * hull_speed(hull, tree, work, h)
+        middle, origin = row(work.centers, link), _link_origin(tree, work, link)
+        velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
+        lateral, law = axis(work.rotations, link, 1), hull.law
+        for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
+            point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
+            lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
+            force, added, acts, along, push, depth, pressure = point_load(
+                ground,
+                law,
+                history,
+                first_point + p,
+                candidates.solids[part],
+                count,
+                NONE,
+                point,
+                velocity,
+                spin,
+                lever,
+                lateral,
+                hull.areas[p],
+                hull.sides[p],
+                1.0,
+                gravity,
+                near,
+                step,
+            )
+            if acts:
+                add_contact(work.loads, link, lever, force, added)
+                here = sum_of(velocity, cross(spin, lever))
+                report_contact(
+                    report, first_point + p, point, push, along, here, depth, pressure, group, part
+                )
+        if candidates.edge_counts[part] == 0:
+            continue
+        first, last = hull.piece_starts[h], hull.piece_starts[h + 1]
+        lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
+        add_edges(
             ground,
             law,
-            history,
-            first_point + p,
-            candidates.solids[part],
-            count,
+            EDGE_WEIGHT,
+            hull.pieces[first:last],
+            hull.face_counts[first:last],
+            last - first,
+            candidates.edges[part],
+            candidates.edge_counts[part],
+            part * MAX_EDGES,
+            MAX_HULL_EDGES,
             NONE,
-            point,
-            velocity,
+            NONE,
+            origin,
+            axis(work.rotations, link, 0),
+            lateral,
+            axis(work.rotations, link, 2),
+            sum_of(velocity, cross(spin, lever)),
             spin,
             lever,
-            lateral,
-            hull.areas[p],
-            hull.sides[p],
-            1.0,
+            (0.0, 0.0, 0.0),
+            history,
+            work.loads,
+            link,
+            NONE,
+            report,
+            group,
+            part,
             gravity,
-            ahead,
             step,
         )
-        if acts:
-            add_contact(work.loads, 0, lever, force, added)
-            here = sum_of(velocity, cross(spin, lever))
-            report_contact(report, first_point + p, point, push, along, here, depth, pressure, group, part)
-    if candidates.edge_counts[part] == 0:
-        return
-    lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
-    add_edges(
-        ground,
-        law,
-        EDGE_WEIGHT,
-        hull.pieces,
-        hull.face_counts,
-        len(hull.pieces),
-        candidates.edges[part],
-        candidates.edge_counts[part],
-        part * MAX_EDGES,
-        MAX_HULL_EDGES,
-        NONE,
-        NONE,
-        origin,
-        axis(work.rotations, 0, 0),
-        lateral,
-        axis(work.rotations, 0, 2),
-        sum_of(velocity, cross(spin, lever)),
-        spin,
-        lever,
-        (0.0, 0.0, 0.0),
-        history,
-        work.loads,
-        0,
-        NONE,
-        report,
-        group,
-        part,
-        gravity,
-        step,
-    )

@@ -11,7 +11,8 @@ from segtrack.ground.equations import ROOT
 from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
-from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
+from segtrack.native.joint_arrays import CARRIES
+from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, VehicleState
 
 
 @compiled
@@ -36,6 +37,9 @@ def move_links(tree: TreeArrays, state: VehicleState, work: TreeWork) -> None:
     write(work.velocities, 0, (state.velocity[0], state.velocity[1], state.velocity[2]))
     spin = (state.angular_velocity[0], state.angular_velocity[1], state.angular_velocity[2])
     write(work.angular_velocities, 0, spin)
+    # Velocities stand for the middle of the step that they came from: half a step on they are those of now.
+    gained = (state.last_changes[3], state.last_changes[4], state.last_changes[5])
+    write(work.present_spins, 0, sum_of(spin, scaled(gained, 0.5)))
     for j in range(len(tree.joint_parents)):
         _move_link(tree, state, work, j)
     for t in range(len(tree.belt_links)):
@@ -74,11 +78,13 @@ def _move_link(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int) ->
     write(work.joint_points, j, point)
     write(work.centers, link, sum_of(point, lever))
     spin, moving = row(work.angular_velocities, parent), scaled(turning, rate)
-    swept = cross(spin, moving)
+    present = row(work.present_spins, parent)
+    present_moving = scaled(turning, rate + 0.5 * state.last_changes[ROOT + j])
+    swept = cross(present, present_moving)
     velocity = sum_of(row(work.velocities, parent), cross(spin, out))
     acceleration = sum_of(
         row(work.accelerations, parent),
-        sum_of(cross(row(work.spin_accelerations, parent), out), cross(spin, cross(spin, out))),
+        sum_of(cross(row(work.spin_accelerations, parent), out), cross(present, cross(present, out))),
     )
     own_spin, own_acceleration = spin, row(work.spin_accelerations, parent)
     if prismatic:
@@ -86,10 +92,12 @@ def _move_link(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int) ->
         acceleration = sum_of(acceleration, scaled(swept, 2.0))
     else:
         own_spin, own_acceleration = sum_of(spin, moving), sum_of(own_acceleration, swept)
+        present = sum_of(present, present_moving)
+    write(work.present_spins, link, present)
     write(work.angular_velocities, link, own_spin)
     write(work.spin_accelerations, link, own_acceleration)
     write(work.velocities, link, sum_of(velocity, cross(own_spin, lever)))
-    bent = sum_of(cross(own_acceleration, lever), cross(own_spin, cross(own_spin, lever)))
+    bent = sum_of(cross(own_acceleration, lever), cross(present, cross(present, lever)))
     write(work.accelerations, link, sum_of(acceleration, bent))
 
 
@@ -115,6 +123,8 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> 
         state.energies[t] += state.forces[t] * step * (state.speeds[t] + gained / 2)
         state.speeds[t] += gained
         state.travels[t] += step * state.speeds[t]
+    for k in range(ROOT + joints):
+        state.last_changes[k] = change[k]
     for j in range(joints):
         state.joint_speeds[j] += change[ROOT + j]
         state.joint_angles[j] += step * state.joint_speeds[j]
@@ -141,3 +151,30 @@ def turn(orientation: NDArray[np.float64], spin: NDArray[np.float64], step: floa
     r = w - a * x - b * y - c * z
     size = 1 / math.sqrt(u * u + v * v + s * s + r * r)
     orientation[0], orientation[1], orientation[2], orientation[3] = u * size, v * size, s * size, r * size
+
+
+@compiled
+def largest_speed(
+    tree: TreeArrays, work: TreeWork, reach: float, tip_speed: float, state: VehicleState
+) -> float:
+    """Bound on the speed of what touches the ground [m/s]; not a number where the state is not finite."""
+    linear = turning = rate = slide = belt = lost = 0.0
+    for k in range(3):
+        linear += state.velocity[k] * state.velocity[k]
+        turning += state.angular_velocity[k] * state.angular_velocity[k]
+        lost += 0.0 * (state.position[k] + state.orientation[k])
+    rates = work.path_rates
+    for j in range(len(state.joint_speeds)):
+        parent = tree.joint_parents[j]
+        for k in range(2):
+            rates[j + 1, k] = rates[parent, k]
+        rates[j + 1, tree.joint_kinds[j]] += abs(state.joint_speeds[j])
+        if tree.joints.settings[j, CARRIES] == 1.0:
+            rate, slide = max(rate, rates[j + 1, REVOLUTE]), max(slide, rates[j + 1, PRISMATIC])
+        lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
+    for t in range(len(state.speeds)):
+        belt = max(belt, abs(state.speeds[t]))
+        lost += 0.0 * (state.speeds[t] + state.travels[t])
+    # Zero times what is not finite is not a number.
+    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + slide + tip_speed * belt
+    return fastest + lost

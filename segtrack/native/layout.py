@@ -9,16 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
-from segtrack.description.frames import body_shapes
+from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import UnknownNameError
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
+from segtrack.native.chain_step import ParentMounts
 from segtrack.native.hull import HullArrays
+from segtrack.native.joint_arrays import joint_arrays
 from segtrack.native.step import VehicleArrays
-from segtrack.native.tree import REVOLUTE, TreeArrays, TreeWork, VehicleState
+from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, VehicleState
 
 HULL_FRICTION = 0.5
 """Friction of the body against ground of friction 1 [-]; PyBullet's default."""
@@ -37,7 +41,7 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
     arrays = pack_belts(belts)
     tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
     hull = hull_arrays(vehicle, float(tree.masses.sum()))
-    reach = _reach(links, belts, hull)
+    reach = _reach(vehicle, links, belts, hull)
     tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
     return rounded(VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed))
 
@@ -56,26 +60,63 @@ def tree_arrays(
         belt_masses: Belt masses that move with each belt (T,) [kg]; none of chains.
         spin_momenta: Angular momentum about the axle per belt speed (T,) [kg m]; likewise.
     """
-    flippers = tuple(vehicle.flippers.values())
-    count = len(flippers)
+    count, flippers, joints = len(links.pivots), vehicle.flippers.values(), vehicle.joint_tree.joints
+    servos = [joint.servo for joint in joints]
+    limits = [flipper.limits for flipper in flippers] + [joint.limits for joint in joints]
+    torques = [flipper.max_torque for flipper in flippers] + [s.max_force if s else 0.0 for s in servos]
+    speeds = [flipper.max_speed for flipper in flippers] + [s.max_speed if s else 0.0 for s in servos]
+    kinds = [REVOLUTE if kind == "revolute" else PRISMATIC for kind in links.kinds]
     return TreeArrays(
         fixed=vehicle.body.fixed,
         masses=np.array([mass.mass for mass in links.masses]),
         centers=np.array([mass.center for mass in links.masses]),
         inertias=np.array([mass.inertia for mass in links.masses]),
-        joint_parents=np.zeros(count, dtype=np.intp),
-        joint_kinds=np.full(count, REVOLUTE, dtype=np.intp),
+        joint_parents=np.array(links.parents, dtype=np.intp),
+        joint_kinds=np.array(kinds, dtype=np.intp),
         joint_origins=np.array([pivot.origin for pivot in links.pivots]).reshape(count, 3),
         joint_rotations=np.array([pivot.rotation for pivot in links.pivots]).reshape(count, 3, 3),
-        joint_axes=np.array([(0.0, flipper.raise_axis, 0.0) for flipper in flippers]).reshape(count, 3),
-        joint_limits=np.array([flipper.limits for flipper in flippers], dtype=float).reshape(count, 2),
-        max_torques=np.array([flipper.max_torque for flipper in flippers], dtype=float),
-        max_speeds=np.array([flipper.max_speed for flipper in flippers], dtype=float),
+        joint_axes=np.array(links.axes).reshape(count, 3),
+        joint_limits=np.array(limits, dtype=float).reshape(count, 2),
+        max_torques=np.array(torques, dtype=float),
+        max_speeds=np.array(speeds, dtype=float),
+        joints=joint_arrays(vehicle, links),
         belt_links=np.array(links.track_links, dtype=np.intp),
         belt_origins=np.array([frame.origin for frame in links.track_frames]),
         belt_rotations=np.array([frame.rotation for frame in links.track_frames]),
         belt_masses=belt_masses,
         spin_momenta=spin_momenta,
+    )
+
+
+def parent_mounts(vehicle: VehicleDescription, links: Links, designs: Sequence[TrackDesign]) -> ParentMounts:
+    """Lay out the links that carry the wheels of link chains.
+
+    Args:
+        vehicle: The vehicle.
+        links: Links of it.
+        designs: Its chains, in the order of its tracks.
+
+    Raises:
+        UnknownNameError: Wheels are on a link that there is not.
+    """
+    tree, frames = vehicle.joint_tree, links.frames
+    starts, indices, mounts = [0], list[int](), list[Frame]()
+    for design, link, frame in zip(designs, links.track_links, links.track_frames, strict=True):
+        at_home = frames[link] @ frame
+        parents = [link]
+        for name in design.parent_link_names:
+            if name not in tree.links:
+                raise UnknownNameError(f"link for the chain of {design.name}", name, tree.links)
+            joint = tree.links[name].joint
+            parents.append(1 + len(vehicle.flippers) + joint if joint >= 0 else 0)
+        indices += parents
+        mounts += [frame, *(at_home.seen_from(frames[parent]) for parent in parents[1:])]
+        starts.append(len(indices))
+    return ParentMounts(
+        np.array(starts, dtype=np.intp),
+        np.array(indices, dtype=np.intp),
+        np.array([mount.origin for mount in mounts]),
+        np.array([mount.rotation for mount in mounts]),
     )
 
 
@@ -86,26 +127,39 @@ def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
     return np.array(table, dtype=float)
 
 
-def _reach(links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays) -> float:
-    """Farthest of any part from the root's centre of mass, flippers at any angle [m]."""
+def _reach(
+    vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...], hull: HullArrays
+) -> float:
+    """Farthest of any part from the root's centre of mass, joints anywhere [m]."""
     center, farthest = links.masses[0].center, [0.0]
-    farthest += np.linalg.norm(hull.points - center, axis=1).tolist()
+    farthest += np.linalg.norm(root_points(hull) - center, axis=1).tolist()
+    slides = [0.0 for _ in vehicle.flippers]
+    for joint in vehicle.joint_tree.joints:
+        slides.append(max(map(abs, joint.limits)) if joint.kind == "prismatic" else 0.0)
+    pivots = [0.0]
+    for pivot, parent, slide in zip(links.pivots, links.parents, slides, strict=True):
+        lever = pivot.origin - center if parent == 0 else pivot.origin
+        pivots.append(pivots[parent] + float(np.linalg.norm(lever)) + slide)
     for belt, link, frame in zip(belts, links.track_links, links.track_frames, strict=True):
         outline = belt.path.outline()
         own = np.linalg.norm(frame.plane_points(outline) - (center if link == 0 else 0.0), axis=1).max()
-        pivot = 0.0 if link == 0 else np.linalg.norm(links.pivots[link - 1].origin - center)
-        farthest.append(float(own + belt.overhang + pivot))
+        farthest.append(float(own + belt.overhang + pivots[link]))
     return max(farthest)
 
 
 def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
-    """Lay out where the body of a vehicle of a mass [kg] touches the ground."""
-    solids = (
-        [_box_points(np.array(vehicle.body.size))] if vehicle.body.size is not None else _collisions(vehicle)
+    """Lay out where body and moving links of a vehicle of a mass [kg] touch the ground."""
+    by_link = (
+        {0: [_box_points(np.array(vehicle.body.size))]}
+        if vehicle.body.size is not None
+        else _collisions(vehicle)
     )
+    links = sorted(by_link)
+    solids = [solid for link in links for solid in by_link[link]]
     points = np.concatenate([np.zeros((0, 3)), *solids])
     # Lying on its belly, the vehicle sinks in by `REST_DEPTH`, too.
-    belly = int(np.sum(points[:, 2] <= points[:, 2].min(initial=math.inf) + 1e-9))
+    on_root = np.concatenate([np.zeros((0, 3)), *by_link.get(0, [])])
+    belly = int(np.sum(on_root[:, 2] <= on_root[:, 2].min(initial=math.inf) + 1e-9))
     stiffness = mass * GRAVITY / REST_DEPTH / max(belly, 1)
     damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / max(belly, 1))
     law = contact_parameters(HULL_FRICTION, stiffness, damping, stiffness, damping)
@@ -120,10 +174,22 @@ def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
         here = slice(first, first + len(solid))
         areas[here], sides[here] = 2 * span[1] * span[2] / len(solid), span[1]
         first += len(solid)
-    low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
-    box = np.concatenate([(low + high) / 2, (high - low) / 2])
+    boxes = np.zeros((len(links), 6))
+    for box, link in zip(boxes, links, strict=True):
+        own = np.concatenate(by_link[link])
+        low, high = own.min(axis=0), own.max(axis=0)
+        box[:] = *((low + high) / 2), *((high - low) / 2)
     return HullArrays(
-        points, areas, sides, pieces, np.array([len(own) for own in planes], dtype=np.intp), box, law
+        links=np.array(links, dtype=np.intp),
+        point_starts=np.cumsum([0, *(sum(map(len, by_link[link])) for link in links)], dtype=np.intp),
+        piece_starts=np.cumsum([0, *(len(by_link[link]) for link in links)], dtype=np.intp),
+        points=points,
+        areas=areas,
+        sides=sides,
+        pieces=pieces,
+        face_counts=np.array([len(own) for own in planes], dtype=np.intp),
+        boxes=boxes,
+        law=law,
     )
 
 
@@ -141,13 +207,33 @@ def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
     return grid[(np.abs(np.abs(grid) - size / 2) < 1e-12).any(axis=1)]
 
 
-def _collisions(vehicle: VehicleDescription) -> list[NDArray[np.float64]]:
-    """Points of each collision shape of a body's URDF, in the body frame (n, 3) [m]."""
+def _collisions(vehicle: VehicleDescription) -> dict[int, list[NDArray[np.float64]]]:
+    """Points of each collision shape of a body's URDF, in the frame of its link (n, 3) [m], by link."""
     assert vehicle.body.urdf is not None
-    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
-    sizes = [shape.box_size for shape in shapes]
-    own = [s.corners() if size is None else _box_points(size) for s, size in zip(shapes, sizes, strict=True)]
-    return [shape.frame.points(points) for shape, points in zip(shapes, own, strict=True)]
+    tree, found = vehicle.joint_tree, dict[int, list[NDArray[np.float64]]]()
+    at_home = tree.frames({})
+    for name, shape in body_shapes(vehicle.body.urdf, "collision"):
+        points = shape.corners() if shape.box_size is None else _box_points(shape.box_size)
+        place, frame, link = tree.links[name], shape.frame, 0
+        if place.joint >= 0:
+            link = 1 + len(vehicle.flippers) + place.joint
+            frame = frame.seen_from(at_home[tree.joints[place.joint].child])
+        found.setdefault(link, []).append(frame.points(points))
+    return found
+
+
+def root_points(hull: HullArrays) -> NDArray[np.float64]:
+    """Points of the root's hull in its frame (n, 3) [m]."""
+    return hull.points[: hull.point_starts[1]] if 0 in hull.links[:1] else hull.points[:0]
+
+
+def hull_points(hull: HullArrays, tree: TreeArrays, work: TreeWork) -> NDArray[np.float64]:
+    """Points of all hulls in the world (n, 3) [m], the links in place."""
+    starts, parts = hull.point_starts, [np.zeros((0, 3))]
+    for link, first, last in zip(hull.links, starts[:-1], starts[1:], strict=True):
+        own = hull.points[first:last] - tree.centers[link]
+        parts.append(own @ work.rotations[link].T + work.centers[link])
+    return np.concatenate(parts)
 
 
 def outer_points(
@@ -161,8 +247,7 @@ def outer_points(
         state: Its state.
         work: Work arrays with the links in place.
     """
-    root = work.rotations[0]
-    corners = [(arrays.hull.points - arrays.tree.centers[0]) @ root.T + work.centers[0]]
+    corners = [hull_points(arrays.hull, arrays.tree, work)]
     for t, belt in enumerate(belts):
         points = belt.points(float(state.travels[t]))
         corners.append(points @ work.belt_rotations[t].T + work.belt_origins[t])

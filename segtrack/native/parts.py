@@ -1,12 +1,21 @@
-"""Tracks and flippers of a native vehicle: each reads and writes its entry of the vehicle's arrays."""
+"""Tracks, flippers and joints of a native vehicle; each reads and writes its entry of the arrays."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from segtrack.compliant.reading import GrouserReading
+from segtrack.description.joints.design import JointDesign
 from segtrack.description.vehicle import FlipperSpec, MountedTrack
-from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
+from segtrack.engine import (
+    BeltState,
+    FlipperModel,
+    FlipperState,
+    FrameMotion,
+    JointModel,
+    JointState,
+    TrackModel,
+)
 
 if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
@@ -115,7 +124,32 @@ class NativeFlipper(FlipperModel):
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad] at once, at rest."""
+        self._vehicle.place_joint(self._index, angle)
+
+
+class NativeJoint(JointModel):
+    """One joint of the body's URDF of a native vehicle, whose arrays have the flippers first."""
+
+    def __init__(self, vehicle: NativeVehicle, index: int, design: JointDesign) -> None:
+        """Be the joint with an index in a vehicle."""
+        self._vehicle, self._index, self.design = vehicle, index, design
+
+    @property
+    def state(self) -> JointState:
+        """The joint after the latest step."""
         state, j = self._vehicle.state, self._index
-        state.joint_angles[0, j], state.joint_speeds[0, j], state.joint_torques[0, j] = angle, 0.0, 0.0
-        self.set_angle(angle)
-        self._vehicle.reset_belts()
+        return JointState(
+            float(state.joint_angles[0, j]), float(state.joint_speeds[0, j]), float(state.joint_torques[0, j])
+        )
+
+    def set_position(self, position: float) -> None:
+        """Let its servo move it to a position [rad] or [m]."""
+        self._vehicle.state.joint_commands[0, self._index] = 0.0, position
+
+    def set_speed(self, speed: float) -> None:
+        """Let its servo move it at a speed [rad/s] or [m/s]."""
+        self._vehicle.state.joint_commands[0, self._index] = 1.0, speed
+
+    def place(self, position: float) -> None:
+        """Set the joint to a position [rad] or [m] at once, at rest, with those that follow it."""
+        self._vehicle.place_joint(self._index, position)

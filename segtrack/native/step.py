@@ -8,13 +8,12 @@ A step of a vehicle, in order, each stage with its module:
    masses for being taken implicitly (`ground.contact_loads`); the user's push;
 4. what each drive aims at (`drive.follow_command`, `drive.next_target`);
 5. equations of root, joints and belts (`dynamics.gather_equations`), and their velocity changes, limits of
-   servos and drives and stops included (`dynamics.solve_velocities`);
+   servos and drives and stops included (`solve.solve_velocities`);
 6. new velocities, then new places with these (`kinematics.move`).
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -31,9 +30,11 @@ from segtrack.ground.functions import exponential
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, axis, row
-from segtrack.native.dynamics import add_force_at, gather_equations, solve_velocities
-from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates
-from segtrack.native.kinematics import move, move_links, slow_down
+from segtrack.native.dynamics import add_force_at, gather_equations
+from segtrack.native.hull import HullArrays, add_hull_contacts, find_hulls
+from segtrack.native.joint_loads import add_joint_loads, move_followers
+from segtrack.native.kinematics import largest_speed, move, move_links, slow_down
+from segtrack.native.solve import solve_velocities
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,
@@ -58,7 +59,7 @@ class VehicleArrays(NamedTuple):
     Attributes:
         tree: Links, joints and what carries the belts.
         belts: Sections of the belts.
-        hull: Convex solids of the body.
+        hull: Convex solids of the links.
         drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
             is self-locking, and its lag [s], of each belt (T, 5); for N vehicles (N, T, 5).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
@@ -125,7 +126,7 @@ def advance(
             candidates_view(candidates, i),
         )
         outcome[0] = DONE
-        fastest = largest_speed(vehicle.reach, vehicle.tip_speed, state)
+        fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
         while done[i] < count:
             if not fastest < ABSURD_SPEED:
                 break
@@ -133,23 +134,40 @@ def advance(
             move_links(vehicle.tree, state, work)
             # A point counts before it touches, from as far as it comes in a step.
             ahead = step * fastest
-            if state.slack[0] <= 0.0:
-                margin = MARGIN + AHEAD * ahead
+            solids, edges, margin, looks = 0, 0, MARGIN + AHEAD * ahead, state.slack[0] <= 0.0
+            if looks:
                 solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work, margin)
-                if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-                    outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
-                    break
                 state.slack[0] = MARGIN
+            a, b = find_hulls(
+                ground,
+                vehicle.hull,
+                vehicle.tree,
+                work,
+                state.slack,
+                looks,
+                margin,
+                near,
+                history,
+                len(vehicle.belts.kinds),
+                vehicle.belts.points.shape[1],
+                step,
+            )
+            solids, edges = max(solids, a), max(edges, b)
+            if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+                outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
+                break
             gather_loads(vehicle, ground, state, history, near, work, report, gravity, ahead, step)
             if len(report) > 0:
                 break
             for t in range(len(vehicle.drives)):
                 aim_drive(vehicle.drives, state, t, step)
             gather_equations(vehicle.tree, state, work, gravity, step)
+            add_joint_loads(vehicle.tree, state, work, step)
             solve_velocities(vehicle.tree, state, work, step)
             move(vehicle.tree, state, work, step)
+            move_followers(vehicle.tree, state)
             done[i] += 1
-            fastest = largest_speed(vehicle.reach, vehicle.tip_speed, state)
+            fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
         if not fastest < ABSURD_SPEED:
             outcome[0] = NOT_FINITE if fastest != fastest else TOO_FAST
@@ -178,7 +196,7 @@ def find_vehicle_candidates(
     work: TreeWork,
     margin: float,
 ) -> tuple[int, int]:
-    """List what is within `margin` [m] of each part of a vehicle; the most solids and edges near one."""
+    """List what is within `margin` [m] of each section of its belts; the most solids and edges near one."""
     belts, solids, edges = vehicle.belts, 0, 0
     for t in range(len(belts.perimeters)):
         a, b = find_section_candidates(
@@ -194,10 +212,7 @@ def find_vehicle_candidates(
             work.section_axes,
         )
         solids, edges = max(solids, a), max(edges, b)
-    part, center = len(belts.kinds), row(vehicle.tree.centers, 0)
-    first = part * belts.points.shape[1]
-    a, b = find_hull_candidates(ground, vehicle.hull, center, work, margin, candidates, history, part, first)
-    return max(solids, a), max(edges, b)
+    return solids, edges
 
 
 @inlined
@@ -244,16 +259,15 @@ def gather_loads(
             step,
         )
     part = len(belts.kinds)
-    first_point = part * belts.points.shape[1]
     add_hull_contacts(
         ground,
         vehicle.hull,
-        row(tree.centers, 0),
+        tree,
         work,
         candidates,
         history,
         part,
-        first_point,
+        part * belts.points.shape[1],
         report,
         len(belts.perimeters),
         gravity,
@@ -284,22 +298,3 @@ def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: fl
     )
     state.targets[t], state.limits[t], state.holding[t] = target, limit, 1.0 if holding else 0.0
     return target, limit
-
-
-@compiled
-def largest_speed(reach: float, tip_speed: float, state: VehicleState) -> float:
-    """Bound on the speed of any part of a vehicle [m/s]; not a number where its state is not finite."""
-    linear = turning = rate = belt = lost = 0.0
-    for k in range(3):
-        linear += state.velocity[k] * state.velocity[k]
-        turning += state.angular_velocity[k] * state.angular_velocity[k]
-        lost += 0.0 * (state.position[k] + state.orientation[k])
-    for j in range(len(state.joint_speeds)):
-        rate = max(rate, abs(state.joint_speeds[j]))
-        lost += 0.0 * (state.joint_speeds[j] + state.joint_angles[j])
-    for t in range(len(state.speeds)):
-        belt = max(belt, abs(state.speeds[t]))
-        lost += 0.0 * (state.speeds[t] + state.travels[t])
-    # Zero times what is not finite is not a number.
-    fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + tip_speed * belt
-    return fastest + lost

@@ -12,6 +12,7 @@ from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import ContactLoads, allocate_loads
 from segtrack.ground.equations import ROOT, Equations, allocate_equations
 from segtrack.ground.kernels import compiled
+from segtrack.native.joint_arrays import JointArrays
 
 REVOLUTE, PRISMATIC = 0, 1
 """Kinds of joints."""
@@ -34,6 +35,7 @@ class TreeArrays(NamedTuple):
         joint_limits: Least and largest position (J, 2) [rad or m].
         max_torques: Largest torques or forces of the servos (J,) [N m or N]; marked.
         max_speeds: Largest speeds of the servos (J,) [rad/s or m/s]; marked.
+        joints: Their servos, springs, dampers, friction and buffers.
         belt_links: Link that carries each belt (T,).
         belt_origins: Belt origins of the track frames in their links' frames (T, 3) [m].
         belt_rotations: From the track frames to their links' (T, 3, 3).
@@ -53,6 +55,7 @@ class TreeArrays(NamedTuple):
     joint_limits: NDArray[np.float64]
     max_torques: NDArray[np.float64]
     max_speeds: NDArray[np.float64]
+    joints: JointArrays
     belt_links: NDArray[np.intp]
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
@@ -68,10 +71,15 @@ class TreeWork(NamedTuple):
         centers: Centres of mass in the world (L, 3) [m].
         velocities: Velocities of the centres of mass (L, 3) [m/s].
         angular_velocities: Angular velocities of the links in the world (L, 3) [rad/s].
+        present_spins: Angular velocities in the middle between the steps before and after (L, 3) [rad/s].
         accelerations: Accelerations of the centres where no unknown changes (L, 3) [m/s^2].
         spin_accelerations: Angular accelerations where no unknown changes, in the world (L, 3) [rad/s^2].
         axes: Axes of the joints in the world (J, 3).
         joint_points: Points on the axes, in the world (J, 3) [m].
+        pushes: Forces of servos with gains at the speeds of the step's beginning (J,) [N m or N].
+        giving: What they lose per change of speed (J,) [N m s/rad or N s/m]; 0 without one.
+        touching: 1 where a joint's lower or upper buffer acts (J, 2).
+        path_rates: Sums of the speeds of the joints up to each link, turning and sliding ones (L, 2).
         belt_origins: Belt origins of the track frames in the world (T, 3) [m].
         belt_rotations: From the track frames to the world (T, 3, 3).
         loads: Loads on links and belts, and what contacts add to the masses.
@@ -83,10 +91,15 @@ class TreeWork(NamedTuple):
     centers: NDArray[np.float64]
     velocities: NDArray[np.float64]
     angular_velocities: NDArray[np.float64]
+    present_spins: NDArray[np.float64]
     accelerations: NDArray[np.float64]
     spin_accelerations: NDArray[np.float64]
     axes: NDArray[np.float64]
     joint_points: NDArray[np.float64]
+    pushes: NDArray[np.float64]
+    giving: NDArray[np.float64]
+    touching: NDArray[np.float64]
+    path_rates: NDArray[np.float64]
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
     loads: ContactLoads
@@ -99,7 +112,8 @@ def allocate_tree_work(tree: TreeArrays) -> TreeWork:
     links, joints, tracks = len(tree.masses), len(tree.joint_parents), len(tree.belt_links)
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(TreeWork._fields, (links, 3))
     shapes |= {"rotations": (links, 3, 3), "section_axes": (3, 3)}
-    shapes |= {"axes": (joints, 3), "joint_points": (joints, 3)}
+    shapes |= {"axes": (joints, 3), "joint_points": (joints, 3), "touching": (joints, 2)}
+    shapes |= {"pushes": (joints,), "giving": (joints,), "path_rates": (links, 2)}
     shapes |= {"belt_origins": (tracks, 3), "belt_rotations": (tracks, 3, 3)}
     room: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
     room["loads"] = allocate_loads(links, tracks)
@@ -120,6 +134,8 @@ class VehicleState(NamedTuple):
         joint_angles: (J,) [rad]
         joint_speeds: (J,) [rad/s]
         joint_torques: Joint torques of the servos in the last step (J,) [N m].
+        joint_references: Positions that servos with gains aim at now (J,) [rad or m].
+        last_changes: Changes of the velocities of root and joints in the last step (6 + J,) [m/s, rad/s].
         joint_commands: 0 for an angle [rad] or 1 for a speed [rad/s], and its value (J, 2).
         travels: Travels of the belts since the start (T,) [m].
         speeds: Speeds of the belts (T,) [m/s].
@@ -133,7 +149,8 @@ class VehicleState(NamedTuple):
         frictions: Friction of the tracks (T,) [-].
         drive_factors: On what the drives can exert (T,) [-].
         push: Force on the root [N], and where it acts [m], in the world (2, 3).
-        slack: Distance that any part may move before candidates are looked for again (1,) [m].
+        slack: Distance that belts and the root's hull, and the hull of each further link, may move before
+            candidates are looked for again (L,) [m].
     """
 
     position: NDArray[np.float64]
@@ -143,6 +160,8 @@ class VehicleState(NamedTuple):
     joint_angles: NDArray[np.float64]
     joint_speeds: NDArray[np.float64]
     joint_torques: NDArray[np.float64]
+    joint_references: NDArray[np.float64]
+    last_changes: NDArray[np.float64]
     joint_commands: NDArray[np.float64]
     travels: NDArray[np.float64]
     speeds: NDArray[np.float64]
@@ -168,7 +187,8 @@ def allocate_state(vehicles: int, joints: int, belts: int) -> VehicleState:
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(VehicleState._fields, (belts,))
     shapes |= {"position": (3,), "orientation": (4,), "velocity": (3,), "angular_velocity": (3,)}
     shapes |= {"joint_angles": (joints,), "joint_speeds": (joints,), "joint_torques": (joints,)}
-    shapes |= {"joint_commands": (joints, 2), "push": (2, 3), "slack": (1,)}
+    shapes |= {"joint_references": (joints,), "last_changes": (ROOT + joints,)}
+    shapes |= {"joint_commands": (joints, 2), "push": (2, 3), "slack": (1 + joints,)}
     state = VehicleState(**{name: np.zeros((vehicles, *shape)) for name, shape in shapes.items()})
     state.orientation[:, 3] = 1.0
     state.drive_factors[:] = 1.0
@@ -186,6 +206,8 @@ def vehicle_view(states: VehicleState, i: int) -> VehicleState:
         states.joint_angles[i],
         states.joint_speeds[i],
         states.joint_torques[i],
+        states.joint_references[i],
+        states.last_changes[i],
         states.joint_commands[i],
         states.travels[i],
         states.speeds[i],
@@ -219,6 +241,7 @@ def tree_view(trees: TreeArrays, i: int) -> TreeArrays:
         trees.joint_limits,
         trees.max_torques[i],
         trees.max_speeds[i],
+        trees.joints,
         trees.belt_links,
         trees.belt_origins,
         trees.belt_rotations,

@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.description import VehicleDescription
+from segtrack.description.frames import Frame
+from segtrack.description.joints.design import JointTree
 from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
-from segtrack.ground.broadphase import MAX_EDGES, allocate_contact_history
+from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
-from segtrack.native.hull import MAX_HULL_EDGES, HullArrays
-from segtrack.native.kinematics import move_links
-from segtrack.native.parts import NativeFlipper, NativeTrack
-from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST, largest_speed
+from segtrack.native.hull import HULL_PARTS, HullArrays
+from segtrack.native.joint_arrays import OFFSET, RATIO
+from segtrack.native.kinematics import largest_speed, move_links
+from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
+from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
 
 _SOLIDS, _EDGES = 8, 16
@@ -52,6 +55,7 @@ class NativeVehicle(VehicleModel):
         sections: int,
         section_points: int,
         segments: int,
+        joint_tree: JointTree,
     ) -> None:
         """Allocate what changes, the body frame at the origin.
 
@@ -59,22 +63,23 @@ class NativeVehicle(VehicleModel):
             description: Vehicle to build.
             track_model: Track model of its belts.
             tree: Its links.
-            hull: Convex solids of its body.
+            hull: Convex solids of its links.
             reach: Farthest of any part from the root's centre of mass [m].
             tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
             sections: Parts of belts in its memory of contacts.
             section_points: Contact points of each of them.
             segments: Segments of all belts' paths.
+            joint_tree: Joints of the body's URDF that move.
         """
         self.description, self.track_model, self.tree = description, track_model, tree
         self._reach, self._tip_speed = reach, tip_speed
-        joints, tracks = len(description.flippers), len(tree.belt_links)
+        joints, tracks = len(tree.joint_parents), len(tree.belt_links)
         self.state = allocate_state(1, joints, tracks)
         self._view = VehicleState(*(array[0] for array in self.state))
-        self._parts = sections + 1
+        # A hull has more edges than a section: slots of further parts.
+        self._parts = sections + max(len(hull.links), 1) * HULL_PARTS
         points = section_points * sections + len(hull.points)
-        # The hull has more edges than a section: slots of further parts.
-        self._history = allocate_contact_history(points, self._parts + MAX_HULL_EDGES // MAX_EDGES, (1,))
+        self._history = allocate_contact_history(points, self._parts, (1,))
         self._candidates = allocate_candidates(1, self._parts, tracks + 1, segments, _SOLIDS, _EDGES)
         self._work = allocate_tree_work(tree)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 3), dtype=np.intp)
@@ -86,6 +91,9 @@ class NativeVehicle(VehicleModel):
         self.flippers = tuple(
             NativeFlipper(self, i, name, spec) for i, (name, spec) in enumerate(description.flippers.items())
         )
+        self._joint_tree = joint_tree
+        designs = enumerate(joint_tree.joints, start=len(self.flippers))
+        self.joints = tuple(NativeJoint(self, i, design) for i, design in designs)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but views, which copies of the arrays would not share memory with."""
@@ -96,10 +104,26 @@ class NativeVehicle(VehicleModel):
         vars(self).update(attributes)
         self._view = VehicleState(*(array[0] for array in self.state))
 
-    def _place_flippers(self, angles: Mapping[str, float]) -> None:
-        """Set the flippers to angles [rad] by name, 0 where none is given."""
+    def _place_joints(self, angles: Mapping[str, float]) -> None:
+        """Set flippers to angles [rad] by name, 0 where none is given, and other joints where they start."""
         for flipper in self.flippers:
             flipper.place(angles.get(flipper.name, 0.0))
+        for joint in self.joints:
+            if joint.design.mimicry is None:
+                joint.place(joint.design.initial_position)
+
+    def place_joint(self, index: int, position: float) -> None:
+        """Set a joint to a position [rad] or [m] at once, at rest; a servo holds it there."""
+        state, joints = self._view, self.tree.joints
+        moved = [(index, position)]
+        for follower in np.flatnonzero(joints.leaders == index).tolist():
+            ratio, offset = joints.settings[follower, [RATIO, OFFSET]].tolist()
+            moved.append((follower, offset + ratio * position))
+        for j, place in moved:
+            state.joint_angles[j] = state.joint_references[j] = place
+            state.joint_speeds[j] = state.joint_torques[j] = state.last_changes[6 + j] = 0.0
+            state.joint_commands[j] = 0.0, place
+        self.reset_belts()
 
     def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:
         """Take steps until `done` of them have been taken, `count` in all.
@@ -123,7 +147,7 @@ class NativeVehicle(VehicleModel):
         if self._outcome[0, 0] == NOT_FINITE:
             raise DivergedError(self.description.name, when, "its state is not finite")
         if self._outcome[0, 0] == TOO_FAST:
-            fastest = largest_speed(self._reach, self._tip_speed, self._view)
+            fastest = largest_speed(self.tree, self._work, self._reach, self._tip_speed, self._view)
             reason = f"a part of it is faster than {ABSURD_SPEED:g} m/s, up to {fastest:.3g} m/s"
             raise DivergedError(self.description.name, when, reason)
 
@@ -188,24 +212,32 @@ class NativeVehicle(VehicleModel):
     def read_actuators(self) -> ActuatorState:
         """Return the state of all belts and flippers in one reading."""
         state = self._view
+        joints = state.joint_angles, state.joint_speeds, state.joint_torques
         return ActuatorState(
             state.travels.copy(),
             state.speeds.copy(),
             state.forces.copy(),
             state.energies.copy(),
-            state.joint_angles.copy(),
-            state.joint_speeds.copy(),
-            state.joint_torques.copy(),
+            *(array[: len(self.flippers)].copy() for array in joints),
         )
 
     def link_poses(self) -> NDArray[np.float64]:
         """Frames of the links of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
-        if len(self.description.body.link_names) > 1:
-            return super().link_poses()
         self.place_links()  # Once for all of them.
         rotations = self._work.rotations
         origins = self._work.centers - np.einsum("lij,lj->li", rotations, self.tree.centers)
-        return np.hstack([origins, [quaternion_of(rotation) for rotation in rotations]])
+        frames = [Frame(*pose) for pose in zip(rotations, origins, strict=True)]
+        tree, first = self._joint_tree, len(self.flippers)
+        places = [tree.carried(name) for name in self.description.body.link_names]
+        on_body = [frames[1 + first + p.joint if p.joint >= 0 else 0] @ p.frame for p in places]
+        own = [*on_body, *frames[1 : 1 + first]]
+        return np.array([[*frame.origin.tolist(), *quaternion_of(frame.rotation)] for frame in own])
+
+    def link_frame(self, name: str) -> Frame:
+        """Frame of a link of the body's URDF in the world."""
+        place = self._joint_tree.carried(name)
+        motion = self.link_motion(1 + len(self.flippers) + place.joint if place.joint >= 0 else 0)
+        return Frame(motion.rotation, motion.position) @ place.frame
 
     body_motion = link_motion
 
@@ -239,7 +271,7 @@ class NativeVehicle(VehicleModel):
         state.orientation[0] = orientation
         state.velocity[:] = state.angular_velocity[:] = 0.0
         state.joint_speeds[:] = state.speeds[:] = state.references[:] = 0.0
-        state.position[:] = 0.0
+        state.last_changes[:] = state.position[:] = 0.0
         self.place_links()
         state.position[0] = position + np.sum(self._work.rotations[0] * self.tree.centers[0], axis=1)
         self.reset_belts()

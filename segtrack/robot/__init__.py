@@ -10,7 +10,8 @@ The life of a track, layer by layer:
 | `Track` | robot | the track in users' hands |
 """
 
+from segtrack.robot.joint import Joint
 from segtrack.robot.robot import Robot, RobotState
 from segtrack.robot.track import Flipper, Track
 
-__all__ = ["Flipper", "Robot", "RobotState", "Track"]
+__all__ = ["Flipper", "Joint", "Robot", "RobotState", "Track"]

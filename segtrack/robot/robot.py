@@ -14,6 +14,7 @@ from segtrack.description.frames import Frame
 from segtrack.description.track_offsets import TrackOffsets
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
+from segtrack.robot.joint import Joint, NamedJoints
 from segtrack.robot.track import Flipper, Track, angle_of, check_pose
 from segtrack.terrain import Terrain
 
@@ -58,6 +59,7 @@ class Robot(Generic[Model]):
         track_model: Name of its track model.
         tracks: Its tracks by full name.
         flippers: Its flippers by name.
+        joints: Joints of its body's URDF that move, by name.
     """
 
     def __init__(self, model: Model, track_model: str) -> None:
@@ -65,6 +67,8 @@ class Robot(Generic[Model]):
         self.model, self.track_model = model, track_model
         self.tracks = {track.mounted.name: Track(track) for track in model.tracks}
         self.flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
+        joints = {joint.design.name: Joint(joint) for joint in model.joints}
+        self.joints = NamedJoints(self.name, joints)
         self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
 
     @property

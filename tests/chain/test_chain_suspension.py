@@ -10,7 +10,10 @@ from scenes import GRAVITY
 import segtrack
 from segtrack import terrain
 
-pytestmark = pytest.mark.pybullet
+ENGINES = [
+    pytest.param("native", marks=pytest.mark.slow),
+    pytest.param("pybullet", marks=pytest.mark.pybullet),
+]
 ARMED = """
 name: armed
 source: made up
@@ -54,19 +57,17 @@ def armed(folder: Path, rest: float) -> Path:
     return folder / "armed.yaml"
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("rest", "touches"), [(-0.05, True), (0.3, False)])
 def test_a_sprung_arm_presses_on_the_chain_or_stands_where_its_spring_rests(
-    tmp_path: Path, rest: float, touches: bool
+    tmp_path: Path, rest: float, touches: bool, engine: str
 ) -> None:
     """Turned by a negative angle an arm presses its wheel down; the chain on the ground pushes it back."""
-    with segtrack.World() as world:
+    with segtrack.World(engine=engine) as world:
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle(armed(tmp_path, rest), track_model="chain")
         assert world.settle().converged
-        angles = [
-            world.client.getJointState(robot.model.body_id, robot.model.links[name])[0]
-            for name in ("arm_left", "arm_right")
-        ]
+        angles = [robot.joints[f"arm_{side}_joint"].position for side in ("left", "right")]
         assert angles[0] == pytest.approx(angles[1], abs=1e-5)
         if touches:
             assert rest + 0.03 < angles[0] < 0.02
@@ -74,3 +75,23 @@ def test_a_sprung_arm_presses_on_the_chain_or_stands_where_its_spring_rests(
             assert angles[0] == pytest.approx(rest, abs=1e-3)
         ground = sum(track.read_chain().ground_force.sum() for track in robot.tracks.values())
         assert ground == pytest.approx(robot.mass * GRAVITY, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.pybullet
+def test_both_engines_compress_the_springs_alike(tmp_path: Path) -> None:
+    """At rest, and after a drive: within 2 % of the way that the spring gives."""
+    angles = {}
+    for engine in ("native", "pybullet"):
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Plane())
+            robot = world.add_vehicle(armed(tmp_path, -0.2), track_model="chain")
+            assert world.settle().converged
+            at_rest = robot.joints["arm_left_joint"].position
+            robot.set_belt_speed(0.2, 0.2)
+            world.run(1.0)
+            angles[engine] = at_rest, robot.state.position[0]
+    way = angles["pybullet"][0] + 0.2
+    assert way > 0.1
+    assert angles["native"][0] == pytest.approx(angles["pybullet"][0], abs=0.02 * way)
+    assert angles["native"][1] == pytest.approx(angles["pybullet"][1], rel=0.02)

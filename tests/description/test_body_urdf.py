@@ -12,14 +12,16 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from segtrack.description.body import Body
 from segtrack.description.frames import LinkShape, body_shapes, link_frames, weighing_links
 from segtrack.description.placement import body_mass
 from segtrack.description.urdf_checks import Mounting, link_problems, root_links, urdf_mistakes
-from segtrack.description.vehicle import Body, VehicleDescription
+from segtrack.description.vehicle import VehicleDescription
 
 NUMBERS = """
 origin xyz 3, origin rpy 3, axis xyz 3, mass value 1, limit lower 1, limit upper 1, limit effort 1,
-limit velocity 1, dynamics damping 1, dynamics friction 1, inertia ixx 1, inertia ixy 1, inertia ixz 1,
+limit velocity 1, dynamics damping 1, dynamics friction 1, mimic multiplier 1, mimic offset 1,
+inertia ixx 1, inertia ixy 1, inertia ixz 1,
 inertia iyy 1, inertia iyz 1, inertia izz 1, box size 3, sphere radius 1, cylinder radius 1,
 cylinder length 1, capsule radius 1, capsule length 1, mesh scale 3
 """

@@ -61,7 +61,8 @@ def robot_of(vehicle: VehicleDescription) -> tuple[Robot, list[float]]:
         def set_belt_speed(self, left: float, right: float) -> None:
             speeds[:] = [left, right]
 
-    return Commanded(SimpleNamespace(description=vehicle, tracks=[], flippers=[]), "compliant"), speeds
+    model = SimpleNamespace(description=vehicle, tracks=[], flippers=[], joints=[])
+    return Commanded(model, "compliant"), speeds
 
 
 def turn(rate: float) -> Motion:

@@ -359,7 +359,8 @@ def test_track_frames_of_chains_move_with_the_link_that_turns():
     model.place_links()
     for t, chain in enumerate(model.chains):
         with uncompiled():
-            chain_step._place_parents(chain.arrays, model._work, int(model.tree.belt_links[t]), t)
+            mounts = model.arrays.mounts
+            chain_step._place_parents(chain.arrays, model.tree, model._work, mounts, int(mounts.starts[t]))
         parents = chain.arrays.parents
         lever = model._work.belt_origins[t] - model.body_motion().center
         moving = velocity + np.cross(turning, lever)

@@ -15,7 +15,7 @@ from segtrack import terrain
 from segtrack.description import VehicleDescription
 from segtrack.description.chain import ChainSpec, SuspensionSpec
 from segtrack.engine import EngineName
-from segtrack.errors import DivergedError, InvalidValueError, NotReadyError
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil
 
@@ -338,9 +338,8 @@ def test_friction_that_a_program_sets_counts(standing) -> None:
     [
         (
             lambda: native(segtrack.load_vehicle("packbot").model_copy(update={"chain": SPRUNG})),
-            InvalidValueError,
-            "chain.suspension of left of packbot must be left out in the native engine, which holds the "
-            "joints of a body's URDF, got arm",
+            UnknownNameError,
+            "no link for the chain of left 'arm'; there are: body",
         ),
         (
             lambda: segtrack.World(engine="native", time_step=0.02).add_vehicle(

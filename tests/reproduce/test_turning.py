@@ -241,7 +241,7 @@ def test_a_long_vehicle_that_friction_does_not_turn_on_a_slope_does_not_turn(veh
 @pytest.mark.parametrize("vehicle", VEHICLES)
 @pytest.mark.parametrize("radius", RADII)
 def test_compliant_belts_follow_arcs_as_their_loads_say(vehicle: str, radius: float) -> None:
-    """Grousers of the two sides come and go at different rates, and loads beat: their mean says less of Quince."""
+    """Grousers of the two sides come and go at different rates: loads beat, and their mean says less."""
     steered = drive_an_arc(compliant(vehicle), radius)
     within = 0.002 if vehicle.startswith("packbot") else 0.06
     assert steered.over_expected == pytest.approx(1.0, abs=within)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pybullet
 
-from segtrack.bullet.belts.joint_belt import free_joints
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
@@ -227,15 +226,8 @@ class ChainBeltGroup(BeltGroup):
 
     def __init__(self, client: int, body: int, belts: tuple[ChainBelt, ...]) -> None:
         """Note which links carry them."""
-        self._client, self._body, self._belts = client, body, belts
+        self._client, self._belts = client, belts
         self._links = ParentLinks(client, body)
-        self._arms = {
-            link_index(belt.track_joints, name): arm
-            for belt in belts
-            if belt.spec.chain is not None
-            for name, arm in belt.spec.chain.suspension.items()
-        }
-        free_joints(client, body, self._arms)
         tension_tracks([belt.chain for belt in belts])
         for belt in belts:
             belt.reset_to_mount()
@@ -264,17 +256,7 @@ class ChainBeltGroup(BeltGroup):
                 arm, force = vector(mean.point - motions[link, :3]), vector(mean.force)
                 wrenches[link, :3] += force
                 wrenches[link, 3:] += mean.torque + cross(arm, force)
-        self._spring()
         self._links.apply(motions, wrenches)
-
-    def _spring(self) -> None:
-        """Load the joints of sprung arms, whose links' numbers are theirs."""
-        for joint, arm in self._arms.items():
-            position, speed, *_ = pybullet.getJointState(self._body, joint, physicsClientId=self._client)
-            load = -arm.stiffness * (position - arm.free_position) - arm.damping * speed
-            pybullet.setJointMotorControl2(
-                self._body, joint, pybullet.TORQUE_CONTROL, force=load, physicsClientId=self._client
-            )
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""

@@ -1,0 +1,78 @@
+"""The body of a vehicle: numbers, or the user's own URDF."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from functools import cached_property
+
+from segtrack.description.base import (
+    Checks,
+    ExistingFile,
+    Positive,
+    Spec,
+    Vector,
+    check,
+    exactly_one,
+    given_one,
+)
+from segtrack.description.frames import Frame, link_frames, link_masses
+from segtrack.description.track import Mount
+from segtrack.description.urdf_checks import parent_link
+from segtrack.errors import Problem
+
+
+class Body(Spec):
+    """The vehicle's body: numbers, or the user's own URDF."""
+
+    mass: Positive | None = None
+    """Belts and flippers not included [kg]."""
+    size: tuple[Positive, Positive, Positive] | None = None
+    """Length, width, height of the box that collides and gives the inertia [m]."""
+    center_of_mass: Vector = (0.0, 0.0, 0.0)
+    """Centre of mass in the body frame, whose origin is the middle of the box [m]."""
+    urdf: ExistingFile | None = None
+    """URDF file, relative to the vehicle file; its links, joints and meshes are kept."""
+    fixed: bool = False
+    """Bolted to the world: a conveyor."""
+
+    @check
+    def _numbers_or_urdf(self) -> Checks:
+        yield from exactly_one(self, ("mass", "urdf"))
+
+    @check
+    def _mass_with_size(self) -> Checks:
+        given_one(self, ("mass", "urdf"))
+        if (self.mass is None) != (self.size is None):
+            yield Problem("", "must have size with mass and not with urdf")
+
+    @check
+    def _no_center_of_a_urdf(self) -> Checks:
+        if self.urdf is not None and "center_of_mass" in self.model_fields_set:
+            yield Problem("", "must not have center_of_mass beside urdf")
+
+    @property
+    def total_mass(self) -> float:
+        """Mass without belts and flippers: the number given, or that of all links of the URDF [kg]."""
+        if self.urdf is not None:
+            return sum(link_masses(ElementTree.parse(self.urdf).getroot()).values())
+        assert self.mass is not None
+        return self.mass
+
+    def mounted(self, mount: Mount) -> Frame:
+        """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
+        return self._parent_frames[mount.parent] @ mount.frame
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """`body`, which is the body frame, and the links of a URDF, of which one may have that name."""
+        urdf = () if self.urdf is None else link_frames(ElementTree.parse(self.urdf).getroot())
+        return ("body", *urdf)
+
+    @cached_property
+    def _parent_frames(self) -> dict[str, Frame]:
+        """Frames of links that a mount's parent may be, in the body frame."""
+        if self.urdf is None:
+            return {"body": Frame.at((0, 0, 0), (0, 0, 0))}
+        robot = ElementTree.parse(self.urdf).getroot()
+        frames = link_frames(robot)
+        return {"body": frames[parent_link(robot, "body")]} | frames

@@ -1,0 +1,11 @@
+"""Joints of a body's URDF that move: keys of the vehicle file, the tree that follows, and mistakes in both.
+
+| module | content |
+|---|---|
+| `spec` | keys of `joints` in a vehicle file |
+| `urdf` | joints of a URDF as the file gives them |
+| `design` | joints that move, as engines take them, and the links that each one carries |
+| `inertia` | inertias that torques at the joints feel |
+| `suspension` | joints of the links that chains have springs for |
+| `checks` | mistakes that only the URDF shows |
+"""

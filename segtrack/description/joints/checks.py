@@ -1,0 +1,169 @@
+"""Mistakes in `joints` of a vehicle file that only the body's URDF shows."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from segtrack.description.base import known
+from segtrack.description.frames import read_inertial
+from segtrack.description.joints.design import (
+    JointTree,
+    joint_tree,
+    leaders,
+    moving_names,
+    shared_limits,
+)
+from segtrack.description.joints.spec import JointSpec
+from segtrack.description.joints.urdf import MOVABLE, UrdfJoint, read_joints
+from segtrack.description.urdf_checks import parent_link, urdf_mistakes
+from segtrack.errors import Problem, suggest
+from segtrack.geometry.mass import MassProperties
+
+
+def joint_problems(
+    urdf: str | None,
+    specs: Mapping[str, JointSpec],
+    flippers: Mapping[str, str],
+    sprung: Mapping[str, str],
+) -> list[Problem]:
+    """List the mistakes of `joints`; those of the URDF itself are `urdf_mistakes`.
+
+    Args:
+        urdf: The body's URDF file; None for a body without one.
+        specs: Content of `joints` by name.
+        flippers: Link that each flipper is mounted on, by its name.
+        sprung: Links that chains have springs for, by the path of the spring.
+    """
+    if not specs:
+        return []
+    if urdf is None:
+        return [Problem("joints", "must be left out where the body has no urdf")]
+    try:
+        robot = ElementTree.parse(urdf).getroot()
+    except ElementTree.ParseError:
+        return []
+    if urdf_mistakes(robot, Path(urdf).parent):
+        return []
+    joints = read_joints(robot)
+    problems = [*_unknown(joints, specs), *_rules(joints, specs)]
+    if problems:
+        return problems
+    problems = [problem for name in specs for problem in _joint_problems(joints, name, specs[name])]
+    tree = joint_tree(urdf, dict.fromkeys(specs, JointSpec()))
+    return problems + [
+        *_massless(robot, tree),
+        *_mounted_flippers(robot, tree, flippers),
+        *_sprung_twice(joints, specs, sprung),
+    ]
+
+
+def _unknown(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) -> Iterator[Problem]:
+    followed = leaders(joints)
+    for name in specs:
+        where = f"joints.{name}"
+        if name not in joints:
+            there = [own for own, joint in joints.items() if joint.kind in MOVABLE and not joint.mimicry]
+            advice = suggest(name, there) if there else "it has none that could move"
+            yield Problem(where, f"is no joint of the body's URDF; {advice}")
+        elif joints[name].kind not in MOVABLE:
+            kinds = ", ".join(MOVABLE)
+            yield Problem(where, f"must be a joint of type {kinds}, got {joints[name].kind}")
+        elif (rule := followed[name]) is not None:
+            yield Problem(where, f"must be left out: it mimics {rule.leader!r} and moves with it")
+
+
+def _rules(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) -> Iterator[Problem]:
+    """Yield the mistakes of joints that mimic others."""
+    followed = leaders(joints)
+    for name, joint in joints.items():
+        if (rule := joint.mimicry) is None:
+            continue
+        where = f"must let joint {name!r} mimic"
+        if rule.leader not in joints:
+            yield Problem("body.urdf", f"{where} a joint that there is, got {rule.leader!r}")
+        elif followed[name] is None:
+            yield Problem("body.urdf", f"{where} another joint, got itself through {rule.leader!r}")
+        elif name in moving_names(joints, specs):
+            if joint.kind not in MOVABLE or joints[rule.leader].kind not in MOVABLE:
+                yield Problem("body.urdf", f"{where} {rule.leader!r} as joints that can move")
+            elif rule.multiplier == 0:
+                yield Problem("body.urdf", f"{where} {rule.leader!r} by a multiplier other than 0, got 0")
+
+
+def _joint_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSpec) -> Iterator[Problem]:
+    """Yield what one joint lacks in the URDF, with those that follow it."""
+    where = f"joints.{name}"
+    for moved in moving_names(joints, (name,)):
+        joint = joints[moved]
+        what = "its URDF" if moved == name else f"the URDF's joint {moved!r}, which follows it,"
+        low, high = joint.limits
+        if low >= high:
+            advice = "a joint without limits is of type continuous"
+            yield Problem(where, f"must have a lower below an upper limit in {what}; {advice}")
+            return
+        if not joint.axis.any():
+            yield Problem(where, f"must have an axis of some length in {what}")
+        for key, value in (("damping", joint.damping), ("friction", joint.friction)):
+            if value < 0:
+                yield Problem(where, f"must have a {key} of at least 0 in {what}, got {value:g}")
+    low, high = shared_limits(joints, name)
+    start = known(spec, "initial_position", None)
+    if low >= high:
+        yield Problem(where, "must be able to move within the limits of the joints that follow it")
+    elif start is not None and not low <= start <= high:
+        message = f"must be within the joint's limits [{low:g}, {high:g}], got {start:g}"
+        yield Problem(f"{where}.initial_position", message)
+    servo = known(spec, "servo", None)
+    if servo is None:
+        return
+    for key, source, value in (
+        ("max_force", "effort", joints[name].effort),
+        ("max_speed", "velocity", joints[name].velocity),
+    ):
+        if known(servo, key, 1.0) is None and not value > 0:
+            message = f"is missing: the URDF gives the joint no positive {source}"
+            yield Problem(f"{where}.servo.{key}", message)
+
+
+def _massless(robot: Element, tree: JointTree) -> Iterator[Problem]:
+    """Yield the joints that would move nothing that resists it."""
+    carried = [MassProperties(0.0, np.zeros(3), np.zeros((3, 3))) for _ in tree.joints]
+    for link in robot.iterfind("link"):
+        place = tree.links[str(link.get("name"))]
+        if place.joint >= 0:
+            own = read_inertial(link).transformed(place.frame.rotation, place.frame.origin)
+            carried[place.joint] = carried[place.joint] + own
+    for j in reversed(range(len(tree.joints))):
+        joint, mass = tree.joints[j], carried[j]
+        about = np.trace(mass.second_moment) - joint.axis @ mass.second_moment @ joint.axis
+        if mass.mass <= 0 or (joint.kind == "revolute" and about <= 0):
+            lacking = "mass" if mass.mass <= 0 else "inertia about its axis"
+            name = joint.name if joint.mimicry is None else joint.mimicry.leader
+            message = f"must move a link with a mass, got {joint.child!r} without {lacking}"
+            yield Problem(f"joints.{name}", message)
+        if joint.carrier >= 0:
+            there = joint.displaced(0.0)
+            carried[joint.carrier] = carried[joint.carrier] + mass.transformed(there.rotation, there.origin)
+
+
+def _mounted_flippers(robot: Element, tree: JointTree, flippers: Mapping[str, str]) -> Iterator[Problem]:
+    for name, parent in flippers.items():
+        place = tree.links.get(parent_link(robot, parent))
+        if place is not None and place.joint >= 0:
+            joint = tree.joints[place.joint].name
+            message = f"must be a link that stands still on the root, got {parent!r}, which {joint!r} moves"
+            yield Problem(f"flippers.{name}.mount.parent", message)
+
+
+def _sprung_twice(
+    joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec], sprung: Mapping[str, str]
+) -> Iterator[Problem]:
+    moved = {joint.child: name for name, joint in joints.items() if name in specs}
+    for where, link in sprung.items():
+        if link in moved:
+            yield Problem(where, f"must be left out: joints.{moved[link]} moves that link")

@@ -1,0 +1,140 @@
+"""Velocity changes of a step: servos and drives at their limits, joints that stick, stop or follow others."""
+
+from __future__ import annotations
+
+from segtrack.ground.equations import (
+    FREE,
+    HELD,
+    ROOT,
+    STOPPED,
+    hold,
+    limited_force,
+    needed_force,
+    solve_free,
+)
+from segtrack.ground.kernels import compiled, inlined
+from segtrack.native.joint_arrays import FRICTION, KIND, RATE, RATIO, STIFF_SERVO
+from segtrack.native.joint_loads import touch_buffer
+from segtrack.native.tree import TreeArrays, TreeWork, VehicleState
+
+STUCK, FOLLOWING = 3.0, 4.0
+"""Further modes of a joint's unknown: held at rest by dry friction; following another joint."""
+
+
+@inlined
+def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
+    """Find the changes of all velocities in a step, servos and drives included.
+
+    Motors that would need more than their force exert that, joints that need more than their dry friction
+    slip, and joints that would move beyond a limit stop there. Each pass changes one mode at least, so that
+    it ends.
+
+    Args:
+        tree: The vehicle's.
+        state: Its state; torques of the servos and forces of the drives are written.
+        work: Work arrays with the equations of `gather_equations`; the changes are written.
+        step: Duration [s].
+    """
+    joints, belts, equations = len(tree.joint_parents), len(tree.belt_masses), work.equations
+    modes, change = equations.modes, equations.change
+    for i in range(ROOT):
+        modes[i], change[i] = HELD if tree.fixed else FREE, 0.0
+    for j in range(joints):
+        _begin_joint(tree, state, work, j, step)
+    for t in range(belts):
+        hold(equations, ROOT + joints + t, state.targets[t] - state.speeds[t])
+    for _ in range(6 * joints + belts + 1):
+        solve_free(equations)
+        changed = False
+        for j in range(joints):
+            if _change_mode(tree, state, work, j, step):
+                changed = True
+        for t in range(belts):
+            i = ROOT + joints + t
+            if modes[i] == HELD:
+                state.forces[t], freed = limited_force(equations, i, state.limits[t], step)
+                changed |= freed
+        if not changed:
+            break
+    for j in range(joints):
+        if modes[ROOT + j] == FOLLOWING:
+            change[ROOT + j] = tree.joints.settings[j, RATIO] * change[ROOT + tree.joints.leaders[j]]
+
+
+@compiled
+def _begin_joint(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, step: float) -> None:
+    """Let a joint do what its servo aims at, or stand by its friction, or move freely, at first."""
+    i, settings, equations = ROOT + j, tree.joints.settings, work.equations
+    speed = state.joint_speeds[j]
+    state.joint_torques[j] = 0.0
+    if tree.joints.leaders[j] >= 0:
+        equations.modes[i], equations.change[i] = FOLLOWING, 0.0
+    elif settings[j, KIND] == STIFF_SERVO:
+        equations.modes[i], equations.change[i] = HELD, wanted_speed(tree, state, j, step) - speed
+    elif settings[j, FRICTION] > 0.0:
+        equations.modes[i], equations.change[i] = STUCK, -speed
+    else:
+        equations.modes[i], equations.change[i] = FREE, 0.0
+
+
+@compiled
+def _change_mode(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, step: float) -> bool:
+    """Change the mode of a joint that cannot be as it is; true if it was changed.
+
+    Dry friction of f acts against the motion: at rest up to f, and f beyond.
+    """
+    i, settings, equations = ROOT + j, tree.joints.settings, work.equations
+    most, friction = tree.max_torques[j], settings[j, FRICTION]
+    if touch_buffer(tree, state, work, j, 0, step) or touch_buffer(tree, state, work, j, 1, step):
+        return True
+    if work.giving[j] > 0.0:
+        exerted = work.pushes[j] - work.giving[j] * equations.change[i]
+        state.joint_torques[j] = min(max(exerted, -most), most)
+        if abs(exerted) > most:
+            # Its largest force instead of its gains.
+            equations.matrix[i, i] -= step * work.giving[j]
+            equations.right[i] += step * (state.joint_torques[j] - work.pushes[j])
+            work.giving[j] = 0.0
+            return True
+    if equations.modes[i] == FREE:
+        after = state.joint_angles[j] + step * (state.joint_speeds[j] + equations.change[i])
+        low, high = tree.joint_limits[j, 0], tree.joint_limits[j, 1]
+        if not low - 1e-12 <= after <= high + 1e-12:
+            bound = low if after < low else high
+            equations.modes[i] = STOPPED
+            equations.change[i] = (bound - state.joint_angles[j]) / step - state.joint_speeds[j]
+            return True
+    elif equations.modes[i] == HELD:
+        needed, speed = needed_force(equations, i, step), state.joint_speeds[j] + equations.change[i]
+        if speed > 0.0:
+            needed += friction
+        elif speed < 0.0:
+            needed -= friction
+        else:
+            needed -= min(max(needed, -friction), friction)
+        state.joint_torques[j] = min(max(needed, -most), most)
+        if abs(needed) > most:
+            equations.right[i] += step * state.joint_torques[j]
+            equations.modes[i] = FREE
+            if friction > 0.0:
+                equations.modes[i], equations.change[i] = STUCK, -state.joint_speeds[j]
+            return True
+    elif equations.modes[i] == STUCK:
+        needed = needed_force(equations, i, step)
+        if abs(needed) > friction:
+            equations.right[i] += step * min(max(needed, -friction), friction)
+            equations.modes[i] = FREE
+            return True
+    return False
+
+
+@compiled
+def wanted_speed(tree: TreeArrays, state: VehicleState, j: int, step: float) -> float:
+    """Speed that a stiff servo aims at, such that its joint stays within its limits [rad/s or m/s]."""
+    angle, most = state.joint_angles[j], tree.max_speeds[j]
+    wanted = state.joint_commands[j, 1]
+    if state.joint_commands[j, 0] == 0.0:
+        wanted = (wanted - angle) * min(tree.joints.settings[j, RATE], 0.5 / step)
+    wanted = min(max(wanted, -most), most)
+    low, high = (tree.joint_limits[j, 0] - angle) / step, (tree.joint_limits[j, 1] - angle) / step
+    return min(max(wanted, low), high)

@@ -1,0 +1,120 @@
+"""Joint of a robot: state and commands, with the checks of users' arguments."""
+
+from __future__ import annotations
+
+from segtrack.description.joints.design import JointDesign
+from segtrack.engine import JointModel, JointState
+from segtrack.errors import NotReadyError, UnknownNameError, finite
+from segtrack.robot.track import clip
+
+
+class Joint:
+    """A joint of the body's URDF that the vehicle file lets move: its state, read when asked for.
+
+    Attributes:
+        model: The joint in its engine.
+    """
+
+    def __init__(self, model: JointModel) -> None:
+        """Take a joint of an engine's vehicle."""
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """Name in the URDF."""
+        return self.model.design.name
+
+    @property
+    def design(self) -> JointDesign:
+        """Kind, axis, limits, servo, spring and damper."""
+        return self.model.design
+
+    @property
+    def state(self) -> JointState:
+        """Position, speed and the servo's force in one reading."""
+        return self.model.state
+
+    @property
+    def position(self) -> float:
+        """Position [rad] or [m]."""
+        return self.state.position
+
+    @property
+    def speed(self) -> float:
+        """Speed [rad/s] or [m/s]."""
+        return self.state.speed
+
+    @property
+    def force(self) -> float:
+        """Torque [N m] or force [N] of its servo in the last step; 0 without one."""
+        return self.state.force
+
+    @property
+    def passive_force(self) -> float:
+        """Torque [N m] or force [N] of spring, damper and buffers now; dry friction is not counted."""
+        state = self.state
+        return self.design.passive_force(state.position, state.speed)
+
+    def set_position(self, position: float) -> None:
+        """Let its servo move it to a position [rad] or [m], clipped to the limits.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+            NotReadyError: It has no servo, or follows another joint.
+        """
+        self._require_servo()
+        self.model.set_position(clip(self._finite("position", position), *self.design.limits))
+
+    def set_speed(self, speed: float) -> None:
+        """Let its servo move it at a speed [rad/s] or [m/s], clipped to its fastest, until told otherwise.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+            NotReadyError: It has no servo, or follows another joint.
+        """
+        self._require_servo()
+        servo = self.design.servo
+        assert servo is not None
+        self.model.set_speed(clip(self._finite("speed", speed), -servo.max_speed, servo.max_speed))
+
+    def place(self, position: float) -> None:
+        """Set it to a position [rad] or [m], clipped to the limits, at once, at rest; to set up a scene.
+
+        Raises:
+            InvalidValueError: Not a finite number.
+            NotReadyError: It follows another joint.
+        """
+        self._require_own()
+        self.model.place(clip(self._finite("position", position), *self.design.limits))
+
+    def _finite(self, what: str, value: float) -> float:
+        unit = "m" if self.design.kind == "prismatic" else "rad"
+        return finite(f"{what} of joint {self.name} [{unit}{'/s' if what == 'speed' else ''}]", value)
+
+    def _require_own(self) -> None:
+        if self.design.mimicry is not None:
+            leader = self.design.mimicry.leader
+            raise NotReadyError(f"move joint {self.name}", f"it follows joint {leader}")
+
+    def _require_servo(self) -> None:
+        self._require_own()
+        if self.design.servo is None:
+            reason = f"it has no servo; joints.{self.name}.servo of the vehicle file gives it one"
+            raise NotReadyError(f"command joint {self.name}", reason)
+
+
+class NamedJoints(dict[str, Joint]):
+    """Joints of a robot by name; an unknown name lists those that there are."""
+
+    def __init__(self, robot: str, joints: dict[str, Joint]) -> None:
+        """Take the joints of a robot of some name."""
+        super().__init__(joints)
+        self._robot = robot
+
+    def __missing__(self, name: str) -> Joint:
+        """Refuse an unknown name.
+
+        Raises:
+            UnknownNameError: Always.
+        """
+        raise UnknownNameError(f"moving joint of {self._robot}", name, self)
