@@ -232,7 +232,7 @@ def edge_end_load(
         friction: Coefficient between part and ground [-].
         weight: Fraction of the law's stiffness and damping that the end has.
         falling: Change of the velocity along `inwards` in a step of free fall [m/s].
-        known: Whether there was contact before.
+        known: True if there was contact before.
         step: Duration [s].
 
     Returns:

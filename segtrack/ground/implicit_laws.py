@@ -112,7 +112,7 @@ def rebound_speed(law: ContactParameters, known: bool, rising: float) -> float:
 
     Args:
         law: Contact parameters.
-        known: Whether there was contact before.
+        known: True if there was contact before.
         rising: Velocity out of the ground [m/s].
     """
     if known or law.restitution == 0.0 or rising > -MIN_IMPACT_SPEED:

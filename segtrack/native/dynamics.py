@@ -16,6 +16,7 @@ from segtrack.ground.equations import (
     add_column,
     add_to_root,
     clear_equations,
+    held_again,
     hold,
     limited_force,
     solve_free,
@@ -134,8 +135,9 @@ def _add_belt(
 def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find the changes of all velocities in a step, servos and drives included.
 
-    Motors that would need more than their force exert that, and joints that they would let beyond a limit
-    stop there. Each pass changes one mode at least, so that it ends.
+    Motors that would need more than their force exert that, unless they would come beyond what they aim at,
+    and joints that they would let beyond a limit stop there. Each pass changes one mode at least; motors are
+    held again in the first ones only, so that it ends.
 
     Args:
         tree: The vehicle's.
@@ -151,12 +153,17 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
         hold(equations, ROOT + j, wanted_speed(tree, state, j, step) - state.joint_speeds[j])
     for t in range(belts):
         hold(equations, ROOT + joints + t, state.targets[t] - state.speeds[t])
-    for _ in range(2 * joints + belts + 1):
+    first = joints + belts + 1
+    for n in range(first + 2 * joints + belts + 1):
         solve_free(equations)
         changed = False
         for j in range(joints):
             i = ROOT + j
             if modes[i] == FREE:
+                aim = wanted_speed(tree, state, j, step) - state.joint_speeds[j]
+                if n < first and held_again(equations, i, state.joint_torques[j], aim, step):
+                    changed = True
+                    continue
                 after = state.joint_angles[j] + step * (state.joint_speeds[j] + change[i])
                 low, high = tree.joint_limits[j, 0], tree.joint_limits[j, 1]
                 if not low - 1e-12 <= after <= high + 1e-12:
@@ -171,6 +178,9 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
             if modes[i] == HELD:
                 state.forces[t], freed = limited_force(equations, i, state.limits[t], step)
                 changed |= freed
+            elif n < first:
+                aim = state.targets[t] - state.speeds[t]
+                changed |= held_again(equations, i, state.forces[t], aim, step)
         if not changed:
             break
 

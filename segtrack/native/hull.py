@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt_contact import add_edges, report_contact
 from segtrack.compliant.candidates import Candidates, list_part
+from segtrack.compliant.edge_contact import add_edges, report_contact
 from segtrack.ground.broadphase import MAX_EDGES, NONE, ContactHistory, box_in_world
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.contact_loads import add_contact
