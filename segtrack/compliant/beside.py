@@ -16,7 +16,7 @@ A sub-step, in order:
 1. the search for what is near, where something may have moved by more than `MARGIN` (`candidates`);
 2. each belt's load from the ground (`belt_contact`), and what contacts add to the masses for being taken
    implicitly;
-3. equations of the vehicle as one rigid body and of its belts' speeds (`ground.equations`): each has its
+3. equations of the vehicle as one rigid body and of its belts' speeds (`beside_equations`): each has its
    drive's target if its limit suffices, otherwise what the limit gives;
 4. velocities and places of the parent frames.
 
@@ -26,73 +26,27 @@ What a belt gains of angular momentum about its axle, with its link's turning, t
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.belt_contact import add_belt_contacts
+from segtrack.compliant.beside_equations import Beside, gather_equations, solve_belts
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.contact_loads import ContactLoads, clear_loads
-from segtrack.ground.equations import (
-    FREE,
-    HELD,
-    ROOT,
-    Equations,
-    add_column,
-    add_to_root,
-    clear_equations,
-    hold,
-    limited_force,
-    solve_free,
-    times_link,
-    write_contact_masses,
-)
-from segtrack.ground.kernels import compiled, entry, inlined
+from segtrack.ground.contact_loads import VehicleLoads, clear_loads
+from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
     CompositeBody,
-    CouplingImpulses,
-    NetWrench,
     ParentFrames,
-    Reaction,
     accumulate_reaction,
     composite_velocity_change,
     drift_parents,
     kick_parents,
 )
-from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
-
-
-class Beside(NamedTuple):
-    """Work arrays of a vehicle's belts.
-
-    Attributes:
-        parents: Track frames, which go on within the engine's step.
-        reaction: Load of the belts on them.
-        coupling: Impulses of the belts on the track frames in the engine's step.
-        net: Load on the vehicle.
-        axes: Axes of a section (3, 3).
-        loads: Loads of the ground on track frames and belts.
-        equations: Equations of the vehicle, and of its belts.
-        center: Centre of mass of the vehicle, in the world (3,) [m].
-        drive_forces: Forces of the drives in the sub-step (T,) [N].
-        outcome: Sub-steps taken, how the call ended, most solids and most edges near one section (4,).
-    """
-
-    parents: ParentFrames
-    reaction: Reaction
-    coupling: CouplingImpulses
-    net: NetWrench
-    axes: NDArray[np.float64]
-    loads: ContactLoads
-    equations: Equations
-    center: NDArray[np.float64]
-    drive_forces: NDArray[np.float64]
-    outcome: NDArray[np.intp]
-
+from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, sum_of
 
 DONE, CROWDED = 0, 1
 """Outcomes of a call: all sub-steps taken; more is near one section than there is room for."""
@@ -222,7 +176,7 @@ def touch_belt(
     candidates: Candidates,
     history: ContactHistory,
     parents: ParentFrames,
-    loads: ContactLoads,
+    loads: VehicleLoads,
     report: NDArray[np.float64],
     gravity: Vector,
     ahead: float,
@@ -253,113 +207,6 @@ def touch_belt(
         ahead,
         sub_step,
     )
-
-
-@compiled
-def gather_equations(
-    belts: BeltArrays, motion: BeltMotion, work: Beside, vehicle: CompositeBody, sub_step: float
-) -> None:
-    """Set up the equations of the vehicle as one rigid body and of its belts; see `ground.equations`."""
-    equations, loads, parents = work.equations, work.loads, work.parents
-    own = equations.link_matrix
-    clear_equations(equations)
-    for i in range(ROOT):
-        equations.modes[i], equations.change[i] = HELD if vehicle.inverse_mass == 0.0 else FREE, 0.0
-    if vehicle.inverse_mass != 0.0:
-        mass, gravity = 1.0 / vehicle.inverse_mass, vehicle.gravity
-        write_inverse(vehicle.inverse_inertia, own)
-        for i in range(3):
-            equations.matrix[i, i] = mass
-            equations.right[i] = sub_step * mass * gravity[i]
-            for k in range(3):
-                equations.matrix[3 + i, 3 + k] = own[3 + i, 3 + k]
-    for t in range(len(belts.perimeters)):
-        for i in range(3):
-            for k in range(3):
-                own[3 + i, 3 + k] = 0.0
-        write_contact_masses(loads, t, 0.0, own)
-        lever = offset(parents.positions, t, vehicle.center)
-        swept = swept_momentum(belts, motion, parents, t)
-        force, torque = row(loads.forces, t), row(loads.torques, t)
-        torque = (torque[0] - swept[0], torque[1] - swept[1], torque[2] - swept[2])
-        add_to_root(equations, lever, scaled(force, sub_step), scaled(torque, sub_step))
-        axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
-        rate, stored, pull = dot(axle, turning), belts.spin_momenta[t], loads.belt_masses[t]
-        # What the engine has changed of the link's turning since the last sub-step.
-        added, motion.axle_rates[t] = stored * (rate - motion.axle_rates[t]), rate
-        unknown = ROOT + t
-        change = (pull[0], pull[1], pull[2])
-        turn = (pull[3] + stored * axle[0], pull[4] + stored * axle[1], pull[5] + stored * axle[2])
-        add_column(equations, unknown, lever, change, turn)
-        equations.matrix[unknown, unknown] = belts.masses[t] + pull[6]
-        equations.right[unknown] = sub_step * loads.pulls[t] - added
-        hold(equations, unknown, motion.targets[t] - motion.speeds[t])
-
-
-@compiled
-def write_inverse(inverse: NDArray[np.float64], matrix: NDArray[np.float64]) -> None:
-    """Write the inverse of a symmetric matrix (3, 3) into the turning block of a link's matrix (6, 6)."""
-    xx, yy, zz = inverse[0, 0], inverse[1, 1], inverse[2, 2]
-    xy, yz, zx = inverse[0, 1], inverse[1, 2], inverse[0, 2]
-    first, second, third = yy * zz - yz * yz, yz * zx - xy * zz, xy * yz - yy * zx
-    scale = 1 / (xx * first + xy * second + zx * third)
-    matrix[3, 3], matrix[4, 4], matrix[5, 5] = (
-        scale * first,
-        scale * (xx * zz - zx * zx),
-        scale * (xx * yy - xy * xy),
-    )
-    matrix[3, 4] = matrix[4, 3] = scale * second
-    matrix[3, 5] = matrix[5, 3] = scale * third
-    matrix[4, 5] = matrix[5, 4] = scale * (xy * zx - xx * yz)
-
-
-@compiled
-def swept_momentum(belts: BeltArrays, motion: BeltMotion, parents: ParentFrames, t: int) -> Vector:
-    """Moment by which its link sweeps the angular momentum of belt t around, in the world [N m]."""
-    stored = scaled(axis(parents.rotations, t, 1), belts.spin_momenta[t] * motion.speeds[t])
-    return cross(row(parents.angular_velocities_world, t), stored)
-
-
-@inlined
-def solve_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float, count: int) -> None:
-    """Find the changes of the vehicle's and the belts' velocities, and what the belts do to their links.
-
-    Args:
-        belts: Belts of the vehicle.
-        motion: Changed in place: speeds, travels and mean forces of the drives.
-        work: Work arrays with the equations; reactions are written.
-        sub_step: [s]
-        count: Number of sub-steps in the engine's step.
-    """
-    equations, loads, parents = work.equations, work.loads, work.parents
-    for _ in range(len(belts.perimeters) + 1):
-        solve_free(equations)
-        changed = False
-        for t in range(len(belts.perimeters)):
-            if equations.modes[ROOT + t] == HELD:
-                work.drive_forces[t], freed = limited_force(equations, ROOT + t, motion.limits[t], sub_step)
-                changed |= freed
-        if not changed:
-            break
-    change, own = equations.change, equations.link_matrix
-    linear, angular = (change[0], change[1], change[2]), (change[3], change[4], change[5])
-    for t in range(len(belts.perimeters)):
-        gained, stored, axle = change[ROOT + t], belts.spin_momenta[t], axis(parents.rotations, t, 1)
-        for i in range(3):
-            for k in range(3):
-                own[3 + i, 3 + k] = 0.0
-        write_contact_masses(loads, t, 0.0, own)
-        lever, swept = offset(parents.positions, t, work.center), swept_momentum(belts, motion, parents, t)
-        taken, turned = times_link(own, sum_of(linear, cross(angular, lever)), angular)
-        for k in range(3):
-            force = loads.forces[t, k] - (taken[k] + gained * loads.belt_masses[t, k]) / sub_step
-            held = turned[k] + gained * (loads.belt_masses[t, 3 + k] + stored * axle[k])
-            work.reaction.forces[t, k] = force
-            work.reaction.torques[t, k] = loads.torques[t, k] - swept[k] - held / sub_step
-        motion.axle_rates[t] += dot(axle, angular)
-        motion.forces[t] += work.drive_forces[t] / count
-        motion.speeds[t] += gained
-        motion.travels[t] += sub_step * motion.speeds[t]
 
 
 @compiled

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltDesign, BeltMotion, check_ground, pack_belts
-from segtrack.compliant.belt_contact import REPORT
-from segtrack.compliant.beside import CROWDED, Beside, begin_step, read_belts, run_belts
+from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
+from segtrack.compliant.beside_equations import Beside
 from segtrack.compliant.candidates import Candidates, allocate_candidates
+from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.reading import GrouserReading
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
 from segtrack.ground.broadphase import allocate_contact_history as allocate_history

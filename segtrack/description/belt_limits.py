@@ -1,4 +1,4 @@
-"""Limits of a vehicle's belts: those that segments can form, and time steps at which contacts are stable."""
+"""Limits of a vehicle's belts: those that segments can form, and steps that are stable in another engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from segtrack.errors import Problem
 from segtrack.geometry.links import ground_dip
 from segtrack.geometry.mass import MassProperties
 from segtrack.geometry.path import Line
-from segtrack.ground.contact_laws import ContactParameters
 
 _MAX_DIP = 1e-4
 """Largest dip below the ground that counts as none [m]: that of a grouser's crown."""
@@ -106,13 +105,6 @@ def _moved_squares(links: Links, link: int, points: NDArray[np.float64]) -> floa
     axis = links.axes[link - 1]
     moved = np.cross(axis, points) if links.kinds[link - 1] == "revolute" else np.tile(axis, (len(points), 1))
     return float(np.sum(moved**2))
-
-
-def longest_step_on(links: Links, points: NDArray[np.float64], law: ContactParameters) -> float:
-    """Return the longest step for a vehicle as one rigid body on points of its body frame (n, 3) [m]."""
-    whole = links.whole
-    motion = _motions(points - whole.center)
-    return _longest(_mass_matrix(whole), law.stiffness * motion, law.damping * motion)
 
 
 def _mass_matrix(whole: MassProperties) -> NDArray[np.float64]:

@@ -25,15 +25,15 @@ LINK_MASS, BELT_MASS = 21, 7
 and angular velocity (3), and its own."""
 
 
-class ContactLoads(NamedTuple):
+class VehicleLoads(NamedTuple):
     """Loads of contacts on L links and T belts, and what the contacts add to their masses.
 
     Attributes:
         forces: On the links in the world (L, 3) [N].
         torques: On the links about their centres, in the world (L, 3) [N m].
-        masses: What contacts add to the links' mass matrices (L, `LINK_MASS`) [kg, kg m, kg m^2].
+        masses: Masses that contacts add to the links' mass matrices (L, `LINK_MASS`) [kg, kg m, kg m^2].
         pulls: Pull of the ground on the belts along their travel (T,) [N].
-        belt_masses: What contacts add to the belts' (T, `BELT_MASS`) [kg, kg m, kg].
+        belt_masses: Masses that contacts add to the belts' (T, `BELT_MASS`) [kg, kg m, kg].
     """
 
     forces: NDArray[np.float64]
@@ -43,14 +43,14 @@ class ContactLoads(NamedTuple):
     belt_masses: NDArray[np.float64]
 
 
-def allocate_loads(links: int, belts: int) -> ContactLoads:
+def allocate_loads(links: int, belts: int) -> VehicleLoads:
     """Room for the loads on so many links and belts."""
     shapes = (links, 3), (links, 3), (links, LINK_MASS), (belts,), (belts, BELT_MASS)
-    return ContactLoads(*map(np.zeros, shapes))
+    return VehicleLoads(*map(np.zeros, shapes))
 
 
 @compiled
-def clear_loads(loads: ContactLoads) -> None:
+def clear_loads(loads: VehicleLoads) -> None:
     """Let nothing act on links and belts."""
     for link in range(len(loads.forces)):
         for k in range(3):
@@ -74,7 +74,7 @@ def times_symmetric(m: Symmetric, a: Vector) -> Vector:
 
 
 @compiled
-def add_contact(loads: ContactLoads, link: int, lever: Vector, force: Vector, added: Symmetric) -> None:
+def add_contact(loads: VehicleLoads, link: int, lever: Vector, force: Vector, added: Symmetric) -> None:
     """Add a contact to what acts on a link.
 
     Args:
@@ -82,7 +82,7 @@ def add_contact(loads: ContactLoads, link: int, lever: Vector, force: Vector, ad
         link: Index of the link.
         lever: From the link's centre to the contact, in the world [m].
         force: Force on the link [N].
-        added: What the contact adds to the mass [kg].
+        added: Mass that the contact adds [kg].
     """
     add(loads.forces, link, force, 1.0)
     add(loads.torques, link, cross(lever, force), 1.0)
@@ -114,7 +114,7 @@ def add_contact(loads: ContactLoads, link: int, lever: Vector, force: Vector, ad
 
 @compiled
 def add_belt_contact(
-    loads: ContactLoads, belt: int, along: Vector, lever: Vector, force: Vector, added: Symmetric
+    loads: VehicleLoads, belt: int, along: Vector, lever: Vector, force: Vector, added: Symmetric
 ) -> None:
     """Add a contact to what acts on a belt.
 
@@ -124,7 +124,7 @@ def add_belt_contact(
         along: Velocity of the contact's point per belt speed, in the world [-].
         lever: From the centre of the link that carries the belt to the contact, in the world [m].
         force: Force on the belt [N].
-        added: What the contact adds to the mass [kg].
+        added: Mass that the contact adds [kg].
     """
     product = times_symmetric(added, along)
     about = cross(lever, product)

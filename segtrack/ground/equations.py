@@ -2,7 +2,8 @@
 
 The first six unknowns are the changes of the root's velocity at its centre and of its angular velocity, in
 the world; others follow. The matrix is symmetric, and only its lower triangle and diagonal are written. A
-motor's unknown is held at what the motor aims at, as long as that takes no more than its largest force.
+motor's unknown is held at what the motor aims at, as long as that takes no more than its largest force; with
+that it comes no farther than there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.contact_loads import ContactLoads
+from segtrack.ground.contact_loads import VehicleLoads
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.vectors import Vector, cross, row, sum_of
 
@@ -28,7 +29,7 @@ class Equations(NamedTuple):
 
     Attributes:
         matrix: Mass matrix, its lower triangle (U, U) [kg, kg m, kg m^2].
-        right: What acts in the step (U,) [N s, N m s].
+        right: Impulses in the step (U,) [N s, N m s].
         modes: Modes of the unknowns, see `FREE` (U,).
         change: The unknowns (U,) [m/s, rad/s].
         factor: Factor of the part of the matrix that is solved (U, U).
@@ -72,7 +73,7 @@ def clear_equations(equations: Equations) -> None:
 
 
 @compiled
-def write_contact_masses(loads: ContactLoads, link: int, mass: float, matrix: NDArray[np.float64]) -> None:
+def write_contact_masses(loads: VehicleLoads, link: int, mass: float, matrix: NDArray[np.float64]) -> None:
     """Write what contacts add to a link's mass matrix (6, 6), and its mass [kg].
 
     The turning block is added to, the others are overwritten.
@@ -196,6 +197,26 @@ def limited_force(equations: Equations, i: int, limit: float, step: float) -> tu
     equations.modes[i] = FREE
     equations.right[i] += step * force
     return force, True
+
+
+@compiled
+def held_again(equations: Equations, i: int, force: float, aim: float, step: float) -> bool:
+    """Hold unknown i again at its motor's aim, if the motor's largest force has taken it beyond that.
+
+    What another motor was held at may have asked for more than this one needs.
+
+    Args:
+        equations: Equations, solved.
+        i: Index of the unknown.
+        force: Force of its motor, at its limit [N or N m].
+        aim: Change that the motor aims at.
+        step: Duration of the step [s].
+    """
+    if force * (equations.change[i] - aim) <= 1e-9 * abs(force):
+        return False
+    equations.right[i] -= step * force
+    hold(equations, i, aim)
+    return True
 
 
 @compiled

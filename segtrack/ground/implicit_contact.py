@@ -115,10 +115,9 @@ def point_load(
     gravity: Vector,
     ahead: float,
     step: float,
+    horizon: float,
 ) -> tuple[Vector, Symmetric, bool, Vector, float, float, float]:
     """Load of the ground on one point in a step; its contacts are advanced to now.
-
-    With a step of zero contacts are found, but not sheared, and nothing that has not touched is predicted.
 
     Args:
         ground: The ground.
@@ -139,11 +138,12 @@ def point_load(
         gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
+        horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
 
     Returns:
         Force predicted for the step's end [N], what the contacts add to the mass [kg], whether there is any
         contact, force along surfaces [N], and of now: sum of the normal forces [N], greatest depth [m] and
-        greatest pressure [Pa]. With a step of zero all are of now.
+        greatest pressure [Pa].
     """
     convex = len(ground.planes)
     total, added = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -190,6 +190,7 @@ def point_load(
                     law,
                     weight,
                     step,
+                    horizon,
                 )
                 shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
                 total, drag = sum_of(total, along), sum_of(drag, along)
@@ -224,6 +225,7 @@ def edge_end_load(
     falling: float,
     known: bool,
     step: float,
+    horizon: float,
 ) -> tuple[Vector, Symmetric, Vector, Vector, float]:
     """Load of one end of an edge's stretch, in a step, on the part that it has entered.
 
@@ -237,8 +239,9 @@ def edge_end_load(
         friction: Coefficient between part and ground [-].
         weight: Fraction of the law's stiffness and damping that the end has.
         falling: Change of the velocity along `inwards` in a step of free fall [m/s].
-        known: Whether there was contact before.
+        known: True if there was contact before.
         step: Duration [s].
+        horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
 
     Returns:
         Force on the part predicted for the step's end [N], what the contact adds to the mass [kg], the shear
@@ -249,7 +252,7 @@ def edge_end_load(
     force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
     slip = without_share(velocity, rising, inwards)
     shear, along, grip, across = friction_load(
-        shear, inwards, lateral, slip, friction * now, law, weight, step
+        shear, inwards, lateral, slip, friction * now, law, weight, step, horizon
     )
     added = contact_mass(resistance, grip, inwards, across, law)
     return without_share(along, -force, inwards), added, shear, along, now

@@ -112,7 +112,7 @@ def rebound_speed(law: ContactParameters, known: bool, rising: float) -> float:
 
     Args:
         law: Contact parameters.
-        known: Whether there was contact before.
+        known: True if there was contact before.
         rising: Velocity out of the ground [m/s].
     """
     if known or law.restitution == 0.0 or rising > -MIN_IMPACT_SPEED:
@@ -130,6 +130,7 @@ def friction_load(
     law: ContactParameters,
     weight: float,
     step: float,
+    horizon: float,
 ) -> tuple[Vector, Vector, float, Vector]:
     """Friction of a contact with rigid ground in a step; its shear displacement is advanced to now.
 
@@ -146,11 +147,11 @@ def friction_load(
         law: Contact parameters.
         weight: Fraction of the law's stiffness and damping that this contact has.
         step: Duration [s].
+        horizon: Time that the force is predicted for [s]: that of the step, or 0 for the force of now.
 
     Returns:
-        Shear displacement now [m], force predicted for the step's end [N], in the world, what the contact
-        adds to the mass along the surface [kg], and the direction across the track along it; nothing where
-        the ellipse is a circle.
+        Shear displacement now [m], force predicted [N], in the world, mass that the contact adds along the
+        surface [kg], and the direction across the track along it; nothing where the ellipse is a circle.
     """
     x, y, z = without_share(shear, dot(shear, normal), normal)
     x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
@@ -167,7 +168,7 @@ def friction_load(
     if stretch > limit * limit:
         cut = limit / math.sqrt(stretch)
         x, y, z, side = cut * x, cut * y, cut * z, cut * side
-    resistance = c + step * k
+    resistance = c + horizon * k
     held = less * (k * side + resistance * dot(slip, across))
     fx = held * across[0] - k * x - resistance * slip[0]
     fy = held * across[1] - k * y - resistance * slip[1]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import check_ground
-from segtrack.compliant.belt_contact import REPORT
 from segtrack.compliant.candidates import allocate_candidates
+from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
@@ -79,6 +79,7 @@ class BeltVehicle(NativeVehicle):
         self.arrays = vehicle_arrays(description, links, self.belts)
         if time_step > MAX_TIME_STEP:
             raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g}", time_step)
+        self._time_step = time_step
         tree, belts, hull, _, reach, tip_speed = self.arrays
         self._one = _one_of(self.arrays)
         parts = len(belts.kinds), belts.points.shape[1], len(belts.segments)
@@ -141,7 +142,7 @@ class BeltVehicle(NativeVehicle):
     def read_contacts(self) -> NDArray[np.float64]:
         """Contacts with the ground where the vehicle is now (n, `REPORT`); nothing is changed.
 
-        Contacts are found anew, with what they remember, and not sheared: a step of no duration.
+        Contacts are found anew, with what they remember. Their forces are those that the last step exerted.
         """
         report = np.zeros((self._rows, REPORT))
         state, memory = self.state.copy(), self._history.copy()
@@ -150,7 +151,7 @@ class BeltVehicle(NativeVehicle):
         segments = len(self.arrays.belts.segments)
         near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
         done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
-        still = (0.0, 0.0, 0.0), 0.0, 1, 1.0
+        still = (0.0, 0.0, 0.0), self._time_step, 1, 1.0
         advance(self._one, self._ground, state, memory, near, self._work, done, outcome, report, 0, 1, *still)
         return report[report[:, 3] > 0]
 

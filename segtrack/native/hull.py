@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt_contact import add_edges, report_contact
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
+from segtrack.compliant.edge_contact import add_edges, horizon_of, report_contact
 from segtrack.ground.broadphase import MAX_EDGES, NONE, ContactHistory, box_in_world
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.contact_loads import add_contact
@@ -198,7 +198,7 @@ def add_hull_contacts(
         group: Group by which the report names the hulls.
         gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point of the root moves further than in the step [m].
-        step: Duration [s]; with zero contacts are found as they are.
+        step: Duration [s].
     """
     for h in range(len(hull.links)):
         part, link = first_part + h * HULL_PARTS, hull.links[h]
@@ -231,6 +231,7 @@ def add_hull_contacts(
                 gravity,
                 near,
                 step,
+                horizon_of(report, step),
             )
             if acts:
                 add_contact(work.loads, link, lever, force, added)

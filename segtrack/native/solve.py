@@ -7,6 +7,7 @@ from segtrack.ground.equations import (
     HELD,
     ROOT,
     STOPPED,
+    held_again,
     hold,
     limited_force,
     needed_force,
@@ -25,9 +26,9 @@ STUCK, FOLLOWING = 3.0, 4.0
 def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Find the changes of all velocities in a step, servos and drives included.
 
-    Motors that would need more than their force exert that, joints that need more than their dry friction
-    slip, and joints that would move beyond a limit stop there. Each pass changes one mode at least, so that
-    it ends.
+    Motors that would need more than their force exert that, unless they would come beyond what they aim at,
+    joints that need more than their dry friction slip, and joints that would move beyond a limit stop there.
+    Each pass changes one mode at least; motors are held again in the first ones only, so that it ends.
 
     Args:
         tree: The vehicle's.
@@ -43,17 +44,21 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
         _begin_joint(tree, state, work, j, step)
     for t in range(belts):
         hold(equations, ROOT + joints + t, state.targets[t] - state.speeds[t])
-    for _ in range(6 * joints + belts + 1):
+    first = joints + belts + 1
+    for n in range(first + 6 * joints + belts + 1):
         solve_free(equations)
         changed = False
         for j in range(joints):
-            if _change_mode(tree, state, work, j, step):
+            if _change_mode(tree, state, work, j, n < first, step):
                 changed = True
         for t in range(belts):
             i = ROOT + joints + t
             if modes[i] == HELD:
                 state.forces[t], freed = limited_force(equations, i, state.limits[t], step)
                 changed |= freed
+            elif n < first:
+                aim = state.targets[t] - state.speeds[t]
+                changed |= held_again(equations, i, state.forces[t], aim, step)
         if not changed:
             break
     for j in range(joints):
@@ -78,8 +83,12 @@ def _begin_joint(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, 
 
 
 @compiled
-def _change_mode(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, step: float) -> bool:
+def _change_mode(
+    tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, early: bool, step: float
+) -> bool:
     """Change the mode of a joint that cannot be as it is; true if it was changed.
+
+    Servos are held again, where they have come beyond their aim, in `early` passes alone.
 
     Dry friction of f acts against the motion: at rest up to f, and f beyond.
     """
@@ -97,6 +106,10 @@ def _change_mode(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, 
             work.giving[j] = 0.0
             return True
     if equations.modes[i] == FREE:
+        if early and settings[j, KIND] == STIFF_SERVO:
+            aim = wanted_speed(tree, state, j, step) - state.joint_speeds[j]
+            if held_again(equations, i, state.joint_torques[j], aim, step):
+                return True
         after = state.joint_angles[j] + step * (state.joint_speeds[j] + equations.change[i])
         low, high = tree.joint_limits[j, 0], tree.joint_limits[j, 1]
         if not low - 1e-12 <= after <= high + 1e-12:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import Candidates
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.contact_loads import ContactLoads, allocate_loads
+from segtrack.ground.contact_loads import VehicleLoads, allocate_loads
 from segtrack.ground.equations import ROOT, Equations, allocate_equations
 from segtrack.ground.kernels import compiled
 from segtrack.native.joint_arrays import JointArrays
@@ -102,7 +102,7 @@ class TreeWork(NamedTuple):
     path_rates: NDArray[np.float64]
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
-    loads: ContactLoads
+    loads: VehicleLoads
     section_axes: NDArray[np.float64]
     equations: Equations
 

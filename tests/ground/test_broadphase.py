@@ -18,7 +18,9 @@ from segtrack.ground.broadphase import (
     forget_contacts,
     forget_lost_edges,
     greatest_sinkage,
+    knows_edge,
     list_candidates,
+    take_edge_over,
 )
 from segtrack.ground.pack import RIGID, pack_ground
 from segtrack.terrain.soil import find_soil
@@ -101,7 +103,30 @@ def test_edges_are_remembered_until_they_are_lost():
     assert (history.edge_shear_displacements[slots[11]] == 2.0).all()
     forget_lost_edges(history, MAX_EDGES, MAX_EDGES, 1 << (slots[11] - MAX_EDGES))
     assert history.edge_ids[slots[11]] == 11
-    assert np.count_nonzero(history.edge_ids != NONE) == 1
+    assert np.count_nonzero(history.edge_ids >= 0) == 1
+    # What the others remember is kept until the next call, and their slots are free at once.
+    assert find_edge_slot(history, MAX_EDGES, MAX_EDGES, 50) != slots[11]
+    forget_lost_edges(history, MAX_EDGES, MAX_EDGES, 1 << (slots[11] - MAX_EDGES))
+    forget_lost_edges(history, MAX_EDGES, MAX_EDGES, 1 << (slots[11] - MAX_EDGES))
+    assert sorted(history.edge_ids[MAX_EDGES:]) == [NONE] * (MAX_EDGES - 1) + [11]
+
+
+@pytest.mark.parametrize("when", ["touches", "just lost", "lost before"])
+def test_a_neighbour_takes_over_what_an_edge_sheared_until_it_is_forgotten(when):
+    """From the slots of the part that the edge was in to those of the one that it has passed to."""
+    history = allocate_contact_history(points=1, parts=2)
+    old = find_edge_slot(history, 0, MAX_EDGES, 30)
+    history.edge_shear_displacements[old] = 3.0
+    for _ in range(("touches", "just lost", "lost before").index(when)):
+        forget_lost_edges(history, 0, MAX_EDGES, 0)
+    assert not knows_edge(history, MAX_EDGES, MAX_EDGES, 30)
+    assert knows_edge(history, 0, MAX_EDGES, 30) == (when == "touches")
+    new = find_edge_slot(history, MAX_EDGES, MAX_EDGES, 30)
+    assert knows_edge(history, MAX_EDGES, MAX_EDGES, 30)
+    take_edge_over(history, new, 0, MAX_EDGES, 31)
+    assert (history.edge_shear_displacements[new] == 0.0).all()
+    take_edge_over(history, new, 0, MAX_EDGES, 30)
+    assert (history.edge_shear_displacements[new] == (0.0 if when == "lost before" else 3.0)).all()
 
 
 def test_points_are_forgotten_with_their_part_and_remember_their_greatest_sinkage():

@@ -12,13 +12,16 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
+from segtrack.compliant import belt_contact, edge_contact
 from segtrack.compliant.belt import pack_belts
-from segtrack.compliant.belt_contact import REPORT, add_belt_contacts
+from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.candidates import Candidates, allocate_candidates, find_section_candidates
+from segtrack.compliant.edge_contact import REPORT, report_contact
 from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.ground.broadphase import allocate_contact_history
+from segtrack.ground.contact_loads import add_contact, allocate_loads
 from segtrack.ground.kernels import Kernel
 from segtrack.ground.pack import pack_ground
 from segtrack.native import chain_step, chain_vehicle
@@ -41,6 +44,36 @@ def uncompiled() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def recorded() -> Iterator[list[list[np.ndarray]]]:
+    """Velocity (3,), predicted force (3,) and added mass (3, 3) of each contact, without `compiled` code."""
+    seen: list[list[np.ndarray]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (belt_contact, edge_contact):
+
+            def add(loads, link, lever, force, added):
+                xx, yy, zz, xy, yz, zx = added
+                matrix = np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
+                seen.append([np.zeros(3), np.array(force), matrix])
+                add_contact(loads, link, lever, force, added)
+
+            def report(rows, index, place, push, along, velocity, *rest):
+                seen[-1][0] = np.array(velocity)
+                report_contact(rows, index, place, push, along, velocity, *rest)
+
+            patch.setattr(module, "add_contact", add)
+            patch.setattr(module, "report_contact", report)
+        yield seen
+
+
+def link_mass(row: np.ndarray) -> np.ndarray:
+    """The matrix (6, 6) of what contacts add to a link, of its row of numbers."""
+    xx, yy, zz, xy, yz, zx = row[:6]
+    d, turned = np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]), row[6:15].reshape(3, 3)
+    xx, yy, zz, xy, yz, zx = row[15:]
+    return np.block([[d, turned.T], [turned, np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])]])
+
+
 @pytest.fixture
 def interpreted() -> Iterator[None]:
     """Kernels that only kernels call run as plain Python."""
@@ -60,23 +93,28 @@ class BeltOnGround:
         self.origin = np.array([0.0, 0.0, -lowest - sinkage])
         self.center = self.origin + (0.05, 0.1, 0.2)
 
-    def push(self, velocity, turning, speed, steps=1):
-        """Force, moment about the centre, pull along the belt and length that sticks; and all contacts."""
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
-        history = allocate_contact_history(sections * points, sections)
+        self.history, self.travel = allocate_contact_history(sections * points, sections), 0.0
+
+    def push(self, velocity, turning, speed, steps=1):
+        """Loads on link and belt predicted for the step's end, and all contacts with their forces of now."""
+        sections, points = len(self.belts.kinds), self.belts.points.shape[1]
         room = len(self.ground.bounds), max(len(self.ground.edges), 1)
         near = Candidates(*(array[0] for array in allocate_candidates(1, sections, 1, *room)))
         find_section_candidates(
-            self.ground, self.belts, 0, self.origin, self.rotation, 0.0, 0.01, near, history, np.zeros((3, 3))
-        )
-        report = np.zeros((sections * points + 2 * len(history.edge_ids), REPORT))
+            self.ground, self.belts, 0, self.origin, self.rotation, self.travel, 0.01, near, self.history,
+            np.zeros((3, 3)),
+        )  # fmt: skip
+        report = np.zeros((sections * points + 2 * len(self.history.edge_ids), REPORT))
         for _ in range(steps):
             report[:] = 0.0
-            found = add_belt_contacts(
+            loads = allocate_loads(1, 1)
+            add_belt_contacts(
                 self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
-                tuple(self.center), velocity, turning, 0.0, speed, near, history, report, STEP,
+                tuple(self.center), velocity, turning, self.travel, speed, near, self.history, loads, 0,
+                report, (0.0, 0.0, 0.0), STEP,
             )  # fmt: skip
-        return *found, report[report[:, 3] > 0.0]
+        return loads, report[report[:, 3] > 0.0]
 
 
 # Belts
@@ -92,22 +130,50 @@ class BeltOnGround:
     ],
 )
 def test_a_belt_takes_the_power_that_its_contacts_have(interpreted, pitch, velocity, turning, speed):
-    """Around arcs, too, where a section turns with the belt: its moment pulls the belt along."""
+    """Around arcs, too, where a section turns with the belt: its moment pulls the belt along.
+
+    And the mass that contacts add has at link and belt the energy that it has at the contacts.
+    """
     belt = BeltOnGround(terrain.Plane(), pitch, sinkage=0.004)
-    force, torque, pull, _, contacts = belt.push(velocity, turning, speed)
-    assert len(contacts) > 3
-    taken = np.dot(force, velocity) + np.dot(torque, turning) + pull * speed
-    given = np.sum(contacts[:, 3] * contacts[:, 9] + np.sum(contacts[:, 4:7] * contacts[:, 7:10], axis=1))
-    assert taken == pytest.approx(given, rel=1e-9)
+    with recorded() as seen:
+        loads, _ = belt.push(velocity, turning, speed)
+    assert len(seen) > 3
+    velocities, forces, masses = (np.array(part) for part in zip(*seen, strict=True))
+    power = np.sum(velocities * forces)
+    energy = np.einsum("ni,nij,nj->", velocities, masses, velocities)
+    taken = loads.forces[0] @ velocity + loads.torques[0] @ turning + loads.pulls[0] * speed
+    assert taken == pytest.approx(power, rel=1e-9)
+    own, pull = np.zeros((7, 7)), loads.belt_masses[0]
+    own[:6, :6], own[6, :6], own[:6, 6], own[6, 6] = link_mass(loads.masses[0]), pull[:6], pull[:6], pull[6]
+    motion = np.array([*velocity, *turning, speed])
+    assert motion @ own @ motion == pytest.approx(energy, rel=1e-9)
+
+
+def test_forces_of_now_are_what_the_last_step_exerted_on_a_belt(interpreted):
+    """Of contacts that stick, moved on by a step: the predicted forces, changed by what they add."""
+    belt, velocity, speed = BeltOnGround(terrain.Plane(), 0.0, sinkage=2e-5), (4e-5, -3e-5, 3e-5), 4e-5
+    first, _ = belt.push((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+    motion = np.array([*velocity, 0.0, 0.0, 0.0])
+    change = link_mass(first.masses[0]) @ motion + speed * first.belt_masses[0][:6]
+    given = np.concatenate([first.forces[0], first.torques[0]]) - change / STEP
+    for place in (belt.origin, belt.center):
+        place += np.array(velocity) * STEP
+    belt.travel = speed * STEP
+    _, contacts = belt.push(velocity, (0.0, 0.0, 0.0), speed)
+    forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
+    assert np.linalg.norm(forces.sum(axis=0)[:2]) > 0.05
+    np.testing.assert_allclose(forces.sum(axis=0), given[:3], rtol=1e-6)
 
 
 def test_the_moment_of_contacts_is_about_the_centre_of_the_link(interpreted):
     belt = BeltOnGround(terrain.Plane(), 0.3, sinkage=0.004)
-    force, torque, _, _, contacts = belt.push((0.1, -0.05, 0.0), (0.0, 0.0, 0.0), 0.2)
-    forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
-    np.testing.assert_allclose(force, forces.sum(axis=0), rtol=1e-9)
+    with recorded() as seen:
+        loads, contacts = belt.push((0.01, -0.005, 0.0), (0.0, 0.0, 0.0), 0.02)
+    forces = np.array([force for _, force, _ in seen])
+    assert len(contacts) == len(seen)
+    np.testing.assert_allclose(loads.forces[0], forces.sum(axis=0), rtol=1e-9)
     moments = np.cross(contacts[:, :3] - belt.center, forces)
-    np.testing.assert_allclose(torque, moments.sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(loads.torques[0], moments.sum(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("friction", [1.0, 0.3])
@@ -121,39 +187,32 @@ def test_points_and_edges_slide_with_the_friction_of_belt_and_ground(interpreted
         belt = BeltOnGround(ground, 0.0, sinkage=0.002)
         belt.origin[2] += height
         belt.center[2] += height
-        *_, contacts = belt.push((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, steps=30)
+        _, contacts = belt.push((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, steps=30)
         edges = contacts[:, 11] == 0.0  # Points have a pressure.
         assert edges.any() == bool(height)
         along = np.linalg.norm(contacts[:, 4:7], axis=1)
         assert along == pytest.approx(0.8 * friction * contacts[:, 3], rel=1e-6)
 
 
-def test_a_stalled_belt_has_the_stiffness_of_the_length_that_sticks():
-    """The drive's force moves the belt, which turns with its link, and the contacts' springs and dampers."""
+def test_a_stalled_belt_moves_as_its_contacts_let_it():
+    """The drive's force moves its mass, and what contacts add to that, with root and belts together."""
     with segtrack.World(engine="native", time_step=STEP) as world:
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle("packbot", track_model="compliant")
         world.settle()
-        model, track = robot.model, robot.tracks["left"]
+        model, state, track = robot.model, robot.model.state, robot.tracks["left"]
         track.scale_drive(0.01)
         track.set_speed(0.3)
-        before, turning = track.speed, np.array(robot.state.angular_velocity)
+        before = np.concatenate([state.velocity[0], state.angular_velocity[0], state.speeds[0]])
         world.step()
-        turned = float((np.array(robot.state.angular_velocity) - turning)[1])
-        force, pull = track.force, model._work.pulls[0]
-        assert force == pytest.approx(0.01 * track.spec.drive.stall_force)
-        contacts = model.read_contacts()
-        own = contacts[contacts[:, 12] == 0]
-        belts, sections = model.arrays.belts, own[:, 13].astype(int)
-        parts = np.unique(sections)
-        length = sum(
-            float(belts.lengths[part] * belts.weights[belts.kinds[part]][: np.sum(sections == part)].sum())
-            for part in parts
-        )
-        _, _, _, stiffness, damping, _ = belts.laws[0]
-        mass = model.tree.belt_masses[0] + STEP * (damping + STEP * stiffness) * length
-        impulse = STEP * (force + pull) - model.tree.spin_momenta[0] * turned
-        assert track.speed - before == pytest.approx(impulse / mass, rel=1e-6)
+        gained = np.concatenate([state.velocity[0], state.angular_velocity[0], state.speeds[0]]) - before
+        assert track.force == pytest.approx(0.01 * track.spec.drive.stall_force)
+        pull = model._work.loads.belt_masses[0]
+        stored = model.tree.spin_momenta[0] * model._work.belt_rotations[0][:, 1]
+        row = np.concatenate([pull[:3], pull[3:6] + stored, [model.tree.belt_masses[0] + pull[6], 0.0]])
+        # It sticks: what contacts add is far more than the belt.
+        assert pull[6] > 3 * model.tree.belt_masses[0]
+        assert row @ gained == pytest.approx(STEP * (track.force + model._work.loads.pulls[0]), rel=1e-6)
 
 
 def test_belts_that_are_dragged_along_brake_with_all_that_their_drives_have():
@@ -268,7 +327,10 @@ def test_contacts_of_a_body_that_turns_move_as_a_rigid_body_does():
 
 
 def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
-    """Walls under a level belly, in its middle its edges alone; its frame is not at its centre of mass."""
+    """Walls under a level belly, in its middle its edges alone; its frame is not at its centre of mass.
+
+    At rest, and sheared: forces predicted for the step's end are those of now.
+    """
     packbot = load_vehicle("packbot")
     body = packbot.body.model_copy(update={"size": (0.3, 0.2, 0.1), "center_of_mass": (0.05, -0.03, 0.02)})
     for places in ((-0.06,), (-0.15, 0.07)):
@@ -276,14 +338,20 @@ def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
         with segtrack.World(engine="native", gravity=0.0, time_step=STEP) as world:
             world.add_terrain(terrain.Boxes(boxes=tuple(walls)))
             robot = world.add_vehicle(packbot.model_copy(update={"body": body}), position=(0.0, 0.0, 0.349))
-            model, state = robot.model, robot.model.state
-            state.velocity[0], state.angular_velocity[0] = (0.02, -0.01, -0.03), (0.05, -0.08, 0.04)
+            model, history = robot.model, robot.model._history
+            start = model.state.copy()
+            world.step()
+            for now, before in zip(model.state, start, strict=True):
+                now[...] = before
+            history.shear_displacements[..., 0] = history.edge_shear_displacements[..., 0] = 1e-5
             contacts = model.read_contacts()
             assert len(contacts) > 0
+            assert np.abs(contacts[:, 4]).max() > 0.1
             forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
             moments = np.cross(contacts[:, :3] - model.body_motion().center, forces)
-            np.testing.assert_allclose(model._work.forces[0], forces.sum(axis=0), rtol=1e-9, atol=1e-9)
-            np.testing.assert_allclose(model._work.torques[0], moments.sum(axis=0), rtol=1e-9, atol=1e-9)
+            loads = model._work.loads
+            np.testing.assert_allclose(loads.forces[0], forces.sum(axis=0), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(loads.torques[0], moments.sum(axis=0), rtol=1e-9, atol=1e-9)
 
 
 def test_flippers_meet_the_ground_as_if_it_were_looked_for_in_each_step():

@@ -10,8 +10,10 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.native.dynamics import FREE, gather_inertia, solve_velocities
-from segtrack.native.kinematics import move, move_links, write
+from segtrack.ground.contact_loads import add_belt_contact, add_contact, clear_loads
+from segtrack.ground.equations import FREE, HELD, ROOT
+from segtrack.native.dynamics import gather_equations, solve_velocities, wanted_speed
+from segtrack.native.kinematics import move, move_links
 
 
 def random_motion(model, rng):
@@ -92,16 +94,14 @@ def test_a_free_step_obeys_dalemberts_principle(name, seed):
     model.arrays.tree.inertias[0] += 0.01 * np.trace(model.arrays.tree.inertias[0]) * (skew + skew.T)
     tree, work, step = model.arrays.tree, model._work, 1e-5
     weak = tree._replace(max_torques=np.zeros(len(tree.max_torques)))  # Servos that do nothing.
+    model.state.targets[:], model.state.limits[:] = 1.0, 0.0  # Drives that do nothing.
     linear, turning, before, angular_before, own_before, gyroscopic = momenta(model)
     move_links(weak, model._view, work)
-    for link in range(len(tree.masses)):
-        write(work.forces, link, (0.0, 0.0, 0.0))
-        write(work.torques, link, (0.0, 0.0, 0.0))
-    work.pulls[:] = work.grips[:] = work.drive_forces[:] = work.following[:] = 0.0
-    gather_inertia(weak, model._view, work, (0.0, 0.0, 0.0), step)
-    solve_velocities(weak, model._view, work, step, 1.0)
-    assert (work.modes == FREE).all()
-    move(weak, model._view, work, step, 1.0)
+    clear_loads(work.loads)
+    gather_equations(weak, model._view, work, (0.0, 0.0, 0.0), step)
+    solve_velocities(weak, model._view, work, step)
+    assert (work.equations.modes == FREE).all()
+    move(weak, model._view, work, step)
     _, _, after, angular_after, own_after, _ = momenta(model)
     force, torque = (after - before) / step, (angular_after - angular_before) / step
     parts = np.einsum("nli,li->nl", linear, force), np.einsum("nli,li->nl", turning, torque)
@@ -109,6 +109,72 @@ def test_a_free_step_obeys_dalemberts_principle(name, seed):
     assert scale > 0.1
     np.testing.assert_allclose((parts[0] + parts[1]).sum(axis=1), 0.0, atol=1e-3 * scale)
     np.testing.assert_allclose(own_after, own_before, atol=1e-3 * step * scale)
+
+
+@pytest.mark.parametrize("name", ["quince", "packbot"])
+def test_contacts_add_their_masses_and_forces_to_the_equations(name):
+    """The sums of J^T D J, and of h J^T F, of contacts on links and belts, J by differences."""
+    world = segtrack.World(engine="native", gravity=0.0)
+    model, rng = world.add_vehicle(name, position=(0, 0, 5)).model, np.random.default_rng(3)
+    random_motion(model, rng)
+    tree, work, step = model.arrays.tree, model._work, 2e-3
+    linear, turning, *_ = momenta(model)
+    move_links(tree, model._view, work)
+    clear_loads(work.loads)
+    gather_equations(tree, model._view, work, (0.0, 0.0, 0.0), step)
+    free, still = np.tril(work.equations.matrix), work.equations.right.copy()
+    joints, belts = len(tree.joint_parents), len(tree.belt_masses)
+    added, acting = np.zeros_like(free), np.zeros_like(still)
+    for _ in range(30):
+        belt = int(rng.integers(-1, belts))
+        link = int(rng.integers(0, len(tree.masses)) if belt < 0 else tree.belt_links[belt])
+        lever, force, along = rng.normal(size=(3, 3))
+        root = rng.normal(size=(3, 3))
+        mass = root @ root.T
+        symmetric = tuple(mass[i, k] for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)))
+        add_contact(work.loads, link, tuple(lever), tuple(force), symmetric)
+        jacobian = np.zeros((3, ROOT + joints + belts))
+        jacobian[:, : ROOT + joints] = (linear[:, link] + np.cross(turning[:, link], lever)).T
+        if belt >= 0:
+            add_belt_contact(work.loads, belt, tuple(along), tuple(lever), tuple(force), symmetric)
+            jacobian[:, ROOT + joints + belt] = along
+        added += jacobian.T @ mass @ jacobian
+        acting += step * jacobian.T @ force
+    gather_equations(tree, model._view, work, (0.0, 0.0, 0.0), step)
+    size = np.abs(added).max()
+    np.testing.assert_allclose(np.tril(work.equations.matrix) - free, np.tril(added), atol=1e-7 * size)
+    np.testing.assert_allclose(work.equations.right - still, acting, atol=1e-8)
+
+
+@pytest.mark.parametrize("step", [0.001, 0.004])
+def test_motors_exert_their_most_only_where_they_do_not_reach_what_they_aim_at(step):
+    """Held at their aim with less than their limit, or at their limit short of it: on a step, both ways."""
+    world = segtrack.World(engine="native", time_step=step)
+    world.add_terrain(terrain.Step(height=0.1, distance=0.6))
+    robot = world.add_vehicle("quince")
+    model, state, servos = robot.model, robot.model.state, len(robot.flippers)
+    free = 0
+    for n in range(round(2.0 / step)):
+        if n % round(0.25 / step) == 0:
+            side = 1 if n // round(0.5 / step) % 2 == 0 else -1
+            robot.set_belt_speed(0.3 * side, 0.3 if n * step < 1.0 else -0.3)
+            robot.set_flippers(**dict.fromkeys(robot.flippers, 0.3 * math.sin(5 * n * step)))
+        aims = [wanted_speed(model.tree, model._view, j, step) for j in range(servos)]
+        world.step()
+        aims += state.targets[0].tolist()
+        reached = [*state.joint_speeds[0], *state.speeds[0]]
+        forces = [*state.joint_torques[0], *state.forces[0]]
+        most = [*model.tree.max_torques, *state.limits[0]]
+        motors = zip(model._work.equations.modes[ROOT:], aims, reached, forces, most, strict=True)
+        for mode, aim, speed, force, limit in motors:
+            assert abs(force) <= limit * (1 + 1e-12)
+            if mode == HELD:
+                assert speed == pytest.approx(aim, abs=1e-12)
+            elif mode == FREE:
+                free += 1
+                assert abs(force) == limit
+                assert force * (speed - aim) <= 1e-9 * limit
+    assert free > 5
 
 
 def conserved(model):

@@ -1,0 +1,204 @@
+"""Contact of the ground's edges with parts of a belt or of a hull."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.ground.broadphase import (
+    MAX_EDGES,
+    NONE,
+    ContactHistory,
+    find_edge_slot,
+    forget_lost_edges,
+    knows_edge,
+    take_edge_over,
+)
+from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.contact_loads import VehicleLoads, add_belt_contact, add_contact
+from segtrack.ground.implicit_contact import edge_end_load
+from segtrack.ground.kernels import compiled
+from segtrack.ground.pack import Ground
+from segtrack.ground.point_contact import edge_in_piece, point_between
+from segtrack.ground.vectors import Vector, cross, dot, row, sum_of
+
+REPORT = 15
+"""Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
+depth, pressure, belt and section; and of points, greatest sinkage in soil."""
+
+
+@compiled
+def along_axes(x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
+    """A vector (3,) given along three axes of the world."""
+    return (
+        x[0] * point[0] + y[0] * point[1] + z[0] * point[2],
+        x[1] * point[0] + y[1] * point[1] + z[1] * point[2],
+        x[2] * point[0] + y[2] * point[1] + z[2] * point[2],
+    )
+
+
+@compiled
+def report_contact(
+    report: NDArray[np.float64],
+    index: int,
+    place: Vector,
+    normal_force: float,
+    along: Vector,
+    velocity: Vector,
+    depth: float,
+    pressure: float,
+    belt: int,
+    section: int,
+) -> None:
+    """Write a contact that carries anything into row `index` of a report, if it has rows."""
+    if len(report) == 0 or normal_force == 0.0:
+        return
+    out = report[index]
+    for k in range(3):
+        out[k], out[4 + k], out[7 + k] = place[k], along[k], velocity[k]
+    out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
+
+
+@compiled
+def horizon_of(report: NDArray[np.float64], step: float) -> float:
+    """Time that friction is predicted for [s]: that of a step; 0 where contacts are reported as they are now."""
+    return 0.0 if len(report) > 0 else step
+
+
+@compiled
+def add_edges(
+    ground: Ground,
+    law: ContactParameters,
+    weight: float,
+    pieces: NDArray[np.float64],
+    face_counts: NDArray[np.intp],
+    piece_count: int,
+    edges: NDArray[np.int32],
+    edge_count: int,
+    first_slot: int,
+    slot_count: int,
+    before: int,
+    behind: int,
+    base: Vector,
+    x: Vector,
+    y: Vector,
+    z: Vector,
+    moving: Vector,
+    spin: Vector,
+    lever: Vector,
+    bend: Vector,
+    history: ContactHistory,
+    loads: VehicleLoads,
+    link: int,
+    belt: int,
+    report: NDArray[np.float64],
+    group: int,
+    part: int,
+    gravity: Vector,
+    step: float,
+) -> int:
+    """Add what the edges near a part do to it in a step to the loads, and advance their contacts to now.
+
+    Args:
+        ground: The ground.
+        law: Contact parameters of the part.
+        weight: Fraction of their stiffness and damping at either end of an edge.
+        pieces: Faces of the part's convex pieces (pieces, faces, 5).
+        face_counts: Number of each piece's faces (pieces,).
+        piece_count: Number of pieces.
+        edges: Candidates (n,).
+        edge_count: Number of candidates, the first ones of `edges`.
+        first_slot: First slot of the history, for the part.
+        slot_count: Number of the part's slots.
+        before: Part from which an edge may pass to this one, or `NONE`.
+        behind: Likewise.
+        base: Origin of the part's frame in the world [m].
+        x: x axis of the part's frame in the world, along which a belt moves.
+        y: y axis, across the track.
+        z: z axis.
+        moving: Velocity of the part's origin in the world [m/s].
+        spin: Angular velocity of the part in the world [rad/s].
+        lever: From the link's centre to the part's origin, in the world [m].
+        bend: Angular velocity of the part over its link, per belt speed, in the world [rad/m].
+        history: Contact memory of the vehicle.
+        loads: Loads of the vehicle.
+        link: Index of the link there.
+        belt: Index of the belt there, or `NONE` for a part that moves with its link.
+        report: Report as in `add_belt_contacts`.
+        group: Group by which the report names the belt, or the hull.
+        part: Index of the part.
+        gravity: Gravity in the world [m/s^2].
+        step: Duration [s].
+
+    Returns:
+        Edge across the track that has entered the part, or `NONE`.
+    """
+    entered = NONE
+    touched, first_row = 0, len(report) - 2 * len(history.edge_ids)
+    for e in range(edge_count):
+        edge = edges[e]
+        begin = _in_frame(base, x, y, z, row(ground.edges[:, :3], edge))
+        end = _in_frame(base, x, y, z, row(ground.edges[:, 3:], edge))
+        for piece in range(piece_count):
+            start, stop, normal, offset = edge_in_piece(pieces[piece], face_counts[piece], begin, end)
+            if not start < stop:
+                continue
+            contact = edge * len(pieces) + piece
+            known = knows_edge(history, first_slot, slot_count, contact)
+            slot = find_edge_slot(history, first_slot, slot_count, contact)
+            if slot == NONE:
+                continue
+            if before != NONE and not known:
+                take_edge_over(history, slot, before * MAX_EDGES, MAX_EDGES, contact)
+                take_edge_over(history, slot, behind * MAX_EDGES, MAX_EDGES, contact)
+            touched |= 1 << (slot - first_slot)
+            dx, dy, dz = end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]
+            if dy * dy >= dx * dx + dz * dz:
+                entered = edge
+            inwards = along_axes(x, y, z, (-normal[0], -normal[1], -normal[2]))
+            shears = history.edge_shear_displacements[slot]
+            for tip in range(2):
+                place = point_between(begin, end, stop if tip else start)
+                arm = along_axes(x, y, z, place)
+                here = sum_of(moving, cross(spin, arm))
+                depth = offset - dot(place, normal)
+                force, added, shear, along, push = edge_end_load(
+                    law,
+                    row(shears, tip),
+                    depth,
+                    here,
+                    inwards,
+                    y,
+                    law.friction * ground.edge_friction[edge],
+                    weight,
+                    step * dot(gravity, inwards),
+                    known,
+                    step,
+                    horizon_of(report, step),
+                )
+                shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
+                own = sum_of(lever, arm)
+                add_contact(loads, link, own, force, added)
+                if belt != NONE:
+                    add_belt_contact(loads, belt, sum_of(x, cross(bend, arm)), own, force, added)
+                index, point = first_row + 2 * slot + tip, sum_of(base, arm)
+                report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
+    forget_lost_edges(history, first_slot, slot_count, touched)
+    return entered
+
+
+@compiled
+def solid_of_edge(ground: Ground, solids: NDArray[np.int32], count: int, edge: int) -> int:
+    """Solid, of `count` candidates (n,), to which an edge belongs."""
+    for near in range(count):
+        solid = solids[near]
+        if solid < len(ground.planes) and ground.edge_starts[solid] <= edge < ground.edge_starts[solid + 1]:
+            return solid
+    return NONE
+
+
+@compiled
+def _in_frame(base: Vector, x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
+    """A point of the world, in a frame."""
+    lever = (point[0] - base[0], point[1] - base[1], point[2] - base[2])
+    return dot(x, lever), dot(y, lever), dot(z, lever)
