@@ -61,7 +61,7 @@ def report_contact(
 
 @compiled
 def horizon_of(report: NDArray[np.float64], step: float) -> float:
-    """Time that friction is predicted for [s]: that of a step; 0 where contacts are reported as they are now."""
+    """Time that friction is predicted for [s]: that of a step, or 0 where contacts are reported as of now."""
     return 0.0 if len(report) > 0 else step
 
 
