@@ -52,7 +52,7 @@ class ContactRows(NamedTuple):
 
     Attributes:
         numbers: A row for each contact, see `LEVER` (rows, 16).
-        places: Where the shear of each is remembered (rows,).
+        places: Index at which the shear of each is remembered (rows,).
         shoes: Shoe of each pair (pairs,).
         ends: Row behind the last one of each pair (pairs,).
         pair_ends: Pair behind the last one of each body (bodies,).
@@ -167,7 +167,7 @@ def press_pair(
         tangential_stiffness: Along the surface, as long as the contact sticks [N/m].
         tangential_damping: Along the surface [N s/m].
         ratio: Friction across over friction along; the stiffness across has its square.
-        held: Whether the contacts were found in an earlier sub-step, so that their depths go on.
+        held: True if the contacts were found in an earlier sub-step, so that their depths go on.
         sub_step: [s]
 
     Returns:

@@ -70,7 +70,7 @@ def add_terrain_rows(
         contact: Terrain and shoes, and the contacts as they were found.
         frames: Kinematics of n shoes and two anchors.
         loads: Added to: loads on the shoes.
-        held: Whether they were found in an earlier sub-step.
+        held: True if they were found in an earlier sub-step.
         sub_step: [s]
     """
     rows, law, begin, candidates = contact.rows, contact.parameters, 0, contact.candidates

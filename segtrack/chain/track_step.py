@@ -152,7 +152,7 @@ def run_tracks(
         net: Work array, the tracks' loads on the vehicle.
         sub_step: [s]
         count: Number of sub-steps, at least 1.
-        held: For how many of them contacts serve.
+        held: Number of them for which contacts serve.
         velocity_decay: Fraction of velocity that is left by damping towards rest in a sub-step, 1 without.
     """
     for t in range(len(tracks)):
@@ -206,9 +206,9 @@ class Moment(NamedTuple):
     """Place of a sub-step among those for which contacts serve.
 
     Attributes:
-        past: How many sub-steps ago the contacts were found; 0 where they are found now.
-        ahead: For how many sub-steps after this one they serve.
-        last: They are found anew in the next one.
+        past: Number of sub-steps since the contacts were found; 0 where they are found now.
+        ahead: Number of sub-steps after this one for which they serve.
+        last: True if they are found anew in the next one.
     """
 
     past: int
@@ -237,7 +237,7 @@ def load_track(
 
     Args:
         track: A track of the vehicle.
-        moment: Whether contacts are found anew.
+        moment: Place of the sub-step among those for which contacts serve.
         gravity: Gravity in the world [m/s^2].
         target: Speed of the driven wheel relative to its parent link [rad/s].
         limit: Largest torque of the drive [N m].

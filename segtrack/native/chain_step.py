@@ -132,7 +132,7 @@ def advance_chains(
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         sub_steps: Into which it is divided.
-        held: For how many sub-steps contacts of the chains serve.
+        held: Number of sub-steps for which contacts of the chains serve.
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a sub-step; 1 without.
         still: Chains alone go on, on parent frames that stay where they are, braked, as they are tensioned.
