@@ -76,8 +76,11 @@ def subtract_reflected_mass(parent: InertialParent, spec: TrackSpec) -> None:
 
 
 def balance_inertia(parent: InertialParent, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
-    """Give what carries a track what a track's links leave out of the properties of a uniform belt."""
-    belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass)
+    """Give what carries a track what a track's links leave out of the properties of a uniform belt.
+
+    With links the belt has the drive's reflected mass, too: it moves with them.
+    """
+    belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass if links else spec.belt.mass)
     for link in links:
         belt = belt - link.properties
     set_inertial(parent.link, read_inertial(parent.link) + parent.seen(spec, belt))
@@ -181,7 +184,8 @@ def build_urdf(
         if mass == 0:
             set_inertial(_link(robot, name), _NEGLIGIBLE)
     for mounted in vehicle.mounted_tracks():
-        subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
+        if links_of[mounted.name]:
+            subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
         for link in links:

@@ -13,7 +13,7 @@ from segtrack.ground.broadphase import (
     ContactHistory,
     box_in_world,
     forget_contacts,
-    forget_lost_edges,
+    forget_edges,
     list_candidates,
     meets_ground,
 )
@@ -91,7 +91,7 @@ def list_part(
     if solids == 0 and candidates.solid_counts[part] > 0:
         forget_contacts(history, first_point, points)
     if edges == 0 and candidates.edge_counts[part] > 0:
-        forget_lost_edges(history, part * MAX_EDGES, slots, 0)
+        forget_edges(history, part * MAX_EDGES, slots)
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
     return solids, edges
 
@@ -140,7 +140,7 @@ def find_section_candidates(
         if candidates.near_segments[segment_of(belts, belt, coordinate)] == 0:
             if candidates.solid_counts[part] > 0:
                 forget_contacts(history, part * points, points)
-                forget_lost_edges(history, part * MAX_EDGES, MAX_EDGES, 0)
+                forget_edges(history, part * MAX_EDGES, MAX_EDGES)
                 candidates.solid_counts[part] = candidates.edge_counts[part] = 0
             continue
         x, z, cosine, sine, _ = section_pose(belts, belt, coordinate)

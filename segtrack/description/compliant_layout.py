@@ -25,7 +25,7 @@ REST_DEPTH = 3e-5
 """Default penetration of a vehicle on its ground lines at rest, in files without a stiffness [m]."""
 DAMPING_RATIO = 2.0
 """Default damping ratio of the vehicle's bouncing on its contacts, in files without a damping [-]."""
-SOFT_REST_DEPTH, SOFT_DAMPING_RATIO = 3e-4, 0.2
+SOFT_REST_DEPTH, SOFT_DAMPING_RATIO = 4e-4, 0.1
 """The same beside an engine that moves the vehicle: there a flipper that its servo does not hold feels
 contacts once a step of that engine, and not implicitly."""
 FACE_LENGTH = 0.02

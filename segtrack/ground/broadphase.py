@@ -92,6 +92,13 @@ def forget_contacts(history: ContactHistory, first_point: int, points: int) -> N
 
 
 @compiled
+def forget_edges(history: ContactHistory, first: int, count: int) -> None:
+    """Forget all edges of a part's `count` slots from `first`, at once."""
+    for slot in range(first, first + count):
+        history.edge_ids[slot] = NONE
+
+
+@compiled
 def forget_lost_edges(history: ContactHistory, first: int, count: int, touched: int) -> None:
     """Forget the edges of a part's `count` slots from `first` whose bit in `touched` is not set.
 

@@ -215,7 +215,7 @@ def test_longer_steps_are_refused_with_the_longest():
     world.add_vehicle("quince", track_model="compliant", position=(0.0, 0.0, 1.0))
     with pytest.raises(InvalidValueError) as error:
         world.step()
-    expected = "time_step [s] must be at most 0.00523 with compliant belts of quince, got 0.008"
+    expected = "time_step [s] must be at most 0.00604 with compliant belts of quince, got 0.008"
     assert str(error.value) == expected
 
 

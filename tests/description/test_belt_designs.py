@@ -80,7 +80,7 @@ def test_a_vehicle_sinks_in_by_0_03_mm_on_the_tracks_of_its_body_and_does_not_bo
     description = vehicle(flippers={"arm": flipper()} if with_flipper else {})
     mass = vehicle_links(description).whole.mass
     assert mass == pytest.approx(BODY + 2 * BELT_MASS + with_flipper * (2.0 + BELT_MASS))
-    for soft, depth, ratio in ((False, 3e-5, 2.0), (True, 3e-4, 0.2)):
+    for soft, depth, ratio in ((False, 3e-5, 2.0), (True, 4e-4, 0.1)):
         for belt in belt_designs(description, mass, smooth=False, soft=soft):
             stiffness, damping = (2 * RUN * part for part in (belt.law.stiffness, belt.law.damping))
             assert stiffness * depth == pytest.approx(mass * 9.81)
