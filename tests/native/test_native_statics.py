@@ -1,0 +1,204 @@
+"""Native vehicles against statics: steps, tipping over, drops and rebounds, at several time steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import segtrack
+from segtrack import terrain
+from segtrack.description import VehicleDescription
+
+RADIUS, HALF_BASE, GROUSER, MASS = 0.085, 0.25, 0.004, 21.0
+CENTERS = [(0.0, 0.0), (0.05, 0.03)]
+"""Centres of mass ahead of the middle and above the axles [m]."""
+
+
+def oval(friction=1.0, ahead=0.0, above=0.0, restitution=0.0, **drive):
+    """A vehicle of two oval tracks with 60 grousers each, of 21 kg."""
+    track = {
+        "path": {"pulleys": [{"x": x, "z": 0.0, "radius": RADIUS} for x in (-HALF_BASE, HALF_BASE)]},
+        "width": 0.08,
+        "belt": {"mass": 2.0},
+        "grousers": {"count": 60, "shape": {"box": {"length": 0.005, "height": GROUSER}}},
+        "drive": {"max_force": 2000.0, "max_speed": 5.0, "reflected_mass": 0.5} | drive,
+        "contact": {"friction": friction, "restitution": restitution},
+    }
+    body = MASS - 4.0
+    center = [ahead * MASS / body, 0.0, above * MASS / body]
+    return VehicleDescription.model_validate(
+        {
+            "name": "oval",
+            "source": "tests",
+            "body": {"mass": body, "size": [0.4, 0.3, 0.06], "center_of_mass": center},
+            "tracks": {
+                name: track | {"mount": {"xyz": [0.0, y, 0.0]}}
+                for name, y in (("left", 0.2), ("right", -0.2))
+            },
+        }
+    )
+
+
+def largest_step(friction, ahead, above, height):
+    """Largest step [m] by statics: the edge alone bears the weight as the centre of mass passes over it."""
+    a, b = HALF_BASE + ahead, above
+    t = np.linspace(0.0, min(math.atan(friction), 1.4), 20001)
+    return float(np.max(a * np.sin(t) - b * np.sin(t) * np.tan(t) + RADIUS * (1 - 1 / np.cos(t)) + height))
+
+
+def climbs(vehicle, track_model, height, speed, time_step):
+    """Whether a vehicle gets onto a step of a height [m] with belts at a speed [m/s]."""
+    with segtrack.World(engine="native", time_step=time_step) as world:
+        world.add_terrain(terrain.Step(height=height, distance=0.4))
+        robot = world.add_vehicle(vehicle, track_model=track_model)
+        world.settle()
+        robot.set_belt_speed(speed, speed)
+        for _ in range(math.ceil(3.2 / speed)):
+            world.run(0.5)
+            if robot.state.position[2] > height + 0.08 and abs(robot.state.pitch) < 0.1:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("time_step", [pytest.param(0.001, marks=pytest.mark.slow), 0.004])
+@pytest.mark.parametrize("speed", [pytest.param(0.02, marks=pytest.mark.slow), 0.1])
+@pytest.mark.parametrize("friction", [1.0, 1.5])
+@pytest.mark.parametrize("center", CENTERS)
+def test_belts_without_grousers_climb_what_statics_allow(center, friction, speed, time_step):
+    """Within 2 %, and at every height below: an edge that passes from piece to piece stays held."""
+    most, vehicle = largest_step(friction, *center, 0.0), oval(friction, *center)
+    for fraction in (0.80, 0.86, 0.92, 0.98):
+        assert climbs(vehicle, "surface", fraction * most, speed, time_step), fraction
+    assert not climbs(vehicle, "surface", 1.02 * most, speed, time_step)
+
+
+@pytest.mark.parametrize("time_step", [pytest.param(0.001, marks=pytest.mark.slow), 0.004])
+@pytest.mark.parametrize("speed", [pytest.param(0.02, marks=pytest.mark.slow), 0.1])
+@pytest.mark.parametrize("center", CENTERS)
+def test_grousers_climb_what_statics_allow(center, speed, time_step):
+    """Within 4 %: they interlock with the edge, so that friction does not bound the pitch."""
+    most, vehicle = largest_step(1e9, *center, GROUSER), oval(1.0, *center)
+    assert climbs(vehicle, "compliant", 0.97 * most, speed, time_step)
+    assert not climbs(vehicle, "compliant", 1.04 * most, speed, time_step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("center", CENTERS)
+def test_a_fast_vehicle_climbs_by_its_kinetic_energy_more(center):
+    most, vehicle, lifted = largest_step(1.5, *center, 0.0), oval(1.5, *center), 0.3**2 / (2 * 9.81)
+    assert climbs(vehicle, "surface", most + 0.5 * lifted, 0.3, 0.004)
+    assert not climbs(vehicle, "surface", most + 1.5 * lifted, 0.3, 0.004)
+
+
+def test_with_little_friction_no_wall_is_climbed_without_grousers():
+    """Pulled up at the wall by friction, the nose would need more than the ground lets the belts push."""
+    friction = 0.6
+    up, out = math.sin(math.atan(friction)), math.cos(math.atan(friction))
+    force = HALF_BASE / ((2 * HALF_BASE + RADIUS) * up + RADIUS * out)  # Over the weight, to lift the nose.
+    assert force * out > friction * (1 - force * up)
+    assert not climbs(oval(friction), "surface", 1.05 * RADIUS, 0.1, 0.004)
+
+
+def tipping_angle(vehicle, track_model):
+    """Slope at which a vehicle on it, its nose up, tips over [deg], as gravity turns by 0.5 deg a second."""
+    with segtrack.World(engine="native", time_step=0.004) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(vehicle, track_model=track_model)
+        world.settle()
+        angle = 20.0
+        while abs(robot.state.pitch) < 0.05 and angle < 80.0:
+            angle += 0.1
+            slope = math.radians(angle)
+            world.set_gravity((-9.81 * math.sin(slope), 0.0, -9.81 * math.cos(slope)))
+            world.run(0.1)
+        return angle
+
+
+def bed_angle(lever, height, stiffness):
+    """Slope at which a vehicle tips over on a bed of a stiffness a metre [deg].
+
+    Tilted by t the bed bears along a length l with the depth l t at its rear, k l^2 t / 2 = W cos(slope),
+    and the resultant is l / 3 from that end. The centre of mass comes over it from its lever less `height` t,
+    so that the vehicle holds up to the slope where the least of l / 3 + height t is left of the lever.
+    """
+    weight = MASS * 9.81
+
+    def short(slope):
+        def needed(log_tilt):
+            tilt = math.exp(log_tilt)
+            return math.sqrt(2 * weight * math.cos(slope) / (stiffness * tilt)) / 3 + height * tilt
+
+        least = minimize_scalar(needed, bounds=(-12.0, 0.0), method="bounded").fun
+        return lever - least - height * math.tan(slope)
+
+    slopes = np.linspace(0.1, 1.4, 4000)
+    return math.degrees(slopes[np.argmin(np.abs([short(slope) for slope in slopes]))])
+
+
+@pytest.mark.parametrize(("ahead", "above"), [(0.0, 0.167), (-0.1, 0.167)])
+def test_a_vehicle_tips_over_a_slope_as_statics_say(ahead, above):
+    """Over its rear-most grouser within 0.6 deg; without grousers, between a rigid edge and a bed's."""
+    vehicle = oval(3.0, ahead, above)
+    rigid = math.degrees(math.atan((HALF_BASE + ahead) / (RADIUS + GROUSER + above)))
+    angle = tipping_angle(vehicle, "compliant")
+    assert rigid - 0.6 < angle < rigid + 0.3
+    rigid = math.degrees(math.atan((HALF_BASE + ahead) / (RADIUS + above)))
+    angle = tipping_angle(vehicle, "surface")
+    bed = bed_angle(HALF_BASE + ahead, RADIUS + above, MASS * 9.81 / 3e-5 / (2 * HALF_BASE))
+    assert bed - 0.3 < angle < rigid + 0.1
+
+
+@pytest.mark.parametrize("time_step", [0.001, 0.002, 0.004])
+@pytest.mark.parametrize("name", ["quince", "packbot", "example_rover", "bulldozer"])
+def test_a_vehicle_that_is_dropped_does_not_bounce(name, time_step):
+    """From 0.3 m; it stops where it touches, whatever it falls in a step."""
+    heights = fall(name, time_step)
+    assert heights.min() > -0.005
+    assert heights[np.argmin(heights[:70]) :].max() < 0.003
+
+
+@pytest.mark.parametrize("time_step", [0.001, 0.004])
+@pytest.mark.parametrize("restitution", [0.3, 0.8])
+def test_a_vehicle_rebounds_with_its_restitution(restitution, time_step):
+    heights = fall(oval(0.6, restitution=restitution), time_step)
+    lowest = np.argmin(heights[:70])
+    assert math.sqrt(heights[lowest:].max() / 0.3) == pytest.approx(restitution, abs=0.03)
+
+
+def fall(vehicle, time_step):
+    """Heights of a vehicle over that at rest, every 4 ms for 1.2 s after it is let go at 0.3 m (n,) [m]."""
+    with segtrack.World(engine="native", time_step=time_step) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(vehicle, track_model="compliant")
+        world.settle()
+        x, y, z = robot.state.position
+        robot.reset_base_pose((x, y, z + 0.3))
+        heights = []
+        for _ in range(300):
+            world.run(0.004)
+            heights.append(robot.state.position[2] - z)
+    return np.array(heights)
+
+
+@pytest.mark.parametrize("ratio", [30.0, -30.0, None])
+def test_angular_momentum_is_kept_as_belts_start(ratio):
+    """About the axle alone, afloat: body, belts and rotors, whatever way these turn."""
+    gear = {} if ratio is None else {"gear_ratio": ratio}
+    with segtrack.World(engine="native", gravity=0.0) as world:
+        robot = world.add_vehicle(oval(**gear), track_model="compliant", position=(0.0, 0.0, 1.0))
+        robot.set_belt_speed(3.0, 3.0)
+        world.run(0.5)
+        tree, work, state = robot.model.arrays.tree, robot.model._work, robot.model.state
+        robot.model.place_links()
+        inertia = work.rotations[0] @ tree.inertias[0] @ work.rotations[0].T
+        spin = (inertia @ work.angular_velocities[0])[1]
+        stored = float(tree.spin_momenta @ state.speeds[0])
+        assert state.speeds[0] == pytest.approx(3.0, abs=1e-9)
+        assert spin + stored == pytest.approx(0.0, abs=1e-9 * stored)
+    area = math.pi * RADIUS**2 + 4 * HALF_BASE * RADIUS
+    belt = 2 * 2.0 * area / (2 * math.pi * RADIUS + 4 * HALF_BASE)
+    rotor = 0.0 if ratio is None else 0.5 * RADIUS / ratio
+    assert tree.spin_momenta == pytest.approx([belt + rotor] * 2, rel=1e-4)  # Arcs are polygons there.
