@@ -247,10 +247,8 @@ def _segments(path: BeltPath) -> NDArray[np.float64]:
     rows = []
     for start, segment in zip(path.starts, path.segments, strict=False):
         curvature = 1 / segment.signed_radius if isinstance(segment, Arc) else 0.0
-        heading = segment.heading
-        rows.append(
-            (start, *segment.start, heading, np.cos(heading), np.sin(heading), curvature, segment.length)
-        )
+        at = segment.heading
+        rows.append((start, *segment.start, at, np.cos(at), np.sin(at), curvature, segment.length))
     return np.array(rows)
 
 
@@ -260,9 +258,8 @@ def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
     half = max(float(np.max(s.box[4] + abs(s.box[1]))) for s in belt.sections)
     for segment in belt.path.segments:
         points = segment.point_at(np.linspace(0.0, segment.length, 33))
-        # Between the points of an arc its outline bulges by less than a thousandth of its length.
         low, high = points.min(axis=0), points.max(axis=0)
-        reach = belt.overhang + 1e-3 * segment.length
+        reach = belt.overhang + 1e-3 * segment.length  # An arc bulges between its points.
         middle, extent = (low + high) / 2, (high - low) / 2 + reach
         rows.append((middle[0], 0.0, middle[1], extent[0], half, extent[1]))
     return np.array(rows)

@@ -181,7 +181,7 @@ def friction_load(
 def contact_mass(
     resistance: float, grip: float, normal: Vector, across: Vector, law: ContactParameters
 ) -> Symmetric:
-    """What a contact adds to the mass (3, 3) [kg].
+    """Mass that a contact adds (3, 3) [kg].
 
     Args:
         resistance: Along the normal [kg].

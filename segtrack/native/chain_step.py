@@ -38,12 +38,13 @@ from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import item
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
+from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at, gather_equations
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates, hull_speed
 from segtrack.native.joint_loads import add_joint_loads, move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, multiply, slow_down, write
 from segtrack.native.solve import solve_velocities
-from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST, aim_drive
+from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,
@@ -208,7 +209,7 @@ def advance_chains(
                 outcome[0] = FAILED
         fastest = largest_speed(tree, work, vehicle.reach, 0.0, state)
         if not fastest < ABSURD_SPEED:
-            outcome[0] = NOT_FINITE if fastest != fastest else TOO_FAST
+            outcome[0] = TOO_FAST if fastest < math.inf else NOT_FINITE
         if outcome[0] != DONE:
             return
 

@@ -14,6 +14,7 @@ A step of a vehicle, in order, each stage with its module:
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,14 +23,12 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
-from segtrack.engine.drive import follow_command as _follow_command
-from segtrack.engine.drive import next_target as _next_target
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
-from segtrack.ground.functions import exponential
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, axis, row
+from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at, gather_equations
 from segtrack.native.hull import HullArrays, add_hull_contacts, find_hulls
 from segtrack.native.joint_loads import add_joint_loads, move_followers
@@ -49,8 +48,6 @@ ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
 """Outcomes of a call: all steps taken; more is near one part than there is room for; diverged."""
-
-follow_command, next_target = compiled(_follow_command), compiled(_next_target)
 
 
 class VehicleArrays(NamedTuple):
@@ -127,8 +124,9 @@ def advance(
         )
         outcome[0] = DONE
         fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
-        while done[i] < count:
-            if not fastest < ABSURD_SPEED:
+        while done[i] < count and outcome[0] == DONE:
+            if not fastest < math.inf:
+                outcome[0] = NOT_FINITE
                 break
             slow_down(state, decay)
             move_links(vehicle.tree, state, work)
@@ -169,8 +167,8 @@ def advance(
             done[i] += 1
             fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
-        if not fastest < ABSURD_SPEED:
-            outcome[0] = NOT_FINITE if fastest != fastest else TOO_FAST
+            if not fastest < ABSURD_SPEED:
+                outcome[0] = TOO_FAST if fastest < math.inf else NOT_FINITE
 
 
 @compiled
@@ -277,24 +275,3 @@ def gather_loads(
     push = row(state.push, 0)
     if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
         add_force_at(work, 0, push, row(state.push, 1))
-
-
-@compiled
-def aim_drive(drives: NDArray[np.float64], state: VehicleState, t: int, step: float) -> tuple[float, float]:
-    """Find the target speed [m/s] of belt `t` in a step [s], and its force limit [N]; noted in the state."""
-    stall, top, line, locking, lag = drives[t]
-    kept = exponential(-step / lag) if lag > 0.0 else 0.0
-    state.references[t] = follow_command(state.references[t], state.commands[t], kept)
-    target, limit, holding = next_target(
-        state.references[t],
-        state.speeds[t],
-        state.forces[t],
-        state.limits[t],
-        state.holding[t] == 1.0,
-        stall * state.drive_factors[t],
-        top,
-        line == 1.0,
-        locking == 1.0,
-    )
-    state.targets[t], state.limits[t], state.holding[t] = target, limit, 1.0 if holding else 0.0
-    return target, limit

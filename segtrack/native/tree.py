@@ -77,7 +77,7 @@ class TreeWork(NamedTuple):
         axes: Axes of the joints in the world (J, 3).
         joint_points: Points on the axes, in the world (J, 3) [m].
         pushes: Forces of servos with gains at the speeds of the step's beginning (J,) [N m or N].
-        giving: What they lose per change of speed (J,) [N m s/rad or N s/m]; 0 without one.
+        giving: Loss per change of speed (J,) [N m s/rad or N s/m]; 0 without one.
         touching: 1 where a joint's lower or upper buffer acts (J, 2).
         path_rates: Sums of the speeds of the joints up to each link, turning and sliding ones (L, 2).
         belt_origins: Belt origins of the track frames in the world (T, 3) [m].

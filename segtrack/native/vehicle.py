@@ -211,14 +211,15 @@ class NativeVehicle(VehicleModel):
 
     def read_actuators(self) -> ActuatorState:
         """Return the state of all belts and flippers in one reading."""
-        state = self._view
-        joints = state.joint_angles, state.joint_speeds, state.joint_torques
+        state, flippers = self._view, len(self.flippers)
         return ActuatorState(
             state.travels.copy(),
             state.speeds.copy(),
             state.forces.copy(),
             state.energies.copy(),
-            *(array[: len(self.flippers)].copy() for array in joints),
+            state.joint_angles[:flippers].copy(),
+            state.joint_speeds[:flippers].copy(),
+            state.joint_torques[:flippers].copy(),
         )
 
     def link_poses(self) -> NDArray[np.float64]:

@@ -96,23 +96,23 @@ class BeltOnGround:
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
         self.history, self.travel = allocate_contact_history(sections * points, sections), 0.0
 
-    def push(self, velocity, turning, speed, steps=1):
-        """Loads on link and belt predicted for the step's end, and all contacts with their forces of now."""
+    def push(self, velocity, turning, speed, steps=1, now=True):
+        """Loads on link and belt and all contacts, as of now; or loads predicted for the step's end alone."""
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
-        room = len(self.ground.bounds), max(len(self.ground.edges), 1)
-        near = Candidates(*(array[0] for array in allocate_candidates(1, sections, 1, *room)))
+        room, segments = (len(self.ground.bounds), max(len(self.ground.edges), 1)), len(self.belts.segments)
+        near = Candidates(*(array[0] for array in allocate_candidates(1, sections, 1, segments, *room)))
         find_section_candidates(
             self.ground, self.belts, 0, self.origin, self.rotation, self.travel, 0.01, near, self.history,
             np.zeros((3, 3)),
         )  # fmt: skip
-        report = np.zeros((sections * points + 2 * len(self.history.edge_ids), REPORT))
+        report = np.zeros((now * (sections * points + 2 * len(self.history.edge_ids)), REPORT))
         for _ in range(steps):
             report[:] = 0.0
             loads = allocate_loads(1, 1)
             add_belt_contacts(
                 self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
                 tuple(self.center), velocity, turning, self.travel, speed, near, self.history, loads, 0,
-                report, (0.0, 0.0, 0.0), STEP,
+                report, (0.0, 0.0, 0.0), STEP, STEP,
             )  # fmt: skip
         return loads, report[report[:, 3] > 0.0]
 
@@ -152,7 +152,7 @@ def test_a_belt_takes_the_power_that_its_contacts_have(interpreted, pitch, veloc
 def test_forces_of_now_are_what_the_last_step_exerted_on_a_belt(interpreted):
     """Of contacts that stick, moved on by a step: the predicted forces, changed by what they add."""
     belt, velocity, speed = BeltOnGround(terrain.Plane(), 0.0, sinkage=2e-5), (4e-5, -3e-5, 3e-5), 4e-5
-    first, _ = belt.push((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+    first, _ = belt.push((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, now=False)
     motion = np.array([*velocity, 0.0, 0.0, 0.0])
     change = link_mass(first.masses[0]) @ motion + speed * first.belt_masses[0][:6]
     given = np.concatenate([first.forces[0], first.torques[0]]) - change / STEP
@@ -240,8 +240,9 @@ def test_belts_that_are_dragged_along_brake_with_all_that_their_drives_have():
 
 def test_the_force_of_a_chains_drive_in_a_step_is_the_mean_over_its_sub_steps():
     """A step of four sub-steps against four steps of one; afloat, and far below the drive's limit."""
-    world = segtrack.World(engine="native", gravity=0.0)
-    robot = world.add_vehicle("packbot", track_model="chain")
+    world, packbot = segtrack.World(engine="native", gravity=0.0), load_vehicle("packbot")
+    chain = packbot.chain.model_copy(update={"sub_steps_held": 1})
+    robot = world.add_vehicle(packbot.model_copy(update={"chain": chain}), track_model="chain")
     robot.set_belt_speed(0.01, 0.005)
     for track in robot.tracks.values():
         track.scale_drive(100.0)

@@ -12,8 +12,9 @@ import segtrack
 from segtrack import terrain
 from segtrack.ground.contact_loads import add_belt_contact, add_contact, clear_loads
 from segtrack.ground.equations import FREE, HELD, ROOT
-from segtrack.native.dynamics import gather_equations, solve_velocities, wanted_speed
+from segtrack.native.dynamics import gather_equations
 from segtrack.native.kinematics import move, move_links
+from segtrack.native.solve import solve_velocities, wanted_speed
 
 
 def random_motion(model, rng):

@@ -7,8 +7,8 @@ import pytest
 
 import segtrack
 from segtrack import terrain
-from segtrack.compliant.belt_contact import REPORT
 from segtrack.compliant.candidates import allocate_candidates
+from segtrack.compliant.edge_contact import REPORT
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, advance
 from segtrack.native.tree import VehicleState, allocate_tree_work
@@ -82,7 +82,7 @@ def test_parameters_differ_by_vehicle(alone):
     resting.run(0, 3, 500)
     first, second, third = resting.states.position[:, 2]
     assert first - second > 1e-5
-    assert second - third == pytest.approx(first - second, rel=1e-3)
+    assert second - third == pytest.approx(first - second, rel=5e-3)  # Arcs come to touch.
 
 
 def test_one_that_diverges_or_is_crowded_leaves_the_others_alone(alone):
