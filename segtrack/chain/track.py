@@ -22,6 +22,7 @@ from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
 from segtrack.ground.tread import pack_treads
+from segtrack.ground.tuples import overwrite
 
 _MAX_JOINT_GAP = 0.25
 """Distance of a joint's bushing from its pin at which the joint has failed, per pitch."""
@@ -180,9 +181,7 @@ class TrackChain:
         self.state, self.torque = snapshot.chain.copy(), snapshot.torque
         self._earlier_travel = snapshot.earlier_travel
         history = self._terrain_contact.history
-        for arrays, saved in ((self.wheels, snapshot.wheels), (history, snapshot.contacts)):
-            for array, values in zip(arrays, saved, strict=True):
-                array[...] = values
+        overwrite((*self.wheels, *history), (*snapshot.wheels, *snapshot.contacts))
 
     @property
     def contact_points(self) -> NDArray[np.float64]:

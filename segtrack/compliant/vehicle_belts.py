@@ -23,6 +23,7 @@ from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
+from segtrack.ground.tuples import overwrite
 
 _SOLIDS, _EDGES = 8, 16
 """Room for what is near one section, at first."""
@@ -165,8 +166,7 @@ class VehicleBelts:
             values[belt] = value
         parents = self._work.parents
         parents.positions[belt], parents.rotations[belt] = saved.position, saved.rotation
-        for array, contents in zip(self._history_of(belt), saved.history, strict=True):
-            array[...] = contents
+        overwrite(self._history_of(belt), saved.history)
         self._look_again()
 
     def _history_of(self, belt: int) -> ContactHistory:

@@ -53,13 +53,15 @@ class Equations(NamedTuple):
 def allocate_equations(unknowns: int) -> Equations:
     """Room for so many unknowns, those of the root among them."""
     return Equations(
-        np.zeros((unknowns, unknowns)),
-        *np.zeros((3, unknowns)),
-        np.zeros((unknowns, unknowns)),
-        np.zeros(unknowns),
-        np.zeros(unknowns, dtype=np.intp),
-        np.zeros((6, 6)),
-        np.zeros((3, 3)),
+        matrix=np.zeros((unknowns, unknowns)),
+        right=np.zeros(unknowns),
+        modes=np.zeros(unknowns),
+        change=np.zeros(unknowns),
+        factor=np.zeros((unknowns, unknowns)),
+        solution=np.zeros(unknowns),
+        order=np.zeros(unknowns, dtype=np.intp),
+        link_matrix=np.zeros((6, 6)),
+        coupling=np.zeros((3, 3)),
     )
 
 

@@ -7,7 +7,7 @@ which each place reads what it needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +31,12 @@ def packed(items: Sequence[Item]) -> Any:
     for i, one in enumerate(items):
         _write(rows, i, one)
     return rows
+
+
+def overwrite(arrays: Iterable[NDArray[Any]], contents: Iterable[NDArray[Any]]) -> None:
+    """Write the contents of arrays into others of the same shapes, in place."""
+    for array, values in zip(arrays, contents, strict=True):
+        array[...] = values
 
 
 def _room(value: Any) -> int:

@@ -19,6 +19,7 @@ from segtrack.description.placement import vehicle_links
 from segtrack.errors import InvalidValueError
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
+from segtrack.ground.tuples import overwrite
 from segtrack.ground.vectors import Vector
 from segtrack.native.layout import outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
@@ -135,8 +136,7 @@ class BeltVehicle(NativeVehicle):
 
     def restore(self, saved: SavedBeltVehicle) -> None:
         """Go back to a saved state on the same ground."""
-        for mine, values in zip((*self.state, *self._history), (*saved.state, *saved.history), strict=True):
-            mine[...] = values
+        overwrite((*self.state, *self._history), (*saved.state, *saved.history))
         self.forget_candidates()
 
     def read_contacts(self) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ from segtrack.ground.functions import exponential, power
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.rounding import rounded
-from segtrack.ground.tuples import packed
+from segtrack.ground.tuples import overwrite, packed
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
 from segtrack.native.layout import (
@@ -216,7 +216,6 @@ class ChainVehicle(NativeVehicle):
 
     def restore(self, saved: SavedChainVehicle) -> None:
         """Go back to a saved state on the same ground."""
-        for mine, values in zip((*self.state, *self._history), (*saved.state, *saved.history), strict=True):
-            mine[...] = values
+        overwrite((*self.state, *self._history), (*saved.state, *saved.history))
         for chain, snapshot in zip(self.chains, saved.chains, strict=True):
             chain.restore(snapshot)
