@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -269,7 +270,7 @@ def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
 def segment_of(belts: BeltArrays, belt: int, coordinate: float) -> int:
     """Segment of a belt's path on which a belt coordinate [m] is."""
     perimeter = belts.perimeters[belt]
-    along = coordinate - perimeter * np.floor(coordinate / perimeter)
+    along = coordinate - perimeter * math.floor(coordinate / perimeter)
     s = belts.segment_starts[belt]
     last = belts.segment_starts[belt + 1] - 1
     while s < last and along >= belts.segments[s + 1, 0]:
@@ -285,7 +286,7 @@ def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float
         x and z [m], cosine and sine of the heading about +y, and signed curvature [1/m].
     """
     perimeter = belts.perimeters[belt]
-    along = coordinate - perimeter * np.floor(coordinate / perimeter)
+    along = coordinate - perimeter * math.floor(coordinate / perimeter)
     segment = belts.segments[segment_of(belts, belt, coordinate)]
     along -= segment[0]
     curvature = segment[6]

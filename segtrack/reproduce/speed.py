@@ -33,6 +33,7 @@ RACERS: dict[str, tuple[EngineName, str, float]] = {
     "segments, 1 ms": ("pybullet", "segments", 0.001),
     "segments": ("pybullet", "segments", 0.005),
     "compliant": ("native", "compliant", 0.001),
+    "compliant, 4 ms": ("native", "compliant", 0.004),
     "surface": ("native", "surface", 0.001),
     "compliant in PyBullet, 1 ms": ("pybullet", "compliant", 0.001),
     "compliant in PyBullet, 5 ms": ("pybullet", "compliant", 0.005),
