@@ -255,13 +255,12 @@ def _segments(path: BeltPath) -> NDArray[np.float64]:
 
 def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
     """Boxes around all that sections reach to from each segment of a belt's path (S, 6) [m]."""
-    rows = []
-    half = max(float(np.max(s.box[4] + abs(s.box[1]))) for s in belt.sections)
+    rows, half = [], max(float(np.max(s.box[4] + abs(s.box[1]))) for s in belt.sections)
     for segment in belt.path.segments:
         points = segment.point_at(np.linspace(0.0, segment.length, 33))
         low, high = points.min(axis=0), points.max(axis=0)
-        reach = belt.overhang + 1e-3 * segment.length  # An arc bulges between its points.
-        middle, extent = (low + high) / 2, (high - low) / 2 + reach
+        # An arc bulges between its points.
+        middle, extent = (low + high) / 2, (high - low) / 2 + belt.overhang + 1e-3 * segment.length
         rows.append((middle[0], 0.0, middle[1], extent[0], half, extent[1]))
     return np.array(rows)
 
