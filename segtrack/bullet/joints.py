@@ -71,11 +71,11 @@ class BulletJoint(JointModel):
 
     def set_position(self, position: float) -> None:
         """Let its servo move it to a position [rad] or [m] within the limits."""
-        self.command = JointCommand("position", position, self.state.position)
+        self.command = JointCommand("position", position, self.command.reference)
 
     def set_speed(self, speed: float) -> None:
         """Let its servo move it at a speed [rad/s] or [m/s] that it can reach, until told otherwise."""
-        self.command = JointCommand("speed", speed, self.state.position)
+        self.command = JointCommand("speed", speed, self.command.reference)
 
     def place(self, position: float) -> None:
         """Set the joint to a position [rad] or [m] within the limits at once, at rest; a servo holds it."""
@@ -112,7 +112,11 @@ class BulletJoint(JointModel):
             self.torque = min(max(aimed, -servo.max_force), servo.max_force)
             force += self.torque
         elif servo is not None:
-            strength = max(servo.max_force - design.friction, 0.0)
+            # Friction helps to brake.
+            kind, value, _ = self.command
+            ahead = value - (speed if kind == "speed" else position)
+            helps = design.friction if ahead * speed < 0.0 else -design.friction
+            strength = max(servo.max_force + helps, 0.0)
             self._drive(strength, servo.max_speed, min(servo.rate * step, _LARGEST_GAIN))
         if force != 0.0:
             pybullet.setJointMotorControl2(

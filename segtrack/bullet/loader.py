@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pybullet
 
-from segtrack.bullet.belts.joint_belt import FREE, MAX_JOINTS, free_joints, set_contact
+from segtrack.bullet.belts.joint_belt import MAX_JOINTS, free_joints, free_link, set_contact
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedJoint, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import (
@@ -143,7 +143,7 @@ def _assemble(
         LoadedFlipper(name, spec, joints[flipper_joint_name(name)]) for name, spec in vehicle.flippers.items()
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
-        pybullet.changeDynamics(body, link, physicsClientId=client, **FREE)
+        free_link(client, body, link)
     moving = tuple(LoadedJoint(joint, joints[joint.name]) for joint in vehicle.joint_tree.joints)
     free_joints(client, body, [joint.joint for joint in moving])
     belts = tuple(tracks)

@@ -149,8 +149,8 @@ def add_edges(
             if slot == NONE:
                 continue
             if before != NONE and not known:
-                take_edge_over(history, slot, before * MAX_EDGES, MAX_EDGES, contact)
-                take_edge_over(history, slot, behind * MAX_EDGES, MAX_EDGES, contact)
+                known |= take_edge_over(history, slot, before * MAX_EDGES, MAX_EDGES, contact)
+                known |= take_edge_over(history, slot, behind * MAX_EDGES, MAX_EDGES, contact)
             touched |= 1 << (slot - first_slot)
             dx, dy, dz = end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]
             if dy * dy >= dx * dx + dz * dz:

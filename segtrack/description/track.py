@@ -54,6 +54,7 @@ class DriveSpec(Spec):
     Contacts of a belt much lighter than its vehicle converge slowly there."""
     gear_ratio: Number | None = None
     """Turns of the motor's rotor per turn of the sprocket, about the axle; negative if it turns against it.
+    For `compliant` and `surface`.
     The rotor's angular momentum is `reflected_mass` x sprocket radius / ratio per belt speed; nothing without
     a ratio, as it is for a rotor across the axle or a high ratio."""
     self_locking: bool = False
@@ -67,8 +68,8 @@ class DriveSpec(Spec):
 
     @check
     def _rotor_turns(self) -> Checks:
-        if self.gear_ratio == 0.0:
-            yield Problem("gear_ratio", "must not be 0, got 0")
+        if self.gear_ratio is not None and abs(self.gear_ratio) < 1.0:
+            yield Problem("gear_ratio", f"must be at least 1, or at most -1, got {self.gear_ratio:g}")
 
     @check
     def _force_with_speed(self) -> Checks:

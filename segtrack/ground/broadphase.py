@@ -135,8 +135,8 @@ def knows_edge(history: ContactHistory, first: int, count: int, contact: int) ->
 
 
 @compiled
-def take_edge_over(history: ContactHistory, slot: int, first: int, count: int, contact: int) -> None:
-    """Give a slot what a neighbour remembers of the same contact, or has just lost, if that is so.
+def take_edge_over(history: ContactHistory, slot: int, first: int, count: int, contact: int) -> bool:
+    """Give a slot what a neighbour remembers of the same contact, or has just lost; true if that is so.
 
     Args:
         history: Memory, changed in place.
@@ -145,13 +145,16 @@ def take_edge_over(history: ContactHistory, slot: int, first: int, count: int, c
         count: Number of its slots.
         contact: The contact, as in `ContactHistory.edge_ids`.
     """
+    taken = False
     for other in range(first, first + count):
         known = history.edge_ids[other]
         if known == contact or known == _LOST - contact:
+            taken = True
             for end in range(2):
                 for k in range(3):
                     shear = history.edge_shear_displacements[other, end, k]
                     history.edge_shear_displacements[slot, end, k] = shear
+    return taken
 
 
 @inlined

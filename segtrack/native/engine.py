@@ -77,7 +77,7 @@ class NativeEngine(Engine):
         self._ground: Ground = pack_ground(())
         self._vehicles: list[NativeVehicle] = []
         self._near: set[tuple[int, int]] = set()
-        self._steps = 0
+        self._steps = self._next_look = 0
 
     @property
     def time(self) -> float:
@@ -152,7 +152,8 @@ class NativeEngine(Engine):
                 raise interrupt
             self._steps += count if damping_rate == 0.0 else 0
             steps -= count
-            if len(self._vehicles) > 1:
+            if len(self._vehicles) > 1 and self._steps >= self._next_look:
+                self._next_look = self._steps + chunk
                 self._warn_of_near_vehicles()
 
     def _warn_of_near_vehicles(self) -> None:
@@ -188,7 +189,8 @@ class NativeEngine(Engine):
                 )
         if any(then is not now for then, now in zip(state.terrains, self._terrains, strict=True)):
             raise InvalidValueError("world", "of the terrain that the snapshot has", Phrase("another"))
-        self._steps = state.steps
+        self._steps = self._next_look = state.steps
+        self._near = set()
         for vehicle, saved in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(saved)
 

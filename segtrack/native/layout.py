@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
@@ -15,7 +15,7 @@ from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_D
 from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
 from segtrack.native.chain_step import ParentMounts
@@ -195,7 +195,11 @@ def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
 
 def _planes(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Faces of a convex solid given by its points (n, 3), all exposed (faces, 5)."""
-    planes = np.unique(np.round(ConvexHull(points).equations, 9), axis=0)
+    try:
+        planes = np.unique(np.round(ConvexHull(points).equations, 9), axis=0)
+    except QhullError:
+        size = Phrase(" x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0)))
+        raise InvalidValueError("collision shape of a body [m]", "of some thickness", size) from None
     return np.column_stack([planes[:, :3], -planes[:, 3], np.ones(len(planes))])
 
 

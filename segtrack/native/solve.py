@@ -71,7 +71,7 @@ def _begin_joint(tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, 
     """Let a joint do what its servo aims at, or stand by its friction, or move freely, at first."""
     i, settings, equations = ROOT + j, tree.joints.settings, work.equations
     speed = state.joint_speeds[j]
-    state.joint_torques[j] = 0.0
+    state.joint_torques[j] = work.slipping[j] = 0.0
     if tree.joints.leaders[j] >= 0:
         equations.modes[i], equations.change[i] = FOLLOWING, 0.0
     elif settings[j, KIND] == STIFF_SERVO:
@@ -109,6 +109,9 @@ def _change_mode(
         if early and settings[j, KIND] == STIFF_SERVO:
             aim = wanted_speed(tree, state, j, step) - state.joint_speeds[j]
             if held_again(equations, i, state.joint_torques[j], aim, step):
+                # Held, it has the friction of its own motion.
+                equations.right[i] -= step * work.slipping[j]
+                work.slipping[j] = 0.0
                 return True
         after = state.joint_angles[j] + step * (state.joint_speeds[j] + equations.change[i])
         low, high = tree.joint_limits[j, 0], tree.joint_limits[j, 1]
@@ -135,7 +138,8 @@ def _change_mode(
     elif equations.modes[i] == STUCK:
         needed = needed_force(equations, i, step)
         if abs(needed) > friction:
-            equations.right[i] += step * min(max(needed, -friction), friction)
+            work.slipping[j] = min(max(needed, -friction), friction)
+            equations.right[i] += step * work.slipping[j]
             equations.modes[i] = FREE
             return True
     return False

@@ -128,7 +128,6 @@ def advance(
             if not fastest < math.inf:
                 outcome[0] = NOT_FINITE
                 break
-            slow_down(state, decay)
             move_links(vehicle.tree, state, work)
             # A point counts before it touches, from as far as it comes in a step.
             ahead = step * fastest
@@ -154,6 +153,9 @@ def advance(
             if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
                 outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
                 break
+            if decay != 1.0:  # Once a step, though one without room is begun again.
+                slow_down(state, decay)
+                move_links(vehicle.tree, state, work)
             gather_loads(vehicle, ground, state, history, near, work, report, gravity, ahead, step)
             if len(report) > 0:
                 break

@@ -78,6 +78,7 @@ class TreeWork(NamedTuple):
         joint_points: Points on the axes, in the world (J, 3) [m].
         pushes: Forces of servos with gains at the speeds of the step's beginning (J,) [N m or N].
         giving: Loss per change of speed (J,) [N m s/rad or N s/m]; 0 without one.
+        slipping: Dry friction of joints that have slipped, in the equations (J,) [N m or N].
         touching: 1 where a joint's lower or upper buffer acts (J, 2).
         path_rates: Sums of the speeds of the joints up to each link, turning and sliding ones (L, 2).
         belt_origins: Belt origins of the track frames in the world (T, 3) [m].
@@ -98,6 +99,7 @@ class TreeWork(NamedTuple):
     joint_points: NDArray[np.float64]
     pushes: NDArray[np.float64]
     giving: NDArray[np.float64]
+    slipping: NDArray[np.float64]
     touching: NDArray[np.float64]
     path_rates: NDArray[np.float64]
     belt_origins: NDArray[np.float64]
@@ -113,7 +115,7 @@ def allocate_tree_work(tree: TreeArrays) -> TreeWork:
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(TreeWork._fields, (links, 3))
     shapes |= {"rotations": (links, 3, 3), "section_axes": (3, 3)}
     shapes |= {"axes": (joints, 3), "joint_points": (joints, 3), "touching": (joints, 2)}
-    shapes |= {"pushes": (joints,), "giving": (joints,), "path_rates": (links, 2)}
+    shapes |= {"pushes": (joints,), "giving": (joints,), "slipping": (joints,), "path_rates": (links, 2)}
     shapes |= {"belt_origins": (tracks, 3), "belt_rotations": (tracks, 3, 3)}
     room: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
     room["loads"] = allocate_loads(links, tracks)

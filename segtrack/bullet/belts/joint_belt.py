@@ -12,8 +12,8 @@ from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.grousers import wrap_travel
 
-FREE = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "maxJointVelocity": 1e6}
-"""Dynamics of a link that nothing slows down."""
+_FREE = ({"maxJointVelocity": 1e6}, {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0})
+"""Dynamics of a link that nothing slows down; PyBullet ignores a joint's damping beside its largest speed."""
 UNLIMITED_FORCE = 1e6
 _LOCK_GAIN = 0.8
 """Fraction of its offset that a locked joint's motor aims to close in a step."""
@@ -27,7 +27,13 @@ def free_joints(client: int, body: int, joints: Iterable[int]) -> None:
         pybullet.setJointMotorControl2(
             body, joint, pybullet.VELOCITY_CONTROL, targetVelocity=0, force=0, physicsClientId=client
         )
-        pybullet.changeDynamics(body, joint, physicsClientId=client, **FREE)
+        free_link(client, body, joint)
+
+
+def free_link(client: int, body: int, link: int) -> None:
+    """Take away what slows a link and its joint down."""
+    for settings in _FREE:
+        pybullet.changeDynamics(body, link, physicsClientId=client, **settings)
 
 
 def set_friction(client: int, body: int, links: Iterable[int], friction: float) -> None:

@@ -15,11 +15,11 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.belts.joint_belt import (
-    FREE,
     MAX_JOINTS,
     JointBelt,
     JointBeltGroup,
     free_joints,
+    free_link,
     set_contact,
 )
 from segtrack.bullet.frames import link_motion
@@ -144,7 +144,7 @@ def _create_belt(client: int, track: TrackJoints) -> JointBelt:
         chain = pybullet.loadURDF(str(path), flags=_FLAGS, physicsClientId=client)
     joints = range(FREEDOMS + len(loop.headings))
     free_joints(client, chain, joints)
-    pybullet.changeDynamics(chain, -1, physicsClientId=client, **FREE)
+    free_link(client, chain, -1)
     # Without its stiffness, which would act between plates and sprocket as well.
     rigid = ContactSpec(friction=spec.contact.friction)
     set_contact(client, chain, joints, spec.model_copy(update={"contact": rigid}))
