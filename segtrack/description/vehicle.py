@@ -170,7 +170,7 @@ class VehicleDescription(Spec):
             for name, track in known(self, "tracks", {}).items()
             if known(track, "chain", None) is not None
             for link in known(track, "chain.suspension", {})
-        }
+        } | {f"chain.suspension.{link}": link for link in known(self, "chain.suspension", {})}
         yield from joint_problems(self.body.urdf, self.joints, flippers, sprung)
 
     @property
