@@ -95,7 +95,7 @@ def add_belt_contacts(
         spin = sum_of(angular_velocity, scaled(ey, speed * curvature))
         moving = sum_of(sum_of(velocity, cross(angular_velocity, lever)), scaled(forward, speed))
         bend = scaled(ey, curvature)
-        # A section that an edge across the track has entered lies on that, and not on faces of the solid.
+        # A section that an edge across the track has entered lies on that, and on faces that face it.
         edged = NONE
         if candidates.edge_counts[part] > 0:
             # An edge passes from one piece of a face that stands still to the next.
@@ -147,6 +147,7 @@ def add_belt_contacts(
                 candidates.solids[part],
                 candidates.solid_counts[part],
                 edged,
+                out,
                 point,
                 moving,
                 spin,

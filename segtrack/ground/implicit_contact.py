@@ -24,6 +24,9 @@ from segtrack.ground.point_contact import penetration_depth_grid, soil_between, 
 from segtrack.ground.vectors import Vector, cross, dot, row, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
+_FACING = 0.75
+"""Cosine between a part's direction inwards and the normal of a face that it lies on, at least [-]."""
+
 
 @inlined
 def nearest_face(
@@ -104,6 +107,7 @@ def point_load(
     solids: NDArray[np.int32],
     count: int,
     left_out: int,
+    outwards: Vector,
     point: Vector,
     moving: Vector,
     spin: Vector,
@@ -126,7 +130,10 @@ def point_load(
         point_index: Index of the point there.
         solids: Candidates as in `Ground.bounds` (n,).
         count: Number of them that count, the first ones.
-        left_out: Solid whose edge enters the part and carries it there, or `NONE`.
+        left_out: Solid whose edge enters the part and carries it there, or `NONE`: of its faces only those
+        that
+            face the part touch.
+        outwards: Direction out of the part, in the world.
         point: Point in the world [m].
         moving: Velocity of the origin of the point's part, in the world [m/s].
         spin: Angular velocity of the part, in the world [rad/s].
@@ -152,14 +159,14 @@ def point_load(
     solid_ids, shears = history.solid_ids, history.shear_displacements
     for near in range(count):
         solid = solids[near]
-        if solid == left_out:
-            continue
         if solid < convex:
             depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, ahead)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
             soil = ground.point_soils[corners[0][0]]
+        if solid == left_out and dot(normal, outwards) > -_FACING:
+            continue
         if depth <= -ahead or (depth <= 0.0 and soil != RIGID):
             continue
         velocity = sum_of(moving, cross(spin, arm))

@@ -220,6 +220,7 @@ def add_hull_contacts(
                 candidates.solids[part],
                 count,
                 NONE,
+                (0.0, 0.0, 0.0),
                 point,
                 velocity,
                 spin,

@@ -125,6 +125,7 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
             "segments, 1 ms": 0.001,
             "segments": 0.005,
             "compliant": 0.001,
+            "compliant, 4 ms": 0.004,
             "surface": 0.001,
             "compliant in PyBullet, 1 ms": 0.001,
             "compliant in PyBullet, 5 ms": 0.005,

@@ -34,7 +34,7 @@ CLIMBS = (
 )
 """Vehicle, step [m], front flippers [deg], belts [m/s]; place and radius of the nose's pulley in the vehicle
 file [m], which is the flippers' tip where these lie flat."""
-STUCK = (("quince", 0.38, 45.0, 0.1), ("trapezoidal", 0.1, 0.0, 0.1), ("triangular", 0.08, 0.0, 0.1))
+STUCK = (("quince", 0.38, 45.0, 0.1), ("trapezoidal", 0.1, 0.0, 0.1), ("triangular", 0.1, 0.0, 0.1))
 
 
 def climb(name, height, front_deg, speed, noise=0.0, vehicle=None):

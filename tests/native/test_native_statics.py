@@ -68,11 +68,11 @@ def climbs(vehicle, track_model, height, speed, time_step):
 @pytest.mark.parametrize("friction", [1.0, 1.5])
 @pytest.mark.parametrize("center", CENTERS)
 def test_belts_without_grousers_climb_what_statics_allow(center, friction, speed, time_step):
-    """Within 2 %, and at every height below: an edge that passes from piece to piece stays held."""
+    """Within 3 %, and at every height below: an edge that passes from piece to piece stays held."""
     most, vehicle = largest_step(friction, *center, 0.0), oval(friction, *center)
     for fraction in (0.80, 0.86, 0.92, 0.98):
         assert climbs(vehicle, "surface", fraction * most, speed, time_step), fraction
-    assert not climbs(vehicle, "surface", 1.02 * most, speed, time_step)
+    assert not climbs(vehicle, "surface", 1.03 * most, speed, time_step)
 
 
 @pytest.mark.parametrize("time_step", [pytest.param(0.001, marks=pytest.mark.slow), 0.004])
