@@ -64,7 +64,7 @@ def climb(
     }
     start = first_touch(description, angles, terrain.obstacle).x - way
     engine, _ = resolve(engine, track_model)
-    with World(engine=engine, resettable=False) as world:
+    with World("exact", engine=engine, resettable=False) as world:
         for ground in terrain.terrains:
             world.add_terrain(ground)
         robot = world.add_vehicle(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from simulated_logs import TICK, climb, differences, disguised, step
 
+from segtrack.description import load_vehicle
 from segtrack.logs import Motion, Signal
 from segtrack.logs.replay import ReplaySettings, align, replay
 from segtrack.logs.replay.onset import find_onset
@@ -67,7 +68,7 @@ def test_a_climb_of_quince_comes_back_to_itself(height, engine, track_model):
 
     From where it was its commands bring it back, to what is lost in settling once more. Its measured belts do
     so to what is lost between samples of their speed: they start within one, by a millimetre of travel, which
-    moves the grousers that meet the edge.
+    decides which grouser catches the edge: a whole pitch of grousers, and the time that it takes to come by.
     """
     if engine == "pybullet":
         pytest.importorskip("pybullet")
@@ -92,7 +93,8 @@ def test_a_climb_of_quince_comes_back_to_itself(height, engine, track_model):
     assert moved["position"] < 2 * found.log.x_std
     commanded, measured = differences(truth, placed.commanded), differences(truth, placed.measured)
     assert commanded["position"] < 0.003 and commanded["pitch"] < math.radians(1.0)
-    assert measured["position"] < 0.01 and measured["pitch"] < math.radians(2.5)
+    pitch = load_vehicle("quince").tracks["left"].pitch
+    assert measured["position"] < pitch and measured["pitch"] < math.radians(12.0)
     assert belts_apart(truth, placed.measured) < 0.01
 
 
