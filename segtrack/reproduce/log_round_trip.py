@@ -27,7 +27,7 @@ from segtrack.reproduce.registry import Session
 from segtrack.terrain import Step
 from segtrack.world import World
 
-SEEDS = 100
+SEEDS = 400
 OFFSET, SKEW, LOST = 0.37, 0.02, 0.05
 """Offset [s] and skew [-] of the gyroscope's clock at its first time; fraction of all rows that are lost."""
 MOUNTED = Rotation.from_rotvec(math.radians(3.0) * np.array([0.48, -0.64, 0.6]))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 from scipy.spatial.transform import Rotation
+from scipy.stats import binom
 
 from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
@@ -333,10 +334,12 @@ def test_an_angle_that_is_not_seen_is_counted_and_not_held():
 
 @pytest.mark.slow
 def test_intervals_of_a_spoilt_climb_hold_the_truth():
-    """At least 90 of 100 seeds for each quantity, which all see; the offset within 10 ms for all."""
-    result = run_round_trip(100)
+    """As many as 95 % allows for by chance, of each quantity, which all see; the offset within 10 ms."""
+    seeds = 400
+    least = binom.ppf(1e-4, seeds, 0.95)
+    result = run_round_trip(seeds)
     assert [name for name in result.truth if result.not_seen(name)] == []
-    assert {name: result.held(name) for name in result.truth if result.held(name) < 90} == {}
+    assert {name: result.held(name) for name in result.truth if result.held(name) < least} == {}
     assert np.abs(result.errors("offset [s]")).max() < 0.01
 
 
