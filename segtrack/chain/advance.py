@@ -16,7 +16,7 @@ from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
-from segtrack.ground.tuples import packed
+from segtrack.ground.tuples import Packed
 
 MAX_TIME_STEP = 0.01
 """Largest engine time step with chains; contact candidates are found once per step [s]."""
@@ -148,8 +148,17 @@ def advance_tracks(
     failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
     velocity_decay = exponential(-damping_rate * sub_step)
     held = sub_steps_held(duration, count, min(track.max_sub_steps_held for track in tracks))
-    chains = packed(arrays)
-    run_tracks(chains, arrays[0], drives, failures, vehicle, net, sub_step, count, held, velocity_decay)
+    run_tracks(
+        Packed.joined([track.packed for track in tracks]),
+        drives,
+        failures,
+        vehicle,
+        net,
+        sub_step,
+        count,
+        held,
+        velocity_decay,
+    )
     wrenches = []
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
         track.state.time += duration if damping_rate == 0 else 0.0

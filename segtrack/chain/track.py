@@ -22,7 +22,7 @@ from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CouplingImpulses, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
 from segtrack.ground.tread import pack_treads
-from segtrack.ground.tuples import overwrite
+from segtrack.ground.tuples import Packed, overwrite
 
 _MAX_JOINT_GAP = 0.25
 """Distance of a joint's bushing from its pin at which the joint has failed, per pitch."""
@@ -90,6 +90,7 @@ class TrackChain:
         self._reaction = Reaction(*np.zeros((2, count, 3)))
         self._coupling = CouplingImpulses(*np.zeros((3, count, 3)))
         self.torque, self._earlier_travel = 0.0, 0.0
+        self._packed: Packed | None = None
         self._shoe_contact = rounded(design.shoe_contact)._replace(friction=design.shoe_contact.friction)
         self.state = state_along(chain, design.hinges)
         for array in (self.state.positions, self.state.orientations):
@@ -126,11 +127,15 @@ class TrackChain:
         """Let the track stand on other terrain; the memory of its contacts is cleared."""
         margin = self.design.chain.shoe.pitch
         self._terrain_contact = allocate_terrain_contact(ground, self._treads, self._shoe_contact, margin)
+        self._packed = None
 
     def set_friction(self, friction: float) -> None:
         """Set the shoes' friction against terrain of friction 1."""
+        if friction == self._shoe_contact.friction:
+            return
         self._shoe_contact = self._shoe_contact._replace(friction=friction)
         self._terrain_contact = self._terrain_contact._replace(parameters=self._shoe_contact)
+        self._packed = None
 
     def set_parent_motion(self, parents: ParentFrames) -> None:
         """Set pose and velocity of the parent links."""
@@ -178,7 +183,7 @@ class TrackChain:
 
     def restore(self, snapshot: TrackSnapshot) -> None:
         """Go back to a snapshot that was taken on the same terrain."""
-        self.state, self.torque = snapshot.chain.copy(), snapshot.torque
+        self.state, self.torque, self._packed = snapshot.chain.copy(), snapshot.torque, None
         self._earlier_travel = snapshot.earlier_travel
         history = self._terrain_contact.history
         overwrite((*self.wheels, *history), (*snapshot.wheels, *snapshot.contacts))
@@ -208,3 +213,10 @@ class TrackChain:
             max_joint_gap=_MAX_JOINT_GAP * self.design.chain.shoe.pitch,
             max_lateral_offset=self.design.treads[0].width,
         )
+
+    @property
+    def packed(self) -> Packed:
+        """The arrays, packed for kernels that read those of several tracks."""
+        if self._packed is None:
+            self._packed = Packed.of(self.arrays)
+        return self._packed

@@ -35,7 +35,7 @@ from segtrack.ground.parent_frames import (
     drift_parents,
     kick_parents,
 )
-from segtrack.ground.tuples import item
+from segtrack.ground.tuples import Packed, item
 from segtrack.ground.vectors import Vector, arm, axis, dot, row, scaled
 
 
@@ -130,8 +130,7 @@ GAINED_SPEED = 3.0
 
 @entry
 def run_tracks(
-    tracks: NDArray[np.uint64],
-    like: TrackArrays,
+    tracks: Packed,
     drives: DriveArrays,
     failures: NDArray[np.intp],
     vehicle: CompositeBody,
@@ -145,7 +144,6 @@ def run_tracks(
 
     Args:
         tracks: Tracks of the vehicle, packed (`ground.tuples`).
-        like: One of them.
         drives: Their drives; the mean torques are filled in.
         failures: Filled with what `check_integrity` returns at the end (tracks, 2).
         vehicle: All links as one rigid body.
@@ -155,24 +153,24 @@ def run_tracks(
         held: Number of them for which contacts serve.
         velocity_decay: Fraction of velocity that is left by damping towards rest in a sub-step, 1 without.
     """
-    for t in range(len(tracks)):
+    for t in range(len(failures)):
         drives.mean_torques[t] = 0.0
-        begin_track(item(tracks, t, like), sub_step, count * sub_step)
+        begin_track(item(tracks, t), sub_step, count * sub_step)
     for step in range(count):
         for k in range(3):
             net.force[k] = net.torque[k] = 0.0
-        for t in range(len(tracks)):
+        for t in range(len(failures)):
             target, limit = drives.target_speeds[t], drives.torque_limits[t]
-            track, moment = item(tracks, t, like), hold_contacts(step, count, held)
+            track, moment = item(tracks, t), hold_contacts(step, count, held)
             torque = load_track(track, moment, vehicle.gravity, target, limit, sub_step, velocity_decay)
             drives.mean_torques[t] += torque / count
             accumulate_reaction(track.parents, track.reaction, vehicle, track.coupling, net, sub_step)
         change = composite_velocity_change(vehicle, net, sub_step)
         duration = sub_step if step + 1 < count else sub_step / 2
-        for t in range(len(tracks)):
-            move_track(item(tracks, t, like), vehicle, change, velocity_decay, duration)
-    for t in range(len(tracks)):
-        failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t, like))
+        for t in range(len(failures)):
+            move_track(item(tracks, t), vehicle, change, velocity_decay, duration)
+    for t in range(len(failures)):
+        failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t))
 
 
 @compiled

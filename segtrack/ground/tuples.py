@@ -1,36 +1,64 @@
-"""Named tuples of many arrays, several of one kind, packed for a kernel that reads them by an index.
+"""Named tuples of many arrays, packed for kernels.
 
-Numba takes a tuple of such tuples apart array by array, and branches to the right one wherever one is read.
-For six link chains of 135 arrays each that takes half a minute to compile. Packed, they are one array, from
-which each place reads what it needs.
+Numba takes a tuple apart array by array at each call from Python, which for a hundred arrays takes 25 us, and
+compiles code for that: 10 ms an array. Of a tuple of such tuples it branches to the right array wherever one
+is read. Packed, they are rows of numbers in memory, from which each place reads what it needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from numba import config, types
-from numba.extending import intrinsic
+from llvmlite import ir
+from numba import config, typeof, types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.extending import NativeValue, intrinsic, register_model, unbox
+from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-from segtrack.ground.kernels import entry
 
-Item = TypeVar("Item", bound=tuple[Any, ...])
+class _PackedType(types.Type):
+    """Type of packed named tuples of a kind, as kernels see it."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+        super().__init__(f"Packed({kind})")
 
 
-def packed(items: Sequence[Item]) -> Any:
-    """Named tuples of one kind for kernels, which read them by `item`.
+class Packed:
+    """Named tuples of one kind, which kernels read by `item`.
 
-    Numbers are copied. Arrays are not: they are to be kept for as long as the result is used.
+    Attributes:
+        items: The tuples, whose arrays are kept.
     """
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return items
-    rows = np.zeros((len(items), max(map(_room, items))), dtype=np.uint64)
-    for i, one in enumerate(items):
-        _write(rows, i, one)
-    return rows
+
+    def __init__(self, items: Sequence[tuple[Any, ...]], rows: NDArray[np.uint64], kind: Any) -> None:
+        """Take tuples, the numbers that stand for each (n, width), and the numba type of them all."""
+        self.items, self._rows, self._numba_type_ = items, rows, kind
+        self._width, self._address = rows.shape[1], rows.ctypes.data
+
+    @classmethod
+    def of(cls, value: tuple[Any, ...]) -> Packed:
+        """Pack one named tuple: its numbers are copied, its arrays are not."""
+        return cls([value], np.array([list(_numbers(value))], dtype=np.uint64), _PackedType(typeof(value)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pack copies anew: their arrays are elsewhere."""
+        return _pack_all, (self.items,)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Packed]) -> Packed:
+        """Join what was packed of tuples of one kind."""
+        items = [item for part in parts for item in part.items]
+        return cls(items, np.concatenate([part._rows for part in parts]), parts[0]._numba_type_)
+
+
+def _pack_all(items: Sequence[tuple[Any, ...]]) -> Packed:
+    return Packed.joined(list(map(Packed.of, items)))
 
 
 def overwrite(arrays: Iterable[NDArray[Any]], contents: Iterable[NDArray[Any]]) -> None:
@@ -39,47 +67,88 @@ def overwrite(arrays: Iterable[NDArray[Any]], contents: Iterable[NDArray[Any]]) 
         array[...] = values
 
 
-def _room(value: Any) -> int:
-    """Numbers of 64 bits that numba needs for a named tuple, at most."""
-    if isinstance(value, tuple):
-        return sum(map(_room, value))
-    return 5 + 2 * value.ndim if isinstance(value, np.ndarray) else 1
+def _numbers(value: Any) -> Iterator[int]:
+    """Numbers of 64 bits that stand for a value."""
+    match value:
+        case tuple():
+            for each in value:
+                yield from _numbers(each)
+        case np.ndarray():
+            yield from (value.ctypes.data, *value.shape, *value.strides)
+        case float():
+            yield int.from_bytes(struct.pack("=d", value), "little")
+        case _:
+            yield int(value) % 2**64
 
 
-def _memory(context: Any, builder: Any, rows: Any, row: Any, kind: Any) -> Any:
-    """Pointer to what is packed in a row."""
-    array = context.make_array(rows[0])(context, builder, rows[1])
-    width = builder.extract_value(array.shape, 1)
-    memory = builder.gep(array.data, [builder.mul(row, width)])
-    return builder.bitcast(memory, context.get_data_type(kind).as_pointer())
+@register_model(_PackedType)
+class _PackedModel(models.StructModel):
+    """Address of the rows, and numbers in each."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("address", types.uintp), ("width", types.intp)])
 
 
-def _write_item(typing: Any, rows: Any, row: Any, value: Any) -> Any:
+@unbox(_PackedType)
+def _unbox(kind: Any, thing: Any, c: Any) -> Any:
+    inside = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    for name in ("address", "width"):
+        number = c.pyapi.object_getattr_string(thing, f"_{name}")
+        setattr(inside, name, c.pyapi.long_as_longlong(number))
+        c.pyapi.decref(number)
+    return NativeValue(inside._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+class _Reader:
+    """Code that reads a value from numbers in memory, one after the other."""
+
+    def __init__(self, context: Any, builder: Any, memory: Any) -> None:
+        self._context, self._builder, self._memory, self._next = context, builder, memory, 0
+
+    def read(self, kind: Any) -> Any:
+        """Return the next value, of a type."""
+        match kind:
+            case types.BaseTuple():
+                return self._context.make_tuple(self._builder, kind, [self.read(each) for each in kind])
+            case types.Array():
+                return self._read_array(kind)
+            case types.Float():
+                return self._builder.bitcast(self._number(), self._context.get_value_type(kind))
+            case _:
+                return self._builder.trunc(self._number(), self._context.get_value_type(kind))
+
+    def _read_array(self, kind: Any) -> Any:
+        data = self._context.get_data_type(kind.dtype)
+        array = self._context.make_array(kind)(self._context, self._builder)
+        populate_array(
+            array,
+            data=self._builder.inttoptr(self._number(), data.as_pointer()),
+            shape=[self._number() for _ in range(kind.ndim)],
+            strides=[self._number() for _ in range(kind.ndim)],
+            itemsize=ir.Constant(ir.IntType(64), self._context.get_abi_sizeof(data)),
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    def _number(self) -> Any:
+        place = self._builder.gep(self._memory, [ir.Constant(ir.IntType(64), self._next)])
+        self._next += 1
+        return self._builder.load(place)
+
+
+def _read_item(typing: Any, tuples: Any, index: Any) -> Any:
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        memory = _memory(context, builder, (rows, arguments[0]), arguments[1], value)
-        context.pack_value(builder, value, arguments[2], memory)
-        return context.get_dummy_value()
+        inside = cgutils.create_struct_proxy(tuples)(context, builder, value=arguments[0])
+        rows = builder.inttoptr(inside.address, ir.IntType(64).as_pointer())
+        memory = builder.gep(rows, [builder.mul(arguments[1], inside.width)])
+        return _Reader(context, builder, memory).read(tuples.kind)
 
-    return types.void(rows, row, value), lower
-
-
-def _read_item(typing: Any, rows: Any, row: Any, like: Any) -> Any:
-    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        memory = _memory(context, builder, (rows, arguments[0]), arguments[1], like)
-        return context.unpack_value(builder, like, memory)
-
-    return like(rows, row, like), lower
+    return tuples.kind(tuples, types.intp), lower
 
 
-def _item(items: Any, index: int, like: Any) -> Any:
-    return items[index]
+def _item(tuples: Packed, index: int) -> Any:
+    return tuples.items[index]
 
 
-write_item: Any = intrinsic(_write_item)
 item: Any = _item if config.DISABLE_JIT else intrinsic(_read_item)  # type: ignore[attr-defined]
-"""Item of what `packed` returns, by its index, of the kind of a third argument."""
-
-
-@entry
-def _write(rows: NDArray[np.uint64], row: int, value: Any) -> None:
-    write_item(rows, row, value)
+"""Item of packed tuples, by its index."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import check_ground
-from segtrack.compliant.candidates import allocate_candidates
+from segtrack.compliant.candidates import Candidates, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
@@ -19,11 +19,11 @@ from segtrack.description.placement import vehicle_links
 from segtrack.errors import InvalidValueError
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
-from segtrack.ground.tuples import overwrite
+from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
 from segtrack.native.layout import outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
-from segtrack.native.step import VehicleArrays, advance
+from segtrack.native.step import VehicleArrays, Vehicles, advance
 from segtrack.native.tree import VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
 
@@ -101,23 +101,20 @@ class BeltVehicle(NativeVehicle):
         return self._mass
 
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
-        advance(
-            self._one,
-            self._ground,
-            self.state,
-            self._history,
-            self._candidates,
-            self._work,
-            self.done,
-            self._outcome,
-            _NO_REPORT,
-            0,
-            1,
-            gravity,
-            time_step,
-            count,
-            decay,
-        )
+        if self._packed is None:
+            self._packed = self._pack(self.state, self._history, self._candidates, self.done, self._outcome)
+        advance(self._packed, _NO_REPORT, 0, 1, gravity, time_step, count, decay)
+
+    def _pack(
+        self,
+        state: VehicleState,
+        history: ContactHistory,
+        candidates: Candidates,
+        done: NDArray[np.intp],
+        outcome: NDArray[np.intp],
+    ) -> Packed:
+        given = self._one, self._ground, state, history, candidates, self._work, done, outcome
+        return Packed.of(Vehicles(*given))
 
     def check_ground(self, ground: Ground) -> None:
         """Refuse ground that the track model cannot be on.
@@ -152,7 +149,7 @@ class BeltVehicle(NativeVehicle):
         near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
         done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
         still = (0.0, 0.0, 0.0), self._time_step, 1, 1.0
-        advance(self._one, self._ground, state, memory, near, self._work, done, outcome, report, 0, 1, *still)
+        advance(self._pack(state, memory, near, done, outcome), report, 0, 1, *still)
         return report[report[:, 3] > 0]
 
     def read_grousers(self, track: int) -> GrouserReading:

@@ -36,7 +36,7 @@ from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.tuples import item
+from segtrack.ground.tuples import Packed, item
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
 from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at, gather_equations
@@ -103,8 +103,7 @@ def advance_chains(
     histories: ContactHistory,
     nearby: Candidates,
     work: TreeWork,
-    tracks: NDArray[np.uint64],
-    like: TrackArrays,
+    tracks: Packed,
     failures: NDArray[np.intp],
     done: NDArray[np.intp],
     outcomes: NDArray[np.intp],
@@ -126,7 +125,6 @@ def advance_chains(
         nearby: Contact candidates of the hull.
         work: Room.
         tracks: Its chains, packed (`ground.tuples`), changed in place.
-        like: One of them.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
         outcomes: Filled as in `step.advance` (1, 3).
@@ -144,8 +142,8 @@ def advance_chains(
     state, history, near = vehicle_view(states, 0), history_view(histories, 0), candidates_view(nearby, 0)
     report = work.section_axes[:0]
     move_links(tree, state, work)
-    for t in range(len(tracks)):
-        track = item(tracks, t, like)
+    for t in range(len(failures)):
+        track = item(tracks, t)
         if not still:
             _place_parents(track, tree, work, vehicle.mounts, vehicle.mounts.starts[t])
         _write_frames(track)
@@ -160,30 +158,30 @@ def advance_chains(
         if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
             outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
             return
-        for t in range(len(tracks)):
+        for t in range(len(failures)):
             aim_drive(vehicle.drives, state, t, step)
-            find_track_candidates(item(tracks, t, like), step)
+            find_track_candidates(item(tracks, t), step)
             state.forces[t] = 0.0
         for sub in range(sub_steps):
             clear_loads(work.loads)
-            for t in range(len(tracks)):
+            for t in range(len(failures)):
                 radius = vehicle.pitch_radii[t]
                 target, limit = state.targets[t] / radius, state.limits[t] * radius
                 if still:
                     target, limit = 0.0, math.inf
-                track, moment = item(tracks, t, like), hold_contacts(sub, sub_steps, held)
+                track, moment = item(tracks, t), hold_contacts(sub, sub_steps, held)
                 torque = load_track(track, moment, gravity, target, limit, sub_step, decay)
                 work.loads.pulls[t] = torque / radius
                 state.forces[t] += work.loads.pulls[t] / sub_steps
                 _add_reaction(track, work, vehicle.mounts, vehicle.mounts.starts[t])
             if still:
-                for t in range(len(tracks)):
-                    drift_track(item(tracks, t, like), sub_step)
+                for t in range(len(failures)):
+                    drift_track(item(tracks, t), sub_step)
                 continue
             slow_down(state, decay)
             ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
             add_hull_contacts(
-                ground, hull, tree, work, near, history, 0, 0, report, len(tracks), gravity, ahead, sub_step
+                ground, hull, tree, work, near, history, 0, 0, report, len(failures), gravity, ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
@@ -194,8 +192,8 @@ def advance_chains(
             move(tree, state, work, sub_step)
             move_followers(tree, state)
             move_links(tree, state, work)
-            for t in range(len(tracks)):
-                track = item(tracks, t, like)
+            for t in range(len(failures)):
+                track = item(tracks, t)
                 _place_parents(track, tree, work, vehicle.mounts, vehicle.mounts.starts[t])
                 travel = _drift(track, sub_step) * vehicle.pitch_radii[t]
                 state.travels[t] += travel
@@ -203,8 +201,8 @@ def advance_chains(
                 state.energies[t] += work.loads.pulls[t] * (sub_step * state.speeds[t] + travel) / 2
                 state.speeds[t] = travel / sub_step
         done[0] += 1
-        for t in range(len(tracks)):
-            failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t, like))
+        for t in range(len(failures)):
+            failures[t, 0], failures[t, 1] = check_integrity(item(tracks, t))
             if failures[t, 0] >= 0:
                 outcome[0] = FAILED
         fastest = largest_speed(tree, work, vehicle.reach, 0.0, state)

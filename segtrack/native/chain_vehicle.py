@@ -24,7 +24,7 @@ from segtrack.ground.functions import exponential, power
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.rounding import rounded
-from segtrack.ground.tuples import overwrite, packed
+from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
 from segtrack.native.layout import (
@@ -116,7 +116,6 @@ class ChainVehicle(NativeVehicle):
     ) -> None:
         longest = min(chain.max_sub_step for chain in self.chains)
         sub_steps = math.ceil(time_step / longest * (1 - 1e-9))
-        arrays = tuple(chain.arrays for chain in self.chains)
         advance_chains(
             self.arrays,
             self._ground,
@@ -124,8 +123,7 @@ class ChainVehicle(NativeVehicle):
             self._history,
             self._candidates,
             self._work,
-            packed(arrays),
-            arrays[0],
+            Packed.joined([chain.packed for chain in self.chains]),
             self._failures,
             self.done,
             self._outcome,

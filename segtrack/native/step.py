@@ -27,6 +27,7 @@ from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
+from segtrack.ground.tuples import Packed, item
 from segtrack.ground.vectors import Vector, axis, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at, gather_equations
@@ -71,16 +72,34 @@ class VehicleArrays(NamedTuple):
     tip_speed: float
 
 
+class Vehicles(NamedTuple):
+    """N vehicles of one kind, with all that changes.
+
+    Attributes:
+        arrays: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives).
+        ground: On which all of them are.
+        states: Their states.
+        histories: Memory of the contacts.
+        candidates: Contact candidates, kept from call to call.
+        work: Room.
+        done: Steps that each has taken of those that it is to take (N,).
+        outcomes: Outcome of the last call for each, and the largest numbers of solids and edges near one
+            part where that is too many (N, 3).
+    """
+
+    arrays: VehicleArrays
+    ground: Ground
+    states: VehicleState
+    histories: ContactHistory
+    candidates: Candidates
+    work: TreeWork
+    done: NDArray[np.intp]
+    outcomes: NDArray[np.intp]
+
+
 @entry
 def advance(
-    vehicles: VehicleArrays,
-    ground: Ground,
-    states: VehicleState,
-    histories: ContactHistory,
-    candidates: Candidates,
-    work: TreeWork,
-    done: NDArray[np.intp],
-    outcomes: NDArray[np.intp],
+    packed: Packed,
     report: NDArray[np.float64],
     first: int,
     last: int,
@@ -98,15 +117,7 @@ def advance(
     in the report it is filled with those of now, with what they remember, and no step is taken.
 
     Args:
-        vehicles: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives).
-        ground: On which all of them are.
-        states: Changed in place.
-        histories: Memory of the contacts, changed in place.
-        candidates: Contact candidates, kept from call to call.
-        work: Room.
-        done: Steps that each vehicle has taken (N,), changed in place.
-        outcomes: Filled with how the call ended for each vehicle, and the largest numbers of solids and
-            edges near one part where that is too many (N, 3).
+        packed: The `Vehicles`, changed in place.
         report: Room for contacts to be read (rows, `REPORT`); no rows for steps to be taken.
         first: First vehicle.
         last: Vehicle behind the last one.
@@ -115,6 +126,7 @@ def advance(
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
+    vehicles, ground, states, histories, candidates, work, done, outcomes = item(packed, 0)
     for i in range(first, last):
         vehicle, outcome = vehicle_of(vehicles, i), outcomes[i]
         state, history, near = (

@@ -18,6 +18,7 @@ from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
 from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
+from segtrack.ground.tuples import Packed
 from segtrack.ground.vectors import Vector
 from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO
@@ -84,6 +85,7 @@ class NativeVehicle(VehicleModel):
         self._work = allocate_tree_work(tree)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 3), dtype=np.intp)
         self._ground: Ground = pack_ground(())
+        self._packed: Packed | None = None
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
         self.tracks = tuple(
             self.track_type(self, i, mounted) for i, mounted in enumerate(description.mounted_tracks())
@@ -97,12 +99,14 @@ class NativeVehicle(VehicleModel):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but views, which copies of the arrays would not share memory with."""
-        return {name: value for name, value in vars(self).items() if name not in ("_view", "_one")}
+        views = "_view", "_one", "_packed"
+        return {name: value for name, value in vars(self).items() if name not in views}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Take what a copied or pickled vehicle had, with a view of its own arrays."""
         vars(self).update(attributes)
         self._view = VehicleState(*(array[0] for array in self.state))
+        self._packed = None
 
     def _place_joints(self, angles: Mapping[str, float]) -> None:
         """Set flippers to angles [rad] by name, 0 where none is given, and other joints where they start."""
@@ -158,6 +162,7 @@ class NativeVehicle(VehicleModel):
     def _make_room(self) -> None:
         """Take longer lists of candidates, twice what is near one part now."""
         solids, edges = 2 * int(self._outcome[0, 1]), 2 * int(self._outcome[0, 2])
+        self._packed = None
         self._candidates = allocate_candidates(
             1,
             self._parts,
@@ -177,7 +182,7 @@ class NativeVehicle(VehicleModel):
 
     def set_ground(self, ground: Ground) -> None:
         """Stand on other ground; contacts are forgotten."""
-        self._ground = ground
+        self._ground, self._packed = ground, None
         self.forget_contacts()
 
     def forget_contacts(self) -> None:

@@ -24,7 +24,7 @@ from segtrack.ground.compile_progress import (
     report_to,
 )
 from segtrack.ground.kernels import Kernel, compiled, content_hash, entry, inlined
-from segtrack.ground.tuples import item, packed
+from segtrack.ground.tuples import Packed, item
 
 pytestmark = pytest.mark.skipif(kernels.config.DISABLE_JIT, reason="nothing is compiled")
 TEXT = """
@@ -337,9 +337,9 @@ class Pair(NamedTuple):
 
 
 @entry
-def double_and_add(pairs: NDArray[np.uint64], like: Pair, row: int) -> float:
+def double_and_add(pairs: Packed, row: int) -> float:
     """Double the values of one of many pairs, and return the sum of everything in it."""
-    pair, total = item(pairs, row, like), 0.0
+    pair, total = item(pairs, row), 0.0
     for i in range(len(pair.values)):
         pair.values[i] *= 2
         total += pair.values[i]
@@ -348,8 +348,8 @@ def double_and_add(pairs: NDArray[np.uint64], like: Pair, row: int) -> float:
 
 def test_each_of_many_packed_tuples_is_read_and_its_arrays_are_written():
     pairs = [Pair(np.arange(n, dtype=float), np.full((2, 3), n), 0.25 * n) for n in (3, 5, 2)]
-    rows = packed(pairs)
+    rows = Packed.joined([Packed.of(pair) for pair in pairs])
     for row, pair in enumerate(pairs):
         before = pair.values.copy()
-        assert double_and_add(rows, pairs[0], row) == 2 * before.sum() + pair.counts[1, 1] + pair.factor
+        assert double_and_add(rows, row) == 2 * before.sum() + pair.counts[1, 1] + pair.factor
         np.testing.assert_array_equal(pair.values, 2 * before)

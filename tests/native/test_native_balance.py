@@ -24,7 +24,8 @@ from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.contact_loads import add_contact, allocate_loads
 from segtrack.ground.kernels import Kernel
 from segtrack.ground.pack import pack_ground
-from segtrack.native import chain_step, chain_vehicle
+from segtrack.native import chain_step
+from segtrack.native import step as belt_step
 from segtrack.robot import Robot
 
 STEP = 0.001
@@ -38,9 +39,8 @@ def uncompiled() -> Iterator[None]:
             patch.setattr(
                 kind, "__call__", lambda one, *args, **more: one.py_func(*args, **more), raising=False
             )
-        for module in (chain_vehicle, chain_step):
-            patch.setattr(module, "packed", lambda items: items, raising=False)
-            patch.setattr(module, "item", lambda items, index, like: items[index], raising=False)
+        for module in (belt_step, chain_step):
+            patch.setattr(module, "item", lambda packed, index: packed.items[index])
         yield
 
 

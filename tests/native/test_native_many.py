@@ -10,7 +10,8 @@ from segtrack import terrain
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.native.step import CROWDED, DONE, NOT_FINITE, advance
+from segtrack.ground.tuples import Packed
+from segtrack.native.step import CROWDED, DONE, NOT_FINITE, Vehicles, advance
 from segtrack.native.tree import VehicleState, allocate_tree_work
 
 COUNT = 60
@@ -46,11 +47,10 @@ class Many:
         return allocate_candidates(len(self.states.position), parts, tracks + 1, segments, solids, edges)
 
     def run(self, first, last, steps=COUNT):
-        advance(
-            self.arrays, self.ground, self.states, self.history, self.near,
-            allocate_tree_work(self.kind.tree), self.done, self.outcomes, np.zeros((0, REPORT)),
-            first, last, (0.0, 0.0, -9.81), 0.004, steps, 1.0,
-        )  # fmt: skip
+        work = allocate_tree_work(self.kind.tree)
+        what = self.arrays, self.ground, self.states, self.history, self.near, work, self.done, self.outcomes
+        gravity, no_report = (0.0, 0.0, -9.81), np.zeros((0, REPORT))
+        advance(Packed.of(Vehicles(*what)), no_report, first, last, gravity, 0.004, steps, 1.0)
 
 
 @pytest.fixture(scope="module")
