@@ -141,15 +141,17 @@ class BeltVehicle(NativeVehicle):
 
         Contacts are found anew, with what they remember. Their forces are those that the last step exerted.
         """
+        if self._reading is None:
+            room = len(self._ground.bounds), len(self._ground.edges)
+            segments = len(self.arrays.belts.segments)
+            near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
+            done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
+            self._reading = self._pack(self.state.copy(), self._history.copy(), near, done, outcome)
+        copied = self._reading.items[0]
+        overwrite((*copied.states, *copied.histories), (*self.state, *self._history))
+        copied.states.slack[:] = 0.0
         report = np.zeros((self._rows, REPORT))
-        state, memory = self.state.copy(), self._history.copy()
-        state.slack[:] = 0.0
-        room = len(self._ground.bounds), len(self._ground.edges)
-        segments = len(self.arrays.belts.segments)
-        near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
-        done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
-        still = (0.0, 0.0, 0.0), self._time_step, 1, 1.0
-        advance(self._pack(state, memory, near, done, outcome), report, 0, 1, *still)
+        advance(self._reading, report, 0, 1, (0.0, 0.0, 0.0), self._time_step, 1, 1.0)
         return report[report[:, 3] > 0]
 
     def read_grousers(self, track: int) -> GrouserReading:

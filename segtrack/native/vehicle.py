@@ -86,6 +86,7 @@ class NativeVehicle(VehicleModel):
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 3), dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self._packed: Packed | None = None
+        self._reading: Packed | None = None
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
         self.tracks = tuple(
             self.track_type(self, i, mounted) for i, mounted in enumerate(description.mounted_tracks())
@@ -99,14 +100,14 @@ class NativeVehicle(VehicleModel):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but views, which copies of the arrays would not share memory with."""
-        views = "_view", "_one", "_packed"
+        views = "_view", "_one", "_packed", "_reading"
         return {name: value for name, value in vars(self).items() if name not in views}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Take what a copied or pickled vehicle had, with a view of its own arrays."""
         vars(self).update(attributes)
         self._view = VehicleState(*(array[0] for array in self.state))
-        self._packed = None
+        self._packed = self._reading = None
 
     def _place_joints(self, angles: Mapping[str, float]) -> None:
         """Set flippers to angles [rad] by name, 0 where none is given, and other joints where they start."""
@@ -182,7 +183,7 @@ class NativeVehicle(VehicleModel):
 
     def set_ground(self, ground: Ground) -> None:
         """Stand on other ground; contacts are forgotten."""
-        self._ground, self._packed = ground, None
+        self._ground, self._packed, self._reading = ground, None, None
         self.forget_contacts()
 
     def forget_contacts(self) -> None:
