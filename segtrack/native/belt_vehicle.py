@@ -31,6 +31,8 @@ MAX_TIME_STEP = 0.01
 """Longest step, for what moves within one: contacts are found once a step [s]."""
 _NO_REPORT = np.zeros((0, REPORT))
 """Report for steps: nothing is read."""
+_FIRST = np.zeros(1, dtype=np.intp)
+"""Index of the ground of a vehicle that is alone."""
 
 
 def _one_of(arrays: VehicleArrays) -> VehicleArrays:
@@ -103,7 +105,7 @@ class BeltVehicle(NativeVehicle):
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         if self._packed is None:
             self._packed = self._pack(self.state, self._history, self._candidates, self.done, self._outcome)
-        advance(self._packed, _NO_REPORT, 0, 1, gravity, time_step, count, decay)
+        advance(self._packed, self._grounds, _NO_REPORT, 0, 1, gravity, time_step, count, decay)
 
     def _pack(
         self,
@@ -113,7 +115,7 @@ class BeltVehicle(NativeVehicle):
         done: NDArray[np.intp],
         outcome: NDArray[np.intp],
     ) -> Packed:
-        given = self._one, self._ground, state, history, candidates, self._work, done, outcome
+        given = self._one, _FIRST, state, history, candidates, self._work, done, outcome
         return Packed.of(Vehicles(*given))
 
     def check_ground(self, ground: Ground) -> None:
@@ -151,7 +153,7 @@ class BeltVehicle(NativeVehicle):
         overwrite((*copied.states, *copied.histories), (*self.state, *self._history))
         copied.states.slack[:] = 0.0
         report = np.zeros((self._rows, REPORT))
-        advance(self._reading, report, 0, 1, (0.0, 0.0, 0.0), self._time_step, 1, 1.0)
+        advance(self._reading, self._grounds, report, 0, 1, (0.0, 0.0, 0.0), self._time_step, 1, 1.0)
         return report[report[:, 3] > 0]
 
     def read_grousers(self, track: int) -> GrouserReading:

@@ -77,7 +77,7 @@ class Vehicles(NamedTuple):
 
     Attributes:
         arrays: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives).
-        ground: On which all of them are.
+        terrains: Index of the ground that each is on (N,).
         states: Their states.
         histories: Memory of the contacts.
         candidates: Contact candidates, kept from call to call.
@@ -88,7 +88,7 @@ class Vehicles(NamedTuple):
     """
 
     arrays: VehicleArrays
-    ground: Ground
+    terrains: NDArray[np.intp]
     states: VehicleState
     histories: ContactHistory
     candidates: Candidates
@@ -100,6 +100,7 @@ class Vehicles(NamedTuple):
 @entry
 def advance(
     packed: Packed,
+    grounds: Packed,
     report: NDArray[np.float64],
     first: int,
     last: int,
@@ -118,6 +119,7 @@ def advance(
 
     Args:
         packed: The `Vehicles`, changed in place.
+        grounds: Each `Ground` that any of them is on.
         report: Room for contacts to be read (rows, `REPORT`); no rows for steps to be taken.
         first: First vehicle.
         last: Vehicle behind the last one.
@@ -126,9 +128,9 @@ def advance(
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
-    vehicles, ground, states, histories, candidates, work, done, outcomes = item(packed, 0)
+    vehicles, terrains, states, histories, candidates, work, done, outcomes = item(packed, 0)
     for i in range(first, last):
-        vehicle, outcome = vehicle_of(vehicles, i), outcomes[i]
+        vehicle, ground, outcome = vehicle_of(vehicles, i), item(grounds, terrains[i]), outcomes[i]
         state, history, near = (
             vehicle_view(states, i),
             history_view(histories, i),

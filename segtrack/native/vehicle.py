@@ -85,6 +85,7 @@ class NativeVehicle(VehicleModel):
         self._work = allocate_tree_work(tree)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 3), dtype=np.intp)
         self._ground: Ground = pack_ground(())
+        self._grounds = Packed.of(self._ground)
         self._packed: Packed | None = None
         self._reading: Packed | None = None
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
@@ -183,7 +184,7 @@ class NativeVehicle(VehicleModel):
 
     def set_ground(self, ground: Ground) -> None:
         """Stand on other ground; contacts are forgotten."""
-        self._ground, self._packed, self._reading = ground, None, None
+        self._ground, self._grounds, self._reading = ground, Packed.of(ground), None
         self.forget_contacts()
 
     def forget_contacts(self) -> None:

@@ -10,6 +10,7 @@ from segtrack import terrain
 from segtrack.compliant.candidates import allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.ground.broadphase import ContactHistory
+from segtrack.ground.pack import pack_ground
 from segtrack.ground.tuples import Packed
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, Vehicles, advance
 from segtrack.native.tree import VehicleState, allocate_tree_work
@@ -24,7 +25,8 @@ class Many:
         with segtrack.World(engine="native", time_step=0.004) as world:
             world.add_terrain(terrain.Step(height=0.1, distance=0.3))
             model = world.add_vehicle("quince").model
-            self.kind, self.ground, self.model = model.arrays, model._ground, model
+            self.kind, self.grounds, self.model = model.arrays, model._grounds, model
+        self.terrains = np.zeros(vehicles, dtype=np.intp)
         self.states = VehicleState(*(np.repeat(array, vehicles, axis=0) for array in model.state))
         self.history = ContactHistory(*(np.repeat(array, vehicles, axis=0) for array in model._history))
         alike = {
@@ -48,9 +50,10 @@ class Many:
 
     def run(self, first, last, steps=COUNT):
         work = allocate_tree_work(self.kind.tree)
-        what = self.arrays, self.ground, self.states, self.history, self.near, work, self.done, self.outcomes
+        things = self.arrays, self.terrains, self.states, self.history, self.near, work
         gravity, no_report = (0.0, 0.0, -9.81), np.zeros((0, REPORT))
-        advance(Packed.of(Vehicles(*what)), no_report, first, last, gravity, 0.004, steps, 1.0)
+        vehicles = Packed.of(Vehicles(*things, self.done, self.outcomes))
+        advance(vehicles, self.grounds, no_report, first, last, gravity, 0.004, steps, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +101,16 @@ def test_one_that_diverges_or_is_crowded_leaves_the_others_alone(alone):
     many.run(0, 4)
     for name, one, other in zip(VehicleState._fields, many.states, alone.states, strict=True):
         np.testing.assert_array_equal(one[[0, 3]], other[[0, 3]], err_msg=name)
+
+
+def test_each_vehicle_is_on_the_terrain_of_its_index(alone):
+    many, flat = Many(2), pack_ground((terrain.Plane(),))
+    many.grounds = Packed.joined([Packed.of(flat), many.grounds])
+    many.terrains[:] = 1, 0
+    many.run(0, 2)
+    first, second = many.states.position[:, 2]
+    assert first == alone.states.position[0, 2]
+    only = Many(2)
+    only.grounds = Packed.of(flat)
+    only.run(1, 2)
+    assert second == only.states.position[1, 2] != alone.states.position[1, 2]
