@@ -127,25 +127,12 @@ class BulletJoint(JointModel):
         """Command the motor of a stiff servo."""
         kind, value, _ = self.command
         if kind == "speed":
-            pybullet.setJointMotorControl2(
-                self._body,
-                self.joint,
-                pybullet.VELOCITY_CONTROL,
-                targetVelocity=value,
-                force=strength,
-                physicsClientId=self._client,
-            )
-            return
+            mode, aim = pybullet.VELOCITY_CONTROL, {"targetVelocity": value}
+        else:
+            mode, aim = pybullet.POSITION_CONTROL, {"targetPosition": value, "positionGain": gain}
+            aim |= {"velocityGain": 1.0, "maxVelocity": max_speed}
         pybullet.setJointMotorControl2(
-            self._body,
-            self.joint,
-            pybullet.POSITION_CONTROL,
-            targetPosition=value,
-            positionGain=gain,
-            velocityGain=1.0,
-            maxVelocity=max_speed,
-            force=strength,
-            physicsClientId=self._client,
+            self._body, self.joint, mode, **aim, force=strength, physicsClientId=self._client
         )
 
 

@@ -181,7 +181,7 @@ def add_point_contacts(contact: TerrainContact, frames: Frames, loads: Loads, st
     total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for p in range(treads.contact_point_counts[kind]):
         lever = arm(frames.rotations, i, row(points[kind], p))
-        force, along, push, depth, pressure, _ = touch_point(
+        force, along, push, depth, pressure = touch_point(
             ground,
             law,
             history,

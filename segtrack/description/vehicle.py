@@ -179,16 +179,11 @@ class VehicleDescription(Spec):
         return joint_tree(self.body.urdf, self.joints)
 
     def with_suspension(self) -> VehicleDescription:
-        """The vehicle with joints for the links that its chains have springs for.
-
-        Raises:
-            UnknownNameError: There is no such link.
-            InvalidValueError: No joint moves it.
-        """
+        """The vehicle with joints for the links that its chains have springs for."""
         joints = dict(self.joints)
         for track in self.mounted_tracks():
             assert track.spec.chain is not None
-            joints |= suspension_joints(self.body.urdf, track.name, track.spec.chain.suspension)
+            joints |= suspension_joints(self.body.urdf, track.spec.chain.suspension)
         return self.model_copy(update={"joints": joints})
 
     @property

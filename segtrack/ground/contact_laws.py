@@ -102,6 +102,53 @@ def contact_parameters(
 
 
 @inlined
+def advance_shear(
+    shear: Vector,
+    normal: Vector,
+    lateral: Vector,
+    slip: Vector,
+    limit: float,
+    stiffness: float,
+    ratio: float,
+    step: float,
+) -> tuple[Vector, float, float, Vector]:
+    """Advance the elastic shear displacement of a contact with rigid ground, cut where it slides.
+
+    The limit of friction is an ellipse with the axes `limit` along the track and `limit` times the lateral
+    ratio r across it. The stiffness across is r^2 of that along, so that a sliding contact is pulled
+    back by the force of largest dissipation.
+
+    Args:
+        shear: Shear displacement in the world, before the step [m].
+        normal: Normal of the surface, out of the ground.
+        lateral: Direction across the track, in the world.
+        slip: Velocity along the surface [m/s].
+        limit: Greatest friction force along the track [N].
+        stiffness: Along the track [N/m].
+        ratio: Friction across the track over friction along it, r [-].
+        step: Duration [s].
+
+    Returns:
+        Shear displacement after the step in the world [m], its component across the track [m], 1 - r^2, and
+        the direction across the track along the surface; nothing where the ellipse is a circle.
+    """
+    x, y, z = without_share(shear, dot(shear, normal), normal)
+    x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
+    less, across = 0.0, (0.0, 0.0, 0.0)
+    if ratio != 1.0:
+        across = without_share(lateral, dot(lateral, normal), normal)
+        size = math.sqrt(dot(across, across))
+        across = (across[0] / size, across[1] / size, across[2] / size) if size > 1e-6 else (0.0, 0.0, 0.0)
+        less = 1 - ratio * ratio
+    side = x * across[0] + y * across[1] + z * across[2]
+    stretch = stiffness * stiffness * (x * x + y * y + z * z - less * side * side)
+    if stretch > limit * limit:
+        cut = limit / math.sqrt(stretch)
+        x, y, z, side = cut * x, cut * y, cut * z, cut * side
+    return (x, y, z), side, less, across
+
+
+@inlined
 def rigid_friction(
     shear: Vector,
     normal: Vector,
@@ -113,10 +160,6 @@ def rigid_friction(
     step: float,
 ) -> tuple[Vector, Vector]:
     """Advance a contact's shear displacement on rigid ground, and find the force along it.
-
-    The limit is an ellipse with the axes `limit` along the track and `limit` times the law's lateral
-    ratio r across it. The stiffness across is r^2 of that along, so that a sliding contact is pulled
-    back by the force of largest dissipation.
 
     Args:
         shear: Shear in the world, before the step [m].
@@ -131,21 +174,9 @@ def rigid_friction(
     Returns:
         The shear displacement after the step [m] and the force on what moves [N], in the world.
     """
-    x, y, z = without_share(shear, dot(shear, normal), normal)
-    x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
     k, c = weight * law.tangential_stiffness, weight * law.tangential_damping
     ratio = law.lateral_ratio
-    across = (0.0, 0.0, 0.0)
-    if ratio != 1.0:
-        across = without_share(lateral, dot(lateral, normal), normal)
-        size = math.sqrt(dot(across, across))
-        across = (across[0] / size, across[1] / size, across[2] / size) if size > 1e-6 else (0.0, 0.0, 0.0)
-    less = 1 - ratio * ratio
-    side = x * across[0] + y * across[1] + z * across[2]
-    stretch = k * k * (x * x + y * y + z * z - less * side * side)
-    if stretch > limit * limit:
-        cut = limit / math.sqrt(stretch)
-        x, y, z, side = cut * x, cut * y, cut * z, cut * side
+    (x, y, z), side, less, across = advance_shear(shear, normal, lateral, slip, limit, k, ratio, step)
     pull = less * (k * side + c * dot(slip, across))
     fx = pull * across[0] - k * x - c * slip[0]
     fy = pull * across[1] - k * y - c * slip[1]

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import math
 
-from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.contact_laws import ContactParameters, advance_shear
 from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, dot, without_share
+from segtrack.ground.vectors import Vector, dot
 
 Symmetric = tuple[float, float, float, float, float, float]
 """A symmetric matrix (3, 3): xx, yy, zz, xy, yz, zx."""
@@ -134,10 +134,6 @@ def friction_load(
 ) -> tuple[Vector, Vector, float, Vector]:
     """Friction of a contact with rigid ground in a step; its shear displacement is advanced to now.
 
-    The limit is an ellipse with the axes `limit` along the track and `limit` times the law's lateral
-    ratio r across it. The stiffness across is r^2 of that along, so that a sliding contact is pulled
-    back by the force of largest dissipation.
-
     Args:
         shear: Shear displacement at the step's beginning, before the last one's motion, in the world [m].
         normal: Normal of the surface, out of the ground.
@@ -153,21 +149,11 @@ def friction_load(
         Shear displacement now [m], force predicted [N], in the world, mass that the contact adds along the
         surface [kg], and the direction across the track along it; nothing where the ellipse is a circle.
     """
-    x, y, z = without_share(shear, dot(shear, normal), normal)
-    x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
     k = weight * law.tangential_stiffness
     c = weight * max(law.tangential_damping, law.tangential_stiffness * step)
-    ratio, less, across = law.lateral_ratio, 0.0, (0.0, 0.0, 0.0)
-    if ratio != 1.0:
-        across = without_share(lateral, dot(lateral, normal), normal)
-        size = math.sqrt(dot(across, across))
-        across = (across[0] / size, across[1] / size, across[2] / size) if size > 1e-6 else (0.0, 0.0, 0.0)
-        less = 1 - ratio * ratio
-    side = x * across[0] + y * across[1] + z * across[2]
-    stretch = k * k * (x * x + y * y + z * z - less * side * side)
-    if stretch > limit * limit:
-        cut = limit / math.sqrt(stretch)
-        x, y, z, side = cut * x, cut * y, cut * z, cut * side
+    (x, y, z), side, less, across = advance_shear(
+        shear, normal, lateral, slip, limit, k, law.lateral_ratio, step
+    )
     resistance = c + horizon * k
     held = less * (k * side + resistance * dot(slip, across))
     fx = held * across[0] - k * x - resistance * slip[0]

@@ -114,11 +114,6 @@ def soil_between(ground: Ground, corners: Corners) -> SoilConstants:
     )
 
 
-_STICKING = 0.98
-"""Square of a friction force over that of its limit, below which a point sticks [-]. Across a track whose
-ellipse is narrower there, a sliding point counts as sticking."""
-
-
 @inlined
 def touch_point(
     ground: Ground,
@@ -134,7 +129,7 @@ def touch_point(
     side: float,
     weight: float,
     step: float,
-) -> tuple[Vector, Vector, float, float, float, bool]:
+) -> tuple[Vector, Vector, float, float, float]:
     """Force of the ground on one point; its contacts are advanced by `step` [s].
 
     With a step of zero contacts are found, but not sheared.
@@ -156,12 +151,11 @@ def touch_point(
 
     Returns:
         Force [N] and its part along surfaces [N], in the world; sum of the normal forces [N];
-        greatest depth [m]; greatest pressure [Pa]; and whether it sticks to a surface, whose shear then
-        is a spring.
+        greatest depth [m]; and greatest pressure [Pa].
     """
     convex = len(ground.planes)
     total, drag, normal_force, deepest, highest = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0
-    first, touched, sticks = point_index * MAX_SOLIDS_PER_POINT, 0, False
+    first, touched = point_index * MAX_SOLIDS_PER_POINT, 0
     solid_ids, shears, sinkages = history.solid_ids, history.shear_displacements, history.sinkages
     for near in range(count):
         solid = solids[near]
@@ -188,7 +182,6 @@ def touch_point(
             push = max(0.0, weight * (law.stiffness * depth - law.damping * rising))
             limit = law.friction * ground.friction[solid] * push
             shear, along = rigid_friction(shear, normal, lateral, slip, limit, law, weight, step)
-            sticks |= dot(along, along) < _STICKING * limit * limit
         else:
             there = soil_row(ground.soils, soil) if solid < convex else soil_between(ground, corners)
             steepest = weight * law.stiffness / area
@@ -199,7 +192,6 @@ def touch_point(
             damping = weight * law.damping * math.sqrt(slope / steepest)
             push = max(0.0, pressure * area - damping * rising)
             shear, along = soil_shear(shear, normal, slip, pressure, area, there, law, weight, step)
-            sticks = True
         shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
         total, drag = sum_of(total, without_share(along, -push, normal)), sum_of(drag, along)
         normal_force += push
@@ -207,7 +199,7 @@ def touch_point(
     for slot in range(MAX_SOLIDS_PER_POINT):
         if solid_ids[first + slot] != NONE and not touched & (1 << slot):
             solid_ids[first + slot] = NONE
-    return total, drag, normal_force, deepest, highest, sticks
+    return total, drag, normal_force, deepest, highest
 
 
 FACE = 5

@@ -167,7 +167,17 @@ FILL: dict[Role, tuple[str, float]] = {
 """Colour and opacity by what a polygon shows."""
 GROUND = "#d9cfc1"
 GROUND_EDGE = "#7a6a55"
-SEGMENT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f")
+SEGMENT_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#8c564b",
+    "#7f7f7f",
+    "#f0e442",
+)
 """Told apart by most eyes (Okabe and Ito)."""
 
 

@@ -15,11 +15,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.description import load_vehicle
+from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.experiments.climb_result import REAR_FLIPPERS_DEG
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.reproduce.armed import with_arm
 from segtrack.reproduce.published_segments import as_published
 from segtrack.reproduce.registry import Rounds, Session, runnable, take_turns
 from segtrack.robot import Robot
@@ -28,17 +29,20 @@ from segtrack.world import World
 
 VEHICLE = "quince"
 PUBLISHED = "segments as published"
+ARMED = "compliant with an arm"
 RACERS: dict[str, tuple[EngineName, str, float]] = {
     PUBLISHED: ("pybullet", "segments", 0.001),
     "segments, 1 ms": ("pybullet", "segments", 0.001),
     "segments": ("pybullet", "segments", 0.005),
     "compliant": ("native", "compliant", 0.001),
     "compliant, 4 ms": ("native", "compliant", 0.004),
+    ARMED: ("native", "compliant", 0.001),
     "surface": ("native", "surface", 0.001),
     "compliant in PyBullet, 1 ms": ("pybullet", "compliant", 0.001),
     "compliant in PyBullet, 5 ms": ("pybullet", "compliant", 0.005),
 }
-"""Engine, track model and time step [s]; compliant belts take steps of 1 ms in PyBullet whatever that is."""
+"""Engine, track model and time step [s]. The arm's six joints turn; compliant belts take steps of 1 ms in
+PyBullet whatever that is."""
 SCENES = ("climb", "turn")
 CONTROL_STEP = 0.02
 """Simulated time of one call [s]."""
@@ -81,6 +85,7 @@ class SpeedTable:
                         "real_time_factor": self.median(scene, racer),
                         "over_segments": self.ratio(scene, racer),
                         "over_published_segments": self.ratio(scene, racer, PUBLISHED),
+                        "over_compliant": self.ratio(scene, racer, "compliant"),
                         "rounds": list(rounds),
                     }
                     for racer, rounds in racers.items()
@@ -130,9 +135,15 @@ def measure_speed(
 def _race(scene: str, racer: str, seconds: float) -> tuple[float, float]:
     """Return the wall time of a simulated duration, and the native kernel's part of it [s]."""
     engine, track_model, time_step = RACERS[racer]
-    with World(engine=engine, time_step=time_step) as world:
+    vehicle = load_vehicle(VEHICLE)
+    with (
+        World(engine=engine, time_step=time_step) as world,
+        with_arm(vehicle) if racer == ARMED else nullcontext(vehicle) as raced,
+    ):
         with as_published() if racer == PUBLISHED else nullcontext():
-            robot = _set_out(world, scene, track_model)
+            robot = _set_out(world, scene, track_model, raced)
+        for joint in robot.joints.values():
+            joint.set_speed(0.1)
         world.run(0.3)
         speed = 0.1 if scene == "climb" else 0.2
         robot.set_belt_speed(left=speed if scene == "climb" else -speed, right=speed)
@@ -144,8 +155,7 @@ def _race(scene: str, racer: str, seconds: float) -> tuple[float, float]:
             return time.perf_counter() - began, spent[0]
 
 
-def _set_out(world: World, scene: str, track_model: str) -> Robot:
-    vehicle = load_vehicle(VEHICLE)
+def _set_out(world: World, scene: str, track_model: str, vehicle: VehicleDescription) -> Robot:
     front, rear = (45.0, REAR_FLIPPERS_DEG) if scene == "climb" else (57.0, 57.0)
     angles = {
         name: math.radians(front if flipper.tip_direction == "front" else rear)

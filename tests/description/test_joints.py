@@ -306,10 +306,12 @@ def test_joints_need_a_urdf_and_flippers_a_link_that_stands_still(tmp_path: Path
         "max_speed": 1.0,
         "tracks": {"belt": TRACK | {"mount": {}}},
     }
-    assert complaint(tmp_path, TURN, flippers={"paw": flipper}) == (
+    told = (
         "flippers.paw.mount.parent must be a link that stands still on the root, got 'turn_link', which "
         "'turn' moves"
     )
+    assert complaint(tmp_path, TURN, flippers={"paw": flipper}) == told
+    assert complaint(tmp_path, {}, flippers={"paw": flipper}, **sprung("turn_link")) == told
     assert written(tmp_path, {"free": {}}, flippers={"paw": flipper})
 
 
@@ -318,6 +320,78 @@ def test_a_link_has_one_spring(tmp_path: Path) -> None:
     assert complaint(tmp_path, TURN, tracks={"own": track}) == (
         "tracks.own.chain.suspension.turn_link must be left out: joints.turn moves that link"
     )
+
+
+ON_A_JOINT = "chain.suspension.{} must be a link on a joint of type revolute, continuous, prismatic"
+
+
+def sprung(*links: str) -> dict[str, Any]:
+    return {"chain": {"suspension": {link: {"stiffness": 5.0} for link in links}}}
+
+
+@pytest.mark.parametrize(
+    ("limb", "told"),
+    [
+        (
+            Limb("a", mass=0.0),
+            "chain.suspension.a_link must move a link with a mass, got 'a_link' without mass",
+        ),
+        (
+            Limb("a", inertia=(0, 0, 0)),
+            "chain.suspension.a_link must move a link with a mass, got 'a_link' without inertia about its "
+            "axis",
+        ),
+        (
+            Limb("a", limits=(0.1, 0.5)),
+            "chain.suspension.a_link must move a joint that starts at 0 within its limits, got [0.1, 0.5]",
+        ),
+        (
+            Limb("a", limits=(0.0, 0.0)),
+            "chain.suspension.a_link must have a lower below an upper limit in its URDF; a joint without "
+            "limits is of type continuous",
+        ),
+        (
+            Limb("a", axis=(0, 0, 0)),
+            "chain.suspension.a_link must have an axis of some length in its URDF",
+        ),
+        (
+            Limb("a", kind="fixed"),
+            f"{ON_A_JOINT.format('a_link')}, got one on a fixed joint",
+        ),
+        (
+            Limb("a", mimic='joint="b" multiplier="2"'),
+            "chain.suspension.a_link must be left out: 'a', which moves that link, mimics 'b' and moves with "
+            "it",
+        ),
+        (Limb("c"), "chain.suspension.a_link is no link of the body's URDF; did you mean c_link?"),
+    ],
+)
+def test_a_mistake_of_a_chains_spring_is_told_with_its_place(limb: Limb, told: str, tmp_path: Path) -> None:
+    """For whichever track model: the file has it."""
+    assert complaint(tmp_path, {}, [limb, Limb("b")], **sprung("a_link")) == told
+
+
+def test_every_mistake_of_chains_springs_is_told_at_once(tmp_path: Path) -> None:
+    limbs = [Limb("a", mass=0.0), Limb("b", limits=(-0.5, -0.1))]
+    assert complaint(tmp_path, {}, limbs, **sprung("a_link", "b_link")) == (
+        "chain.suspension.a_link must move a link with a mass, got 'a_link' without mass\n"
+        "chain.suspension.b_link must move a joint that starts at 0 within its limits, got [-0.5, -0.1]"
+    )
+
+
+def test_limits_of_what_follows_a_sprung_link_count(tmp_path: Path) -> None:
+    """The follower, at 0.5 - x within [0, 0.4], keeps the spring's joint within [0.1, 0.5]."""
+    limbs = [Limb("a"), Limb("b", limits=(0.0, 0.4), mimic='joint="a" multiplier="-1" offset="0.5"')]
+    assert complaint(tmp_path, {}, limbs, **sprung("a_link")) == (
+        "chain.suspension.a_link must move a joint that starts at 0 within its limits, got [0.1, 0.5]"
+    )
+
+
+def test_springs_need_a_urdf_and_a_link_that_moves(tmp_path: Path) -> None:
+    assert complaint(tmp_path, {}, **sprung("base")) == (f"{ON_A_JOINT.format('base')}, got the root")
+    box = {"body": {"mass": 5.0, "size": [0.4, 0.3, 0.1]}, "tracks": {"own": TRACK | {"mount": {}}}}
+    told = "chain.suspension.a_link must be left out where the body has no urdf"
+    assert complaint(tmp_path, {}, **box, **sprung("a_link")) == told
 
 
 def test_a_circle_of_mimics_has_no_leader() -> None:

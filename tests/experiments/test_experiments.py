@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments.climb import _Attempt, _real_time_factors, _slip, run_climb
 from segtrack.experiments.climb_result import ClimbSetup
 from segtrack.experiments.parallel import run_parallel
 from segtrack.files import check_writable, replacing
+from segtrack.reproduce.armed import with_arm
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4, case_setup
 from segtrack.reproduce.okada_map import MapPoint, critical_damping, run_map
 from segtrack.reproduce.okada_table_2 import MODELS, run_table_2
 from segtrack.reproduce.okada_table_4 import STIFFNESSES, TIME_STEPS, run_band
-from segtrack.reproduce.speed import measure_speed
+from segtrack.reproduce.speed import ARMED, measure_speed
 from segtrack.robot import RobotState
 from segtrack.robot.motion import Motion, Signal
 from segtrack.terrain import Step
@@ -115,6 +117,20 @@ def test_compliant_belts_reproduce_table_4_over_time_steps_and_stiffness() -> No
 
 
 @pytest.mark.slow
+def test_an_arm_of_six_joints_costs_less_than_a_third_of_the_speed() -> None:
+    table = measure_speed(3, seconds={"climb": 2.0, "turn": 1.0}, racers=("compliant", ARMED))
+    for scene in ("climb", "turn"):
+        ratio = table.ratio(scene, ARMED, "compliant")
+        assert ratio is not None
+        assert ratio > 0.7
+    with with_arm(load_vehicle("quince")) as armed:
+        assert armed.mass == pytest.approx(load_vehicle("quince").mass + 6.8)
+        assert [joint.axis.tolist() for joint in armed.joint_tree.joints] == [
+            [0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1],
+        ]  # fmt: skip
+
+
+@pytest.mark.slow
 def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
     table = measure_speed(1, seconds={"climb": 0.2, "turn": 0.1})
     summary = table.summary()
@@ -126,6 +142,7 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
             "segments": 0.005,
             "compliant": 0.001,
             "compliant, 4 ms": 0.004,
+            "compliant with an arm": 0.001,
             "surface": 0.001,
             "compliant in PyBullet, 1 ms": 0.001,
             "compliant in PyBullet, 5 ms": 0.005,

@@ -79,7 +79,7 @@ def test_a_point_that_touches_nothing_feels_nothing():
     history = allocate_contact_history(1, 1)
     touch([terrain.Plane()], (0.0, 0.0, -1e-3), history=history)
     assert np.count_nonzero(history.solid_ids != NONE) == 1
-    nothing = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0, False)
+    nothing = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0)
     assert touch([terrain.Plane()], (0.0, 0.0, 1e-3), history=history) == nothing
     assert (history.solid_ids == NONE).all()
 
@@ -98,7 +98,7 @@ def test_a_point_in_a_corner_feels_the_floor_and_the_upright_face():
         if depth > 0
     ]
     assert {round(depth, 12) for depth, _ in depths} == {1e-3, 2e-3}
-    force, drag, normal_force, deepest, highest, _ = touch(grounds, point, (0.1, 0.0, -0.2), history=history)
+    force, drag, normal_force, deepest, highest = touch(grounds, point, (0.1, 0.0, -0.2), history=history)
     pushes = [SHARE * (2e5 * d - 50.0 * np.dot((0.1, 0.0, -0.2), n)) for d, n in depths]
     expected = sum(push * np.array(n) for push, (_, n) in zip(pushes, depths, strict=True))
     assert force == pytest.approx(tuple(expected))
@@ -107,16 +107,13 @@ def test_a_point_in_a_corner_feels_the_floor_and_the_upright_face():
     assert (deepest, highest) == pytest.approx((2e-3, max(pushes) / AREA))
 
 
-@pytest.mark.parametrize("share, sticks", [(0.9, True), (0.98, True), (1.1, False)])
-def test_a_point_sticks_until_it_is_pulled_by_its_friction(share, sticks):
+@pytest.mark.parametrize("share", [0.9, 0.98, 1.1])
+def test_a_point_sticks_until_it_is_pulled_by_its_friction(share):
     limit = 0.5 * 0.8 * SHARE * 2e5 * 1e-3
     slip = share * limit / (SHARE * (1e5 * 1e-3 + 20.0))
-    force, drag, _, _, _, found = touch(
-        [terrain.Plane(friction=0.8)], (0.0, 0.0, -1e-3), (slip, 0.0, 0.0), 1e-3
-    )
+    force, drag, *_ = touch([terrain.Plane(friction=0.8)], (0.0, 0.0, -1e-3), (slip, 0.0, 0.0), 1e-3)
     assert drag == pytest.approx((-min(share, 1.0) * limit, 0.0, 0.0))
     assert force[0] == drag[0]
-    assert found == sticks
 
 
 @pytest.mark.parametrize("rising", [-0.3, 0.0, 0.2])
@@ -137,6 +134,5 @@ def test_soil_damps_a_point_as_nearly_critically_as_rigid_ground(rising):
         pytest.approx(push),
         sinkage,
         pytest.approx(push / AREA),
-        True,
     )
     assert greatest_sinkage(history, 0) == sinkage

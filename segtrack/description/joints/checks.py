@@ -1,9 +1,9 @@
-"""Mistakes in `joints` of a vehicle file that only the body's URDF shows."""
+"""Mistakes in `joints` and chains' `suspension` of a vehicle file that only the body's URDF shows."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -31,7 +31,7 @@ def joint_problems(
     flippers: Mapping[str, str],
     sprung: Mapping[str, str],
 ) -> list[Problem]:
-    """List the mistakes of `joints`; those of the URDF itself are `urdf_mistakes`.
+    """List the mistakes of `joints` and `suspension`; those of the URDF itself are `urdf_mistakes`.
 
     Args:
         urdf: The body's URDF file; None for a body without one.
@@ -39,10 +39,11 @@ def joint_problems(
         flippers: Link that each flipper is mounted on, by its name.
         sprung: Links that chains have springs for, by the path of the spring.
     """
-    if not specs:
+    if not specs and not sprung:
         return []
     if urdf is None:
-        return [Problem("joints", "must be left out where the body has no urdf")]
+        keys = [*(["joints"] if specs else []), *sprung]
+        return [Problem(key, "must be left out where the body has no urdf") for key in keys]
     try:
         robot = ElementTree.parse(urdf).getroot()
     except ElementTree.ParseError:
@@ -50,15 +51,26 @@ def joint_problems(
     if urdf_mistakes(robot, Path(urdf).parent):
         return []
     joints = read_joints(robot)
-    problems = [*_unknown(joints, specs), *_rules(joints, specs)]
+    carriers = {joint.child: name for name, joint in joints.items()}
+    springs = {carriers[link]: where for where, link in sprung.items() if link in carriers}
+    places = springs | {name: f"joints.{name}" for name in specs}
+    problems = [
+        *_unknown(joints, specs),
+        *_unmovable(robot, joints, carriers, sprung),
+        *_rules(joints, places),
+    ]
     if problems:
         return problems
-    problems = [problem for name in specs for problem in _joint_problems(joints, name, specs[name])]
-    tree = joint_tree(urdf, dict.fromkeys(specs, JointSpec()))
+    for name, where in places.items():
+        problems += _joint_problems(joints, name, where)
+        problems += (
+            _settings_problems(joints, name, specs[name]) if name in specs else _start(joints, name, where)
+        )
+    tree = joint_tree(urdf, dict.fromkeys(places, JointSpec()))
     return problems + [
-        *_massless(robot, tree),
+        *_massless(robot, tree, places),
         *_mounted_flippers(robot, tree, flippers),
-        *_sprung_twice(joints, specs, sprung),
+        *_sprung_twice(carriers, specs, sprung),
     ]
 
 
@@ -77,7 +89,25 @@ def _unknown(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) ->
             yield Problem(where, f"must be left out: it mimics {rule.leader!r} and moves with it")
 
 
-def _rules(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) -> Iterator[Problem]:
+def _unmovable(
+    robot: Element, joints: Mapping[str, UrdfJoint], carriers: Mapping[str, str], sprung: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Yield the links with springs of chains that no joint of their own moves."""
+    links = [str(link.get("name")) for link in robot.iterfind("link")]
+    followed, expected = leaders(joints), f"must be a link on a joint of type {', '.join(MOVABLE)}"
+    for where, link in sprung.items():
+        if link not in links:
+            yield Problem(where, f"is no link of the body's URDF; {suggest(link, links)}")
+        elif link not in carriers:
+            yield Problem(where, f"{expected}, got the root")
+        elif (joint := joints[carriers[link]]).kind not in MOVABLE:
+            yield Problem(where, f"{expected}, got one on a {joint.kind} joint")
+        elif (rule := followed[joint.name]) is not None:
+            message = f"{joint.name!r}, which moves that link, mimics {rule.leader!r} and moves with it"
+            yield Problem(where, f"must be left out: {message}")
+
+
+def _rules(joints: Mapping[str, UrdfJoint], named: Collection[str]) -> Iterator[Problem]:
     """Yield the mistakes of joints that mimic others."""
     followed = leaders(joints)
     for name, joint in joints.items():
@@ -88,16 +118,15 @@ def _rules(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) -> I
             yield Problem("body.urdf", f"{where} a joint that there is, got {rule.leader!r}")
         elif followed[name] is None:
             yield Problem("body.urdf", f"{where} another joint, got itself through {rule.leader!r}")
-        elif name in moving_names(joints, specs):
+        elif name in moving_names(joints, named):
             if joint.kind not in MOVABLE or joints[rule.leader].kind not in MOVABLE:
                 yield Problem("body.urdf", f"{where} {rule.leader!r} as joints that can move")
             elif rule.multiplier == 0:
                 yield Problem("body.urdf", f"{where} {rule.leader!r} by a multiplier other than 0, got 0")
 
 
-def _joint_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSpec) -> Iterator[Problem]:
+def _joint_problems(joints: Mapping[str, UrdfJoint], name: str, where: str) -> Iterator[Problem]:
     """Yield what one joint lacks in the URDF, with those that follow it."""
-    where = f"joints.{name}"
     for moved in moving_names(joints, (name,)):
         joint = joints[moved]
         what = "its URDF" if moved == name else f"the URDF's joint {moved!r}, which follows it,"
@@ -112,10 +141,24 @@ def _joint_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSpec)
             if value < 0:
                 yield Problem(where, f"must have a {key} of at least 0 in {what}, got {value:g}")
     low, high = shared_limits(joints, name)
-    start = known(spec, "initial_position", None)
     if low >= high:
         yield Problem(where, "must be able to move within the limits of the joints that follow it")
-    elif start is not None and not low <= start <= high:
+
+
+def _start(joints: Mapping[str, UrdfJoint], name: str, where: str) -> Iterator[Problem]:
+    """Yield the mistake of a joint with a chain's spring that cannot start at 0."""
+    low, high = shared_limits(joints, name)
+    if low < high and not low <= 0 <= high:
+        message = f"must move a joint that starts at 0 within its limits, got [{low:g}, {high:g}]"
+        yield Problem(where, message)
+
+
+def _settings_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSpec) -> Iterator[Problem]:
+    """Yield the settings of a named joint that its URDF contradicts, or does not complete."""
+    where = f"joints.{name}"
+    low, high = shared_limits(joints, name)
+    start = known(spec, "initial_position", None)
+    if start is not None and low < high and not low <= start <= high:
         message = f"must be within the joint's limits [{low:g}, {high:g}], got {start:g}"
         yield Problem(f"{where}.initial_position", message)
     servo = known(spec, "servo", None)
@@ -130,7 +173,7 @@ def _joint_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSpec)
             yield Problem(f"{where}.servo.{key}", message)
 
 
-def _massless(robot: Element, tree: JointTree) -> Iterator[Problem]:
+def _massless(robot: Element, tree: JointTree, places: Mapping[str, str]) -> Iterator[Problem]:
     """Yield the joints that would move nothing that resists it."""
     carried = [MassProperties(0.0, np.zeros(3), np.zeros((3, 3))) for _ in tree.joints]
     for link in robot.iterfind("link"):
@@ -145,7 +188,7 @@ def _massless(robot: Element, tree: JointTree) -> Iterator[Problem]:
             lacking = "mass" if mass.mass <= 0 else "inertia about its axis"
             name = joint.name if joint.mimicry is None else joint.mimicry.leader
             message = f"must move a link with a mass, got {joint.child!r} without {lacking}"
-            yield Problem(f"joints.{name}", message)
+            yield Problem(places[name], message)
         if joint.carrier >= 0:
             there = joint.displaced(0.0)
             carried[joint.carrier] = carried[joint.carrier] + mass.transformed(there.rotation, there.origin)
@@ -161,9 +204,8 @@ def _mounted_flippers(robot: Element, tree: JointTree, flippers: Mapping[str, st
 
 
 def _sprung_twice(
-    joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec], sprung: Mapping[str, str]
+    carriers: Mapping[str, str], specs: Mapping[str, JointSpec], sprung: Mapping[str, str]
 ) -> Iterator[Problem]:
-    moved = {joint.child: name for name, joint in joints.items() if name in specs}
     for where, link in sprung.items():
-        if link in moved:
-            yield Problem(where, f"must be left out: joints.{moved[link]} moves that link")
+        if (name := carriers[link]) in specs:
+            yield Problem(where, f"must be left out: joints.{name} moves that link")
