@@ -151,67 +151,52 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
         add(loads.torques, j, torque, 1.0)
 
 
-_SMALL = 6e-6
-"""Square whose third power is no more than rounding."""
-
-
-@compiled
-def _turn(a: float, b: float, tangent: float) -> tuple[float, float]:
-    """Two components seen from axes turned in their plane by an angle, given the tangent of its half."""
-    square = tangent * tangent
-    scale = 1 - square * (1 - square) if square < _SMALL else 1 / (1 + square)
-    cosine, sine = (1 - square) * scale, 2 * tangent * scale
-    return cosine * a + sine * b, cosine * b - sine * a
+_SMALL = 1e-4
+"""Square of the tangent of half an angle whose fourth power is no more than rounding."""
 
 
 @entry
 def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: float) -> None:
     """Move every shoe for `duration` [s] without loads, and write its kinematics.
 
-    A shoe turns about its axes in the order x, y, z, y, x, by half its angular velocity about x and
-    y each time. The drift of the Euler parameters' norm is fed back as in equations 18-20 of Omar
-    2014, read with the norm of all four parameters, the sign that shrinks a long one, and the
-    whole error in each step: E <- E + (1 - |E|) E, with 1 - |E| = (1 - |E|^2) / 2 near 1.
+    With p = I w, a shoe turns by Cayley's form of w + duration / 2 I^-1 (p x w), its angular velocity in
+    the middle, and p turns back by as much: angular momentum in the world is kept to rounding, and energy up
+    to the third power of the duration. The drift of the Euler parameters' norm is fed back as in
+    equations 18-20 of Omar 2014, read with the norm of all four parameters, the sign that shrinks a long
+    one, and the whole error in each step: E <- E + (1 - |E|) E, with 1 - |E| = (1 - |E|^2) / 2 near 1.
     """
     ix, iy, iz = constants.inertia
     per_x, per_y, per_z = 1 / ix, 1 / iy, 1 / iz
+    half = duration / 2
+    bend_x, bend_y, bend_z = half * per_x * (iy - iz), half * per_y * (iz - ix), half * per_z * (ix - iy)
     for i in range(len(shoes.positions)):
-        px, py, pz = (
-            ix * shoes.angular_velocities_body[i, 0],
-            iy * shoes.angular_velocities_body[i, 1],
-            iz * shoes.angular_velocities_body[i, 2],
+        sx, sy, sz = row(shoes.angular_velocities_body, i)
+        x, y, z, w = (
+            shoes.orientations[i, 0],
+            shoes.orientations[i, 1],
+            shoes.orientations[i, 2],
+            shoes.orientations[i, 3],
         )
-        x, y, z, w = shoes.orientations[i]
-        quarter = duration / 4
-
-        a = quarter * per_x * px
-        py, pz = _turn(py, pz, a)
-        x, y, z, w = x + a * w, y + a * z, z - a * y, w - a * x
-        b = quarter * per_y * py
-        pz, px = _turn(pz, px, b)
-        x, y, z, w = x - b * z, y + b * w, z + b * x, w - b * y
-        c = 2 * quarter * per_z * pz
-        px, py = _turn(px, py, c)
-        x, y, z, w = x + c * y, y - c * x, z + c * w, w - c * z
-        d = quarter * per_y * py
-        pz, px = _turn(pz, px, d)
-        x, y, z, w = x - d * z, y + d * w, z + d * x, w - d * y
-        e = quarter * per_x * px
-        py, pz = _turn(py, pz, e)
-        x, y, z, w = x + e * w, y + e * z, z - e * y, w - e * x
-
-        scale = 1 / math.sqrt((1 + a * a) * (1 + b * b) * (1 + c * c) * (1 + d * d) * (1 + e * e))
-        scale *= 1 + (1 - scale * scale * (x * x + y * y + z * z + w * w)) / 2
-        shoes.orientations[i, 0] = x * scale
-        shoes.orientations[i, 1] = y * scale
-        shoes.orientations[i, 2] = z * scale
-        shoes.orientations[i, 3] = w * scale
-        sx, sy, sz = px * per_x, py * per_y, pz * per_z
-        (
-            shoes.angular_velocities_body[i, 0],
-            shoes.angular_velocities_body[i, 1],
-            shoes.angular_velocities_body[i, 2],
-        ) = sx, sy, sz
+        a, b, c = half * (sx + bend_x * sy * sz), half * (sy + bend_y * sz * sx), half * (sz + bend_z * sx * sy)
+        square = a * a + b * b + c * c
+        if square < _SMALL:
+            per_square = 1 - square * (1 - square * (1 - square))
+            scale = 1 - square * (0.5 - square * (0.375 - square * 0.3125))
+        else:
+            per_square = 1 / (1 + square)
+            scale = math.sqrt(per_square)
+        scale *= 1 + (1 - (x * x + y * y + z * z + w * w)) / 2
+        shoes.orientations[i, 0] = scale * (x + a * w + c * y - b * z)
+        shoes.orientations[i, 1] = scale * (y + b * w + a * z - c * x)
+        shoes.orientations[i, 2] = scale * (z + c * w + b * x - a * y)
+        shoes.orientations[i, 3] = scale * (w - a * x - b * y - c * z)
+        # p turned by -2 atan |(a, b, c)|: p - 2 / (1 + square) (1 - (a, b, c) x) (a, b, c) x p.
+        px, py, pz = ix * sx, iy * sy, iz * sz
+        u, v, t = b * pz - c * py, c * px - a * pz, a * py - b * px
+        twice = 2 * per_square
+        shoes.angular_velocities_body[i, 0] = sx - twice * per_x * (u - b * t + c * v)
+        shoes.angular_velocities_body[i, 1] = sy - twice * per_y * (v - c * u + a * t)
+        shoes.angular_velocities_body[i, 2] = sz - twice * per_z * (t - a * v + b * u)
         for k in range(3):
             shoes.positions[i, k] += duration * shoes.velocities[i, k]
         write_frame(shoes, frames, i)

@@ -30,7 +30,7 @@ from segtrack.ground.point_contact import penetration_depth_grid
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, row, sum_of, without_share
 
 
-@compiled
+@inlined
 def find_terrain_contacts(contact: TerrainContact, frames: Frames, ahead: float) -> None:
     """Find the contacts of points with rigid ground, and those that may begin before the next search.
 
@@ -60,7 +60,7 @@ def find_terrain_contacts(contact: TerrainContact, frames: Frames, ahead: float)
     rows.pair_ends[0] = pair
 
 
-@compiled
+@inlined
 def add_terrain_rows(
     contact: TerrainContact, frames: Frames, loads: Loads, held: bool, sub_step: float
 ) -> None:
@@ -101,7 +101,7 @@ def add_terrain_rows(
             add_edge_contacts(contact, frames, loads, sub_step, i)
 
 
-@compiled
+@inlined
 def keep_terrain_shear(contact: TerrainContact) -> None:
     """Write the shear displacements of the contacts to their memory."""
     rows, shears = contact.rows, contact.history.shear_displacements
@@ -203,5 +203,6 @@ def _directions(normal: Vector, lateral: Vector) -> tuple[Vector, Vector]:
     if size <= 1e-6:
         across = cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.5 else (0.0, 1.0, 0.0))
         size = math.sqrt(dot(across, across))
-    across = across[0] / size, across[1] / size, across[2] / size
+    per_size = 1 / size
+    across = per_size * across[0], per_size * across[1], per_size * across[2]
     return cross(across, normal), across

@@ -94,7 +94,7 @@ FAILURES = (
 """Reasons that `check_integrity` returns by their index."""
 
 
-@compiled
+@inlined
 def check_integrity(track: TrackArrays) -> tuple[int, int]:
     """Index of the first shoe that has failed, or -1, and the reason's index in `FAILURES`.
 
@@ -187,7 +187,7 @@ def begin_track(track: TrackArrays, sub_step: float, duration: float) -> None:
     find_track_candidates(track, duration)
 
 
-@compiled
+@inlined
 def find_track_candidates(track: TrackArrays, duration: float) -> None:
     """Find what wheels and terrain may touch within `duration` [s], in which shoes gain `GAINED_SPEED`."""
     frames, square = track.frames, 0.0
@@ -221,7 +221,7 @@ def hold_contacts(step: int, count: int, held: int) -> Moment:
     return Moment(past, held - 1 - past, past + 1 == held or step + 1 == count)
 
 
-@compiled
+@inlined
 def load_track(
     track: TrackArrays,
     moment: Moment,
@@ -263,7 +263,7 @@ def load_track(
     return kick_wheels(gear, parents, reaction, target, limit, sub_step, velocity_decay)
 
 
-@compiled
+@inlined
 def find_track_contacts(track: TrackArrays, ahead: float) -> None:
     """Find the contacts of all shoes, and those that may begin within `ahead` [s]."""
     gear, parents, frames = track.running_gear, track.parents, track.frames
@@ -290,7 +290,7 @@ def move_track(
     drift_parents(track.parents, duration)
 
 
-@compiled
+@inlined
 def drift_track(track: TrackArrays, duration: float) -> None:
     """Move shoes and wheels for `duration` [s] without loads."""
     drift(track.shoes, track.frames, track.constants, duration)

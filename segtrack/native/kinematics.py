@@ -19,8 +19,10 @@ from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, Vehi
 def multiply(product: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
     """Write the product of two matrices (3, 3)."""
     for i in range(3):
-        for j in range(3):
-            product[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+        x, y, z = a[i, 0], a[i, 1], a[i, 2]
+        product[i, 0] = x * b[0, 0] + y * b[1, 0] + z * b[2, 0]
+        product[i, 1] = x * b[0, 1] + y * b[1, 1] + z * b[2, 1]
+        product[i, 2] = x * b[0, 2] + y * b[1, 2] + z * b[2, 2]
 
 
 @compiled
