@@ -14,6 +14,7 @@ from segtrack.courses.course import Setting
 from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
+from segtrack.description.chain_layout import chain_problems
 from segtrack.description.placement import vehicle_links
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
@@ -112,13 +113,15 @@ def vehicles(as_json: JsonFlag = False) -> None:
 
 @command
 def validate(file: VehicleFile) -> None:
-    """Check a vehicle file; every mistake is listed, and what segments cannot build."""
+    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build."""
     vehicle = load_vehicle(file)
     tracks = len(list(vehicle.mounted_tracks()))
     flippers = len(vehicle.flippers)
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
+    for problem in chain_problems(vehicle):
+        words().print(f"{vehicle.name}: not for track model chain: {problem}", highlight=False)
 
 
 @command

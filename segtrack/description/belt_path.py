@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from segtrack.description.base import (
     Angle,
     Checks,
+    Name,
     Number,
     Positive,
     Spec,
@@ -28,6 +29,8 @@ from segtrack.geometry.path import BeltPath, chain_segments
 class PulleySpec(Spec):
     """A pulley of a path, in the track plane."""
 
+    name: Name | None = None
+    """By which a chain says what drives and what tensions it."""
     x: Number
     """Centre, forward [m]."""
     z: Number
@@ -78,6 +81,14 @@ class PathSpec(Spec):
     @check
     def _one_way(self) -> Checks:
         yield from exactly_one(self, ("pulleys", "segments"))
+
+    @check
+    def _names_differ(self) -> Checks:
+        seen = set[str]()
+        for i, pulley in enumerate(self.pulleys or ()):
+            if pulley.name is not None and pulley.name in seen:
+                yield Problem(f"pulleys[{i}].name", f"must differ from the others', got {pulley.name!r}")
+            seen |= {pulley.name} if pulley.name is not None else set()
 
     @check
     def _no_start_of_pulleys(self) -> Checks:

@@ -20,8 +20,18 @@ class ShoesSpec(Spec):
     where it is not given, the chain closes around the wheels as they are."""
     mass: Positive | None = None
     """Mass of one shoe, grouser included [kg]; the belt's mass over the count if not given."""
+    inertia: tuple[Positive, Positive, Positive] | None = None
+    """Principal moments of one shoe about its centre, about its axes forward, across and out [kg m^2]; those
+    of a box of pitch, width and thickness if not given."""
     thickness: Positive | None = None
     """Thickness of the plate, between its outer face and the rail that rolls on wheels [m]; the belt's."""
+
+    @check
+    def _some_body_has_it(self) -> Checks:
+        least, middle, most = sorted(self.inertia or (1.0, 1.0, 1.0))
+        if least + middle < most * (1 - 1e-9):
+            given = list(self.inertia or ())
+            yield Problem("inertia", f"must have none above the sum of the others, got {given}")
 
 
 class BushingSpec(Spec):
@@ -89,6 +99,8 @@ class RoadWheelSpec(Spec):
     """Centre, up [m]."""
     radius: Positive
     """[m]"""
+    inertia: Positive | None = None
+    """About its axle [kg m^2]; that of a disc of a fiftieth of the belt's mass if not given."""
 
 
 class SuspensionSpec(Spec):
@@ -116,6 +128,10 @@ class ChainSpec(Spec):
 
     shoes: ShoesSpec = ShoesSpec()
     bushing: BushingSpec = BushingSpec()
+    driven: Name | None = None
+    """Pulley of the track's path that drives the chain; the one around which it turns most if not given."""
+    tensioned: Name | None = None
+    """Pulley that the tensioner pushes away from the driven one; the farthest from that if not given."""
     sprocket: SprocketSpec | None = None
     """The driven wheel has teeth if neither it nor a drum is given."""
     drum: DrumSpec | None = None
@@ -138,6 +154,11 @@ class ChainSpec(Spec):
     def _drum_or_sprocket(self) -> Checks:
         if self.drum is not None and self.sprocket is not None:
             yield Problem("sprocket", "must be left out where drum is given")
+
+    @check
+    def _two_pulleys(self) -> Checks:
+        if self.driven is not None and self.driven == self.tensioned:
+            yield Problem("tensioned", f"must be another pulley than driven, got {self.tensioned!r}")
 
     @check
     def _road_wheels_or_rollers(self) -> Checks:

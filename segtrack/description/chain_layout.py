@@ -26,7 +26,8 @@ from segtrack.description.chain_loop import (
     fit_loop,
 )
 from segtrack.description.track import TrackSpec
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.loops import PlateLoop
 from segtrack.geometry.path import Arc, Line, Segment, normal_of
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
@@ -180,7 +181,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
 def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelSpec, what: str) -> Wheel:
     center = np.array([spec.x, spec.z])
     _check_inside(layout, what, center, spec.radius)
-    wheel = _wheel(layout, loop, center, spec.radius, _roller_inertia(layout, spec.radius))
+    wheel = _wheel(layout, loop, center, spec.radius, spec.inertia or _roller_inertia(layout, spec.radius))
     return replace(wheel, parent=0 if spec.link is None else 1 + layout.parent_link_names.index(spec.link))
 
 
@@ -279,3 +280,14 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
         got = Phrase(f"one that needs {design.max_sub_step:.3g} s")
         raise InvalidValueError(f"chain of {name}", expected, got)
     return design
+
+
+def chain_problems(vehicle: VehicleDescription) -> list[str]:
+    """Reasons against the track model `chain` for a vehicle, one for each of its tracks that has any."""
+    problems = []
+    for track in vehicle.mounted_tracks():
+        try:
+            track_design(track.name, track.spec)
+        except (InvalidValueError, UnknownNameError) as error:
+            problems.append(str(error))
+    return problems

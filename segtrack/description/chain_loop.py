@@ -13,7 +13,7 @@ from segtrack.chain.shoes import Bushing, Shoe
 from segtrack.description.chain import ChainSpec
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.loops import MIN_TEETH, PlateLoop, Pulley, plate_loop, wrap_belt
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.ground.tread import Grouser, Tread
@@ -65,6 +65,21 @@ class ChainLayout:
         """Lateral positions of the shoes' rails [m]."""
         return -RAIL_POSITION * self.spec.width, RAIL_POSITION * self.spec.width
 
+    def place_of(self, key: str) -> tuple[float, float] | None:
+        """Centre (x, z) of the pulley that `chain.driven` or `chain.tensioned` names; None if it names none.
+
+        Raises:
+            UnknownNameError: There is no pulley of this name.
+        """
+        name = getattr(self.chain, key)
+        if name is None:
+            return None
+        places = {pulley.name: (pulley.x, pulley.z) for pulley in self.spec.path.pulleys or ()}
+        if name not in places:
+            named = (known for known in places if known is not None)
+            raise UnknownNameError(f"pulley of the path of {self.name} for chain.{key}", name, named)
+        return places[name]
+
     @property
     def pretension(self) -> float:
         """Tension that the tensioner would give the chain with the idler where it is drawn [N]."""
@@ -110,14 +125,22 @@ def _holds_pins(layout: ChainLayout, loop: PlateLoop) -> bool:
 
 def _loop_along(layout: ChainLayout, path: BeltPath) -> PlateLoop:
     if layout.chain.sprocket is not None and layout.chain.sprocket.teeth is not None:
-        return plate_loop(path, layout.count, layout.chain.sprocket.teeth)
+        return _lay(layout, path, layout.chain.sprocket.teeth)
     return _best_loop(layout, path)
+
+
+def _lay(layout: ChainLayout, path: BeltPath, teeth: int | None = None) -> PlateLoop:
+    loop = plate_loop(path, layout.count, teeth, layout.place_of("driven"), layout.place_of("tensioned"))
+    if loop.sprocket is loop.idler:
+        expected, got = "a pulley besides the driven one", Phrase("the one around which the belt turns most")
+        raise InvalidValueError(f"chain.tensioned of {layout.name}", expected, got)
+    return loop
 
 
 def _best_loop(layout: ChainLayout, path: BeltPath) -> PlateLoop:
     """The loop with the teeth that bring the pins nearest to the middle of the shoes' thickness."""
-    outer = plate_loop(path, layout.count)
-    loops = [plate_loop(path, layout.count, outer.teeth - n) for n in (0, 1, 2)]
+    outer = _lay(layout, path)
+    loops = [_lay(layout, path, outer.teeth - n) for n in (0, 1, 2)]
     return min(
         loops, key=lambda loop: (not _holds_pins(layout, loop), abs(loop.depth - layout.thickness / 2))
     )
@@ -186,7 +209,7 @@ def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
     pins = layout.thickness / 2 - loop.depth  # Over the plate's middle.
     return Shoe(
         mass=mass,
-        inertia=box.inertia,
+        inertia=layout.chain.shoes.inertia or box.inertia,
         bushing_position=(-loop.pitch / 2, 0.0, pins),
         pin_position=(loop.pitch / 2, 0.0, pins),
     )

@@ -156,6 +156,8 @@ class PlateLoop:
         pitch: Distance between a plate's hinges [m].
         depth: Depth of the hinges below the outer face, a tenth of the pitch or so, of either sign [m].
         teeth: Plates in one turn of the sprocket.
+        driven: Centre (x, z) of the pulley that drives; around which it turns most if not given [m].
+        tensioned: Centre of the pulley that tensions; the one farthest from that if not given [m].
     """
 
     path: BeltPath
@@ -163,6 +165,8 @@ class PlateLoop:
     pitch: float
     depth: float
     teeth: int
+    driven: tuple[float, float] | None = None
+    tensioned: tuple[float, float] | None = None
 
     @cached_property
     def headings(self) -> NDArray[np.float64]:
@@ -172,12 +176,16 @@ class PlateLoop:
 
     @property
     def sprocket(self) -> Arc:
-        """The arc that drives: the one that turns most (of two alike the first, behind the ground line)."""
+        """The arc that drives; of two that turn alike the first, behind the ground line."""
+        if self.driven is not None:
+            return _around(self.path, self.driven)
         return max(_arcs(self.path), key=lambda arc: round(arc.turn, 6))
 
     @property
     def idler(self) -> Arc:
-        """The arc farthest from the sprocket."""
+        """The arc that tensions."""
+        if self.tensioned is not None:
+            return _around(self.path, self.tensioned)
         return max(_arcs(self.path), key=lambda arc: math.dist(arc.center, self.sprocket.center))
 
     def apothem(self, arc: Arc, thickness: float) -> float:
@@ -194,13 +202,21 @@ class PlateLoop:
 
 
 @lru_cache(maxsize=32)
-def plate_loop(path: BeltPath, count: int, teeth: int | None = None) -> PlateLoop:
+def plate_loop(
+    path: BeltPath,
+    count: int,
+    teeth: int | None = None,
+    driven: tuple[float, float] | None = None,
+    tensioned: tuple[float, float] | None = None,
+) -> PlateLoop:
     """Lay plates around a path.
 
     Args:
         path: The belt's outer face.
         count: Number of plates.
         teeth: Number of sprocket teeth; by default that with which the hinges run nearest to the outer face.
+        driven: See `PlateLoop`.
+        tensioned: Likewise.
 
     Raises:
         InvalidValueError: The path bends inwards, has fewer than two arcs, or the plates are
@@ -211,7 +227,7 @@ def plate_loop(path: BeltPath, count: int, teeth: int | None = None) -> PlateLoo
         expected = "around two or more pulleys, bending outwards"
         raise InvalidValueError("path of a track of plates", expected, Phrase(", ".join(path.names)))
     max_pitch = 2 * min(arc.radius for arc in arcs) * math.sin(math.pi / MIN_TEETH)
-    loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0)
+    loop = PlateLoop(path, *_chords(path, count), depth=0.0, teeth=0, driven=driven, tensioned=tensioned)
     if loop.pitch > max_pitch:
         expected = f"no longer than {max_pitch:.4g} m, for {MIN_TEETH} to fit around the smallest pulley"
         raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
@@ -219,8 +235,13 @@ def plate_loop(path: BeltPath, count: int, teeth: int | None = None) -> PlateLoo
         teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
     for _ in range(_ITERATIONS):
         depth = loop.sprocket.radius - loop.pitch / 2 / math.sin(math.pi / teeth)
-        loop = PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth)
+        loop = PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth, driven, tensioned)
     return loop
+
+
+def _around(path: BeltPath, center: tuple[float, float]) -> Arc:
+    """The arc of a path around the pulley at a place (x, z); of one passed twice the one that turns most."""
+    return min(_arcs(path), key=lambda arc: (round(math.dist(arc.center, center), 6), -arc.turn))
 
 
 def _arcs(path: BeltPath) -> list[Arc]:

@@ -79,13 +79,14 @@ def test_a_vehicle_is_as_heavy_with_chains_as_with_segments_and_stands_on_them(v
     [
         (
             [(CHAIN, {"colour": "red"})],
-            "chain.colour is not a key that segtrack knows; there are: shoes, bushing, sprocket, drum, "
-            "tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step, sub_steps_held",
+            "chain.colour is not a key that segtrack knows; there are: shoes, bushing, driven, tensioned, "
+            "sprocket, drum, tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step, "
+            "sub_steps_held",
         ),
         (
             [((*LEFT, "chain"), {"shoes": {"colour": 1}})],
             "tracks.left.chain.shoes.colour is not a key that segtrack knows; there are: count, pitch, mass, "
-            "thickness",
+            "inertia, thickness",
         ),
         ([(CHAIN, {"shoes": {"count": 2}})], "chain.shoes.count must be at least 3, got 2"),
         ([(CHAIN, {"shoes": {"count": 30.5}})], "chain.shoes.count must be a whole number, got 30.5"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from segtrack.chain.design import TrackDesign
 from segtrack.chain.running_gear import Wheel
 from segtrack.description.chain_layout import track_design
 from segtrack.description.track import TrackSpec
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, SegtrackError
 
 REAR, FRONT, APART = 0.1, 0.08, 0.6
 """Radii and distance of the pulleys [m]: the belt turns more around the larger, which so drives it."""
@@ -440,3 +441,79 @@ def test_a_chain_too_stiff_for_steps_of_a_microsecond_is_refused_and_a_softer_on
                 design(chain)
         else:
             assert design(chain).max_sub_step > 1e-6
+
+
+THREE = [
+    pulley(-0.3, 0.1) | {"name": "rear"},
+    pulley(0.4, 0.08) | {"name": "front"},
+    pulley(0.0, 0.07, z=0.2) | {"name": "top"},
+]
+
+
+def wheel_places(chain: dict[str, Any]) -> list[tuple[float, float]]:
+    """Centres of the driven wheel and the tensioned one."""
+    found = design(chain, path={"pulleys": THREE}).running_gear
+    (tensioned,) = (wheel for wheel in found.wheels if wheel.tensioner is not None)
+    return [(wheel.x, wheel.z) for wheel in (found.wheels[found.driven], tensioned)]
+
+
+@pytest.mark.parametrize(
+    ("chain", "driven", "tensioned"),
+    [
+        ({}, (0.4, 0.0), (-0.3, 0.0)),
+        ({"driven": "rear"}, (-0.3, 0.0), (0.4, 0.0)),
+        ({"driven": "top"}, (0.0, 0.2), (0.4, 0.0)),
+        ({"driven": "rear", "tensioned": "top"}, (-0.3, 0.0), (0.0, 0.2)),
+        ({"tensioned": "top"}, (0.4, 0.0), (0.0, 0.2)),
+    ],
+)
+def test_named_pulleys_drive_and_tension(chain, driven, tensioned):
+    assert wheel_places(chain) == [pytest.approx(driven), pytest.approx(tensioned)]
+
+
+def test_a_named_tensioner_closes_a_chain_of_a_given_pitch():
+    free = design({"driven": "rear"}, path={"pulleys": THREE})
+    pitch = 1.003 * free.chain.shoe.pitch
+    chain = {"driven": "rear", "tensioned": "top", "shoes": {"pitch": pitch}}
+    found = design(chain, path={"pulleys": THREE})
+    assert found.chain.shoe.pitch == pytest.approx(pitch, rel=1e-6)
+    places = [(wheel.x, wheel.z) for wheel in found.running_gear.wheels[:3]]
+    assert places[0] == pytest.approx((-0.3, 0.0))
+    assert places[1][1] > 0.2  # Pushed away from the driven wheel, upwards.
+    assert places[2] == pytest.approx((0.4, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        (
+            {"driven": "sproket"},
+            "no pulley of the path of belt for chain.driven 'sproket'; there are: rear, front, top",
+        ),
+        ({"tensioned": "idler"}, "for chain.tensioned 'idler'; there are: rear, front, top"),
+        ({"tensioned": "front"}, "chain.tensioned of belt must be a pulley besides the driven one"),
+    ],
+)
+def test_pulleys_that_there_are_not_are_refused(chain, message):
+    with pytest.raises(SegtrackError, match=re.escape(message)):
+        design(chain, path={"pulleys": THREE})
+
+
+def test_inertias_of_shoes_and_road_wheels_are_as_given():
+    wheel = {"x": 0.1, "z": 0.0, "radius": 0.06}
+    chain = {
+        "shoes": {"inertia": [0.032, 0.019, 0.05]},
+        "road_wheels": [wheel, wheel | {"x": 0.25, "inertia": 3.45}],
+    }
+    found = design(chain)
+    assert found.chain.shoe.inertia == (0.032, 0.019, 0.05)
+    assert [w.inertia for w in found.running_gear.wheels[2:]] == [0.02 * MASS * 0.06**2 / 2, 3.45]
+    with pytest.raises(ValueError, match="must have none above the sum of the others"):
+        track({"shoes": {"inertia": [0.032, 0.019, 0.06]}})
+
+
+def test_one_pulley_cannot_drive_and_tension_and_names_differ():
+    with pytest.raises(ValueError, match="must be another pulley than driven"):
+        track({"driven": "rear", "tensioned": "rear"})
+    with pytest.raises(ValueError, match="must differ from the others"):
+        track(path={"pulleys": [THREE[0], THREE[1] | {"name": "rear"}]})

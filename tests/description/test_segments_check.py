@@ -136,5 +136,13 @@ def test_validate_and_draw_say_which_belts_segments_cannot_carry(tmp_path: Any) 
     assert any("not for track model segments: they would run 7.4 mm into the ground" in x for x in labels)
 
 
+def test_validate_says_which_chains_cannot_be_built() -> None:
+    done = CliRunner().invoke(app, ["validate", "lugged_wheel"])
+    assert done.exit_code == 0
+    said = " ".join(done.stderr.split())
+    assert "lugged_wheel: not for track model chain: path of front_left, a chain must be around two" in said
+    assert "not for track model chain" not in CliRunner().invoke(app, ["validate", "quince"]).stderr
+
+
 def test_dip_of_a_smooth_belt_is_none() -> None:
     assert segments_dip(load_vehicle("conveyor").tracks["belt"]) == 0.0
