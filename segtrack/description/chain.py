@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from pydantic import Field
@@ -74,8 +75,16 @@ class TensionerSpec(Spec):
     of the drive's stall force if not given. At rest the idler has moved outwards, and about half is left."""
     stiffness: Positive | None = None
     """Stiffness of the spring [N/m]; half a pitch at twice the stall force if not given."""
+    direction: tuple[Number, Number] | None = None
+    """Direction (x, z) in the track frame in which it pushes and the idler slides; away from the driven wheel
+    if not given."""
     damping_ratio: NonNegative = 0.5
     """Damping of the idler on its spring, over critical [-]."""
+
+    @check
+    def _some_direction(self) -> Checks:
+        if self.direction is not None and math.hypot(*self.direction) < 1e-9:
+            yield Problem("direction", f"must not be of no length, got {list(self.direction)}")
 
 
 class EvenRollersSpec(Spec):

@@ -28,8 +28,8 @@ from segtrack.description.chain_loop import (
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.loops import PlateLoop
-from segtrack.geometry.path import Arc, Line, Segment, normal_of
+from segtrack.geometry.loops import PlateLoop, arc_around
+from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 from segtrack.ground.tread import Tread
 
@@ -136,7 +136,11 @@ def design_wheels(layout: ChainLayout, loop: PlateLoop) -> tuple[Wheel, ...]:
 def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
     """Wheels that bend the chain: the driven one, the idler, and others."""
     sprocket, idler = loop.sprocket, loop.idler
-    others = [s for s in loop.path.segments if isinstance(s, Arc) and s is not sprocket and s is not idler]
+    around_wheels = [
+        arc_around(loop.path, np.array([wheel.x, wheel.z])) for wheel in layout.chain.road_wheels or ()
+    ]
+    known = [sprocket, idler, *around_wheels]
+    others = [s for s in loop.path.segments if isinstance(s, Arc) and all(s is not arc for arc in known)]
     wheels = []
     mass = _PULLEY_MASS * layout.spec.belt.mass
     for arc in (sprocket, idler, *others):
@@ -164,10 +168,9 @@ def _wheel(
 
 
 def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
-    """Spring that pushes the idler away from the driven wheel: two runs of the chain pull it back."""
+    """Spring that pushes the idler; two runs of the chain pull it back."""
     given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
-    away = loop.idler.center - loop.sprocket.center
-    x, z = (away / np.linalg.norm(away)).tolist()
+    x, z = layout.slide_direction(loop).tolist()
     stiffness = given.stiffness or 4 * stall / (loop.pitch / 2)
     return Tensioner(
         direction=(x, z),
@@ -180,7 +183,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
 
 def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelSpec, what: str) -> Wheel:
     center = np.array([spec.x, spec.z])
-    _check_inside(layout, what, center, spec.radius)
+    _check_inside(loop.path, what, center, spec.radius)
     wheel = _wheel(layout, loop, center, spec.radius, spec.inertia or _roller_inertia(layout, spec.radius))
     return replace(wheel, parent=0 if spec.link is None else 1 + layout.parent_link_names.index(spec.link))
 
@@ -209,9 +212,8 @@ def _even_rollers(layout: ChainLayout, loop: PlateLoop) -> Iterator[Wheel]:
             yield _wheel(layout, loop, center, radius, _roller_inertia(layout, radius))
 
 
-def _check_inside(layout: ChainLayout, what: str, center: NDArray[np.float64], radius: float) -> None:
+def _check_inside(path: BeltPath, what: str, center: NDArray[np.float64], radius: float) -> None:
     """Refuse a wheel that reaches out of the belt, which bends outwards everywhere."""
-    path = layout.spec.belt_path
     along = np.arange(0.0, path.perimeter, 1e-3)
     heights = np.sum((center - path.point(along)) * normal_of(path.heading(along)), axis=1)
     beyond = heights.max() + radius

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.shoes import Bushing, Shoe
@@ -14,7 +16,7 @@ from segtrack.description.chain import ChainSpec
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.loops import MIN_TEETH, PlateLoop, Pulley, plate_loop, wrap_belt
+from segtrack.geometry.loops import MIN_TEETH, PlateLoop, Pulley, arc_around, plate_loop, wrap_belt, wrap_hull
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.ground.tread import Grouser, Tread
 
@@ -80,6 +82,26 @@ class ChainLayout:
             raise UnknownNameError(f"pulley of the path of {self.name} for chain.{key}", name, named)
         return places[name]
 
+    def slide_direction(self, loop: PlateLoop) -> NDArray[np.float64]:
+        """Direction (x, z) in which the tensioner pushes the idler, of length 1."""
+        given = self.chain.tensioner.direction
+        away = loop.idler.center - loop.sprocket.center if given is None else np.array(given)
+        return np.asarray(away / np.linalg.norm(away))
+
+    def path_around(self, pulleys: Sequence[Pulley]) -> BeltPath:
+        """The belt's outer face around pulleys, and around road wheels that reach out of their hull.
+
+        Middles of plates lie on such a wheel, so that hinges run as much farther out as plates are long.
+        """
+        given = [Pulley(w.x, w.z, w.radius + self.thickness) for w in self.chain.road_wheels or ()]
+        hull = wrap_hull([*pulleys, *given]) if given else wrap_belt(pulleys)
+        outside = [wheel for wheel in given if arc_around(hull, wheel.center) is not None]
+        if not outside:
+            return wrap_belt(pulleys)
+        pitch, depth = self.chain.shoes.pitch or hull.perimeter / self.count, self.thickness / 2
+        larger = [Pulley(w.x, w.z, depth + math.hypot(w.radius - depth, pitch / 2)) for w in outside]
+        return wrap_hull([*pulleys, *larger])
+
     @property
     def pretension(self) -> float:
         """Tension that the tensioner would give the chain with the idler where it is drawn [N]."""
@@ -130,7 +152,13 @@ def _loop_along(layout: ChainLayout, path: BeltPath) -> PlateLoop:
 
 
 def _lay(layout: ChainLayout, path: BeltPath, teeth: int | None = None) -> PlateLoop:
-    loop = plate_loop(path, layout.count, teeth, layout.place_of("driven"), layout.place_of("tensioned"))
+    driven, tensioned = layout.place_of("driven"), layout.place_of("tensioned")
+    loop = plate_loop(path, layout.count, teeth, driven, tensioned)
+    for key, place, arc in (("driven", driven, loop.sprocket), ("tensioned", tensioned, loop.idler)):
+        # The one that tensions slides by half a pitch, at most.
+        if place is not None and math.dist(place, arc.center) > loop.pitch:
+            expected, got = "a pulley around which the chain bends", Phrase("one that it does not touch")
+            raise InvalidValueError(f"chain.{key} of {layout.name}", expected, got)
     if loop.sprocket is loop.idler:
         expected, got = "a pulley besides the driven one", Phrase("the one around which the belt turns most")
         raise InvalidValueError(f"chain.tensioned of {layout.name}", expected, got)
@@ -148,7 +176,7 @@ def _best_loop(layout: ChainLayout, path: BeltPath) -> PlateLoop:
 
 def _path(layout: ChainLayout) -> BeltPath:
     """The belt's outer face, with the idler where shoes of a given pitch close around it."""
-    path, count, pitch = layout.spec.belt_path, layout.count, layout.chain.shoes.pitch
+    path, count, pitch = _path_with_idler_at(layout, 0.0), layout.count, layout.chain.shoes.pitch
     arcs = [segment for segment in path.segments if isinstance(segment, Arc)]
     if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
         expected = "around two or more pulleys, bending outwards"
@@ -185,21 +213,22 @@ def _excess_pitch(layout: ChainLayout, pitch: float, slide: float) -> float:
 
 
 def _path_with_idler_at(layout: ChainLayout, slide: float) -> BeltPath:
-    """The belt's outer face with the idler moved away from the driven wheel [m]."""
-    pulleys = layout.spec.path.pulleys
-    if pulleys is None:
+    """The belt's outer face with the idler moved by its tensioner [m]."""
+    given = layout.spec.path.pulleys
+    if given is None:
+        if slide == 0.0:
+            return layout.spec.belt_path
         expected = "left out where the path is given as segments"
         raise InvalidValueError(f"chain.shoes.pitch of {layout.name}", expected, layout.chain.shoes.pitch)
-    loop = _loop_along(layout, layout.spec.belt_path)
-    away = loop.idler.center - loop.sprocket.center
-    away *= slide / np.linalg.norm(away)
-    idler = min(range(len(pulleys)), key=lambda i: math.dist((pulleys[i].x, pulleys[i].z), loop.idler.center))
-    return wrap_belt(
-        [
-            Pulley(p.x + (i == idler) * away[0], p.z + (i == idler) * away[1], p.radius)
-            for i, p in enumerate(pulleys)
-        ]
-    )
+    pulleys = [Pulley(p.x, p.z, p.radius) for p in given]
+    path = layout.path_around(pulleys)
+    if slide == 0.0:
+        return path
+    loop = _loop_along(layout, path)
+    idler = min(range(len(pulleys)), key=lambda i: math.dist(pulleys[i].center, loop.idler.center))
+    x, z = pulleys[idler].center + slide * layout.slide_direction(loop)
+    pulleys[idler] = Pulley(float(x), float(z), pulleys[idler].radius)
+    return layout.path_around(pulleys)
 
 
 def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:

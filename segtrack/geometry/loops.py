@@ -20,6 +20,8 @@ from segtrack.geometry.path import Arc, BeltPath, Line, Segment, chain_segments,
 
 _TOLERANCE = 1e-9
 """Lengths [m] and angles [rad] that differ by less count as equal."""
+_MATCH = 1e-6
+"""Distance within which a place is an arc's centre [m]."""
 _LEAST_BEND = 1e-3
 """A pulley around which the belt bends less [rad] would be a link of next to no mass."""
 
@@ -69,6 +71,21 @@ def wrap_belt(pulleys: Sequence[Pulley]) -> BeltPath:
     path = BeltPath(_segments(pulleys, _walk(pulleys)))
     _refuse_idle(pulleys, path)
     return path
+
+
+def wrap_hull(pulleys: Sequence[Pulley]) -> BeltPath:
+    """Wrap a taut belt around the hull of two or more pulleys, which may overlap or lie within it."""
+    outer = [
+        p
+        for i, p in enumerate(pulleys)
+        if not any(_holds(q, p) and (i > j or not _holds(p, q)) for j, q in enumerate(pulleys) if j != i)
+    ]
+    return BeltPath(_segments(outer, _walk(outer)))
+
+
+def _holds(outer: Pulley, inner: Pulley) -> bool:
+    """Return whether one pulley lies within another one."""
+    return math.dist(outer.center, inner.center) <= outer.radius - inner.radius + _TOLERANCE
 
 
 def _walk(pulleys: Sequence[Pulley]) -> list[tuple[int, float]]:
@@ -240,8 +257,15 @@ def plate_loop(
 
 
 def _around(path: BeltPath, center: tuple[float, float]) -> Arc:
-    """The arc of a path around the pulley at a place (x, z); of one passed twice the one that turns most."""
+    """The arc of a path nearest to a place (x, z); of two around one pulley that which turns more."""
     return min(_arcs(path), key=lambda arc: (round(math.dist(arc.center, center), 6), -arc.turn))
+
+
+def arc_around(path: BeltPath, center: NDArray[np.float64]) -> Arc | None:
+    """The arc of a path around a place (x, z), or None if the path does not bend there."""
+    arc = _around(path, tuple(center.tolist()))
+    near = math.dist(arc.center, center) < _MATCH and arc.turn >= _LEAST_BEND
+    return arc if near else None
 
 
 def _arcs(path: BeltPath) -> list[Arc]:

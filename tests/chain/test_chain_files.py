@@ -137,10 +137,6 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
             "chain.road_wheels[0]", "apart from the driven wheel, got an overlap of 0.0358 m",
         ),
         (
-            {"road_wheels": [wheel(0, -0.075, 0.015)]},
-            "chain.road_wheels[0]", "within the belt, got one that reaches 0.008 m out",
-        ),
-        (
             {"sub_step": 1e-3},
             "chain.sub_step", "above 0 and at most 7.21e-05 s, for its stiffness and damping, got 0.001",
         ),

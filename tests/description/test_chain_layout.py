@@ -358,14 +358,46 @@ def test_what_no_chain_can_be_is_refused(given: dict[str, Any], what: str, compl
 
 
 @pytest.mark.parametrize("side", [1, -1])
-def test_a_road_wheel_that_reaches_out_of_the_belt_is_refused(side: int) -> None:
-    """The run is REAR from the axis at the rear pulley, and nearer by the sine of its lean in front of it."""
-    x, z, radius = 0.1, 0.085 * side, 0.02
-    reach = radius + abs(z) * math.cos(LEAN) - (REAR - (x + 0.2) * math.sin(LEAN))
+def test_a_road_wheel_that_reaches_out_of_a_path_of_segments_is_refused(side: int) -> None:
+    """A stadium: half circles of 0.1 m about x = 0 and 0.5 m."""
+    half = {"arc": {"radius": 0.1, "turn": math.pi}}
+    line = {"line": {"length": 0.5}}
+    path = {"segments": [line, half, line, half], "start": [0.5, -0.1], "heading": math.pi}
     with pytest.raises(InvalidValueError) as error:
-        design({"road_wheels": [{"x": x, "z": z, "radius": radius}]})
-    told = f"must be within the belt, got one that reaches {reach:.3g} m out"
+        design({"road_wheels": [{"x": 0.25, "z": 0.085 * side, "radius": 0.02}]}, path=path)
+    told = "must be within the belt, got one that reaches 0.005 m out"
     assert str(error.value) == f"chain.road_wheels[0] of belt {told}"
+
+
+@pytest.mark.parametrize("wheels", [[(0.05, -0.13)], [(0.0, -0.13), (0.2, -0.13)], [(0.1, 0.2)]])
+def test_a_chain_is_laid_around_road_wheels_that_reach_out_of_its_pulleys(wheels) -> None:
+    """None of its plates reaches into them; those that bend it bear one."""
+    radius = 0.06
+    given = [{"x": x, "z": z, "radius": radius} for x, z in wheels]
+    found = design({"road_wheels": given, "shoes": {"count": 60}})
+    assert [(w.x, w.z) for w in found.running_gear.wheels[2:]] == wheels
+    inset = found.running_gear.rail.inset
+    steps = np.diff(found.hinges, axis=0)
+    lengths = np.linalg.norm(steps, axis=1)
+    for place in wheels:
+        along = np.clip(np.sum((place - found.hinges[:-1]) * steps, axis=1) / lengths**2, 0.0, 1.0)
+        nearest = found.hinges[:-1] + along[:, None] * steps
+        away = np.linalg.norm(nearest - place, axis=1)
+        assert -2e-4 < away.min() - radius - inset < 2e-3
+
+
+def test_a_road_wheel_within_the_pulleys_hull_changes_nothing() -> None:
+    plain = design({"even_rollers": {"spacing": 0.1, "radius": 0.01}})
+    inside = design({"road_wheels": [{"x": 0.1, "z": -0.02, "radius": 0.02}]})
+    np.testing.assert_array_equal(inside.hinges, plain.hinges)
+
+
+def test_a_pulley_off_the_chain_neither_drives_nor_tensions() -> None:
+    path = {"pulleys": [*THREE[:2], pulley(0.0, 0.03, z=0.1) | {"name": "top"}]}
+    wheel = {"x": 0.0, "z": 0.3, "radius": 0.12}
+    for key in ("driven", "tensioned"):
+        with pytest.raises(InvalidValueError, match=f"chain.{key} of belt must be a pulley around which"):
+            design({key: "top", "road_wheels": [wheel]}, path=path)
 
 
 @pytest.mark.parametrize(
