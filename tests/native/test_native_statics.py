@@ -103,7 +103,7 @@ def test_with_little_friction_no_wall_is_climbed_without_grousers():
 
 
 def largest_step_below_axles(friction, ahead):
-    """Largest step [m], lower than the axles, onto which friction lifts the nose of a vehicle without grousers.
+    """Largest step below the axles [m] onto which friction lifts a nose without grousers.
 
     An edge at the height h touches the front pulley at the angle f from straight down, cos f = 1 - h / R. All
     belts slide; the edge bears N and pushes back with N (sin f - mu cos f), as much as friction gives on
