@@ -5,8 +5,8 @@ import math
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from segtrack.geometry.loops import Pulley, wrap_belt
 from segtrack.geometry.path import BeltPath, chain_segments
+from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 EXACT = 1e-9
 fractions = st.floats(0.0, 1.0)

@@ -133,9 +133,9 @@ class TrackChain:
         """Set the shoes' friction against terrain of friction 1."""
         if friction == self._shoe_contact.friction:
             return
-        self._shoe_contact = self._shoe_contact._replace(friction=friction)
-        self._terrain_contact = self._terrain_contact._replace(parameters=self._shoe_contact)
-        self._packed = None
+        parameters, self._packed = self._shoe_contact._replace(friction=friction), None
+        self._terrain_contact = self._terrain_contact._replace(parameters=parameters)
+        self._shoe_contact = parameters  # Last, so that what was interrupted is done again.
 
     def set_parent_motion(self, parents: ParentFrames) -> None:
         """Set pose and velocity of the parent links."""

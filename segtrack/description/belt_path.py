@@ -22,8 +22,8 @@ from segtrack.description.base import (
     not_zero,
 )
 from segtrack.errors import InvalidValueError, Problem
-from segtrack.geometry.loops import Pulley, wrap_belt
 from segtrack.geometry.path import BeltPath, chain_segments
+from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 
 class PulleySpec(Spec):

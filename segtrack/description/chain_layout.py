@@ -28,8 +28,9 @@ from segtrack.description.chain_loop import (
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.loops import PlateLoop, arc_around
+from segtrack.geometry.loops import PlateLoop
 from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
+from segtrack.geometry.pulleys import arc_around
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 from segtrack.ground.tread import Tread
 

@@ -16,8 +16,9 @@ from segtrack.description.chain import ChainSpec
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.loops import MIN_TEETH, PlateLoop, Pulley, arc_around, plate_loop, wrap_belt, wrap_hull
+from segtrack.geometry.loops import MIN_TEETH, PlateLoop, plate_loop
 from segtrack.geometry.path import Arc, BeltPath
+from segtrack.geometry.pulleys import Pulley, arc_around, wrap_around, wrap_hull
 from segtrack.ground.tread import Grouser, Tread
 
 LATERAL_CLEARANCE = 0.02
@@ -93,14 +94,12 @@ class ChainLayout:
 
         Middles of plates lie on such a wheel, so that hinges run as much farther out as plates are long.
         """
-        given = [Pulley(w.x, w.z, w.radius + self.thickness) for w in self.chain.road_wheels or ()]
-        hull = wrap_hull([*pulleys, *given]) if given else wrap_belt(pulleys)
+        given = tuple(Pulley(w.x, w.z, w.radius + self.thickness) for w in self.chain.road_wheels or ())
+        hull = wrap_around(tuple(pulleys), given)
         outside = [wheel for wheel in given if arc_around(hull, wheel.center) is not None]
-        if not outside:
-            return wrap_belt(pulleys)
         pitch, depth = self.chain.shoes.pitch or hull.perimeter / self.count, self.thickness / 2
         larger = [Pulley(w.x, w.z, depth + math.hypot(w.radius - depth, pitch / 2)) for w in outside]
-        return wrap_hull([*pulleys, *larger])
+        return wrap_hull([*pulleys, *larger]) if larger else hull
 
     @property
     def pretension(self) -> float:

@@ -27,6 +27,7 @@ from segtrack.errors import Problem
 from segtrack.geometry.grousers import Footprint, place_grousers
 from segtrack.geometry.links import SegmentLink, segment_links
 from segtrack.geometry.path import Arc, BeltPath
+from segtrack.geometry.pulleys import Pulley, wrap_around
 
 
 class SprocketDrive(Spec):
@@ -220,8 +221,12 @@ class TrackSpec(Spec):
 
     @property
     def belt_path(self) -> BeltPath:
-        """The belt's path in the track frame."""
-        return self.path.belt_path
+        """The belt's path in the track frame, around road wheels of a chain that reach out of its pulleys."""
+        pulleys, wheels = self.path.pulleys, self.chain.road_wheels if self.chain is not None else None
+        if pulleys is None or not wheels:
+            return self.path.belt_path
+        around = tuple(Pulley(w.x, w.z, w.radius + self.belt.thickness) for w in wheels)
+        return wrap_around(tuple(Pulley(p.x, p.z, p.radius) for p in pulleys), around)
 
     @property
     def pitch(self) -> float:

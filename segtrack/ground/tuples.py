@@ -52,7 +52,14 @@ class Packed:
 
     @classmethod
     def joined(cls, parts: Sequence[Packed]) -> Packed:
-        """Join what was packed of tuples of one kind."""
+        """Join what was packed of tuples of one kind.
+
+        Raises:
+            TypeError: They are of several kinds, of which kernels would read one as the other.
+        """
+        kinds = {part._numba_type_ for part in parts}
+        if len(kinds) > 1:
+            raise TypeError(f"tuples of {len(kinds)} kinds cannot be packed together")
         items = [item for part in parts for item in part.items]
         return cls(items, np.concatenate([part._rows for part in parts]), parts[0]._numba_type_)
 
@@ -75,7 +82,7 @@ def _numbers(value: Any) -> Iterator[int]:
                 yield from _numbers(each)
         case np.ndarray():
             yield from (value.ctypes.data, *value.shape, *value.strides)
-        case float():
+        case float() | np.floating():
             yield int.from_bytes(struct.pack("=d", value), "little")
         case _:
             yield int(value) % 2**64
@@ -112,7 +119,7 @@ class _Reader:
                 return self._context.make_tuple(self._builder, kind, [self.read(each) for each in kind])
             case types.Array():
                 return self._read_array(kind)
-            case types.Float():
+            case types.Float(bitwidth=64):
                 return self._builder.bitcast(self._number(), self._context.get_value_type(kind))
             case _:
                 return self._builder.trunc(self._number(), self._context.get_value_type(kind))

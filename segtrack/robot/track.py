@@ -215,9 +215,10 @@ class Track:
             InvalidValueError: Negative or not finite.
         """
         what = f"friction of {self.name}"
-        if finite(what, friction) < 0:
+        coefficient = finite(what, friction)
+        if coefficient < 0:
             raise InvalidValueError(what, "at least 0", friction)
-        self.model.set_friction(friction)
+        self.model.set_friction(coefficient)
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as its description says.

@@ -11,7 +11,6 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.geometry.links import segment_links
-from segtrack.geometry.loops import Pulley, wrap_belt
 from segtrack.geometry.mass import (
     MassProperties,
     quaternion_of,
@@ -20,6 +19,7 @@ from segtrack.geometry.mass import (
     rpy_of,
     uniform_belt,
 )
+from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 
 @settings(max_examples=30)

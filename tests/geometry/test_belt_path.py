@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.loops import Pulley, wrap_belt
 from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
+from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 
 def hull_perimeter(pulleys):

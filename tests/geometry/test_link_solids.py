@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from segtrack.geometry.grousers import place_grousers
 from segtrack.geometry.links import ground_dip, segment_links, stance_on_segments
-from segtrack.geometry.loops import Pulley, wrap_belt
 from segtrack.geometry.mass import MassProperties, rotation_about_y, rotation_of
 from segtrack.geometry.path import (
     Arc,
@@ -21,6 +20,7 @@ from segtrack.geometry.path import (
     normal_of,
     outer_outline,
 )
+from segtrack.geometry.pulleys import Pulley, wrap_belt
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
 
 

@@ -353,3 +353,16 @@ def test_each_of_many_packed_tuples_is_read_and_its_arrays_are_written():
         before = pair.values.copy()
         assert double_and_add(rows, row) == 2 * before.sum() + pair.counts[1, 1] + pair.factor
         np.testing.assert_array_equal(pair.values, 2 * before)
+
+
+def test_numbers_of_numpy_are_packed_as_pythons_are():
+    values, counts = np.ones(2), np.full((2, 2), 3)
+    rows = Packed.of(Pair(values, counts, np.float64(0.25)))
+    assert double_and_add(rows, 0) == 4.0 + 3.0 + 0.25
+
+
+def test_tuples_of_several_kinds_are_not_packed_together():
+    """One would be read as if it were the other."""
+    whole, part = Pair(np.ones(2), np.full((2, 2), 3), 1), Pair(np.ones(2), np.full((2, 2), 3), 1.0)
+    with pytest.raises(TypeError, match="of 2 kinds"):
+        Packed.joined([Packed.of(whole), Packed.of(part)])

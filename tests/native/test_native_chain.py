@@ -13,14 +13,16 @@ from scenes import GRAVITY, tilt
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription
+from segtrack.description.chain import ChainSpec, SuspensionSpec
 from segtrack.engine import EngineName
-from segtrack.errors import DivergedError, InvalidValueError, NotReadyError
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil
 
 pytestmark = pytest.mark.slow
 """Their kernels take half a minute to compile, once; `test_chain*.py` run those that they share."""
 FRICTION = 0.6
+SPRUNG = ChainSpec(suspension={"arm": SuspensionSpec(stiffness=1e3)})
 
 
 def holding(sub_steps: int | None) -> VehicleDescription:
@@ -335,6 +337,11 @@ def test_friction_that_a_program_sets_counts(standing) -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (
+            lambda: native(segtrack.load_vehicle("packbot").model_copy(update={"chain": SPRUNG})),
+            UnknownNameError,
+            "no link that a joint moves, for chain.suspension 'arm'; there are: none",
+        ),
         (
             lambda: segtrack.World(engine="native", time_step=0.02).add_vehicle(
                 "packbot", track_model="chain"

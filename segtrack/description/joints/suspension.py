@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from segtrack.description.chain import SuspensionSpec
 from segtrack.description.joints.spec import DamperSpec, JointSpec, SpringSpec
 from segtrack.description.joints.urdf import read_joints
+from segtrack.errors import UnknownNameError
 
 
 def suspension_joints(urdf: str | None, suspension: Mapping[str, SuspensionSpec]) -> dict[str, JointSpec]:
@@ -15,12 +16,16 @@ def suspension_joints(urdf: str | None, suspension: Mapping[str, SuspensionSpec]
 
     Args:
         urdf: URDF file of the body; None for a body without one, which has no springs.
-        suspension: Springs by the link that they move, without mistakes.
+        suspension: Springs by the link that they move.
+
+    Raises:
+        UnknownNameError: A joint of the URDF moves no such link.
     """
-    if urdf is None:
-        return {}
-    joints = read_joints(ElementTree.parse(urdf).getroot()).values()
+    joints = () if urdf is None else read_joints(ElementTree.parse(urdf).getroot()).values()
     carriers = {joint.child: joint.name for joint in joints}
+    for link in suspension:
+        if link not in carriers:
+            raise UnknownNameError("link that a joint moves, for chain.suspension", link, carriers)
     return {
         carriers[link]: JointSpec(
             spring=SpringSpec(stiffness=spec.stiffness, free_position=spec.free_position),
