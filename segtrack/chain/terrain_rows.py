@@ -24,7 +24,7 @@ from segtrack.chain.contact_rows import (
 from segtrack.chain.shoe_contact import TerrainContact, add_edge_contacts, add_point_contacts
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, find_slot
-from segtrack.ground.kernels import compiled, inlined
+from segtrack.ground.kernels import inlined
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.ground.point_contact import penetration_depth_grid
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, row, sum_of, without_share
