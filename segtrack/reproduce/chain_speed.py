@@ -69,6 +69,9 @@ _SETTLING, _WARM_UP = 0.5, 0.8
 
 Case = tuple[str, float, float]
 """Vehicle, belt speed [m/s], time step [s]."""
+CASES: tuple[Case, ...] = tuple(
+    (name, speed, step) for name, speeds in SPEEDS.items() for speed in speeds for step in TIME_STEPS
+)
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,7 @@ def chain_vehicle(name: str) -> VehicleDescription:
 def ride_chains(
     rounds: int = ROUNDS,
     on_done: Callable[[], object] = lambda: None,
-    cases: Sequence[Case] = tuple(
-        (name, speed, step) for name, speeds in SPEEDS.items() for speed in speeds for step in TIME_STEPS
-    ),
+    cases: Sequence[Case] = CASES,
     seconds: float = _SECONDS,
 ) -> dict[Case, ChainRide]:
     """Let all cases drive in turn.
@@ -161,8 +162,7 @@ class _Driver:
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
     """Measure all cases."""
-    count = len(TIME_STEPS) * sum(map(len, SPEEDS.values()))
-    with session.counting("driving", rounds * count) as done:
+    with session.counting("driving", rounds * len(CASES)) as done:
         rides = ride_chains(rounds, done)
     summary = {"rides": chain_speed_rows(rides)}
     return Outcome(chain_speed_table(rides), summary, {"chain_speed.json": summary})
