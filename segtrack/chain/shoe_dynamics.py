@@ -177,11 +177,9 @@ def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: fl
             shoes.orientations[i, 2],
             shoes.orientations[i, 3],
         )
-        a, b, c = (
-            half * (sx + bend_x * sy * sz),
-            half * (sy + bend_y * sz * sx),
-            half * (sz + bend_z * sx * sy),
-        )
+        a = half * (sx + bend_x * sy * sz)
+        b = half * (sy + bend_y * sz * sx)
+        c = half * (sz + bend_z * sx * sy)
         square = a * a + b * b + c * c
         if square < _SMALL:
             per_square = 1 - square * (1 - square * (1 - square))

@@ -206,7 +206,7 @@ def advance_chains(
             if failures[t, 0] >= 0:
                 outcome[0] = FAILED
         fastest = largest_speed(tree, work, vehicle.reach, 0.0, state)
-        if not fastest < ABSURD_SPEED:
+        if outcome[0] == DONE and not fastest < ABSURD_SPEED:
             outcome[0] = TOO_FAST if fastest < math.inf else NOT_FINITE
         if outcome[0] != DONE:
             return

@@ -110,6 +110,10 @@ EXPERIMENTS = (
     Experiment(
         "speed", "How fast Quince is simulated on a 240 mm step and turning, compliant belts over segments."
     ),
+    Experiment(
+        "chain-speed",
+        "How fast link chains are simulated, PackBot's and an M113-like one, at steps of 1, 2 and 4 ms.",
+    ),
     Experiment("films", "Cost of a film of a climb beside the climb, in both engines."),
     Experiment(
         "okada-table-4", "Table IV of Okada et al. 2020: Quince at six steps, beside the physical robot."

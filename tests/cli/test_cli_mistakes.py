@@ -21,6 +21,7 @@ ALL_MODELS = ", ".join(track_model_names())
 REPRODUCE = (
     "okada-table-2",
     "speed",
+    "chain-speed",
     "okada-table-4",
     "turning",
     "maxxii",
@@ -82,6 +83,7 @@ COUNTS = [
     (["benchmark", "Drive"], "--rounds"),
     (["reproduce", "okada-table-2"], "--rounds"),
     (["reproduce", "speed"], "--rounds"),
+    (["reproduce", "chain-speed"], "--rounds"),
     (["reproduce", "maxxii"], "--rows"),
     (["reproduce", "films"], "--rounds"),
     (["reproduce", "log-round-trip"], "--seeds"),

@@ -57,6 +57,21 @@ def standing(settled) -> tuple[segtrack.World, Robot]:
     return world, robot
 
 
+def test_a_dropped_chain_slides_under_friction_times_load() -> None:
+    """Braked, by 20 mm, onto a ramp of 0.95 of the friction angle: while it bounces it is less, then 1.00."""
+    world, robot = native(position=(0.0, 0.0, 0.11))
+    angle = math.atan(0.95 * FRICTION)
+    tilt(world, math.degrees(angle))
+    world.run(1.0)
+    before = robot.state.velocity[0]
+    world.run(0.5)
+    after = robot.state.velocity[0]
+    assert before < after < -0.1  # It slides downhill, ever more slowly.
+    force = GRAVITY * math.sin(angle) + (after - before) / 0.5
+    assert force / (FRICTION * GRAVITY * math.cos(angle)) == pytest.approx(1.0, abs=0.01)
+    world.close()
+
+
 # Conservation
 
 
@@ -305,9 +320,11 @@ def test_long_and_short_calls_and_two_worlds_are_equal_to_the_bit() -> None:
         assert_equal(other, first)
 
 
-def test_an_overloaded_joint_stops_the_run(standing) -> None:
+@pytest.mark.parametrize(("shoe", "moved"), [(4, 0.03), (3, 0.1), (20, 0.02)])
+def test_an_overloaded_joint_stops_the_run_and_names_its_track(standing, shoe: int, moved: float) -> None:
+    """Also where the whole vehicle has diverged by the end of the step."""
     world, robot = standing
-    robot.model.chains[0].state.positions[3] += 0.1
+    robot.model.chains[0].state.positions[shoe] += moved
     with pytest.raises(DivergedError) as error:
         world.step()
     assert "of left" in str(error.value)
