@@ -160,10 +160,11 @@ def drift(shoes: ChainArrays, frames: Frames, constants: Constants, duration: fl
     """Move every shoe for `duration` [s] without loads, and write its kinematics.
 
     With p = I w, a shoe turns by Cayley's form of w + duration / 2 I^-1 (p x w), its angular velocity in
-    the middle, and p turns back by as much: angular momentum in the world is kept to rounding, and energy up
-    to the third power of the duration. The drift of the Euler parameters' norm is fed back as in
-    equations 18-20 of Omar 2014, read with the norm of all four parameters, the sign that shrinks a long
-    one, and the whole error in each step: E <- E + (1 - |E|) E, with 1 - |E| = (1 - |E|^2) / 2 near 1.
+    the middle, and p turns back by as much: angular momentum in the world is kept to rounding, and energy in
+    a drift up to the third power of the duration; over many it is not bounded. The drift of the Euler
+    parameters' norm is fed back as in equations 18-20 of Omar 2014, read with the norm of all four
+    parameters, the sign that shrinks a long one, and the whole error in each step: E <- E + (1 - |E|) E, with
+    1 - |E| = (1 - |E|^2) / 2 near 1.
     """
     ix, iy, iz = constants.inertia
     per_x, per_y, per_z = 1 / ix, 1 / iy, 1 / iz

@@ -75,3 +75,20 @@ def test_held_chains_slide_at_the_friction_angle(standing, offset_deg: float, sl
     moved = start - robot.state.position[0]
     assert (moved > 0.03) == slides
     assert slides or abs(moved) < 2e-5
+
+
+@pytest.mark.parametrize("one", [1, np.float32(1.0), np.int64(1)])
+def test_friction_may_be_any_kind_of_number(standing, one) -> None:
+    """Beside a track whose friction is a float, turning on the spot."""
+    world, robot = standing
+    yaws, saved = [], world.save()
+    for friction in (1.0, one):
+        world.restore(saved)
+        robot.tracks["left"].set_friction(1.0)
+        robot.tracks["right"].set_friction(friction)
+        robot.set_belt_speed(left=-0.3, right=0.3)
+        world.run(0.2)
+        yaws.append(robot.state.yaw)
+    for track in robot.tracks.values():
+        track.set_friction(FRICTION)
+    assert yaws[1] == yaws[0] > 0.02

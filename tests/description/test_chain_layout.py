@@ -549,3 +549,12 @@ def test_one_pulley_cannot_drive_and_tension_and_names_differ():
         track({"driven": "rear", "tensioned": "rear"})
     with pytest.raises(ValueError, match="must differ from the others"):
         track(path={"pulleys": [THREE[0], THREE[1] | {"name": "rear"}]})
+
+
+def test_belts_run_around_road_wheels_that_reach_out_of_their_pulleys() -> None:
+    """A wheel of 60 mm, 130 mm below the axles, under a belt of 20 mm."""
+    wheel = {"x": 0.1, "z": -0.13, "radius": 0.06}
+    around = track({"road_wheels": [wheel]}).belt_path
+    assert around.outline()[:, 1].min() == pytest.approx(-0.13 - 0.06 - THICKNESS, abs=1e-5)
+    within = track({"road_wheels": [wheel | {"z": 0.0}]}).belt_path
+    np.testing.assert_array_equal(within.outline(), track().belt_path.outline())

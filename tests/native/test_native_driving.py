@@ -149,7 +149,7 @@ TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).st
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
 @pytest.mark.parametrize("name", TURNING)
 def test_turning_does_not_depend_on_the_step(name, track_model):
-    """Within 1 % from 1 to 4 ms, flippers up.
+    """Within 1 % from 1 to 4 ms, Quince without grousers within 1.2 %, flippers up.
 
     Those of Quince still stand on their arcs, beside belts that bear the vehicle: statics leave open how
     much, and steps decide. Under the loads that it has without grousers, friction says the rate within 0.1 %.
