@@ -22,7 +22,7 @@ from segtrack.description.base import (
 )
 from segtrack.description.body import Body
 from segtrack.description.calibration import Calibration
-from segtrack.description.chain import ChainSpec
+from segtrack.description.chain import ChainSpec, SuspensionSpec
 from segtrack.description.joints.checks import joint_problems
 from segtrack.description.joints.design import JointTree, joint_tree
 from segtrack.description.joints.spec import JointName, JointSpec
@@ -172,6 +172,19 @@ class VehicleDescription(Spec):
             for link in known(track, "chain.suspension", {})
         } | {f"chain.suspension.{link}": link for link in known(self, "chain.suspension", {})}
         yield from joint_problems(self.body.urdf, self.joints, flippers, sprung)
+        yield from self._springs_differ()
+
+    def _springs_differ(self) -> Checks:
+        """Springs of several chains for one link; one body has one."""
+        first: dict[str, tuple[str, SuspensionSpec]] = {}
+        for name, track in known(self, "tracks", {}).items():
+            has_own = known(track, "chain", None) is not None
+            springs = known(track if has_own else self, "chain.suspension", {})
+            for link, spring in springs.items():
+                where = f"{f'tracks.{name}.' if has_own else ''}chain.suspension.{link}"
+                place, earlier = first.setdefault(link, (where, spring))
+                if earlier != spring:
+                    yield Problem(where, f"must be that of {place}: one link has one spring")
 
     @property
     def joint_tree(self) -> JointTree:

@@ -322,6 +322,19 @@ def test_a_link_has_one_spring(tmp_path: Path) -> None:
     )
 
 
+def test_chains_agree_about_the_spring_of_a_link(tmp_path: Path) -> None:
+    springs = [{"chain": {"suspension": {"turn_link": {"stiffness": k}}}} for k in (5.0, 6.0)]
+    first, second = (TRACK | spring for spring in springs)
+    told = "must be that of tracks.own.chain.suspension.turn_link: one link has one spring"
+    assert complaint(tmp_path, {}, tracks={"own": first, "two": second}) == (
+        f"tracks.two.chain.suspension.turn_link {told}"
+    )
+    assert complaint(tmp_path, {}, tracks={"own": first, "two": TRACK}, **springs[1]) == (
+        f"chain.suspension.turn_link {told}"
+    )
+    assert written(tmp_path, {}, tracks={"own": first, "two": first})
+
+
 ON_A_JOINT = "chain.suspension.{} must be a link on a joint of type revolute, continuous, prismatic"
 
 
