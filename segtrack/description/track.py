@@ -222,9 +222,10 @@ class TrackSpec(Spec):
     @property
     def belt_path(self) -> BeltPath:
         """The belt's path in the track frame, around road wheels of a chain that reach out of its pulleys."""
-        pulleys, wheels = self.path.pulleys, self.chain.road_wheels if self.chain is not None else None
+        path, pulleys = self.path.belt_path, self.path.pulleys
+        wheels = self.chain.road_wheels if self.chain is not None else None
         if pulleys is None or not wheels:
-            return self.path.belt_path
+            return path
         around = tuple(Pulley(w.x, w.z, w.radius + self.belt.thickness) for w in wheels)
         return wrap_around(tuple(Pulley(p.x, p.z, p.radius) for p in pulleys), around)
 

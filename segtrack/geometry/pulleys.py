@@ -59,13 +59,18 @@ def wrap_belt(pulleys: Sequence[Pulley]) -> BeltPath:
     Raises:
         InvalidValueError: Pulleys overlap, or the belt does not bend around one of them.
     """
+    _refuse_overlap(pulleys)
+    path = _taut(pulleys)
+    _refuse_idle(pulleys, path)
+    return path
+
+
+def _taut(pulleys: Sequence[Pulley]) -> BeltPath:
+    """The path around pulleys of which none lies within another one."""
     if len(pulleys) == 1:
         only = pulleys[0]
         return BeltPath((Arc((only.x, only.z + only.radius), 0.0, only.radius, 2 * math.pi),))
-    _refuse_overlap(pulleys)
-    path = BeltPath(_segments(pulleys, _walk(pulleys)))
-    _refuse_idle(pulleys, path)
-    return path
+    return BeltPath(_segments(pulleys, _walk(pulleys)))
 
 
 @lru_cache(maxsize=64)
@@ -85,13 +90,13 @@ def wrap_around(pulleys: tuple[Pulley, ...], wheels: tuple[Pulley, ...]) -> Belt
 
 
 def wrap_hull(pulleys: Sequence[Pulley]) -> BeltPath:
-    """Wrap a taut belt around the hull of two or more pulleys, which may overlap or lie within it."""
+    """Wrap a taut belt around the hull of pulleys, which may overlap or lie within it."""
     outer = [
         p
         for i, p in enumerate(pulleys)
         if not any(_holds(q, p) and (i > j or not _holds(p, q)) for j, q in enumerate(pulleys) if j != i)
     ]
-    return BeltPath(_segments(outer, _walk(outer)))
+    return _taut(outer)
 
 
 def _holds(outer: Pulley, inner: Pulley) -> bool:

@@ -551,6 +551,17 @@ def test_one_pulley_cannot_drive_and_tension_and_names_differ():
         track(path={"pulleys": [THREE[0], THREE[1] | {"name": "rear"}]})
 
 
+def test_a_road_wheel_that_holds_all_pulleys_leaves_no_chain() -> None:
+    with pytest.raises(InvalidValueError, match="a chain must be around two or more pulleys"):
+        design({"road_wheels": [{"x": 0.1, "z": 0.0, "radius": 1.0}]})
+
+
+def test_pulleys_that_overlap_are_told_beside_road_wheels() -> None:
+    path = {"pulleys": [pulley(0.0, 0.1), pulley(0.1, 0.1)]}
+    with pytest.raises(ValueError, match="overlapping by 0.1 m"):
+        track({"road_wheels": [{"x": 0.1, "z": -0.3, "radius": 0.02}]}, path=path)
+
+
 def test_belts_run_around_road_wheels_that_reach_out_of_their_pulleys() -> None:
     """A wheel of 60 mm, 130 mm below the axles, under a belt of 20 mm."""
     wheel = {"x": 0.1, "z": -0.13, "radius": 0.06}
