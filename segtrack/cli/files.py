@@ -120,8 +120,8 @@ def validate(file: VehicleFile) -> None:
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
-    for problem in chain_problems(vehicle):
-        words().print(f"{vehicle.name}: not for track model chain: {problem}", highlight=False)
+    for reason in chain_problems(vehicle):
+        words().print(f"{vehicle.name}: not for track model chain: {reason}", highlight=False)
 
 
 @command

@@ -116,7 +116,8 @@ class _Reader:
         """Return the next value, of a type."""
         match kind:
             case types.BaseTuple():
-                return self._context.make_tuple(self._builder, kind, [self.read(each) for each in kind])
+                inside: Any = kind
+                return self._context.make_tuple(self._builder, kind, [self.read(each) for each in inside])
             case types.Array():
                 return self._read_array(kind)
             case types.Float(bitwidth=64):

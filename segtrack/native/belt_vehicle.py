@@ -149,7 +149,7 @@ class BeltVehicle(NativeVehicle):
             near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
             done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
             self._reading = self._pack(self.state.copy(), self._history.copy(), near, done, outcome)
-        copied = self._reading.items[0]
+        copied: Any = self._reading.items[0]
         overwrite((*copied.states, *copied.histories), (*self.state, *self._history))
         copied.states.slack[:] = 0.0
         report = np.zeros((self._rows, REPORT))
