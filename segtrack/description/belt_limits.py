@@ -36,7 +36,8 @@ def segments_problems(vehicle: VehicleDescription) -> list[Problem]:
     for name, flipper in vehicle.flippers.items():
         tracks += [(f"flippers.{name}.tracks.{own}", track) for own, track in flipper.tracks.items()]
     problems = []
-    for where, track in tracks:
+    for where, given in tracks:
+        track = vehicle.with_chain(given)
         dip = segments_dip(track)
         if dip > 0:
             got = f"{dip * 1e3:.2g} mm with a belt that repeats every {track.period * 1e3:.3g} mm"

@@ -250,7 +250,7 @@ class VehicleDescription(Spec):
         What a track leaves to its vehicle is filled in.
         """
         for track in self._mounted():
-            yield replace(track, spec=self._filled(track.spec))
+            yield replace(track, spec=self.with_chain(track.spec))
 
     def _mounted(self) -> Iterator[MountedTrack]:
         """All tracks as the file gives them, in the order of `mounted_tracks`."""
@@ -272,5 +272,6 @@ class VehicleDescription(Spec):
         flippers = {n: f.model_copy(update={"tracks": bare(f.tracks)}) for n, f in self.flippers.items()}
         return self.model_copy(update={"tracks": bare(self.tracks), "flippers": flippers})
 
-    def _filled(self, track: TrackSpec) -> TrackSpec:
+    def with_chain(self, track: TrackSpec) -> TrackSpec:
+        """A track of the vehicle with the vehicle's chain, if it gives none of its own."""
         return track if track.chain is not None else track.model_copy(update={"chain": self.chain})

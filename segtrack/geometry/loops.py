@@ -55,14 +55,14 @@ class PlateLoop:
 
     @property
     def sprocket(self) -> Arc:
-        """The arc that drives; of two that turn alike the first, behind the ground line."""
+        """The arc that drives; not named, the one that turns most (of two alike that behind the ground)."""
         if self.driven is not None:
             return nearest_arc(self.path, self.driven)
         return max(arcs_of(self.path), key=lambda arc: round(arc.turn, 6))
 
     @property
     def idler(self) -> Arc:
-        """The arc that tensions."""
+        """The arc that tensions; not named, the one farthest from the sprocket."""
         if self.tensioned is not None:
             return nearest_arc(self.path, self.tensioned)
         return max(arcs_of(self.path), key=lambda arc: math.dist(arc.center, self.sprocket.center))

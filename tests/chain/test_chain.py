@@ -579,3 +579,24 @@ def test_bad_values_are_refused(make, message):
     with pytest.raises(InvalidValueError) as error:
         make()
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("spin", "drift_of_energy"), [(20.0, 2e-6), (100.0, 2e-3)])
+def test_free_shoes_keep_momentum_and_nearly_their_energy(spin, drift_of_energy):
+    """Over 10 s in drifts of 0.1 ms, spinning about all axes at once [rad/s]."""
+    inertia = np.array([2.0, 3.5, 4.9]) * 1e-5
+    chain = Chain(20, Shoe(0.05, tuple(inertia), (-0.02, 0.0, 0.0), (0.02, 0.0, 0.0)), Bushing(1e4), True)
+    state, (frames, _) = state_along(chain, ring(20, 0.04)), allocate_work_arrays(chain)
+    state.angular_velocities_body[:] = np.random.default_rng(1).normal(0.0, spin, (20, 3))
+
+    def momenta_and_energies():
+        momenta = inertia * state.angular_velocities_body
+        in_world = Rotation.from_quat(state.orientations).apply(momenta)
+        return in_world, np.sum(momenta * state.angular_velocities_body, axis=1)
+
+    momenta, before = momenta_and_energies()
+    for _ in range(100_000):
+        drift(state.arrays, frames, chain.constants, 1e-4)
+    after = momenta_and_energies()
+    np.testing.assert_allclose(after[0], momenta, atol=1e-9 * np.abs(momenta).max())
+    np.testing.assert_allclose(after[1], before, rtol=drift_of_energy)

@@ -144,5 +144,14 @@ def test_validate_says_which_chains_cannot_be_built() -> None:
     assert "not for track model chain" not in CliRunner().invoke(app, ["validate", "quince"]).stderr
 
 
+def test_road_wheels_of_the_vehicles_chain_count_as_those_of_its_tracks() -> None:
+    """The belt runs around a wheel that reaches out of its pulleys, wherever the file says so."""
+    plain = content("triangle", 42, [BOX, BAR, ROD])
+    chain = {"chain": {"road_wheels": [{"x": 0.0, "z": -0.08, "radius": 0.05}]}}
+    by_track = plain | {"tracks": {name: track | chain for name, track in plain["tracks"].items()}}
+    found = [segments_problems(parse_vehicle(each)) for each in (by_track, plain | chain, plain)]
+    assert found[0] == found[1] != found[2] != []
+
+
 def test_dip_of_a_smooth_belt_is_none() -> None:
     assert segments_dip(load_vehicle("conveyor").tracks["belt"]) == 0.0
