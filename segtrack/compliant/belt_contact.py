@@ -14,7 +14,8 @@ from segtrack.compliant.edge_contact import (
     report_contact,
     solid_of_edge,
 )
-from segtrack.ground.broadphase import MAX_EDGES, NONE, ContactHistory, greatest_sinkage
+from segtrack.compliant.memory import BeltMemory
+from segtrack.ground.broadphase import MAX_EDGES, NONE, greatest_sinkage
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.contact_loads import VehicleLoads, add_belt_contact, add_contact
 from segtrack.ground.implicit_contact import point_load
@@ -28,6 +29,13 @@ def contact_law(laws: NDArray[np.float64], belt: int, friction: float) -> Contac
     """Contact parameters of a metre of a belt, with its friction of now."""
     law = laws[belt]
     return ContactParameters(friction, law[1], law[2], law[3], law[4], law[5], law[6])
+
+
+@compiled
+def _first_slot(memory: BeltMemory, section: int) -> int:
+    """First slot for edges of a section, or `NONE` if it has no place."""
+    place = memory.places[section]
+    return NONE if place == NONE else place * MAX_EDGES
 
 
 @inlined
@@ -46,7 +54,7 @@ def add_belt_contacts(
     travel: float,
     speed: float,
     candidates: Candidates,
-    history: ContactHistory,
+    memory: BeltMemory,
     loads: VehicleLoads,
     link: int,
     report: NDArray[np.float64],
@@ -71,18 +79,20 @@ def add_belt_contacts(
         travel: Travel of the belt [m].
         speed: Speed of the belt [m/s].
         candidates: Candidates of the vehicle.
-        history: Contact memory of the vehicle.
+        memory: Contact memory of the vehicle.
         loads: Loads of the vehicle, about the links' centres.
         link: Index of the link there.
-        report: Filled with contacts (rows, `REPORT`), points first, then edges' ends; may have no rows.
+        report: Filled with contacts (rows, `REPORT`), points of all sections first, then ends of their edges;
+            may have no rows.
         gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
     """
     law, horizon = contact_law(belts.laws, belt, friction), horizon_of(report, step)
-    first, points = belts.section_starts[belt], belts.points.shape[1]
-    for near in range(candidates.near_counts[belt]):
-        part = candidates.near[first + near]
+    first, points, history = belts.section_starts[belt], belts.points.shape[1], memory.contacts
+    for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
+        part = candidates.near[near]
+        place = memory.places[part]
         kind, length = belts.kinds[part], belts.lengths[part]
         x, z, cosine, sine, curvature = section_pose(
             belts, belt, belts.coordinates[part] + belts.riding[belt] * travel
@@ -97,12 +107,13 @@ def add_belt_contacts(
         bend = scaled(ey, curvature)
         # A section that an edge across the track has entered lies on that, and on faces that face it.
         edged = NONE
-        if candidates.edge_counts[part] > 0:
+        if candidates.edge_counts[near] > 0:
             # An edge passes from one piece of a face that stands still to the next.
             last = belts.section_starts[belt + 1] - 1
             before, behind = NONE, NONE
             if belts.riding[belt] == 0.0:
-                before, behind = part - 1 if part > first else last, part + 1 if part < last else first
+                before = _first_slot(memory, part - 1 if part > first else last)
+                behind = _first_slot(memory, part + 1 if part < last else first)
             entered = add_edges(
                 ground,
                 law,
@@ -110,9 +121,9 @@ def add_belt_contacts(
                 belts.pieces[kind],
                 belts.face_counts[kind],
                 belts.piece_counts[kind],
-                candidates.edges[part],
-                candidates.edge_counts[part],
-                part * MAX_EDGES,
+                candidates.edges[near],
+                candidates.edge_counts[near],
+                place * MAX_EDGES,
                 MAX_EDGES,
                 before,
                 behind,
@@ -129,13 +140,14 @@ def add_belt_contacts(
                 link,
                 belt,
                 report,
+                len(belts.kinds) * points + 2 * MAX_EDGES * part,
                 belt,
                 part,
                 gravity,
                 step,
             )
             if entered != NONE:
-                edged = solid_of_edge(ground, candidates.solids[part], candidates.solid_counts[part], entered)
+                edged = solid_of_edge(ground, candidates.solids[near], candidates.solid_counts[near], entered)
         for p in range(belts.point_counts[kind]):
             arm = along_axes(forward, ey, out, row(belts.points[kind], p))
             point = sum_of(base, arm)
@@ -143,9 +155,9 @@ def add_belt_contacts(
                 ground,
                 law,
                 history,
-                part * points + p,
-                candidates.solids[part],
-                candidates.solid_counts[part],
+                place * points + p,
+                candidates.solids[near],
+                candidates.solid_counts[near],
                 edged,
                 out,
                 point,
@@ -168,4 +180,4 @@ def add_belt_contacts(
                 if len(report) > 0:
                     index, here = part * points + p, sum_of(moving, cross(spin, arm))
                     report_contact(report, index, point, push, along, here, depth, pressure, belt, part)
-                    report[index, 14] = greatest_sinkage(history, index)
+                    report[index, 14] = greatest_sinkage(history, place * points + p)

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.beside_equations import Beside, gather_equations, solve_belts
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
-from segtrack.ground.broadphase import ContactHistory
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates, take_places
+from segtrack.compliant.memory import BeltMemory
 from segtrack.ground.contact_loads import VehicleLoads, clear_loads
 from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
@@ -103,7 +103,7 @@ def run_belts(
     belts: BeltArrays,
     motion: BeltMotion,
     candidates: Candidates,
-    history: ContactHistory,
+    memory: BeltMemory,
     work: Beside,
     vehicle: CompositeBody,
     report: NDArray[np.float64],
@@ -118,7 +118,7 @@ def run_belts(
         belts: The vehicle's.
         motion: Changed in place.
         candidates: Contact candidates, kept from call to call.
-        history: Memory of the contacts, changed in place.
+        memory: Memory of the contacts, changed in place; with a place for every section.
         work: Parent frames and what is done to them; the outcome is filled in.
         vehicle: All links as one rigid body.
         report: Without rows.
@@ -133,7 +133,7 @@ def run_belts(
         ahead = sub_step * largest_speed(belts, motion, parents)
         if motion.slack[0] <= 0.0:
             margin = MARGIN + AHEAD * ahead
-            solids, edges = find_belt_candidates(ground, belts, motion, candidates, history, work, margin)
+            solids, edges = find_belt_candidates(ground, belts, motion, candidates, memory, work, margin)
             if solids > candidates.solids.shape[1] or edges > candidates.edges.shape[1]:
                 outcome[1], outcome[2], outcome[3] = CROWDED, solids, edges
                 return
@@ -149,7 +149,7 @@ def run_belts(
                 t,
                 motion,
                 candidates,
-                history,
+                memory,
                 parents,
                 work.loads,
                 report,
@@ -174,7 +174,7 @@ def touch_belt(
     t: int,
     motion: BeltMotion,
     candidates: Candidates,
-    history: ContactHistory,
+    memory: BeltMemory,
     parents: ParentFrames,
     loads: VehicleLoads,
     report: NDArray[np.float64],
@@ -199,7 +199,7 @@ def touch_belt(
         motion.travels[t],
         motion.speeds[t],
         candidates,
-        history,
+        memory,
         loads,
         t,
         report,
@@ -215,18 +215,23 @@ def find_belt_candidates(
     belts: BeltArrays,
     motion: BeltMotion,
     candidates: Candidates,
-    history: ContactHistory,
+    memory: BeltMemory,
     work: Beside,
     margin: float,
 ) -> tuple[int, int]:
-    """List what is within `margin` [m] of each section; the largest numbers of solids and edges near one."""
+    """List what is within `margin` [m] of each section, and give those near anything a place.
+
+    Returns:
+        The largest numbers of solids and edges near one section.
+    """
     solids, edges = 0, 0
     for t in range(len(belts.perimeters)):
         place, rotation = work.parents.positions[t], work.parents.rotations[t]
         a, b = find_section_candidates(
-            ground, belts, t, place, rotation, motion.travels[t], margin, candidates, history, work.axes
+            ground, belts, t, place, rotation, motion.travels[t], margin, candidates, memory, work.axes
         )
         solids, edges = max(solids, a), max(edges, b)
+    take_places(memory, candidates)
     return solids, edges
 
 
@@ -247,15 +252,15 @@ def read_belts(
     belts: BeltArrays,
     motion: BeltMotion,
     candidates: Candidates,
-    history: ContactHistory,
+    memory: BeltMemory,
     work: Beside,
     report: NDArray[np.float64],
 ) -> None:
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
-    find_belt_candidates(ground, belts, motion, candidates, history, work, MARGIN)
+    find_belt_candidates(ground, belts, motion, candidates, memory, work, MARGIN)
     clear_loads(work.loads)
     still = (0.0, 0.0, 0.0)
     for t in range(len(belts.perimeters)):
         touch_belt(
-            ground, belts, t, motion, candidates, history, work.parents, work.loads, report, still, 0.0, 0.0
+            ground, belts, t, motion, candidates, memory, work.parents, work.loads, report, still, 0.0, 0.0
         )

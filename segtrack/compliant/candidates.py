@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
+from segtrack.compliant.memory import BeltMemory, release_place
 from segtrack.ground.broadphase import (
     MAX_EDGES,
-    ContactHistory,
+    NONE,
     box_in_world,
-    forget_contacts,
     forget_edges,
     list_candidates,
     meets_ground,
@@ -28,22 +28,23 @@ AHEAD = 1.5
 
 
 class Candidates(NamedTuple):
-    """Solids and edges that each of P parts of a vehicle may touch before they are looked for again.
+    """Solids and edges that parts of a vehicle may touch before they are looked for again.
 
-    For N vehicles each array has a further first axis of length N.
+    The parts are up to R sections of belts near anything, and behind them H hulls. For N vehicles each array
+    has a further first axis of length N.
 
     Attributes:
-        near: Parts near anything, in the order of the groups that they belong to (P,).
-        near_counts: Number of them in each group: belts, and behind them the hull (groups,).
-        solids: Solids near each part, as in `Ground.bounds` (P, s).
-        solid_counts: Number of solids near each part; 0 for a part that is near nothing (P,).
-        edges: Edges near each part (P, e).
-        edge_counts: Number of edges near each part (P,).
+        near: Sections near anything, belt by belt (R,).
+        near_starts: First of each belt there, and the number of all (T + 1,).
+        solids: Solids near each part, as in `Ground.bounds` (R + H, s).
+        solid_counts: Number of solids near each part (R + H,).
+        edges: Edges near each part (R + H, e).
+        edge_counts: Number of edges near each part (R + H,).
         near_segments: 1 for segments of belts' paths that anything is near (S,).
     """
 
     near: NDArray[np.int32]
-    near_counts: NDArray[np.int32]
+    near_starts: NDArray[np.int32]
     solids: NDArray[np.int32]
     solid_counts: NDArray[np.int32]
     edges: NDArray[np.int32]
@@ -51,20 +52,33 @@ class Candidates(NamedTuple):
     near_segments: NDArray[np.int32]
 
 
-def allocate_candidates(
-    vehicles: int, parts: int, groups: int, segments: int, solids: int, edges: int
-) -> Candidates:
-    """Return lists of nothing, with room for so many solids and edges near each part."""
+class Room(NamedTuple):
+    """Room for what is near a vehicle, or what there is of it.
+
+    Attributes:
+        sections: Number of sections of belts near anything.
+        solids: Largest number of solids near one part.
+        edges: Largest number of edges near one part.
+    """
+
+    sections: int
+    solids: int
+    edges: int
+
+
+def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segments: int) -> Candidates:
+    """Return lists of nothing, for vehicles of so many hulls, belts and segments of their paths."""
 
     def zeros(*shape: int) -> NDArray[np.int32]:
         return np.zeros((vehicles, *shape), dtype=np.int32)
 
+    parts = room.sections + hulls
     return Candidates(
+        zeros(room.sections),
+        zeros(belts + 1),
+        zeros(parts, room.solids),
         zeros(parts),
-        zeros(groups),
-        zeros(parts, solids),
-        zeros(parts),
-        zeros(parts, edges),
+        zeros(parts, room.edges),
         zeros(parts),
         zeros(segments),
     )
@@ -72,28 +86,28 @@ def allocate_candidates(
 
 @compiled
 def list_part(
-    ground: Ground,
-    candidates: Candidates,
-    history: ContactHistory,
-    part: int,
-    first_point: int,
-    points: int,
-    slots: int,
-    low: Vector,
-    high: Vector,
+    ground: Ground, candidates: Candidates, part: int, low: Vector, high: Vector
 ) -> tuple[int, int]:
-    """List what lies in a part's box in the world; a part with nothing near forgets its contacts.
+    """List what lies in a part's box in the world.
 
     Returns:
         Number of solids and edges, which may be more than there is room for.
     """
     solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
-    if solids == 0 and candidates.solid_counts[part] > 0:
-        forget_contacts(history, first_point, points)
-    if edges == 0 and candidates.edge_counts[part] > 0:
-        forget_edges(history, part * MAX_EDGES, slots)
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
     return solids, edges
+
+
+@compiled
+def take_places(memory: BeltMemory, candidates: Candidates) -> None:
+    """Give each section that anything is near a place in the memory; there must be places enough."""
+    free = 0
+    for near in range(candidates.near_starts[len(candidates.near_starts) - 1]):
+        section = candidates.near[near]
+        if memory.places[section] == NONE:
+            while memory.sections[free] != NONE:
+                free += 1
+            memory.places[section], memory.sections[free] = free, section
 
 
 @compiled
@@ -106,10 +120,10 @@ def find_section_candidates(
     travel: float,
     margin: float,
     candidates: Candidates,
-    history: ContactHistory,
+    memory: BeltMemory,
     axes: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """List what lies within `margin` [m] of each section of a belt.
+    """List what lies within `margin` [m] of each section of a belt; sections near nothing are forgotten.
 
     Args:
         ground: The ground.
@@ -119,15 +133,15 @@ def find_section_candidates(
         rotation: Rotation of its track frame in the world (3, 3).
         travel: Travel of the belt [m].
         margin: [m]
-        candidates: Filled in.
-        history: Contact memory of the vehicle.
+        candidates: Filled in, belt after belt.
+        memory: Contact memory of the vehicle.
         axes: Room for a section's axes (3, 3).
 
     Returns:
         The largest numbers of solids and edges near one section.
     """
-    first, count, most_solids, most_edges = belts.section_starts[belt], 0, 0, 0
-    points = belts.points.shape[1]
+    near, most_solids, most_edges = candidates.near_starts[belt], 0, 0
+    points, last = belts.points.shape[1], len(candidates.near) - 1
     for s in range(belts.segment_starts[belt], belts.segment_starts[belt + 1]):
         low, high = box_in_world(rotation, belts.segment_boxes[s])
         candidates.near_segments[s] = meets_ground(
@@ -135,37 +149,33 @@ def find_section_candidates(
             (origin[0] + low[0] - margin, origin[1] + low[1] - margin, origin[2] + low[2] - margin),
             (origin[0] + high[0] + margin, origin[1] + high[1] + margin, origin[2] + high[2] + margin),
         )
-    for part in range(first, belts.section_starts[belt + 1]):
-        coordinate = belts.coordinates[part] + belts.riding[belt] * travel
-        if candidates.near_segments[segment_of(belts, belt, coordinate)] == 0:
-            if candidates.solid_counts[part] > 0:
-                forget_contacts(history, part * points, points)
-                forget_edges(history, part * MAX_EDGES, MAX_EDGES)
-                candidates.solid_counts[part] = candidates.edge_counts[part] = 0
+    for section in range(belts.section_starts[belt], belts.section_starts[belt + 1]):
+        coordinate, solids, edges = belts.coordinates[section] + belts.riding[belt] * travel, 0, 0
+        if candidates.near_segments[segment_of(belts, belt, coordinate)] != 0:
+            x, z, cosine, sine, _ = section_pose(belts, belt, coordinate)
+            for k in range(3):
+                axes[k, 0] = cosine * rotation[k, 0] - sine * rotation[k, 2]
+                axes[k, 1] = rotation[k, 1]
+                axes[k, 2] = sine * rotation[k, 0] + cosine * rotation[k, 2]
+            low, high = box_in_world(axes, belts.boxes[belts.kinds[section]])
+            cx = origin[0] + x * rotation[0, 0] + z * rotation[0, 2]
+            cy = origin[1] + x * rotation[1, 0] + z * rotation[1, 2]
+            cz = origin[2] + x * rotation[2, 0] + z * rotation[2, 2]
+            solids, edges = list_part(
+                ground,
+                candidates,
+                min(near, last),  # Where there is no room, the last list serves for counting.
+                (cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin),
+                (cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin),
+            )
+        if solids == 0:
+            if memory.places[section] != NONE:
+                release_place(memory, section, points)
             continue
-        x, z, cosine, sine, _ = section_pose(belts, belt, coordinate)
-        for k in range(3):
-            axes[k, 0] = cosine * rotation[k, 0] - sine * rotation[k, 2]
-            axes[k, 1] = rotation[k, 1]
-            axes[k, 2] = sine * rotation[k, 0] + cosine * rotation[k, 2]
-        low, high = box_in_world(axes, belts.boxes[belts.kinds[part]])
-        cx = origin[0] + x * rotation[0, 0] + z * rotation[0, 2]
-        cy = origin[1] + x * rotation[1, 0] + z * rotation[1, 2]
-        cz = origin[2] + x * rotation[2, 0] + z * rotation[2, 2]
-        solids, edges = list_part(
-            ground,
-            candidates,
-            history,
-            part,
-            part * points,
-            points,
-            MAX_EDGES,
-            (cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin),
-            (cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin),
-        )
-        if solids > 0:
-            candidates.near[first + count] = part
-            count += 1
+        if edges == 0 and memory.places[section] != NONE:
+            forget_edges(memory.contacts, memory.places[section] * MAX_EDGES, MAX_EDGES)
+        candidates.near[min(near, last)] = section
+        near += 1
         most_solids, most_edges = max(most_solids, solids), max(most_edges, edges)
-    candidates.near_counts[belt] = count
+    candidates.near_starts[belt + 1] = near
     return most_solids, most_edges

@@ -92,6 +92,7 @@ def add_edges(
     link: int,
     belt: int,
     report: NDArray[np.float64],
+    first_row: int,
     group: int,
     part: int,
     gravity: Vector,
@@ -110,7 +111,7 @@ def add_edges(
         edge_count: Number of candidates, the first ones of `edges`.
         first_slot: First slot of the history, for the part.
         slot_count: Number of the part's slots.
-        before: Part from which an edge may pass to this one, or `NONE`.
+        before: First slot of a part from which an edge may pass to this one, or `NONE`.
         behind: Likewise.
         base: Origin of the part's frame in the world [m].
         x: x axis of the part's frame in the world, along which a belt moves.
@@ -125,6 +126,7 @@ def add_edges(
         link: Index of the link there.
         belt: Index of the belt there, or `NONE` for a part that moves with its link.
         report: Report as in `add_belt_contacts`.
+        first_row: Row there of the first end of the first slot.
         group: Group by which the report names the belt, or the hull.
         part: Index of the part.
         gravity: Gravity in the world [m/s^2].
@@ -134,7 +136,7 @@ def add_edges(
         Edge across the track that has entered the part, or `NONE`.
     """
     entered = NONE
-    touched, first_row = 0, len(report) - 2 * len(history.edge_ids)
+    touched = 0
     for e in range(edge_count):
         edge = edges[e]
         begin = _in_frame(base, x, y, z, row(ground.edges[:, :3], edge))
@@ -148,9 +150,10 @@ def add_edges(
             slot = find_edge_slot(history, first_slot, slot_count, contact)
             if slot == NONE:
                 continue
-            if before != NONE and not known:
-                known |= take_edge_over(history, slot, before * MAX_EDGES, MAX_EDGES, contact)
-                known |= take_edge_over(history, slot, behind * MAX_EDGES, MAX_EDGES, contact)
+            if not known:
+                for neighbour in (before, behind):
+                    if neighbour != NONE:
+                        known |= take_edge_over(history, slot, neighbour, MAX_EDGES, contact)
             touched |= 1 << (slot - first_slot)
             dx, dy, dz = end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]
             if dy * dy >= dx * dx + dz * dz:
@@ -181,7 +184,7 @@ def add_edges(
                 add_contact(loads, link, own, force, added)
                 if belt != NONE:
                     add_belt_contact(loads, belt, sum_of(x, cross(bend, arm)), own, force, added)
-                index, point = first_row + 2 * slot + tip, sum_of(base, arm)
+                index, point = first_row + 2 * (slot - first_slot) + tip, sum_of(base, arm)
                 report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
     forget_lost_edges(history, first_slot, slot_count, touched)
     return entered

@@ -12,18 +12,24 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltDesign, BeltMotion, check_ground, pack_belts
 from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
 from segtrack.compliant.beside_equations import Beside
-from segtrack.compliant.candidates import Candidates, allocate_candidates
+from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
+from segtrack.compliant.memory import (
+    SavedSections,
+    allocate_belt_memory,
+    copy_memory,
+    forget_sections,
+    restore_sections,
+    save_sections,
+)
 from segtrack.compliant.reading import GrouserReading
-from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory
-from segtrack.ground.broadphase import allocate_contact_history as allocate_history
+from segtrack.ground.broadphase import MAX_EDGES
 from segtrack.ground.contact_loads import allocate_loads
 from segtrack.ground.equations import ROOT, allocate_equations
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
-from segtrack.ground.tuples import overwrite
 
 _SOLIDS, _EDGES = 8, 16
 """Room for what is near one section, at first."""
@@ -37,13 +43,13 @@ class SavedBelt:
         motion: Travel [m], speed [m/s], drive force [N] and turning about the axle [rad/s] (4,).
         position: Position of its parent frame at the end of the last step, in the world (3,) [m].
         rotation: Rotation of that frame to the world (3, 3).
-        history: Memory of its contacts.
+        memory: Memory of its contacts.
     """
 
     motion: NDArray[np.float64]
     position: NDArray[np.float64]
     rotation: NDArray[np.float64]
-    history: ContactHistory
+    memory: SavedSections
 
 
 class VehicleBelts:
@@ -65,8 +71,8 @@ class VehicleBelts:
             slack=np.zeros(1)
         )
         self.motion.frictions[:] = [design.law.friction for design in self.designs]
-        self._points = self.arrays.points.shape[1]
-        self._history = allocate_history(self._points * len(self.arrays.kinds), len(self.arrays.kinds))
+        self._sections, self._points = len(self.arrays.kinds), self.arrays.points.shape[1]
+        self._memory = allocate_belt_memory(self._sections, self._points, max(self._sections, 1))
         self._work = Beside(
             ParentFrames(np.full((count, 3), math.inf), np.zeros((count, 3, 3)), *np.zeros((2, count, 3))),
             Reaction(*np.zeros((2, count, 3))),
@@ -91,7 +97,7 @@ class VehicleBelts:
         """
         check_ground(ground, self.designs)
         self._ground = ground
-        self._history.solid_ids[:] = self._history.edge_ids[:] = NONE
+        forget_sections(self._memory)
         self._look_again()
 
     def advance(
@@ -120,7 +126,7 @@ class VehicleBelts:
                 self.arrays,
                 self.motion,
                 self._candidates,
-                self._history,
+                self._memory,
                 self._work,
                 vehicle,
                 self._report,
@@ -140,16 +146,18 @@ class VehicleBelts:
         """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
         self.motion.speeds[belt] = self.motion.forces[belt] = self.motion.axle_rates[belt] = 0.0
         self._work.parents.positions[belt] = math.inf
-        history = self._history_of(belt)
-        history.solid_ids[:] = history.edge_ids[:] = NONE
+        nothing = save_sections(self._memory, 0, 0)
+        restore_sections(self._memory, *self._span(belt), nothing)
         self._look_again()
 
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
-        report = np.zeros((self._points * len(self.arrays.kinds) + 2 * len(self._history.edge_ids), REPORT))
+        report = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))
         work = self._work._replace(parents=parents)
         near = self._allocate(len(self._ground.bounds), len(self._ground.edges))
-        read_belts(self._ground, self.arrays, self.motion, near, self._history.copy(), work, report)
+        memory = allocate_belt_memory(self._sections, self._points, max(self._sections, 1))
+        copy_memory(memory, self._memory)
+        read_belts(self._ground, self.arrays, self.motion, near, memory, work, report)
         design, first = self.designs[belt], int(self.arrays.section_starts[belt])
         rows = report[(report[:, 3] > 0) & (report[:, 12] == belt)]
         return GrouserReading.from_report(rows, design, first)
@@ -158,7 +166,7 @@ class VehicleBelts:
         """Everything of one belt that changes."""
         motion = np.array([values[belt] for values in self.motion[:4]])
         position, rotation = (array[belt].copy() for array in self._work.parents[:2])
-        return SavedBelt(motion, position, rotation, self._history_of(belt).copy())
+        return SavedBelt(motion, position, rotation, save_sections(self._memory, *self._span(belt)))
 
     def restore(self, belt: int, saved: SavedBelt) -> None:
         """Go back to a saved state of one belt, on the same ground."""
@@ -166,28 +174,20 @@ class VehicleBelts:
             values[belt] = value
         parents = self._work.parents
         parents.positions[belt], parents.rotations[belt] = saved.position, saved.rotation
-        overwrite(self._history_of(belt), saved.history)
+        restore_sections(self._memory, *self._span(belt), saved.memory)
         self._look_again()
 
-    def _history_of(self, belt: int) -> ContactHistory:
-        """The part of the memory that is of one belt, as views."""
+    def _span(self, belt: int) -> tuple[int, int]:
+        """First section of a belt, and the one behind its last."""
         first, last = self.arrays.section_starts[belt : belt + 2].tolist()
-        points = slice(*(self._points * MAX_SOLIDS_PER_POINT * end for end in (first, last)))
-        edges = slice(MAX_EDGES * first, MAX_EDGES * last)
-        return ContactHistory(
-            self._history.solid_ids[points],
-            self._history.shear_displacements[points],
-            self._history.sinkages[points],
-            self._history.edge_ids[edges],
-            self._history.edge_shear_displacements[edges],
-        )
+        return first, last
 
     def _look_again(self) -> None:
         """Let what is near be looked for anew before the next sub-step."""
         self.motion.slack[0] = 0.0
 
     def _allocate(self, solids: int, edges: int) -> Candidates:
-        sections, belts = len(self.arrays.kinds), len(self.designs)
-        segments = len(self.arrays.segments)
-        many = allocate_candidates(1, sections, max(belts, 1), segments, solids, edges)
-        return Candidates(*(array[0] for array in many))
+        room, segments = Room(max(self._sections, 1), solids, edges), len(self.arrays.segments)
+        return Candidates(
+            *(array[0] for array in allocate_candidates(1, room, 0, len(self.designs), segments))
+        )

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import check_ground
-from segtrack.compliant.candidates import Candidates, allocate_candidates
+from segtrack.compliant.candidates import Candidates, Room
 from segtrack.compliant.edge_contact import REPORT
+from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_sections
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.errors import InvalidValueError
-from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, ContactHistory
+from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
@@ -46,6 +47,7 @@ class SavedBeltVehicle:
 
     state: VehicleState
     history: ContactHistory
+    memory: BeltMemory
 
 
 class BeltVehicle(NativeVehicle):
@@ -85,11 +87,11 @@ class BeltVehicle(NativeVehicle):
         self._time_step = time_step
         tree, belts, hull, _, reach, tip_speed = self.arrays
         self._one = _one_of(self.arrays)
-        parts = len(belts.kinds), belts.points.shape[1], len(belts.segments)
-        joints = description.joint_tree
+        parts, joints = (len(belts.kinds), len(belts.segments)), description.joint_tree
         super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts, joints)
-        points = self._history.solid_ids.shape[1] // MAX_SOLIDS_PER_POINT
-        self._rows = points + 2 * self._history.edge_ids.shape[1]
+        self._memory = self._allocate_memory(self._candidates.near.shape[1])
+        sections = self._sections * (belts.points.shape[1] + 2 * MAX_EDGES)
+        self._rows = sections + len(hull.points) + 2 * self._history.edge_ids.shape[1]
         self._place_joints(flippers)
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
@@ -104,19 +106,35 @@ class BeltVehicle(NativeVehicle):
 
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         if self._packed is None:
-            self._packed = self._pack(self.state, self._history, self._candidates, self.done, self._outcome)
+            changing = self.state, self._history, self._memory, self._candidates
+            self._packed = self._pack(*changing, self.done, self._outcome)
         advance(self._packed, self._grounds, _NO_REPORT, 0, 1, gravity, time_step, count, decay)
 
     def _pack(
         self,
         state: VehicleState,
         history: ContactHistory,
+        memory: BeltMemory,
         candidates: Candidates,
         done: NDArray[np.intp],
         outcome: NDArray[np.intp],
     ) -> Packed:
-        given = self._one, _FIRST, state, history, candidates, self._work, done, outcome
+        given = self._one, _FIRST, state, history, memory, candidates, self._work, done, outcome
         return Packed.of(Vehicles(*given))
+
+    def _allocate_memory(self, places: int) -> BeltMemory:
+        """Memory of belts that touch nothing, with so many places."""
+        return allocate_belt_memory(self._sections, self.arrays.belts.points.shape[1], places, (1,))
+
+    def _make_room(self) -> None:
+        super()._make_room()
+        before, self._memory = self._memory, self._allocate_memory(self._candidates.near.shape[1])
+        copy_memory(self._memory, before)
+
+    def forget_contacts(self) -> None:
+        """Forget all contacts, as of a vehicle that was put where it is."""
+        super().forget_contacts()
+        forget_sections(self._memory)
 
     def check_ground(self, ground: Ground) -> None:
         """Refuse ground that the track model cannot be on.
@@ -131,11 +149,19 @@ class BeltVehicle(NativeVehicle):
 
     def save(self) -> SavedBeltVehicle:
         """Return everything that changes."""
-        return SavedBeltVehicle(self.state.copy(), self._history.copy())
+        memory = self._allocate_memory(self._memory.sections.shape[1])
+        copy_memory(memory, self._memory)
+        return SavedBeltVehicle(self.state.copy(), self._history.copy(), memory)
 
     def restore(self, saved: SavedBeltVehicle) -> None:
         """Go back to a saved state on the same ground."""
         overwrite((*self.state, *self._history), (*saved.state, *saved.history))
+        places = saved.memory.sections.shape[1]
+        if places > self._memory.sections.shape[1]:
+            room = Room(places, self._candidates.solids.shape[2], self._candidates.edges.shape[2])
+            self._packed = None
+            self._candidates, self._memory = self._allocate(room), self._allocate_memory(places)
+        copy_memory(self._memory, saved.memory)
         self.forget_candidates()
 
     def read_contacts(self) -> NDArray[np.float64]:
@@ -144,13 +170,13 @@ class BeltVehicle(NativeVehicle):
         Contacts are found anew, with what they remember. Their forces are those that the last step exerted.
         """
         if self._reading is None:
-            room = len(self._ground.bounds), len(self._ground.edges)
-            segments = len(self.arrays.belts.segments)
-            near = allocate_candidates(1, self._parts, len(self.belts) + 1, segments, *room)
+            room = Room(self._sections, len(self._ground.bounds), len(self._ground.edges))
             done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
-            self._reading = self._pack(self.state.copy(), self._history.copy(), near, done, outcome)
+            changing = self.state.copy(), self._history.copy(), self._allocate_memory(self._sections)
+            self._reading = self._pack(*changing, self._allocate(room), done, outcome)
         copied: Any = self._reading.items[0]
         overwrite((*copied.states, *copied.histories), (*self.state, *self._history))
+        copy_memory(copied.memories, self._memory)
         copied.states.slack[:] = 0.0
         report = np.zeros((self._rows, REPORT))
         advance(self._reading, self._grounds, report, 0, 1, (0.0, 0.0, 0.0), self._time_step, 1, 1.0)

@@ -127,7 +127,7 @@ def advance_chains(
         tracks: Its chains, packed (`ground.tuples`), changed in place.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
-        outcomes: Filled as in `step.advance` (1, 3).
+        outcomes: Filled as in `step.advance` (1, 4).
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         sub_steps: Into which it is divided.
@@ -153,10 +153,10 @@ def advance_chains(
         for h in range(len(hull.links)):
             if hull.links[h] > 0:
                 margin = MARGIN + AHEAD * step * hull_speed(hull, tree, work, h)
-            a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history, 0, 0)
+            a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history)
             solids, edges = max(solids, a), max(edges, b)
         if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-            outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
+            outcome[0], outcome[2], outcome[3] = CROWDED, solids, edges
             return
         for t in range(len(failures)):
             aim_drive(vehicle.drives, state, t, step)
@@ -181,7 +181,7 @@ def advance_chains(
             slow_down(state, decay)
             ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
             add_hull_contacts(
-                ground, hull, tree, work, near, history, 0, 0, report, len(failures), gravity, ahead, sub_step
+                ground, hull, tree, work, near, history, report, 0, len(failures), gravity, ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:

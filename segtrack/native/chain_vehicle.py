@@ -88,7 +88,7 @@ class ChainVehicle(NativeVehicle):
         mounts = parent_mounts(sprung, links, designs)
         self.arrays = rounded(ChainVehicleArrays(tree, hull, drive_table(sprung), radii, reach, mounts))
         tree, hull, joints = self.arrays.tree, self.arrays.hull, sprung.joint_tree
-        super().__init__(description, track_model, tree, hull, reach, 0.0, 0, 0, 0, joints)
+        super().__init__(description, track_model, tree, hull, reach, 0.0, 0, 0, joints)
         self._designs = designs
         self.chains = tuple(
             TrackChain(

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
 from segtrack.compliant.edge_contact import add_edges, horizon_of, report_contact
-from segtrack.ground.broadphase import MAX_EDGES, NONE, ContactHistory, box_in_world
+from segtrack.ground.broadphase import (
+    MAX_EDGES,
+    NONE,
+    ContactHistory,
+    box_in_world,
+    forget_contacts,
+    forget_edges,
+)
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.contact_loads import add_contact
 from segtrack.ground.implicit_contact import point_load
@@ -22,7 +29,7 @@ from segtrack.native.tree import TreeArrays, TreeWork
 MAX_HULL_EDGES = 60
 """Edges of solids that touch the hull of a link at a time; a further one does not act."""
 HULL_PARTS = MAX_HULL_EDGES // MAX_EDGES
-"""Parts of a vehicle whose slots for edges the hull of a link has."""
+"""Parts whose slots for edges the hull of a link has in the memory of contacts."""
 EDGE_WEIGHT = 1.0
 """Fraction of a hull point's stiffness at either end of an edge that enters."""
 
@@ -85,10 +92,10 @@ def find_hull_candidates(
     margin: float,
     candidates: Candidates,
     history: ContactHistory,
-    first_part: int,
-    first_point: int,
 ) -> tuple[int, int]:
     """List what lies within `margin` [m] of the hull of a link; how many solids and edges that are.
+
+    A hull that is near nothing forgets its contacts.
 
     Args:
         ground: The ground.
@@ -98,25 +105,24 @@ def find_hull_candidates(
         work: Work arrays with the links in place.
         margin: [m]
         candidates: Filled in.
-        history: Contact memory of the vehicle.
-        first_part: Index of the first hull among the vehicle's parts.
-        first_point: Index of its first point among the vehicle's points.
+        history: Contact memory of the hulls.
     """
-    link, start = hull.links[h], hull.point_starts[h]
+    link, start, part = hull.links[h], hull.point_starts[h], len(candidates.near) + h
     x, y, z = _link_origin(tree, work, link)
     low, high = box_in_world(work.rotations[link], hull.boxes[h])
-    part, first_point = first_part + h * HULL_PARTS, first_point + start
-    return list_part(
+    solids_before, edges_before = candidates.solid_counts[part], candidates.edge_counts[part]
+    solids, edges = list_part(
         ground,
         candidates,
-        history,
         part,
-        first_point,
-        hull.point_starts[h + 1] - start,
-        MAX_HULL_EDGES,
         (x + low[0] - margin, y + low[1] - margin, z + low[2] - margin),
         (x + high[0] + margin, y + high[1] + margin, z + high[2] + margin),
     )
+    if solids == 0 and solids_before > 0:
+        forget_contacts(history, start, hull.point_starts[h + 1] - start)
+    if edges == 0 and edges_before > 0:
+        forget_edges(history, h * MAX_HULL_EDGES, MAX_HULL_EDGES)
+    return solids, edges
 
 
 @inlined
@@ -130,8 +136,6 @@ def find_hulls(
     margin: float,
     candidates: Candidates,
     history: ContactHistory,
-    first_part: int,
-    section_points: int,
     step: float,
 ) -> tuple[int, int]:
     """List what is near hulls that may have moved too far; the most solids and edges near one.
@@ -145,12 +149,10 @@ def find_hulls(
         looks: True to look for what is near the root's hull.
         margin: Distance within which that is near [m].
         candidates: Filled in.
-        history: Contact memory of the vehicle.
-        first_part: Index of the first hull among the vehicle's parts.
-        section_points: Contact points of each part before them.
+        history: Contact memory of the hulls.
         step: Duration of a step [s].
     """
-    solids, edges, first_point = 0, 0, first_part * section_points
+    solids, edges = 0, 0
     for h in range(len(hull.links)):
         link, due, near = hull.links[h], looks, margin
         if link > 0:
@@ -158,9 +160,7 @@ def find_hulls(
             slack[link] -= way
             due, near = slack[link] <= 0.0, MARGIN + AHEAD * way
         if due:
-            a, b = find_hull_candidates(
-                ground, hull, h, tree, work, near, candidates, history, first_part, first_point
-            )
+            a, b = find_hull_candidates(ground, hull, h, tree, work, near, candidates, history)
             solids, edges = max(solids, a), max(edges, b)
             if link > 0:
                 slack[link] = MARGIN
@@ -175,9 +175,8 @@ def add_hull_contacts(
     work: TreeWork,
     candidates: Candidates,
     history: ContactHistory,
-    first_part: int,
-    first_point: int,
     report: NDArray[np.float64],
+    first_row: int,
     group: int,
     gravity: Vector,
     ahead: float,
@@ -191,17 +190,16 @@ def add_hull_contacts(
         tree: The vehicle's links.
         work: Work arrays with the links in place; the loads on them are added to.
         candidates: Candidates of the vehicle.
-        history: Contact memory of the vehicle.
-        first_part: Index of the first hull among the vehicle's parts.
-        first_point: Index of its first point among the vehicle's points.
+        history: Contact memory of the hulls.
         report: Filled with contacts; may have no rows.
+        first_row: First row of those of the hulls.
         group: Group by which the report names the hulls.
         gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point of the root moves further than in the step [m].
         step: Duration [s].
     """
     for h in range(len(hull.links)):
-        part, link = first_part + h * HULL_PARTS, hull.links[h]
+        part, link = len(candidates.near) + h, hull.links[h]
         count = candidates.solid_counts[part]
         if count == 0:
             continue
@@ -216,7 +214,7 @@ def add_hull_contacts(
                 ground,
                 law,
                 history,
-                first_point + p,
+                p,
                 candidates.solids[part],
                 count,
                 NONE,
@@ -237,9 +235,7 @@ def add_hull_contacts(
             if acts:
                 add_contact(work.loads, link, lever, force, added)
                 here = sum_of(velocity, cross(spin, lever))
-                report_contact(
-                    report, first_point + p, point, push, along, here, depth, pressure, group, part
-                )
+                report_contact(report, first_row + p, point, push, along, here, depth, pressure, group, h)
         if candidates.edge_counts[part] == 0:
             continue
         first, last = hull.piece_starts[h], hull.piece_starts[h + 1]
@@ -253,7 +249,7 @@ def add_hull_contacts(
             last - first,
             candidates.edges[part],
             candidates.edge_counts[part],
-            part * MAX_EDGES,
+            h * MAX_HULL_EDGES,
             MAX_HULL_EDGES,
             NONE,
             NONE,
@@ -270,8 +266,9 @@ def add_hull_contacts(
             link,
             NONE,
             report,
+            first_row + len(hull.points) + 2 * h * MAX_HULL_EDGES,
             group,
-            part,
+            h,
             gravity,
             step,
         )

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
-from segtrack.ground.broadphase import ContactHistory
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates, take_places
+from segtrack.compliant.memory import BeltMemory
+from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
@@ -41,6 +42,7 @@ from segtrack.native.tree import (
     VehicleState,
     candidates_view,
     history_view,
+    memory_view,
     tree_view,
     vehicle_view,
 )
@@ -48,7 +50,7 @@ from segtrack.native.tree import (
 ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
-"""Outcomes of a call: all steps taken; more is near one part than there is room for; diverged."""
+"""Outcomes of a call: all steps taken; more is near than there is room for; diverged."""
 
 
 class VehicleArrays(NamedTuple):
@@ -79,18 +81,20 @@ class Vehicles(NamedTuple):
         arrays: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives).
         terrains: Index of the ground that each is on (N,).
         states: Their states.
-        histories: Memory of the contacts.
+        histories: Memory of the hulls' contacts.
+        memories: Memory of the belts' contacts, with as many places as there are near sections of candidates.
         candidates: Contact candidates, kept from call to call.
         work: Room.
         done: Steps that each has taken of those that it is to take (N,).
-        outcomes: Outcome of the last call for each, and the largest numbers of solids and edges near one
-            part where that is too many (N, 3).
+        outcomes: Outcome of the last call for each, and where there is too little room, what there is: near
+            sections, and the most solids and edges near one part (N, 4).
     """
 
     arrays: VehicleArrays
     terrains: NDArray[np.intp]
     states: VehicleState
     histories: ContactHistory
+    memories: BeltMemory
     candidates: Candidates
     work: TreeWork
     done: NDArray[np.intp]
@@ -128,14 +132,11 @@ def advance(
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
-    vehicles, terrains, states, histories, candidates, work, done, outcomes = item(packed, 0)
+    vehicles, terrains, states, histories, memories, candidates, work, done, outcomes = item(packed, 0)
     for i in range(first, last):
         vehicle, ground, outcome = vehicle_of(vehicles, i), item(grounds, terrains[i]), outcomes[i]
-        state, history, near = (
-            vehicle_view(states, i),
-            history_view(histories, i),
-            candidates_view(candidates, i),
-        )
+        state, history, memory = vehicle_view(states, i), history_view(histories, i), memory_view(memories, i)
+        near = candidates_view(candidates, i)
         outcome[0] = DONE
         fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
         while done[i] < count and outcome[0] == DONE:
@@ -147,7 +148,7 @@ def advance(
             ahead = step * fastest
             solids, edges, margin, looks = 0, 0, MARGIN + AHEAD * ahead, state.slack[0] <= 0.0
             if looks:
-                solids, edges = find_vehicle_candidates(vehicle, ground, state, history, near, work, margin)
+                solids, edges = find_vehicle_candidates(vehicle, ground, state, memory, near, work, margin)
                 state.slack[0] = MARGIN
             a, b = find_hulls(
                 ground,
@@ -159,18 +160,19 @@ def advance(
                 margin,
                 near,
                 history,
-                len(vehicle.belts.kinds),
-                vehicle.belts.points.shape[1],
                 step,
             )
+            sections = near.near_starts[len(near.near_starts) - 1]
             solids, edges = max(solids, a), max(edges, b)
-            if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-                outcome[0], outcome[1], outcome[2] = CROWDED, solids, edges
+            if sections > len(near.near) or solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+                outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, sections, solids, edges
                 break
+            if looks:
+                take_places(memory, near)
             if decay != 1.0:  # Once a step, though one without room is begun again.
                 slow_down(state, decay)
                 move_links(vehicle.tree, state, work)
-            gather_loads(vehicle, ground, state, history, near, work, report, gravity, ahead, step)
+            gather_loads(vehicle, ground, state, history, memory, near, work, report, gravity, ahead, step)
             if len(report) > 0:
                 break
             for t in range(len(vehicle.drives)):
@@ -205,7 +207,7 @@ def find_vehicle_candidates(
     vehicle: VehicleArrays,
     ground: Ground,
     state: VehicleState,
-    history: ContactHistory,
+    memory: BeltMemory,
     candidates: Candidates,
     work: TreeWork,
     margin: float,
@@ -222,7 +224,7 @@ def find_vehicle_candidates(
             state.travels[t],
             margin,
             candidates,
-            history,
+            memory,
             work.section_axes,
         )
         solids, edges = max(solids, a), max(edges, b)
@@ -235,6 +237,7 @@ def gather_loads(
     ground: Ground,
     state: VehicleState,
     history: ContactHistory,
+    memory: BeltMemory,
     candidates: Candidates,
     work: TreeWork,
     report: NDArray[np.float64],
@@ -246,7 +249,7 @@ def gather_loads(
     tree, belts = vehicle.tree, vehicle.belts
     clear_loads(work.loads)
     for t in range(len(belts.perimeters)):
-        if candidates.near_counts[t] == 0:
+        if candidates.near_starts[t] == candidates.near_starts[t + 1]:
             continue
         link = tree.belt_links[t]
         add_belt_contacts(
@@ -264,7 +267,7 @@ def gather_loads(
             state.travels[t],
             state.speeds[t],
             candidates,
-            history,
+            memory,
             work.loads,
             link,
             report,
@@ -272,7 +275,6 @@ def gather_loads(
             ahead,
             step,
         )
-    part = len(belts.kinds)
     add_hull_contacts(
         ground,
         vehicle.hull,
@@ -280,9 +282,8 @@ def gather_loads(
         work,
         candidates,
         history,
-        part,
-        part * belts.points.shape[1],
         report,
+        len(belts.kinds) * (belts.points.shape[1] + 2 * MAX_EDGES),
         len(belts.perimeters),
         gravity,
         ahead,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import Candidates
+from segtrack.compliant.memory import BeltMemory
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import VehicleLoads, allocate_loads
 from segtrack.ground.equations import ROOT, Equations, allocate_equations
@@ -271,11 +272,17 @@ def history_view(histories: ContactHistory, i: int) -> ContactHistory:
 
 
 @compiled
+def memory_view(memories: BeltMemory, i: int) -> BeltMemory:
+    """Memory of the contacts of the belts of vehicle `i` of N."""
+    return BeltMemory(memories.places[i], memories.sections[i], history_view(memories.contacts, i))
+
+
+@compiled
 def candidates_view(candidates: Candidates, i: int) -> Candidates:
     """Candidates of vehicle `i` of N."""
     return Candidates(
         candidates.near[i],
-        candidates.near_counts[i],
+        candidates.near_starts[i],
         candidates.solids[i],
         candidates.solid_counts[i],
         candidates.edges[i],

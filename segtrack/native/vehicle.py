@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.candidates import allocate_candidates
+from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.description.joints.design import JointTree
@@ -29,6 +30,8 @@ from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, alloc
 
 _SOLIDS, _EDGES = 8, 16
 """Room for what is near one part, at first."""
+_NEAR = 0.3
+"""Share of sections for which there is room near anything, at first [-]."""
 
 
 class NativeVehicle(VehicleModel):
@@ -54,7 +57,6 @@ class NativeVehicle(VehicleModel):
         reach: float,
         tip_speed: float,
         sections: int,
-        section_points: int,
         segments: int,
         joint_tree: JointTree,
     ) -> None:
@@ -67,8 +69,7 @@ class NativeVehicle(VehicleModel):
             hull: Convex solids of its links.
             reach: Farthest of any part from the root's centre of mass [m].
             tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
-            sections: Parts of belts in its memory of contacts.
-            section_points: Contact points of each of them.
+            sections: Sections of all belts.
             segments: Segments of all belts' paths.
             joint_tree: Joints of the body's URDF that move.
         """
@@ -77,13 +78,11 @@ class NativeVehicle(VehicleModel):
         joints, tracks = len(tree.joint_parents), len(tree.belt_links)
         self.state = allocate_state(1, joints, tracks)
         self._view = VehicleState(*(array[0] for array in self.state))
-        # A hull has more edges than a section: slots of further parts.
-        self._parts = sections + max(len(hull.links), 1) * HULL_PARTS
-        points = section_points * sections + len(hull.points)
-        self._history = allocate_contact_history(points, self._parts, (1,))
-        self._candidates = allocate_candidates(1, self._parts, tracks + 1, segments, _SOLIDS, _EDGES)
+        self._hulls, self._segments, self._sections = len(hull.links), segments, sections
+        self._history = allocate_contact_history(len(hull.points), self._hulls * HULL_PARTS, (1,))
+        self._candidates = self._allocate(Room(math.ceil(_NEAR * sections), _SOLIDS, _EDGES))
         self._work = allocate_tree_work(tree)
-        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 3), dtype=np.intp)
+        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 4), dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self._grounds = Packed.of(self._ground)
         self._packed: Packed | None = None
@@ -161,17 +160,21 @@ class NativeVehicle(VehicleModel):
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         """Take steps until `count` have been taken, or the outcome says why not; see `advance`."""
 
+    def _allocate(self, room: Room) -> Candidates:
+        """Lists of candidates, of nothing yet."""
+        return allocate_candidates(1, room, self._hulls, len(self.tree.belt_links), self._segments)
+
     def _make_room(self) -> None:
-        """Take longer lists of candidates, twice what is near one part now."""
-        solids, edges = 2 * int(self._outcome[0, 1]), 2 * int(self._outcome[0, 2])
+        """Take longer lists of candidates where they are too short, longer than what there is now."""
+        near, (_, sections, solids, edges) = self._candidates, self._outcome[0].tolist()
+        room = Room(near.near.shape[1], near.solids.shape[2], near.edges.shape[2])
         self._packed = None
-        self._candidates = allocate_candidates(
-            1,
-            self._parts,
-            len(self.tracks) + 1,
-            self._candidates.near_segments.shape[1],
-            max(solids, self._candidates.solids.shape[2]),
-            max(edges, self._candidates.edges.shape[2]),
+        self._candidates = self._allocate(
+            Room(
+                min(sections + sections // 4, self._sections) if sections > room.sections else room.sections,
+                2 * solids if solids > room.solids else room.solids,
+                2 * edges if edges > room.edges else room.edges,
+            )
         )
         self.forget_candidates()
 

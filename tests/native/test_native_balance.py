@@ -15,12 +15,19 @@ from segtrack import terrain
 from segtrack.compliant import belt_contact, edge_contact
 from segtrack.compliant.belt import pack_belts
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import Candidates, allocate_candidates, find_section_candidates
+from segtrack.compliant.candidates import (
+    Candidates,
+    Room,
+    allocate_candidates,
+    find_section_candidates,
+    take_places,
+)
 from segtrack.compliant.edge_contact import REPORT, report_contact
+from segtrack.compliant.memory import allocate_belt_memory
 from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
-from segtrack.ground.broadphase import allocate_contact_history
+from segtrack.ground.broadphase import MAX_EDGES
 from segtrack.ground.contact_loads import add_contact, allocate_loads
 from segtrack.ground.kernels import Kernel
 from segtrack.ground.pack import pack_ground
@@ -94,24 +101,26 @@ class BeltOnGround:
         self.center = self.origin + (0.05, 0.1, 0.2)
 
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
-        self.history, self.travel = allocate_contact_history(sections * points, sections), 0.0
+        self.memory, self.travel = allocate_belt_memory(sections, points, sections), 0.0
 
     def push(self, velocity, turning, speed, steps=1, now=True):
         """Loads on link and belt and all contacts, as of now; or loads predicted for the step's end alone."""
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
-        room, segments = (len(self.ground.bounds), max(len(self.ground.edges), 1)), len(self.belts.segments)
-        near = Candidates(*(array[0] for array in allocate_candidates(1, sections, 1, segments, *room)))
+        room = Room(sections, len(self.ground.bounds), max(len(self.ground.edges), 1))
+        of_one = allocate_candidates(1, room, 0, 1, len(self.belts.segments))
+        near = Candidates(*(array[0] for array in of_one))
         find_section_candidates(
-            self.ground, self.belts, 0, self.origin, self.rotation, self.travel, 0.01, near, self.history,
+            self.ground, self.belts, 0, self.origin, self.rotation, self.travel, 0.01, near, self.memory,
             np.zeros((3, 3)),
         )  # fmt: skip
-        report = np.zeros((now * (sections * points + 2 * len(self.history.edge_ids)), REPORT))
+        take_places(self.memory, near)
+        report = np.zeros((now * sections * (points + 2 * MAX_EDGES), REPORT))
         for _ in range(steps):
             report[:] = 0.0
             loads = allocate_loads(1, 1)
             add_belt_contacts(
                 self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
-                tuple(self.center), velocity, turning, self.travel, speed, near, self.history, loads, 0,
+                tuple(self.center), velocity, turning, self.travel, speed, near, self.memory, loads, 0,
                 report, (0.0, 0.0, 0.0), STEP, STEP,
             )  # fmt: skip
         return loads, report[report[:, 3] > 0.0]

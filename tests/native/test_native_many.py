@@ -7,8 +7,9 @@ import pytest
 
 import segtrack
 from segtrack import terrain
-from segtrack.compliant.candidates import allocate_candidates
+from segtrack.compliant.candidates import Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
+from segtrack.compliant.memory import allocate_belt_memory
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.tuples import Packed
@@ -29,6 +30,9 @@ class Many:
         self.terrains = np.zeros(vehicles, dtype=np.intp)
         self.states = VehicleState(*(np.repeat(array, vehicles, axis=0) for array in model.state))
         self.history = ContactHistory(*(np.repeat(array, vehicles, axis=0) for array in model._history))
+        places = model._memory.sections.shape[1]
+        sections, points = len(self.kind.belts.kinds), self.kind.belts.points.shape[1]
+        self.memory = allocate_belt_memory(sections, points, places, (vehicles,))
         alike = {
             name: np.repeat(getattr(self.kind.tree, name)[None], vehicles, axis=0)
             for name in ("masses", "centers", "inertias", "max_torques", "max_speeds")
@@ -38,19 +42,18 @@ class Many:
         for i in range(vehicles):
             self.arrays.tree.masses[i] *= 1.0 + 0.1 * i
             self.states.commands[i] = 0.1 + 0.02 * i
-        self.room = 8
-        self.near = self.candidates(self.room, 16)
+        self.near = self.candidates(Room(places, 8, 16))
         self.done = np.zeros(vehicles, dtype=np.intp)
-        self.outcomes = np.zeros((vehicles, 3), dtype=np.intp)
+        self.outcomes = np.zeros((vehicles, 4), dtype=np.intp)
 
-    def candidates(self, solids, edges):
-        parts, tracks = self.model._parts, len(self.model.tracks)
+    def candidates(self, room):
+        hulls, tracks = len(self.kind.hull.links), len(self.model.tracks)
         segments = len(self.kind.belts.segments)
-        return allocate_candidates(len(self.states.position), parts, tracks + 1, segments, solids, edges)
+        return allocate_candidates(len(self.states.position), room, hulls, tracks, segments)
 
     def run(self, first, last, steps=COUNT):
         work = allocate_tree_work(self.kind.tree)
-        things = self.arrays, self.terrains, self.states, self.history, self.near, work
+        things = self.arrays, self.terrains, self.states, self.history, self.memory, self.near, work
         gravity, no_report = (0.0, 0.0, -9.81), np.zeros((0, REPORT))
         vehicles = Packed.of(Vehicles(*things, self.done, self.outcomes))
         advance(vehicles, self.grounds, no_report, first, last, gravity, 0.004, steps, 1.0)
@@ -90,13 +93,14 @@ def test_parameters_differ_by_vehicle(alone):
 
 def test_one_that_diverges_or_is_crowded_leaves_the_others_alone(alone):
     many = Many(4)
+    places = many.memory.sections.shape[1]
     many.states.velocity[1] = np.nan
-    many.near = many.candidates(0, 16)
+    many.near = many.candidates(Room(places, 0, 16))
     many.states.position[2, 2] += 50.0  # Far from what would crowd it.
     many.run(0, 4)
     assert many.outcomes[:, 0].tolist() == [CROWDED, NOT_FINITE, DONE, CROWDED]
     assert many.done.tolist() == [0, 0, COUNT, 0]
-    many.near = many.candidates(8, 16)
+    many.near = many.candidates(Room(places, 8, 16))
     many.states.slack[:] = 0.0
     many.run(0, 4)
     for name, one, other in zip(VehicleState._fields, many.states, alone.states, strict=True):

@@ -104,7 +104,7 @@ def test_many_boxes_under_one_grouser_are_all_felt():
         world.add_terrain(terrain.Boxes(boxes=boxes))
         robot = world.add_vehicle("packbot")
         if room:
-            robot.model._outcome[0, 1:] = 500, 5000
+            robot.model._outcome[0, 1:] = 0, 500, 5000
             robot.model._make_room()
         world.run(0.05)
         states.append(robot.state)

@@ -1,0 +1,117 @@
+"""Memory of the contacts of belts: a section has a place in it while anything is near."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.ground.broadphase import (
+    MAX_EDGES,
+    NONE,
+    ContactHistory,
+    allocate_contact_history,
+    forget_contacts,
+    forget_edges,
+)
+from segtrack.ground.kernels import compiled
+
+
+class BeltMemory(NamedTuple):
+    """Memory of the contacts of sections, of which few are near anything at a time; kernels change it.
+
+    For N vehicles each array has a further first axis of length N.
+
+    Attributes:
+        places: Place of each section, or `NONE` (P,).
+        sections: Section at each place, or `NONE` (R,).
+        contacts: Memory of R parts, a place each.
+    """
+
+    places: NDArray[np.int32]
+    sections: NDArray[np.int32]
+    contacts: ContactHistory
+
+
+class SavedSections(NamedTuple):
+    """Memory of n sections near anything.
+
+    Attributes:
+        sections: Their indices (n,).
+        contacts: Rows of n places of each array of `BeltMemory.contacts`.
+    """
+
+    sections: NDArray[np.int32]
+    contacts: tuple[NDArray[np.float64 | np.int32], ...]
+
+
+def allocate_belt_memory(
+    sections: int, points: int, places: int, vehicles: tuple[int, ...] = ()
+) -> BeltMemory:
+    """Return the memory of sections that touch nothing yet.
+
+    Args:
+        sections: Number of sections.
+        points: Points of each.
+        places: Number of places.
+        vehicles: First axes of the arrays; (N,) for N vehicles side by side.
+    """
+    return BeltMemory(
+        np.full((*vehicles, sections), NONE, dtype=np.int32),
+        np.full((*vehicles, places), NONE, dtype=np.int32),
+        allocate_contact_history(places * points, places, vehicles),
+    )
+
+
+@compiled
+def release_place(memory: BeltMemory, section: int, points: int) -> None:
+    """Forget the contacts of a section of so many points that has a place, which becomes free."""
+    place = memory.places[section]
+    forget_contacts(memory.contacts, place * points, points)
+    forget_edges(memory.contacts, place * MAX_EDGES, MAX_EDGES)
+    memory.places[section] = memory.sections[place] = NONE
+
+
+def forget_sections(memory: BeltMemory) -> None:
+    """Forget all contacts of all sections."""
+    memory.places[...] = memory.sections[...] = NONE
+    memory.contacts.solid_ids[...] = memory.contacts.edge_ids[...] = NONE
+
+
+def copy_memory(into: BeltMemory, memory: BeltMemory) -> None:
+    """Overwrite a memory of at least as many places with another one of sections like its own."""
+    forget_sections(into)
+    into.places[...] = memory.places
+    into.sections[..., : memory.sections.shape[-1]] = memory.sections
+    for mine, given in zip(into.contacts, memory.contacts, strict=True):
+        axis = memory.sections.ndim - 1
+        mine[(slice(None),) * axis + (slice(given.shape[axis]),)] = given
+
+
+def save_sections(memory: BeltMemory, first: int, last: int) -> SavedSections:
+    """Return what one vehicle remembers of the sections from `first` to before `last`."""
+    sections = first + np.flatnonzero(memory.places[first:last] != NONE)
+    places = memory.places[sections]
+    return SavedSections(sections.astype(np.int32), tuple(rows[places] for rows in _by_place(memory)))
+
+
+def restore_sections(memory: BeltMemory, first: int, last: int, saved: SavedSections) -> None:
+    """Remember of the sections from `first` to before `last` what was saved, and nothing else.
+
+    There must be places enough.
+    """
+    freed = memory.places[first:last][memory.places[first:last] != NONE]
+    contacts = memory.contacts
+    for ids in (contacts.solid_ids, contacts.edge_ids):
+        ids.reshape(len(memory.sections), -1)[freed] = NONE
+    memory.places[first:last] = memory.sections[freed] = NONE
+    places = np.flatnonzero(memory.sections == NONE)[: len(saved.sections)]
+    memory.places[saved.sections], memory.sections[places] = places, saved.sections
+    for rows, given in zip(_by_place(memory), saved.contacts, strict=True):
+        rows[places] = given
+
+
+def _by_place(memory: BeltMemory) -> list[NDArray[np.float64 | np.int32]]:
+    """Memory of the contacts of one vehicle, each array with a row a place."""
+    return [array.reshape(len(memory.sections), -1) for array in memory.contacts]
