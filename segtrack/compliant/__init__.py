@@ -10,8 +10,8 @@ which on rigid ground is the same for a belt that looks alike everywhere (the co
 ground in Okada et al. 2020); soil remembers where it was pressed, so that needs sections that ride.
 
 `section` says what of a section meets the ground, `belt` lays a vehicle's belts out for kernels,
-`candidates` finds which sections can touch, `belt_contact` what the ground does to them and `edge_contact`
-what its edges do, `reading` has the load, slip and sinkage of each contact. Where another engine moves the
-vehicle, `beside` has the belts' sub-steps, `beside_equations` what they solve, and `vehicle_belts` what that
-engine holds of them.
+`candidates` finds which sections can touch, `memory` has what these remember, `belt_contact` what the ground
+does to them and `edge_contact` what its edges do, `reading` has the load, slip and sinkage of each contact.
+Where another engine moves the vehicle, `beside` has the belts' sub-steps, `beside_equations` what they
+solve, and `vehicle_belts` what that engine holds of them.
 """

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.beside_equations import Beside, gather_equations, solve_belts
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates, take_places
-from segtrack.compliant.memory import BeltMemory
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
+from segtrack.compliant.memory import BeltMemory, take_places
 from segtrack.ground.contact_loads import VehicleLoads, clear_loads
 from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
@@ -231,7 +231,7 @@ def find_belt_candidates(
             ground, belts, t, place, rotation, motion.travels[t], margin, candidates, memory, work.axes
         )
         solids, edges = max(solids, a), max(edges, b)
-    take_places(memory, candidates)
+    take_places(memory, candidates.near, candidates.near_starts[len(belts.perimeters)])
     return solids, edges
 
 

@@ -53,10 +53,10 @@ class Candidates(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room for what is near a vehicle, or what there is of it.
+    """Numbers that lists of candidates have room for.
 
     Attributes:
-        sections: Number of sections of belts near anything.
+        sections: Number of sections of belts near anything; at least 1 for a vehicle with belts.
         solids: Largest number of solids near one part.
         edges: Largest number of edges near one part.
     """
@@ -96,18 +96,6 @@ def list_part(
     solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
     return solids, edges
-
-
-@compiled
-def take_places(memory: BeltMemory, candidates: Candidates) -> None:
-    """Give each section that anything is near a place in the memory; there must be places enough."""
-    free = 0
-    for near in range(candidates.near_starts[len(candidates.near_starts) - 1]):
-        section = candidates.near[near]
-        if memory.places[section] == NONE:
-            while memory.sections[free] != NONE:
-                free += 1
-            memory.places[section], memory.sections[free] = free, section
 
 
 @compiled
@@ -161,13 +149,11 @@ def find_section_candidates(
             cx = origin[0] + x * rotation[0, 0] + z * rotation[0, 2]
             cy = origin[1] + x * rotation[1, 0] + z * rotation[1, 2]
             cz = origin[2] + x * rotation[2, 0] + z * rotation[2, 2]
-            solids, edges = list_part(
-                ground,
-                candidates,
-                min(near, last),  # Where there is no room, the last list serves for counting.
-                (cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin),
-                (cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin),
-            )
+            low = cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin
+            high = cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin
+            # Where there is no room, the last list serves for counting, of sections that anything is near.
+            if near <= last or meets_ground(ground, low, high):
+                solids, edges = list_part(ground, candidates, min(near, last), low, high)
         if solids == 0:
             if memory.places[section] != NONE:
                 release_place(memory, section, points)

@@ -24,7 +24,7 @@ from segtrack.ground.vectors import Vector, cross, dot, row, sum_of
 
 REPORT = 15
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
-depth, pressure, belt and section; and of points, greatest sinkage in soil."""
+depth, pressure, belt and section, or behind the belts and hull; and of points, greatest sinkage in soil."""
 
 
 @compiled

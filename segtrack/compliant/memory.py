@@ -73,15 +73,35 @@ def release_place(memory: BeltMemory, section: int, points: int) -> None:
     memory.places[section] = memory.sections[place] = NONE
 
 
-def forget_sections(memory: BeltMemory) -> None:
+@compiled
+def take_places(memory: BeltMemory, near: NDArray[np.int32], count: int) -> None:
+    """Give each of the first `count` sections that are near anything a place; there must be enough."""
+    free = 0
+    for k in range(count):
+        section = near[k]
+        if memory.places[section] == NONE:
+            while memory.sections[free] != NONE:
+                free += 1
+            memory.places[section], memory.sections[free] = free, section
+
+
+def forget_all(memory: BeltMemory) -> None:
     """Forget all contacts of all sections."""
     memory.places[...] = memory.sections[...] = NONE
     memory.contacts.solid_ids[...] = memory.contacts.edge_ids[...] = NONE
 
 
+def forget_sections(memory: BeltMemory, first: int, last: int) -> None:
+    """Forget what one vehicle remembers of the sections from `first` to before `last`."""
+    places = memory.places[first:last][memory.places[first:last] != NONE]
+    for ids in (memory.contacts.solid_ids, memory.contacts.edge_ids):
+        ids.reshape(len(memory.sections), -1)[places] = NONE
+    memory.places[first:last] = memory.sections[places] = NONE
+
+
 def copy_memory(into: BeltMemory, memory: BeltMemory) -> None:
     """Overwrite a memory of at least as many places with another one of sections like its own."""
-    forget_sections(into)
+    forget_all(into)
     into.places[...] = memory.places
     into.sections[..., : memory.sections.shape[-1]] = memory.sections
     for mine, given in zip(into.contacts, memory.contacts, strict=True):
@@ -97,16 +117,10 @@ def save_sections(memory: BeltMemory, first: int, last: int) -> SavedSections:
 
 
 def restore_sections(memory: BeltMemory, first: int, last: int, saved: SavedSections) -> None:
-    """Remember of the sections from `first` to before `last` what was saved, and nothing else.
-
-    There must be places enough.
-    """
-    freed = memory.places[first:last][memory.places[first:last] != NONE]
-    contacts = memory.contacts
-    for ids in (contacts.solid_ids, contacts.edge_ids):
-        ids.reshape(len(memory.sections), -1)[freed] = NONE
-    memory.places[first:last] = memory.sections[freed] = NONE
+    """Remember of the sections from `first` to before `last` what was saved of these, and nothing else."""
+    forget_sections(memory, first, last)
     places = np.flatnonzero(memory.sections == NONE)[: len(saved.sections)]
+    assert len(places) == len(saved.sections)
     memory.places[saved.sections], memory.sections[places] = places, saved.sections
     for rows, given in zip(_by_place(memory), saved.contacts, strict=True):
         rows[places] = given

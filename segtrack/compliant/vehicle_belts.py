@@ -18,6 +18,7 @@ from segtrack.compliant.memory import (
     SavedSections,
     allocate_belt_memory,
     copy_memory,
+    forget_all,
     forget_sections,
     restore_sections,
     save_sections,
@@ -71,8 +72,9 @@ class VehicleBelts:
             slack=np.zeros(1)
         )
         self.motion.frictions[:] = [design.law.friction for design in self.designs]
-        self._sections, self._points = len(self.arrays.kinds), self.arrays.points.shape[1]
-        self._memory = allocate_belt_memory(self._sections, self._points, max(self._sections, 1))
+        # Every section has a place: there is one vehicle, and nothing to grow.
+        self._sections, self._points = max(len(self.arrays.kinds), 1), self.arrays.points.shape[1]
+        self._memory = allocate_belt_memory(self._sections, self._points, self._sections)
         self._work = Beside(
             ParentFrames(np.full((count, 3), math.inf), np.zeros((count, 3, 3)), *np.zeros((2, count, 3))),
             Reaction(*np.zeros((2, count, 3))),
@@ -97,7 +99,7 @@ class VehicleBelts:
         """
         check_ground(ground, self.designs)
         self._ground = ground
-        forget_sections(self._memory)
+        forget_all(self._memory)
         self._look_again()
 
     def advance(
@@ -146,8 +148,7 @@ class VehicleBelts:
         """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
         self.motion.speeds[belt] = self.motion.forces[belt] = self.motion.axle_rates[belt] = 0.0
         self._work.parents.positions[belt] = math.inf
-        nothing = save_sections(self._memory, 0, 0)
-        restore_sections(self._memory, *self._span(belt), nothing)
+        forget_sections(self._memory, *self._span(belt))
         self._look_again()
 
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
@@ -155,7 +156,7 @@ class VehicleBelts:
         report = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))
         work = self._work._replace(parents=parents)
         near = self._allocate(len(self._ground.bounds), len(self._ground.edges))
-        memory = allocate_belt_memory(self._sections, self._points, max(self._sections, 1))
+        memory = allocate_belt_memory(self._sections, self._points, self._sections)
         copy_memory(memory, self._memory)
         read_belts(self._ground, self.arrays, self.motion, near, memory, work, report)
         design, first = self.designs[belt], int(self.arrays.section_starts[belt])
@@ -187,7 +188,7 @@ class VehicleBelts:
         self.motion.slack[0] = 0.0
 
     def _allocate(self, solids: int, edges: int) -> Candidates:
-        room, segments = Room(max(self._sections, 1), solids, edges), len(self.arrays.segments)
+        room, segments = Room(self._sections, solids, edges), len(self.arrays.segments)
         return Candidates(
             *(array[0] for array in allocate_candidates(1, room, 0, len(self.designs), segments))
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import check_ground
 from segtrack.compliant.candidates import Candidates, Room
 from segtrack.compliant.edge_contact import REPORT
-from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_sections
+from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_all
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
@@ -134,7 +134,7 @@ class BeltVehicle(NativeVehicle):
     def forget_contacts(self) -> None:
         """Forget all contacts, as of a vehicle that was put where it is."""
         super().forget_contacts()
-        forget_sections(self._memory)
+        forget_all(self._memory)
 
     def check_ground(self, ground: Ground) -> None:
         """Refuse ground that the track model cannot be on.

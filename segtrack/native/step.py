@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates, take_places
-from segtrack.compliant.memory import BeltMemory
+from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
+from segtrack.compliant.memory import BeltMemory, take_places
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -168,7 +168,7 @@ def advance(
                 outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, sections, solids, edges
                 break
             if looks:
-                take_places(memory, near)
+                take_places(memory, near.near, sections)
             if decay != 1.0:  # Once a step, though one without room is begun again.
                 slow_down(state, decay)
                 move_links(vehicle.tree, state, work)

@@ -165,7 +165,7 @@ class NativeVehicle(VehicleModel):
         return allocate_candidates(1, room, self._hulls, len(self.tree.belt_links), self._segments)
 
     def _make_room(self) -> None:
-        """Take longer lists of candidates where they are too short, longer than what there is now."""
+        """Take lists of candidates that hold what is near now, and some more."""
         near, (_, sections, solids, edges) = self._candidates, self._outcome[0].tolist()
         room = Room(near.near.shape[1], near.solids.shape[2], near.edges.shape[2])
         self._packed = None

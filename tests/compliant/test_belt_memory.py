@@ -90,9 +90,9 @@ def climber(request):
         yield world, robot
 
 
-def has_few_places(model):
-    """Take a vehicle's room for all sections but one away."""
-    model._candidates, model._memory = model._allocate(Room(1, 8, 16)), model._allocate_memory(1)
+def give_places(model, count):
+    """Give a vehicle room for so many sections."""
+    model._candidates, model._memory = model._allocate(Room(count, 8, 16)), model._allocate_memory(count)
     model._packed = None
     model.forget_candidates()
 
@@ -124,12 +124,33 @@ def test_a_memory_that_grows_changes_no_bit(climber):
     for few in (False, True):
         world.restore(start)
         if few:
-            has_few_places(robot.model)
+            give_places(robot.model, 1)
         world.run(2.5)
         states.append(changing(robot.model))
     assert other._memory.sections.shape != robot.model._memory.sections.shape
     for one, grown in zip(*states, strict=True):
         np.testing.assert_array_equal(one, grown)
+
+
+def test_lists_that_are_exactly_full_hold_what_is_near(climber):
+    """Though further sections are looked at behind them, which nothing is near."""
+    world, robot = climber
+    world.run(2.5)
+    model, saved, states = robot.model, world.save(), []
+    model.forget_candidates()
+    world.step()
+    count = int(model._candidates.near_starts[0, -1])
+    for room in (count, count - 1, count + 1, model._sections):
+        give_places(model, room)
+        world.restore(saved)
+        model.forget_contacts()
+        world.step()
+        near = model._candidates
+        assert (near.solid_counts[0, : near.near_starts[0, -1]] > 0).all()
+        states.append(changing(model))
+    for grown in states[1:]:
+        for one, other in zip(states[0], grown, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_a_state_is_restored_to_the_bit_whatever_the_room(climber):
@@ -141,7 +162,7 @@ def test_a_state_is_restored_to_the_bit_whatever_the_room(climber):
     expected = changing(robot.model)
     for few in (False, True):
         if few:
-            has_few_places(robot.model)
+            give_places(robot.model, 1)
         world.restore(saved)
         world.run(1.0)
         for one, again in zip(expected, changing(robot.model), strict=True):

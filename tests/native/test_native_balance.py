@@ -20,10 +20,9 @@ from segtrack.compliant.candidates import (
     Room,
     allocate_candidates,
     find_section_candidates,
-    take_places,
 )
 from segtrack.compliant.edge_contact import REPORT, report_contact
-from segtrack.compliant.memory import allocate_belt_memory
+from segtrack.compliant.memory import allocate_belt_memory, take_places
 from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
@@ -113,7 +112,7 @@ class BeltOnGround:
             self.ground, self.belts, 0, self.origin, self.rotation, self.travel, 0.01, near, self.memory,
             np.zeros((3, 3)),
         )  # fmt: skip
-        take_places(self.memory, near)
+        take_places(self.memory, near.near, near.near_starts[1])
         report = np.zeros((now * sections * (points + 2 * MAX_EDGES), REPORT))
         for _ in range(steps):
             report[:] = 0.0
