@@ -141,9 +141,8 @@ def test_lists_that_are_exactly_full_hold_what_is_near(climber):
     world.step()
     count = int(model._candidates.near_starts[0, -1])
     for room in (count, count - 1, count + 1, model._sections):
-        give_places(model, room)
         world.restore(saved)
-        model.forget_contacts()
+        give_places(model, room)
         world.step()
         near = model._candidates
         assert (near.solid_counts[0, : near.near_starts[0, -1]] > 0).all()
