@@ -33,7 +33,9 @@ _BELT = 1e-6
 def native_vehicle() -> Iterator[VehicleDescription]:
     """Yield the vehicle, which stands at its release when its body is at `REST_HEIGHT` + `RELEASE`."""
     front, rear = vehicle.rest()
-    urdf, joints, tracks = [_link("chassis", vehicle.CHASSIS, (0, 0, 0))], {}, {}
+    urdf = [_link("chassis", vehicle.CHASSIS, (0, 0, 0))]
+    joints: dict[str, Any] = {}
+    tracks: dict[str, Any] = {}
     for name, side in (("left", 1), ("right", -1)):
         urdf += [*_front(f"front_{name}", side, front), *_rear(f"rear_{name}", side, rear)]
         joints |= _corner_joints(f"front_{name}", FRONT, front)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from segtrack.reproduce.attia import vehicle
 from segtrack.reproduce.attia.particles import Array, BodyPoint, ParticleMotion, RigidBody
@@ -41,11 +42,13 @@ class ParticleVehicle:
     def __init__(self) -> None:
         """Assemble the vehicle."""
         front, rear = vehicle.rest()
-        self._bodies = [_body(vehicle.CHASSIS, (0.0, 0.0, vehicle.REST_HEIGHT + vehicle.RELEASE))]
-        cuts: list[tuple[int, int, Array]] = []
-        places = [self._add_front(side, front, cuts) for side in (1, -1)]
+        self._bodies = [
+            RigidBody(*_inertial(vehicle.CHASSIS, (0.0, 0.0, vehicle.REST_HEIGHT + vehicle.RELEASE)))
+        ]
+        self._cuts: list[tuple[int, int, Array]] = []
+        places = [self._add_front(side, front) for side in (1, -1)]
         places += [self._add_rear(side, rear) for side in (1, -1)]
-        self.system = ParticleSystem(self._bodies, cuts, gravity=vehicle.GRAVITY)
+        self.system = ParticleSystem(self._bodies, self._cuts, gravity=vehicle.GRAVITY)
         self.corners = [
             Corner(axle, state, arm, self.system.point(wheel, self._bodies[wheel].center))
             for axle, state, (arm, wheel) in zip(
@@ -57,26 +60,32 @@ class ParticleVehicle:
         self._bodies.append(body)
         return len(self._bodies) - 1
 
-    def _add_front(self, side: int, state: WheelRest, cuts: list[tuple[int, int, Array]]) -> tuple[int, int]:
-        """Add lower arm, knuckle, wheel and upper arm; index of the lower arm and the wheel."""
+    def _add_front(self, side: int, state: WheelRest) -> tuple[int, int]:
+        """Add lower arm, knuckle, wheel and upper arm; indices of lower arm and wheel."""
         length, up = FRONT.arm, np.array([0.0, 0.0, vehicle.BALL_HEIGHT])
         hinge = np.array([FRONT.x, side * (vehicle.HALF_TRACK - length), state.hub_height + vehicle.RELEASE])
         tip = np.array([0.0, side * math.cos(state.start_angle), math.sin(state.start_angle)]) * length
         axis, hub = (float(side), 0.0, 0.0), hinge + tip
-        lower = self._add(_body(vehicle.ARM, hinge - up + tip / 2, "revolute", 0, hinge - up, axis))
-        knuckle = self._add(_body(vehicle.KNUCKLE, hub, "spherical", lower, hub - up))
-        wheel = self._add(_body(FRONT.wheel, hub, "revolute", knuckle, hub, (0.0, 1.0, 0.0)))
-        upper = self._add(_body(vehicle.ARM, hinge + up + tip / 2, "revolute", 0, hinge + up, axis))
-        cuts.append((upper, knuckle, hub + up))
+        lower = self._add(
+            RigidBody(*_inertial(vehicle.ARM, hinge - up + tip / 2), "revolute", 0, hinge - up, axis)
+        )
+        knuckle = self._add(RigidBody(*_inertial(vehicle.KNUCKLE, hub), "spherical", lower, hub - up))
+        wheel = self._add(RigidBody(*_inertial(FRONT.wheel, hub), "revolute", knuckle, hub, (0.0, 1.0, 0.0)))
+        upper = self._add(
+            RigidBody(*_inertial(vehicle.ARM, hinge + up + tip / 2), "revolute", 0, hinge + up, axis)
+        )
+        self._cuts.append((upper, knuckle, hub + up))
         return lower, wheel
 
     def _add_rear(self, side: int, state: WheelRest) -> tuple[int, int]:
         """Add arm and wheel; their indices."""
         hinge = np.array([REAR.x + REAR.arm, side * vehicle.HALF_TRACK, state.hub_height + vehicle.RELEASE])
         tip = np.array([-math.cos(state.start_angle), 0.0, math.sin(state.start_angle)]) * REAR.arm
-        arm = self._add(_body(vehicle.ARM, hinge + tip / 2, "revolute", 0, hinge, (0.0, 1.0, 0.0)))
+        arm = self._add(
+            RigidBody(*_inertial(vehicle.ARM, hinge + tip / 2), "revolute", 0, hinge, (0.0, 1.0, 0.0))
+        )
         hub = hinge + tip
-        return arm, self._add(_body(REAR.wheel, hub, "revolute", arm, hub, (0.0, 1.0, 0.0)))
+        return arm, self._add(RigidBody(*_inertial(REAR.wheel, hub), "revolute", arm, hub, (0.0, 1.0, 0.0)))
 
     def strut(self, now: ParticleMotion, corner: Corner) -> float:
         """Force of a strut [N]."""
@@ -121,6 +130,9 @@ def tyre_load(now: ParticleMotion, corner: Corner) -> float:
     return float(max(push, 0.0)) if depth > 0 else 0.0
 
 
-def _body(properties: tuple[float, tuple[float, float, float]], center: object, *joint: object) -> RigidBody:
+def _inertial(
+    properties: tuple[float, tuple[float, float, float]], center: ArrayLike
+) -> tuple[float, ArrayLike, Array]:
+    """Mass [kg], centre and inertia (3, 3) [kg m^2] of a body whose principal axes are the world's."""
     mass, moments = properties
-    return RigidBody(mass, center, np.diag(moments), *joint)  # type: ignore[arg-type]
+    return mass, center, np.diag(moments)

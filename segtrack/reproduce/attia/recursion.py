@@ -148,7 +148,7 @@ class ParticleSystem:
                 momenta[parent] += momenta[b]
                 turns[parent] += turns[b]
         equations = np.array(rows)
-        return np.linalg.solve(equations[:, :-1], -equations[:, -1])
+        return np.asarray(np.linalg.solve(equations[:, :-1], -equations[:, -1]), dtype=float)
 
     def _balances(
         self, now: ParticleMotion, b: int, momentum: Array, turn: Array, load: float
