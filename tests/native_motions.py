@@ -51,10 +51,11 @@ def random_motion(rng: np.random.Generator, count: int, fixed: bool) -> Motion:
 def put(robot: Any, motion: Motion) -> None:
     """Give a vehicle a motion."""
     robot.reset_base_pose(motion.origin, motion.rotation.as_quat())
-    for joint, position, speed in zip(robot.joints.values(), motion.positions, motion.speeds, strict=True):
-        joint.place(position)
-        robot.model.state.joint_speeds[0, list(robot.joints).index(joint.name)] = speed
     state, center = robot.model.state, robot.model.tree.centers[0]
+    for joint, position in zip(robot.joints.values(), motion.positions, strict=True):
+        if joint.design.mimicry is None:
+            joint.place(position)
+    state.joint_angles[0], state.joint_speeds[0] = motion.positions, motion.speeds
     state.orientation[0] = motion.rotation.as_quat()
     state.velocity[0] = motion.rotation.apply(motion.velocity[3:] + np.cross(motion.velocity[:3], center))
     state.angular_velocity[0] = motion.rotation.apply(motion.velocity[:3])

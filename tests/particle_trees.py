@@ -9,7 +9,7 @@ from articulated import ArticulatedBody, Motion
 from jointed_vehicles import Limb
 from scipy.spatial.transform import Rotation
 
-from segtrack.reproduce.attia.particles import Array, ParticleMotion, RigidBody
+from segtrack.reproduce.attia.particles import Array, ParticleJoint, ParticleMotion, RigidBody
 from segtrack.reproduce.attia.recursion import ParticleLoads, ParticleSystem
 
 
@@ -36,30 +36,13 @@ class ParticleTree:
         names = ["base", *(limb.link for limb in limbs)]
         turn, origin = self._frames[0]
         mass, center, inertia = base
-        bodies = [
-            RigidBody(mass, turn @ center + origin, turn @ inertia @ turn.T, "held" if fixed else "free")
-        ]
-        for limb, (turn, origin) in zip(limbs, self._frames[1:], strict=True):
-            own = turn @ Rotation.from_euler("xyz", limb.turn).as_matrix()
-            bodies.append(
-                RigidBody(
-                    limb.mass,
-                    turn @ np.array(limb.center) + origin,
-                    own @ np.diag(limb.inertia) @ own.T,
-                    "revolute" if limb.kind == "continuous" else limb.kind,  # type: ignore[arg-type]
-                    names.index(limb.parent),
-                    origin,
-                    turn @ np.array(limb.axis) / np.linalg.norm(limb.axis),
-                )
-            )
+        joint: ParticleJoint = "held" if fixed else "free"
+        bodies = [RigidBody(mass, turn @ center + origin, turn @ inertia @ turn.T, joint)]
+        for limb, frame in zip(limbs, self._frames[1:], strict=True):
+            joint = "revolute" if limb.kind == "continuous" else limb.kind  # type: ignore[assignment]
+            bodies.append(limb_body(limb, frame, joint, names.index(limb.parent)))
         self.system = ParticleSystem(bodies, gravity=gravity)
-        velocities = []
-        _, _, spatial = body._velocities(motion)
-        for b, place in zip(self.system.carriers, self.system.start, strict=True):
-            turn, origin = self._frames[b]
-            out = turn.T @ (place - origin)
-            velocities.append(turn @ (spatial[b][3:] + np.cross(spatial[b][:3], out)))
-        self.velocities = np.array(velocities).reshape(-1, 3)
+        self.velocities = free_velocities(self.system, self._frames, body._velocities(motion)[2])
         self.now = self.system.look(self.system.start, self.velocities)
 
     def loads(self, forces: Array) -> ParticleLoads:
@@ -93,6 +76,33 @@ class ParticleTree:
             spins[0][1],
             np.array(joints),
         )
+
+
+def limb_body(limb: Limb, frame: tuple[Array, Array], joint: ParticleJoint, parent: int) -> RigidBody:
+    """A limb in its frame in the world, on a joint there."""
+    turn, origin = frame
+    own = turn @ Rotation.from_euler("xyz", limb.turn).as_matrix()
+    return RigidBody(
+        limb.mass,
+        turn @ np.array(limb.center) + origin,
+        own @ np.diag(limb.inertia) @ own.T,
+        joint,
+        parent,
+        origin,
+        turn @ np.array(limb.axis) / np.linalg.norm(limb.axis),
+    )
+
+
+def free_velocities(
+    system: ParticleSystem, frames: Sequence[tuple[Array, Array]], spatial: Sequence[Array]
+) -> Array:
+    """Velocities of the free particles (P, 3), from frames and spatial velocities of the bodies."""
+    velocities = []
+    for b, place in zip(system.carriers, system.start, strict=True):
+        turn, origin = frames[b]
+        out = turn.T @ (place - origin)
+        velocities.append(turn @ (spatial[b][3:] + np.cross(spatial[b][:3], out)))
+    return np.array(velocities).reshape(-1, 3)
 
 
 def turning(now: ParticleMotion, b: int, unknowns: Array) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ balances of momenta, whose masses come from (2.1). Nothing of the dynamics is sh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,17 @@ import pytest
 from articulated import Motion
 from jointed_vehicles import Limb, jointed, random_limbs
 from native_motions import base_of, moving_names, oracle, put, random_motion
-from particle_trees import ParticleTree
+from particle_trees import ParticleTree, free_velocities, limb_body, turning
 from scipy.spatial.transform import Rotation
 
 import segtrack
-from segtrack.reproduce.attia.particles import ParticleMotion
-from segtrack.reproduce.attia.recursion import ParticleLoads
+from segtrack.reproduce.attia.particles import ParticleJoint, ParticleMotion, RigidBody
+from segtrack.reproduce.attia.recursion import ParticleLoads, ParticleSystem
 
 
-@pytest.mark.parametrize("fixed", [True, False])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_step_changes_speeds_as_particles_accelerate(seed: int, fixed: bool, tmp_path: Path) -> None:
-    """Any tree, moving anyhow. Without springs a step of 1 ms takes the forces of its beginning, exactly."""
-    limbs, rng, step = random_limbs(seed, 9), np.random.default_rng(seed), 1e-3
-    names = moving_names(limbs)
-    file = jointed(tmp_path, limbs, {name: {} for name in names}, fixed=fixed)
-    motion = random_motion(rng, len(names), fixed)
+def first_step(file: Path, motion: Motion) -> tuple[list[np.ndarray], np.ndarray]:
+    """Accelerations in a step of the root's centre of mass, of its turning and of the joints; that centre."""
+    step = 1e-3
     with segtrack.World(engine="native", time_step=step) as world:
         robot = world.add_vehicle(file, track_model="compliant")
         put(robot, motion)
@@ -38,13 +34,110 @@ def test_a_step_changes_speeds_as_particles_accelerate(seed: int, fixed: bool, t
         before = [row.copy() for row in rows]
         world.step()
         found = [(after - row) / step for after, row in zip(rows, before, strict=True)]
-    body = oracle(file, limbs, fixed)
-    tree = ParticleTree(body, base_of(file, limbs), limbs, motion, fixed)
-    # Its root's centre of mass is that of the base and of what is fixed to it.
-    expected = tree.accelerations(np.zeros(len(names)), robot.model.tree.centers[0])
+        return found, robot.model.tree.centers[0]
+
+
+def assert_equal(found: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> None:
+    """Compare accelerations within 1e-9 of the largest."""
     scale = max(np.abs(row).max() for row in expected)
     for own, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(own, other, rtol=0, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_changes_speeds_as_particles_accelerate(seed: int, fixed: bool, tmp_path: Path) -> None:
+    """Any tree, moving anyhow. Without springs a step of 1 ms takes the forces of its beginning, exactly."""
+    limbs, rng = random_limbs(seed, 9), np.random.default_rng(seed)
+    names = moving_names(limbs)
+    file = jointed(tmp_path, limbs, {name: {} for name in names}, fixed=fixed)
+    motion = random_motion(rng, len(names), fixed)
+    found, center = first_step(file, motion)
+    tree = ParticleTree(oracle(file, limbs, fixed), base_of(file, limbs), limbs, motion, fixed)
+    # The root's centre of mass is that of the base and of what is fixed to it.
+    assert_equal(found, tree.accelerations(np.zeros(len(names)), center))
+
+
+def double_arm(name: str, rng: np.random.Generator) -> tuple[list[Limb], np.ndarray]:
+    """Arms, equal and parallel, around any axis, a knuckle that steers between them, and its kingpin.
+
+    The lower arm carries a link without mass, which stays parallel to the base, and this the knuckle.
+    """
+    rpy, place = rng.uniform(-1.5, 1.5, 3), rng.uniform(-0.3, 0.3, 3)
+    kingpin, out = np.array([0.03, 0.02, 0.24]), np.array([0.02, 0.3, 0.05])
+    above = place + Rotation.from_euler("xyz", rpy).apply(kingpin)
+    leader, hinge = f'joint="{name}_lower"', {"kind": "continuous", "axis": (1, 0, 0), "rpy": rpy.tolist()}
+
+    def heavy() -> dict[str, Any]:
+        return {
+            "mass": float(rng.uniform(0.5, 3.0)),
+            "center": rng.uniform(-0.1, 0.2, 3).tolist(),
+            "inertia": (0.02 + rng.uniform(0, 0.01, 3)).tolist(),
+            "turn": rng.uniform(-1.5, 1.5, 3).tolist(),
+        }
+
+    return [
+        Limb(f"{name}_lower", xyz=place.tolist(), **hinge, **heavy()),
+        Limb(
+            f"{name}_level",
+            f"{name}_lower_link",
+            "continuous",
+            out.tolist(),
+            axis=(1, 0, 0),
+            mass=1e-12,
+            inertia=(1e-13, 1e-13, 1e-13),
+            mimic=f'{leader} multiplier="-1"',
+        ),
+        Limb(f"{name}_steer", f"{name}_level_link", "continuous", axis=kingpin.tolist(), **heavy()),
+        Limb(f"{name}_upper", xyz=above.tolist(), mimic=f'{leader} multiplier="1"', **hinge, **heavy()),
+    ], kingpin
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_joints_that_follow_others_move_as_loops_closed_by_cut_joints(
+    seed: int, fixed: bool, tmp_path: Path
+) -> None:
+    """Two double A-arms in any motion: `<mimic>` here, spherical joints there, of which one is cut."""
+    rng, count = np.random.default_rng(seed), 2
+    corners = [double_arm(f"c{i}", rng) for i in range(count)]
+    limbs = [limb for own, _ in corners for limb in own]
+    named = {f"c{i}_{joint}": {} for i in range(count) for joint in ("lower", "steer")}
+    file = jointed(tmp_path, limbs, named, fixed=fixed)
+    motion = random_motion(rng, 4 * count, fixed)
+    for i in range(0, 4 * count, 4):
+        for positions in (motion.positions, motion.speeds):
+            positions[i + 1], positions[i + 3] = -positions[i], positions[i]
+    found, center = first_step(file, motion)
+    body = oracle(file, limbs, fixed)
+    frames, (_, _, spatial) = body.frames(motion), body._velocities(motion)
+    (turn, origin), (mass, own_center, inertia) = frames[0], base_of(file, limbs)
+    joint: ParticleJoint = "held" if fixed else "free"
+    bodies = [RigidBody(mass, turn @ own_center + origin, turn @ inertia @ turn.T, joint)]
+    chosen, cuts = [0], []
+    for i, (own, kingpin) in enumerate(corners):
+        lower, level, knuckle, upper = range(4 * i + 1, 4 * i + 5)
+        bodies.append(limb_body(own[0], frames[lower], "revolute", 0))
+        bodies.append(limb_body(own[2], frames[knuckle], "spherical", 3 * i + 1))
+        bodies.append(limb_body(own[3], frames[upper], "revolute", 0))
+        turn, origin = frames[level]
+        cuts.append((3 * i + 3, 3 * i + 2, turn @ kingpin + origin))
+        chosen += [lower, knuckle, upper]
+    system = ParticleSystem(bodies, cuts)
+    moving = [frames[k] for k in chosen], [spatial[k] for k in chosen]
+    now = system.look(system.start, free_velocities(system, *moving))
+    unknowns = np.append(system.accelerations(now, ParticleLoads(np.zeros(len(bodies)))), 1.0)
+    spins = [turning(now, b, unknowns)[1] for b in range(len(bodies))]
+    expected = []
+    for i in range(count):
+        lower, knuckle, upper = (
+            np.asarray(bodies[b].axis) @ (spins[b] - spins[0]) for b in range(3 * i + 1, 3 * i + 4)
+        )
+        assert upper == pytest.approx(lower, rel=1e-9)
+        expected += [lower, -lower, knuckle, upper]
+    turn, origin = frames[0]
+    middle = now.acceleration(system.point(0, turn @ center + origin)) @ unknowns
+    assert_equal(found, [middle, spins[0], np.array(expected)])
 
 
 @pytest.mark.slow
