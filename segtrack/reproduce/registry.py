@@ -141,6 +141,10 @@ EXPERIMENTS = (
         "segments-vs-chain",
         "Segments and a link chain on flat ground, slope, hitch and Table IV: where they agree, and why not.",
     ),
+    Experiment(
+        "attia",
+        "Vehicle with double A-arms of Attia 2005, let go: as particles with cut joints, and natively.",
+    ),
 )
 """All commands, in the order of the help."""
 

@@ -10,60 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from articulated import ArticulatedBody, Motion
+from articulated import Motion
 from double_pendulum import DoublePendulum
 from jointed_vehicles import Limb, jointed, random_limbs
+from native_motions import moving_names, oracle, put, random_motion
 from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.description import load_vehicle
-from segtrack.description.placement import vehicle_links
-from segtrack.geometry.mass import MassProperties
-
-
-def moving_names(limbs: list[Limb]) -> list[str]:
-    return [limb.name for limb in limbs if limb.kind != "fixed"]
-
-
-def oracle(file: Path, limbs: list[Limb], fixed: bool, gravity: float = 9.81) -> ArticulatedBody:
-    """The second implementation of a vehicle; its base carries the belts, which stand still on it."""
-    description = load_vehicle(file)
-    bare = description.model_copy(update={"joints": {}})
-    own = vehicle_links(bare).whole
-    # The URDF's limbs, at home on the base of the vehicle without joints, are taken off again.
-    for limb, frame in zip(limbs, limb_frames(file, limbs), strict=True):
-        turn = Rotation.from_euler("xyz", limb.turn).as_matrix()
-        part = MassProperties.of(limb.mass, limb.center, turn @ np.diag(limb.inertia) @ turn.T)
-        own = own - part.transformed(frame.rotation, frame.origin)
-    return ArticulatedBody((own.mass, own.center, own.inertia), limbs, moving_names(limbs), fixed, gravity)
-
-
-def limb_frames(file: Path, limbs: list[Limb]) -> list[Any]:
-    frames = load_vehicle(file).joint_tree.frames({})
-    return [frames[limb.link] for limb in limbs]
-
-
-def random_motion(rng: np.random.Generator, count: int, fixed: bool) -> Motion:
-    return Motion(
-        Rotation.identity() if fixed else Rotation.random(random_state=rng),
-        np.array([0.1, -0.2, 5.0]),
-        np.zeros(6) if fixed else rng.normal(size=6),
-        rng.uniform(-1, 1, count),
-        rng.normal(size=count),
-    )
-
-
-def put(robot: Any, motion: Motion) -> None:
-    """Give a vehicle a motion."""
-    robot.reset_base_pose(motion.origin, motion.rotation.as_quat())
-    for joint, position, speed in zip(robot.joints.values(), motion.positions, motion.speeds, strict=True):
-        joint.place(position)
-        robot.model.state.joint_speeds[0, list(robot.joints).index(joint.name)] = speed
-    state, center = robot.model.state, robot.model.tree.centers[0]
-    state.orientation[0] = motion.rotation.as_quat()
-    state.velocity[0] = motion.rotation.apply(motion.velocity[3:] + np.cross(motion.velocity[:3], center))
-    state.angular_velocity[0] = motion.rotation.apply(motion.velocity[:3])
 
 
 @pytest.mark.parametrize("fixed", [True, False])
