@@ -144,6 +144,11 @@ class VehicleBelts:
         history.solid_ids[:] = history.edge_ids[:] = NONE
         self._look_again()
 
+    def set_speed(self, belt: int, speed: float) -> None:
+        """Let a belt run at a speed [m/s] on its link, whose velocity was set; contacts go on."""
+        self.motion.speeds[belt], self.motion.axle_rates[belt] = speed, 0.0
+        self._work.parents.positions[belt] = math.inf
+
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
         report = np.zeros((self._points * len(self.arrays.kinds) + 2 * len(self._history.edge_ids), REPORT))

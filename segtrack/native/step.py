@@ -58,8 +58,9 @@ class VehicleArrays(NamedTuple):
         tree: Links, joints and what carries the belts.
         belts: Sections of the belts.
         hull: Convex solids of the links.
-        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
-            is self-locking, and its lag [s], of each belt (T, 5); for N vehicles (N, T, 5).
+        drives: Top speed [m/s], largest driving force [N], largest brake force [N], whether the drive is
+            self-locking, lag [s], and K rows of a speed [m/s] and a driving force [N], of each
+            belt (T, 5 + 2 K); for N vehicles (N, T, 5 + 2 K).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
         tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
     """
