@@ -141,6 +141,13 @@ class DriveSpec(Spec):
         return ((0.0, self.max_force),)
 
     @property
+    def steepest_fall(self) -> float:
+        """Largest fall of a table's force over the speed [N s/m]; 0 for a line: it ends at the top speed."""
+        if self.torque_table is None:
+            return 0.0
+        return max((-(g - f) / (w - v) for (v, f), (w, g) in pairwise(self.forces)), default=0.0)
+
+    @property
     def stall_force(self) -> float:
         """Largest force that drives a belt [N]: at rest, unless a table has it elsewhere."""
         return max(force for _, force in self.forces)

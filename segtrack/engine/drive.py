@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from segtrack.description.drive import DriveSpec
+from segtrack.description.vehicle import VehicleDescription
 from segtrack.engine.state import Pedals
+from segtrack.errors import InvalidValueError
 
 UNLIMITED_FORCE = 1e6
 """Force limit of a self-locking drive that holds its belt [N]."""
@@ -124,6 +126,22 @@ def next_pedal_target(
     push = driving_force if along <= abs(command) + _OVERRUN else 0.0
     limit = push + brake_force if along < 0.0 else abs(push - brake_force)
     return (0.0 if brake_force >= push else command), limit
+
+
+def check_drives(vehicle: VehicleDescription, time_step: float) -> None:
+    """Refuse steps in which a belt that spins freely would pass what its table of torques settles at.
+
+    A table is read at the speed after the last step. With the belt's own mass m, a fall k of its force over
+    the speed is stable without oscillation up to k * time_step = m.
+
+    Raises:
+        InvalidValueError: The time step is too long.
+    """
+    for track in vehicle.mounted_tracks():
+        fall, mass = track.spec.drive.steepest_fall, track.spec.moving_mass
+        if fall * time_step > mass:
+            expected = f"at most {mass / fall:.3g} for drive.torque_table of {track.name}"
+            raise InvalidValueError("time_step [s]", expected, time_step)
 
 
 _CHANGING = (

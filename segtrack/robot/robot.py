@@ -171,7 +171,10 @@ class Robot(Generic[Model]):
         Raises:
             InvalidValueError: Not a finite number, or a negative brake.
         """
-        pedals = {"left": check_pedals(left, left_brake), "right": check_pedals(right, right_brake)}
+        pedals = {
+            "left": check_pedals("the left side", left, left_brake),
+            "right": check_pedals("the right side", right, right_brake),
+        }
         pedals["center"] = Pedals(*((a + b) / 2 for a, b in zip(*pedals.values(), strict=True)))
         for belt, side, _ in self._belts:
             belt.set_pedals(pedals[side])

@@ -45,16 +45,21 @@ def check_pose(
     return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)
 
 
-def check_pedals(throttle: float, brake: float) -> Pedals:
+def check_pedals(whose: str, throttle: float, brake: float) -> Pedals:
     """Pedals within their limits.
+
+    Args:
+        whose: Name of what they drive, for messages.
+        throttle: Clipped to [-1, 1].
+        brake: Clipped to 1.
 
     Raises:
         InvalidValueError: Not a finite number, or a negative brake.
     """
-    driven, held = clip(finite("throttle", throttle), -1.0, 1.0), finite("brake", brake)
+    driven, held = finite(f"throttle of {whose}", throttle), finite(f"brake of {whose}", brake)
     if held < 0:
-        raise InvalidValueError("brake", "at least 0", brake)
-    return Pedals(driven, min(held, 1.0))
+        raise InvalidValueError(f"brake of {whose}", "at least 0", brake)
+    return Pedals(clip(driven, -1.0, 1.0), min(held, 1.0))
 
 
 REST_SPEED = 0.01
@@ -237,7 +242,7 @@ class Track:
         Raises:
             InvalidValueError: Not a finite number, or a negative brake.
         """
-        self.model.set_pedals(check_pedals(throttle, brake))
+        self.model.set_pedals(check_pedals(self.name, throttle, brake))
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction, instead of its description's.
