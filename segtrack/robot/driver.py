@@ -101,11 +101,11 @@ class LineDriver:
         self._steering_controller = PidController(steering_gains, "steering_gains of a driver")
         self._line: tuple[np.ndarray, np.ndarray] | None = None
         if line is not None:
-            begin, end = (np.array(finite_vector("point of a driver's line [m]", p, 2)) for p in line)
-            length = float(np.hypot(*(end - begin)))
-            if length == 0:
+            points = [np.array(finite_vector("point of a driver's line [m]", point, 2)) for point in line]
+            if len(points) != 2 or not np.any(points[1] - points[0]):
                 raise InvalidValueError("line of a driver [m]", "two points apart", line)
-            self._line = begin, (end - begin) / length
+            along = points[1] - points[0]
+            self._line = points[0], along / np.hypot(*along)
 
     def drive(self, robot: Robot, interval: float) -> None:
         """Command a robot's throttles and brakes for the next interval [s], until it is asked again.
