@@ -6,7 +6,7 @@ A step of a vehicle, in order, each stage with its module:
 2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
 3. loads of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and what contacts add to the
    masses for being taken implicitly (`ground.contact_loads`); the user's push;
-4. what each drive aims at (`drive.follow_command`, `drive.next_target`);
+4. what each drive aims at (`aim.aim_drive`);
 5. equations of root, joints and belts (`dynamics.gather_equations`), and their velocity changes, limits of
    servos and drives and stops included (`solve.solve_velocities`);
 6. new velocities, then new places with these (`kinematics.move`).

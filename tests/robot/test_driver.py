@@ -69,6 +69,13 @@ def test_a_derivative_is_that_of_the_error():
     assert outputs == pytest.approx([0.0, 0.075, 0.075, 0.075])
 
 
+def test_an_integral_goes_back_while_the_output_is_at_the_other_limit():
+    """The derivative has the output at 1 once; the integral falls by the mean errors all the same."""
+    controller = PidController((0.0, 1.0, 1.0))
+    outputs = [controller.update(error, 0.1) for error in (-0.5, -0.1, -0.1)]
+    assert outputs == pytest.approx([-0.05, 1.0, -0.05 - 0.03 - 0.01])
+
+
 class Cart:
     """A vehicle whose speed is constant, and whose yaw rate is the difference of its throttles."""
 

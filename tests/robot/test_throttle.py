@@ -89,6 +89,30 @@ def test_a_throttle_backwards_is_the_mirror_image_and_none_drives_faster_than_it
     assert runs[0] == pytest.approx(runs[1], rel=1e-9)
 
 
+def test_a_throttle_leaves_a_belt_alone_that_is_faster_than_its_drive():
+    world, robot = at_rest()
+    robot.set_velocity(0.9)
+    robot.set_throttle(0.5, 0.5)
+    world.run(0.1)
+    assert robot.state.velocity[0] == pytest.approx(0.9, abs=1e-6)
+
+
+@pytest.mark.parametrize(("down", "slides"), [(25.0, False), (40.0, True)])
+def test_a_belt_that_is_told_to_stand_is_held_by_its_brake(down, slides):
+    """600 N are more than 2 x 200 N of its motors, and 960 N more than 2 x 400 N of its brakes."""
+    world, robot = at_rest()
+    world.set_gravity((0.0, 0.0, -100.0))
+    world.run(0.3)
+    world.set_gravity((-down, 0.0, -100.0))
+    world.run(0.1)  # Until contacts have given way as far as they do.
+    before = robot.state.velocity[0]
+    world.run(0.1)
+    # Belts that are tilted by the pitch feel its part of the load along their travel.
+    pull = robot.mass * (down + 100.0 * robot.state.pitch)
+    gained = (pull - 2 * 400.0) / inertia(robot) * 0.1
+    assert robot.state.velocity[0] - before == pytest.approx(-gained if slides else 0.0, abs=1e-4)
+
+
 @pytest.mark.parametrize(("brake", "slides"), [(0.5, False), (0.2, True)])
 def test_a_brake_holds_on_a_slope_up_to_its_force(brake, slides):
     world, robot = at_rest()

@@ -101,6 +101,10 @@ def test_a_state_in_motion_comes_back_to_the_bit(engine, track_model):
     world.restore(saved)
     world.run(0.1)
     assert robot.state == after
+    world.restore(saved)
+    robot.set_velocity(0.3)
+    world.step()
+    assert robot.tracks["left"].speed == pytest.approx(0.3, abs=0.02), "not that of the saved state"
 
 
 def test_a_vehicle_bolted_to_the_world_cannot_be_set_in_motion():
