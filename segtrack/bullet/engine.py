@@ -16,6 +16,7 @@ from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.bullet.vehicle import BulletVehicle
 from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
+from segtrack.engine.drive import check_drives
 from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, SegtrackError
 from segtrack.terrain import Terrain
 
@@ -149,11 +150,13 @@ class BulletEngine(Engine):
     ) -> BulletVehicle:
         """Build a vehicle, see `Engine.add_vehicle`."""
         self._must_be_connected("add a vehicle")
+        preset = track_builder(track_model).preset
+        finer = self._preset_is_open and PRESETS[preset].time_step < PRESETS[self.preset].time_step
+        check_drives(description, PRESETS[preset].time_step if finer else self.time_step)
         vehicle = BulletVehicle(self._client_id, description, track_model, position, orientation, flippers)
         vehicle.update_terrain(self._terrains)
         self._vehicles.append(vehicle)
-        preset = track_builder(track_model).preset
-        if self._preset_is_open and PRESETS[preset].time_step < PRESETS[self.preset].time_step:
+        if finer:
             self._configure(preset)
         return vehicle
 

@@ -86,6 +86,32 @@ def scale_velocities(client: int, moving_joints: Mapping[int, Sequence[int]], fa
             )
 
 
+def moving_joints(client: int, body: int) -> list[int]:
+    """PyBullet's indices of the joints of a body that can move."""
+    count = pybullet.getNumJoints(body, physicsClientId=client)
+    kinds = [pybullet.getJointInfo(body, j, physicsClientId=client)[2] for j in range(count)]
+    return [j for j, kind in enumerate(kinds) if kind in (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)]
+
+
+def move_bodies(client: int, moving_joints: Mapping[int, Sequence[int]], velocity: Sequence[float]) -> None:
+    """Let bodies translate, their joints at rest.
+
+    Args:
+        client: PyBullet's id of the client.
+        moving_joints: Indices of the joints that can move, by PyBullet's id of a body.
+        velocity: Velocity in the world (3,) [m/s].
+    """
+    for body, joints in moving_joints.items():
+        with connection_required(client, "set a velocity", body):
+            scale_velocities(client, {body: joints}, 0.0)
+            pybullet.resetBaseVelocity(body, velocity, (0.0, 0.0, 0.0), physicsClientId=client)
+
+
+def step_duration(client: int) -> float:
+    """Duration of PyBullet's next step [s]."""
+    return float(pybullet.getPhysicsEngineParameters(physicsClientId=client)["fixedTimeStep"])
+
+
 def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
     """Three numbers as a tuple of plain floats."""
     x, y, z = array.tolist()

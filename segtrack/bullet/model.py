@@ -131,6 +131,10 @@ class Belt(ABC):
         """Set the belt back into its period, given its phase [m]; returns its phase after [m]."""
 
     @abstractmethod
+    def set_speed(self, speed: float) -> None:
+        """Let the belt run at a speed [m/s], on a link that only translates."""
+
+    @abstractmethod
     def reset_to_mount(self) -> None:
         """Reset the belt's own bodies, if it has any, to their mount pose, at rest; their joints stay."""
 

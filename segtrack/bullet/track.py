@@ -10,7 +10,7 @@ import pybullet
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import LoopGuard, link_motion
 from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper
-from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
+from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, Pedals, TrackModel
 from segtrack.engine.drive import DriveController
 
 if TYPE_CHECKING:
@@ -52,10 +52,20 @@ class BulletTrack(TrackModel):
         """Commanded belt speed [m/s]."""
         return self.drive.command
 
+    @property
+    def pedals(self) -> Pedals | None:
+        """Throttle and brake that rule the drive; None where a commanded speed does."""
+        return self.drive.pedals
+
     def set_speed(self, speed: float) -> None:
         """Command a belt speed [m/s], which the drive can reach."""
         self._guard.check()
-        self.drive.command = speed
+        self.drive.command, self.drive.pedals = speed, None
+
+    def set_pedals(self, pedals: Pedals) -> None:
+        """Let throttle and brake rule the drive, until a speed is commanded."""
+        self._guard.check()
+        self.drive.pedals = pedals
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1, >= 0."""
@@ -64,7 +74,7 @@ class BulletTrack(TrackModel):
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as described, > 0."""
-        self.drive.spec = self.mounted.spec.drive.scaled(factor)
+        self.drive.factor = factor
 
     def parent_motion(self) -> FrameMotion:
         """Pose and velocity of the link that the track is mounted on."""
@@ -109,6 +119,11 @@ class BulletTrack(TrackModel):
         """Reset the belt's own bodies, if it has any, to their mount pose, at rest."""
         self.drive.reference = 0.0
         self.belt.reset_to_mount()
+
+    def run_belt(self, speed: float) -> None:
+        """Let the belt run at a speed [m/s], on a link that only translates."""
+        self.drive.speed = self.drive.reference = speed
+        self.belt.set_speed(speed)
 
     def record_step(self, reading: BeltReading, step: float) -> None:
         """Record a step, roll the belt back if due, and send changed motor commands.

@@ -16,9 +16,13 @@ from segtrack.bullet.frames import (
     LoopGuard,
     link_mass,
     link_motion,
+    move_bodies,
+    moving_joints,
     place_base,
     read_belt_contacts,
     scale_velocities,
+    step_duration,
+    vector,
 )
 from segtrack.bullet.joints import Mechanism
 from segtrack.bullet.loader import load
@@ -35,7 +39,6 @@ _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
 _MAX_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
-_MOVING = (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)
 
 Vector = tuple[float, ...]
 
@@ -125,9 +128,8 @@ class BulletVehicle(VehicleModel):
 
     def bodies(self) -> Bodies:
         """All links, and the shoes of link chains."""
-        links = self.all_links()
+        links, kinetic = self.all_links(), 0.0
         masses, positions, velocities = np.zeros(len(links)), np.zeros((len(links), 3)), []
-        kinetic = 0.0
         for i, (body, link) in enumerate(links):
             own = link_mass(self.physics_client_id, body, link)
             motion = link_motion(self.physics_client_id, body, link)
@@ -162,6 +164,14 @@ class BulletVehicle(VehicleModel):
         for track in self.tracks:
             track.reset_to_mount()
 
+    def set_velocity(self, forward: float) -> None:
+        """Let all its parts move forward along the body's x axis [m/s], belts running so that none slips."""
+        axis = self.body_motion().rotation[:, 0]
+        move_bodies(self.physics_client_id, self.moving_joints, vector(forward * axis))
+        for track in self.tracks:
+            track.run_belt(forward)
+        self._restored = self._restored and [r._replace(speed=forward) for r in self._restored]
+
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
         """Apply a force to the body in each step from now on, until it is set again."""
         self._force = (tuple(force), tuple(point)) if any(force) else None
@@ -193,7 +203,7 @@ class BulletVehicle(VehicleModel):
         try:
             readings = self._restored if self._restored is not None else self._belts.read()
             self._restored = None
-            step = self._step_duration() if self._lags or self.joints else 0.0
+            step = step_duration(self.physics_client_id) if self._lags or self.joints else 0.0
             self._mechanism.apply(step)
             for track, reading in zip(self.tracks, readings, strict=True):
                 track.record_step(reading, step)
@@ -287,14 +297,4 @@ class BulletVehicle(VehicleModel):
     @cached_property
     def moving_joints(self) -> dict[int, list[int]]:
         """PyBullet's indices of the joints that can move, by body id."""
-        client, joints = self.physics_client_id, dict[int, list[int]]()
-        for body in self.body_ids:
-            count = pybullet.getNumJoints(body, physicsClientId=client)
-            kinds = [pybullet.getJointInfo(body, j, physicsClientId=client)[2] for j in range(count)]
-            joints[body] = [j for j, kind in enumerate(kinds) if kind in _MOVING]
-        return joints
-
-    def _step_duration(self) -> float:
-        """Duration of PyBullet's next step [s]."""
-        engine = pybullet.getPhysicsEngineParameters(physicsClientId=self.physics_client_id)
-        return float(engine["fixedTimeStep"])
+        return {body: moving_joints(self.physics_client_id, body) for body in self.body_ids}

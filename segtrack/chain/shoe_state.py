@@ -118,3 +118,26 @@ def kinetic_energy(chain: Chain, state: ChainState) -> float:
         )
         / 2
     )
+
+
+def circulate(chain: Chain, state: ChainState, speed: float) -> None:
+    """Add the motion of a closed chain along itself to the velocities of its shoes.
+
+    With unit vectors e from the bushing to the pin of the shoes before and behind a joint, it moves at
+    speed (e1 + e2) / (1 + e1 . e2): then both ends of each shoe move along it at the speed, so that no
+    shoe is stretched, and the joints around a sprocket move along its pitch circle.
+
+    Args:
+        chain: Its shoes, which are joined.
+        state: Changed in place: velocities, and angular velocities.
+        speed: From bushings to pins [m/s].
+    """
+    shoe, rotations = chain.shoe, state.rotations
+    rear, front = np.array(shoe.bushing_position), np.array(shoe.pin_position)
+    along = rotations @ ((front - rear) / shoe.pitch)
+    before = np.roll(along, 1, axis=0)
+    cosines = np.sum(before * along, axis=1, keepdims=True)
+    joints = speed * (before + along) / (1 + cosines)
+    turning = np.cross(along, np.roll(joints, -1, axis=0) - joints) / shoe.pitch
+    state.velocities += joints - np.cross(turning, rotations @ rear)
+    state.angular_velocities_body += np.einsum("nji,nj->ni", rotations, turning)

@@ -14,7 +14,7 @@ from segtrack.chain.readings import ChainPose, ChainReading, read_pose, read_tra
 from segtrack.chain.running_gear_arrays import RunningGearState
 from segtrack.chain.shoe_contact import allocate_terrain_contact
 from segtrack.chain.shoe_dynamics import allocate_work_arrays
-from segtrack.chain.shoe_state import ChainState, state_along
+from segtrack.chain.shoe_state import ChainState, circulate, state_along
 from segtrack.chain.stability import check_sub_step
 from segtrack.chain.track_step import TrackArrays
 from segtrack.ground.broadphase import ContactHistory
@@ -156,6 +156,36 @@ class TrackChain:
         turned = Rotation.from_matrix(rotation) * Rotation.from_quat(chain.orientations)
         self.state.orientations[:] = rounded(turned.as_quat())
         self.set_ground(self.ground)
+
+    def set_speed(self, speed: float, parents: ParentFrames, behind: float = 0.0) -> None:
+        """Let the chain run along itself, and the wheels roll in it, on parent links that only translate.
+
+        Shoes keep their places, and wheels the slides of their tensioners.
+
+        Args:
+            speed: Forward on the ground, so that its lower side moves backwards [m/s].
+            parents: Parent links of the wheels.
+            behind: Time by which it lives behind them, see `chain.advance` [s].
+        """
+        state, wheels, gear = self.state, self.wheels, self._running_gear.wheels
+        state.positions -= behind * (parents.velocities[0] - self._parents.velocities[0])
+        self.set_parent_motion(parents)
+        state.velocities[:] = 0.0
+        state.angular_velocities_body[:] = wheels.slide_speeds[:] = 0.0
+        circulate(self.design.chain, state, speed)
+        pose, rotations = self.read_pose(parents), state.rotations
+        spins = np.einsum("nij,nj->ni", rotations, state.angular_velocities_body)
+        for w, center in enumerate(pose.wheels):
+            i = int(np.argmin(np.linalg.norm(state.positions - center, axis=1)))
+            span = rotations[i] @ np.array(gear.rail_span)
+            out = state.positions[i] + rotations[i] @ np.array(gear.rail_start) - center
+            out -= out @ span / (span @ span) * span
+            axle = parents.rotations[gear.parents[w], :, 1]
+            out -= out @ axle * axle
+            touched = state.velocities[i] + np.cross(spins[i], center + out - state.positions[i])
+            wheels.speeds[w] = touched @ np.cross(axle, out) / (out @ out)
+        wheels.speeds[self.design.running_gear.driven] = speed / self.design.pitch_radius
+        state.velocities += parents.velocities[0]
 
     def store_assembled_state(self) -> None:
         """Store the present state, at rest in a track frame that is the world's, for `assemble`."""

@@ -151,6 +151,11 @@ class VehicleBelts:
         forget_sections(self._memory, *self._span(belt))
         self._look_again()
 
+    def set_speed(self, belt: int, speed: float) -> None:
+        """Let a belt run at a speed [m/s] on its link, whose velocity was set; contacts go on."""
+        self.motion.speeds[belt], self.motion.axle_rates[belt] = speed, 0.0
+        self._work.parents.positions[belt] = math.inf
+
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
         report = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))

@@ -275,7 +275,7 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
         shoe_contact=design_shoe_contact(layout, shoe, bushing, treads),
         hinges=loop.hinges,
         initial_sprocket_angle=loop.sprocket_phase,
-        max_contact_force=max(spec.drive.stall_force, 2 * layout.pretension),
+        max_contact_force=max(spec.drive.stall_force, spec.drive.brake_force, 2 * layout.pretension),
         parent_link_names=layout.parent_link_names,
     )
     if design.max_sub_step < MIN_SUB_STEP:

@@ -1,4 +1,4 @@
-"""Frames on a vehicle, and those of a URDF's links with their inertials and shapes."""
+"""Frames on a vehicle, places of its tracks, and frames of a URDF's links with their inertials and shapes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description.grousers import convex_corners
 from segtrack.geometry.mass import MassProperties, rotation_of
+
+Values = TypeVar("Values", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,50 @@ class Frame:
     def plane_points(self, points: NDArray[np.float64], y: float = 0.0) -> NDArray[np.float64]:
         """Points (n, 3) [m] seen from outside, of (x, z) pairs (n, 2) at `y` in this frame [m]."""
         return self.points(np.insert(points, 1, y, axis=1))
+
+
+class TrackOffsets(NamedTuple):
+    """Lateral places of a vehicle's left and right tracks in its body frame, y to the left.
+
+    Attributes:
+        left: Mean y of the left tracks [m].
+        right: Mean y of the right tracks [m], less than that of the left ones.
+    """
+
+    left: float
+    right: float
+
+    @classmethod
+    def centred(cls, gauge: float) -> TrackOffsets:
+        """Places of tracks at a gauge [m], the body frame in their middle."""
+        return cls(gauge / 2, -gauge / 2)
+
+    @property
+    def gauge(self) -> float:
+        """Distance between the planes of the left and right tracks [m]."""
+        return self.left - self.right
+
+    def belt_speeds(self, linear: Values, angular: Values) -> tuple[Values, Values]:
+        """Speeds of the left and the right belts [m/s] that make a twist without slip.
+
+        Args:
+            linear: Speed of the body frame's origin, forward [m/s].
+            angular: Yaw rate, left positive [rad/s].
+        """
+        return linear - angular * self.left, linear - angular * self.right
+
+    def twist(self, left: Values, right: Values) -> tuple[Values, Values]:
+        """Twist that belts make without slip, the inverse of `belt_speeds`.
+
+        Args:
+            left: Speed of the left belts [m/s].
+            right: Speed of the right belts [m/s].
+
+        Returns:
+            Speed of the body frame's origin, forward [m/s], and yaw rate, left positive [rad/s].
+        """
+        angular = (right - left) / self.gauge
+        return (left + right) / 2 + angular * ((self.left + self.right) / 2), angular
 
 
 def link_frames(robot: ElementTree.Element) -> dict[str, Frame]:

@@ -1,4 +1,4 @@
-"""Track of a vehicle file: belt, drive, contact, and its mount."""
+"""Track of a vehicle file: belt, contact, and its mount."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from segtrack.description.base import (
     Fraction,
     Name,
     NonNegative,
-    Number,
     Positive,
     Spec,
     Vector,
     check,
-    exactly_one,
-    given_one,
     known,
 )
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.chain import ChainSpec
+from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
 from segtrack.errors import Problem
@@ -28,81 +26,6 @@ from segtrack.geometry.grousers import Footprint, place_grousers
 from segtrack.geometry.links import SegmentLink, segment_links
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.geometry.pulleys import Pulley, wrap_around
-
-
-class SprocketDrive(Spec):
-    """A motor's torque-speed line, at the sprocket."""
-
-    radius: Positive
-    """Radius of the sprocket's pitch circle [m]."""
-    stall_torque: Positive
-    """Torque at rest [N m]."""
-    no_load_speed: Positive
-    """Angular speed at no torque [rad/s]."""
-
-
-class DriveSpec(Spec):
-    """Drive of a belt: a constant force limit, or a torque-speed line at the sprocket."""
-
-    max_force: Positive | None = None
-    """Along the belt [N]."""
-    max_speed: Positive | None = None
-    """Largest commanded belt speed [m/s]; faster commands are clipped to it."""
-    sprocket: SprocketDrive | None = None
-    reflected_mass: NonNegative = 0.0
-    """Inertia of motor, gearbox and pulleys as the belt feels it [kg]; MuJoCo calls it `armature`. It is part
-    of the mass of the body or flipper that carries the track. `segments` let it move with the belt.
-    Contacts of a belt much lighter than its vehicle converge slowly there."""
-    gear_ratio: Number | None = None
-    """Turns of the motor's rotor per turn of the sprocket, about the axle; negative if it turns against it.
-    For `compliant` and `surface`.
-    The rotor's angular momentum is `reflected_mass` x sprocket radius / ratio per belt speed; nothing without
-    a ratio, as it is for a rotor across the axle or a high ratio."""
-    self_locking: bool = False
-    """An overloaded drive holds the belt (worm gear) and is not driven back."""
-    lag: NonNegative = 0.0
-    """Time constant with which the speed that the drive aims at follows the command, of first order [s]."""
-
-    @check
-    def _one_law(self) -> Checks:
-        yield from exactly_one(self, ("max_force", "sprocket"))
-
-    @check
-    def _rotor_turns(self) -> Checks:
-        if self.gear_ratio is not None and abs(self.gear_ratio) < 1.0:
-            yield Problem("gear_ratio", f"must be at least 1, or at most -1, got {self.gear_ratio:g}")
-
-    @check
-    def _force_with_speed(self) -> Checks:
-        given_one(self, ("max_force", "sprocket"))
-        if (self.max_force is None) != (self.max_speed is None):
-            yield Problem("", "must have max_speed with max_force and not with sprocket")
-
-    @property
-    def stall_force(self) -> float:
-        """Largest force on a belt at rest [N]."""
-        if self.sprocket is not None:
-            return self.sprocket.stall_torque / self.sprocket.radius
-        assert self.max_force is not None
-        return self.max_force
-
-    @property
-    def top_speed(self) -> float:
-        """Largest belt speed that can be commanded [m/s]."""
-        if self.sprocket is not None:
-            return self.sprocket.no_load_speed * self.sprocket.radius
-        assert self.max_speed is not None
-        return self.max_speed
-
-    def scaled(self, factor: float) -> DriveSpec:
-        """A drive that is so many times as strong, and as fast."""
-        if self.sprocket is not None:
-            torque = self.sprocket.stall_torque * factor
-            return self.model_copy(
-                update={"sprocket": self.sprocket.model_copy(update={"stall_torque": torque})}
-            )
-        assert self.max_force is not None
-        return self.model_copy(update={"max_force": self.max_force * factor})
 
 
 class Mount(Spec):
@@ -255,8 +178,7 @@ class TrackSpec(Spec):
         if drive.gear_ratio is None:
             return 0.0
         arcs = (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0)
-        radius = drive.sprocket.radius if drive.sprocket is not None else min(arcs)
-        return drive.reflected_mass * radius / drive.gear_ratio
+        return drive.reflected_mass * (drive.sprocket_radius or min(arcs)) / drive.gear_ratio
 
     @property
     def period(self) -> float:

@@ -23,12 +23,12 @@ from segtrack.description.base import (
 from segtrack.description.body import Body
 from segtrack.description.calibration import Calibration
 from segtrack.description.chain import ChainSpec, SuspensionSpec
+from segtrack.description.frames import TrackOffsets
 from segtrack.description.joints.checks import joint_problems
 from segtrack.description.joints.design import JointTree, joint_tree
 from segtrack.description.joints.spec import JointName, JointSpec
 from segtrack.description.joints.suspension import suspension_joints
 from segtrack.description.track import Mount, TrackSpec
-from segtrack.description.track_offsets import TrackOffsets
 from segtrack.description.urdf_checks import Mounting, link_problems, reflected_mass_problems
 from segtrack.errors import InvalidValueError, Phrase, Problem
 

@@ -15,6 +15,7 @@ from segtrack.engine.state import (
     FlipperState,
     FrameMotion,
     JointState,
+    Pedals,
 )
 from segtrack.engine.track_models import EngineName
 
@@ -30,6 +31,7 @@ __all__ = [
     "FrameMotion",
     "JointModel",
     "JointState",
+    "Pedals",
     "TrackModel",
     "VehicleModel",
 ]

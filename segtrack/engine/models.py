@@ -21,6 +21,7 @@ from segtrack.engine.state import (
     FlipperState,
     FrameMotion,
     JointState,
+    Pedals,
 )
 from segtrack.errors import NotReadyError
 from segtrack.geometry.mass import quaternion_of
@@ -48,11 +49,20 @@ class TrackModel(ABC):
     @property
     @abstractmethod
     def command(self) -> float:
-        """Commanded belt speed [m/s]."""
+        """Commanded belt speed [m/s], the last one while pedals rule."""
+
+    @property
+    @abstractmethod
+    def pedals(self) -> Pedals | None:
+        """Throttle and brake that rule the drive; None where a commanded speed does."""
 
     @abstractmethod
     def set_speed(self, speed: float) -> None:
         """Command a belt speed [m/s], which the drive can reach."""
+
+    @abstractmethod
+    def set_pedals(self, pedals: Pedals) -> None:
+        """Let throttle and brake rule the drive, until a speed is commanded."""
 
     @abstractmethod
     def set_friction(self, friction: float) -> None:
@@ -237,6 +247,13 @@ class VehicleModel(ABC):
         Args:
             position: (3,) [m].
             orientation: Unit quaternion (x, y, z, w).
+        """
+
+    @abstractmethod
+    def set_velocity(self, forward: float) -> None:
+        """Let all its parts move forward along the body's x axis [m/s], belts running so that none slips.
+
+        Poses stay as they are, and flippers and other joints stand still.
         """
 
     @abstractmethod

@@ -73,6 +73,18 @@ class BeltState(NamedTuple):
     energy: float
 
 
+class Pedals(NamedTuple):
+    """Pedals of a belt's drive.
+
+    Attributes:
+        throttle: Fraction of what the motor can exert at its speed, in [-1, 1]; negative drives backwards.
+        brake: Fraction of what the brake can exert, in [0, 1].
+    """
+
+    throttle: float
+    brake: float
+
+
 @dataclass(frozen=True, eq=False)
 class BeltContacts:
     """Contacts of one part of a belt that PyBullet collides.

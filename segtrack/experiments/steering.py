@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.frames import TrackOffsets
 from segtrack.description.placement import place_tracks
-from segtrack.description.track_offsets import TrackOffsets
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, finite
 from segtrack.experiments.contact_loads import watch

@@ -10,8 +10,9 @@ from segtrack.description import VehicleDescription
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.body import Body
 from segtrack.description.chain_layout import track_design
+from segtrack.description.drive import DriveSpec
 from segtrack.description.grousers import GrouserShape
-from segtrack.description.track import DriveSpec, TrackSpec
+from segtrack.description.track import TrackSpec
 from segtrack.engine.drive import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.robot import Robot

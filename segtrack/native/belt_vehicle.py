@@ -22,6 +22,7 @@ from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
+from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points, vehicle_arrays
 from segtrack.native.parts import BeltTrack
 from segtrack.native.step import VehicleArrays, Vehicles, advance
@@ -103,6 +104,12 @@ class BeltVehicle(NativeVehicle):
     def mass(self) -> float:
         """Mass of all its links [kg]."""
         return self._mass
+
+    def set_velocity(self, forward: float) -> None:
+        """Let all its parts move forward along the body's x axis [m/s]."""
+        self.place_links()
+        set_velocity(self.state, self._work, forward)
+        self.forget_candidates()
 
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         if self._packed is None:

@@ -80,8 +80,9 @@ class ChainVehicleArrays(NamedTuple):
     Attributes:
         tree: Links and joints, and the track frames on them; no masses of belts.
         hull: Convex solids of the links.
-        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
-            is self-locking, and its lag [s], of each track (T, 5).
+        drives: Top speed [m/s], largest driving force [N], largest brake force [N], whether the drive is
+            self-locking, lag [s], and K rows of a speed [m/s] and a driving force [N], of each
+            track (T, 5 + 2 K).
         pitch_radii: Belt travel per angle of the driven wheels (T,) [m/rad].
         reach: Farthest of any part from the root's centre of mass [m].
         mounts: Links that carry wheels.

@@ -27,6 +27,7 @@ from segtrack.ground.rounding import rounded
 from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
+from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import (
     drive_table,
     hull_arrays,
@@ -105,6 +106,13 @@ class ChainVehicle(NativeVehicle):
     def mass(self) -> float:
         """Mass of all its links and shoes [kg]."""
         return self._mass
+
+    def set_velocity(self, forward: float) -> None:
+        """Let all its parts move forward along the body's x axis [m/s], shoes and wheels with the belts."""
+        self.place_links()
+        set_velocity(self.state, self._work, forward)
+        for t, chain in enumerate(self.chains):
+            chain.set_speed(forward, self._parent_frames(t))
 
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         for chain, friction in zip(self.chains, self.state.frictions[0].tolist(), strict=True):

@@ -12,6 +12,7 @@ import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
+from segtrack.engine.drive import check_drives
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.ground.functions import exponential
@@ -123,6 +124,7 @@ class NativeEngine(Engine):
         flippers: Mapping[str, float],
     ) -> NativeVehicle:
         """Build a vehicle, see `Engine.add_vehicle`."""
+        check_drives(description, self.time_step)
         builder = find_track_model(track_model, "native").builder("native")
         vehicle: NativeVehicle = builder(description, track_model, self.time_step, flippers)
         vehicle.check_ground(self._ground)

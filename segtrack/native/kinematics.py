@@ -180,3 +180,17 @@ def largest_speed(
     # Zero times what is not finite is not a number.
     fastest = math.sqrt(linear) + reach * (math.sqrt(turning) + rate) + slide + tip_speed * belt
     return fastest + lost
+
+
+def set_velocity(state: VehicleState, work: TreeWork, forward: float) -> None:
+    """Let all links move along the root's x axis, and belts run so that they do not slip.
+
+    Args:
+        state: The vehicle's state, with a first axis of length 1; changed in place.
+        work: Its work arrays, the links in place.
+        forward: [m/s]
+    """
+    state.velocity[0] = forward * work.rotations[0, :, 0]
+    for array in (state.angular_velocity, state.joint_speeds, state.last_changes):
+        array[:] = 0.0
+    state.speeds[:] = state.references[:] = forward

@@ -123,8 +123,13 @@ def parent_mounts(vehicle: VehicleDescription, links: Links, designs: Sequence[T
 def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
     """Return the drives as kernels read them, see `VehicleArrays.drives`."""
     drives = [track.spec.drive for track in vehicle.mounted_tracks()]
-    table = [(d.stall_force, d.top_speed, d.sprocket is not None, d.self_locking, d.lag) for d in drives]
-    return np.array(table, dtype=float)
+    longest = max(len(drive.forces) for drive in drives)
+    table = []
+    for d in drives:
+        rows = (*d.forces, *[d.forces[-1]] * (longest - len(d.forces)))
+        law = d.top_speed, d.stall_force, d.brake_force, float(d.self_locking), d.lag
+        table.append([*law, *(value for row in rows for value in row)])
+    return np.array(table)
 
 
 def _reach(

@@ -14,6 +14,7 @@ from segtrack.engine import (
     FrameMotion,
     JointModel,
     JointState,
+    Pedals,
     TrackModel,
 )
 
@@ -48,9 +49,20 @@ class NativeTrack(TrackModel):
         """Commanded belt speed [m/s]."""
         return float(self._vehicle.state.commands[0, self._index])
 
+    @property
+    def pedals(self) -> Pedals | None:
+        """Throttle and brake that rule the drive; None where a commanded speed does."""
+        rule, throttle, brake = self._vehicle.state.pedals[0, self._index].tolist()
+        return Pedals(throttle, brake) if rule == 1.0 else None
+
     def set_speed(self, speed: float) -> None:
         """Command a belt speed [m/s]."""
         self._vehicle.state.commands[0, self._index] = speed
+        self._vehicle.state.pedals[0, self._index] = 0.0
+
+    def set_pedals(self, pedals: Pedals) -> None:
+        """Let throttle and brake rule the drive, until a speed is commanded."""
+        self._vehicle.state.pedals[0, self._index] = 1.0, *pedals
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction along it; that across keeps its ratio."""

@@ -6,7 +6,7 @@ A step of a vehicle, in order, each stage with its module:
 2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
 3. loads of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and what contacts add to the
    masses for being taken implicitly (`ground.contact_loads`); the user's push;
-4. what each drive aims at (`drive.follow_command`, `drive.next_target`);
+4. what each drive aims at (`aim.aim_drive`);
 5. equations of root, joints and belts (`dynamics.gather_equations`), and their velocity changes, limits of
    servos and drives and stops included (`solve.solve_velocities`);
 6. new velocities, then new places with these (`kinematics.move`).
@@ -60,8 +60,9 @@ class VehicleArrays(NamedTuple):
         tree: Links, joints and what carries the belts.
         belts: Sections of the belts.
         hull: Convex solids of the links.
-        drives: Stall force [N], top speed [m/s], whether there is a torque-speed line, whether the drive
-            is self-locking, and its lag [s], of each belt (T, 5); for N vehicles (N, T, 5).
+        drives: Top speed [m/s], largest driving force [N], largest brake force [N], whether the drive is
+            self-locking, lag [s], and K rows of a speed [m/s] and a driving force [N], of each
+            belt (T, 5 + 2 K); for N vehicles (N, T, 5 + 2 K).
         reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
         tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
     """

@@ -145,6 +145,7 @@ class VehicleState(NamedTuple):
         forces: Forces of the drives along their belts' travel in the last step (T,) [N].
         energies: Work of the drives since the start (T,) [J].
         commands: Belt speeds (T,) [m/s].
+        pedals: 1 where throttle and brake rule a drive instead, throttle, and brake (T, 3) [-].
         references: Commands behind the drives' lags (T,) [m/s].
         targets: Speeds at which the drives aim (T,) [m/s].
         limits: Force limits of the drives (T,) [N].
@@ -171,6 +172,7 @@ class VehicleState(NamedTuple):
     forces: NDArray[np.float64]
     energies: NDArray[np.float64]
     commands: NDArray[np.float64]
+    pedals: NDArray[np.float64]
     references: NDArray[np.float64]
     targets: NDArray[np.float64]
     limits: NDArray[np.float64]
@@ -192,6 +194,7 @@ def allocate_state(vehicles: int, joints: int, belts: int) -> VehicleState:
     shapes |= {"joint_angles": (joints,), "joint_speeds": (joints,), "joint_torques": (joints,)}
     shapes |= {"joint_references": (joints,), "last_changes": (ROOT + joints,)}
     shapes |= {"joint_commands": (joints, 2), "push": (2, 3), "slack": (1 + joints,)}
+    shapes |= {"pedals": (belts, 3)}
     state = VehicleState(**{name: np.zeros((vehicles, *shape)) for name, shape in shapes.items()})
     state.orientation[:, 3] = 1.0
     state.drive_factors[:] = 1.0
@@ -217,6 +220,7 @@ def vehicle_view(states: VehicleState, i: int) -> VehicleState:
         states.forces[i],
         states.energies[i],
         states.commands[i],
+        states.pedals[i],
         states.references[i],
         states.targets[i],
         states.limits[i],

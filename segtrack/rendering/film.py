@@ -18,7 +18,7 @@ from segtrack.errors import FileAccessError, InvalidValueError, finite
 from segtrack.files import check_writable
 from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View
 from segtrack.robot import Robot
-from segtrack.robot.robot import attitude_of
+from segtrack.robot.state import attitude_of
 from segtrack.terrain import Terrain
 
 FRAME_RATE = 25.0

@@ -14,7 +14,7 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
-from segtrack.description.track_offsets import TrackOffsets
+from segtrack.description.frames import TrackOffsets
 from segtrack.errors import MissingPackageError
 from segtrack.logs.compare import DataUncertainty, RunComparison, compare_motions
 from segtrack.logs.reading import read_log

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame
-from segtrack.description.track_offsets import TrackOffsets
-from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
-from segtrack.errors import UnknownNameError, finite, finite_vector
+from segtrack.description.frames import Frame, TrackOffsets
+from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, Pedals, VehicleModel
+from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
+from segtrack.robot.flipper import Flipper
 from segtrack.robot.joint import Joint, NamedJoints
-from segtrack.robot.track import Flipper, Track, angle_of, check_pose
+from segtrack.robot.state import RobotState, attitude_of
+from segtrack.robot.track import Track, angle_of, check_pedals, check_pose
 from segtrack.terrain import Terrain
-
-
-class RobotState(NamedTuple):
-    """Pose and velocity of a robot's body.
-
-    Attributes:
-        position: Body frame in the world (3,) [m].
-        orientation: Body frame in the world, quaternion (x, y, z, w).
-        velocity: Velocity of the body's centre of mass in the world (3,) [m/s].
-        angular_velocity: Angular velocity of the body in the world (3,) [rad/s].
-        roll: About the body's x axis [rad].
-        pitch: Body's x axis above the horizontal, nose up positive [rad].
-        yaw: About the world's z axis [rad].
-    """
-
-    position: tuple[float, float, float]
-    orientation: tuple[float, float, float, float]
-    velocity: tuple[float, float, float]
-    angular_velocity: tuple[float, float, float]
-    roll: float
-    pitch: float
-    yaw: float
-
-
-def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Roll, pitch and yaw [rad] as in `RobotState`, of a body's rotation into the world (3, 3)."""
-    roll = math.atan2(rotation[2, 1], rotation[2, 2])
-    pitch = math.asin(min(max(rotation[2, 0], -1.0), 1.0))
-    return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
-
 
 Model = TypeVar("Model", bound=VehicleModel, covariant=True)
 
@@ -185,6 +155,30 @@ class Robot(Generic[Model]):
         for belt, side, top_speed in self._belts:
             belt.set_speed(min(max(speeds[side], -top_speed), top_speed))
 
+    def set_throttle(
+        self, left: float, right: float, *, left_brake: float = 0.0, right_brake: float = 0.0
+    ) -> None:
+        """Let throttles and brakes of each side rule the belts, until speeds are commanded.
+
+        A belt in the middle gets the means; see `Track.set_throttle`.
+
+        Args:
+            left: Throttle of the left side, in [-1, 1]; a negative one drives backwards.
+            right: Throttle of the right side.
+            left_brake: Brake of the left side, in [0, 1].
+            right_brake: Brake of the right side.
+
+        Raises:
+            InvalidValueError: Not a finite number, or a negative brake.
+        """
+        pedals = {
+            "left": check_pedals("the left side", left, left_brake),
+            "right": check_pedals("the right side", right, right_brake),
+        }
+        pedals["center"] = Pedals(*((a + b) / 2 for a, b in zip(*pedals.values(), strict=True)))
+        for belt, side, _ in self._belts:
+            belt.set_pedals(pedals[side])
+
     def drive(self, linear: float, angular: float) -> None:
         """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
 
@@ -263,6 +257,21 @@ class Robot(Generic[Model]):
             InvalidValueError: Not so many finite numbers, or a quaternion of zeros.
         """
         self.model.place(*check_pose(position, orientation))
+
+    def set_velocity(self, forward: float) -> None:
+        """Let it move forward along its body's x axis [m/s], as if it had driven so for a while.
+
+        Poses stay as they are; belts, wheels and shoes run so that nothing slips on flat ground, and flippers
+        and other joints stand still. Its belts are commanded to keep the speed, within what drives reach.
+
+        Raises:
+            InvalidValueError: Not a finite number, or its body is fixed to the world.
+        """
+        speed = finite("forward velocity [m/s]", forward)
+        if self.description.body.fixed:
+            raise InvalidValueError(f"forward velocity of {self.name} [m/s]", "0, as it is fixed", forward)
+        self.model.set_velocity(speed)
+        self.set_belt_speed(speed, speed)
 
     def before_step(self) -> None:
         """Prepare for the next step of somebody else's loop; to be called exactly once before each.

@@ -1,4 +1,4 @@
-"""Track and flipper of a robot: state and commands, with the checks of users' arguments."""
+"""Track of a robot: state and commands, with the checks of users' arguments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from segtrack.description.track import TrackSpec
-from segtrack.description.vehicle import FlipperSpec
-from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, TrackModel
+from segtrack.engine import BeltState, FrameMotion, Pedals, TrackModel
 from segtrack.errors import InvalidValueError, finite, finite_vector
 from segtrack.geometry.mass import rotation_of
 
@@ -44,6 +43,23 @@ def check_pose(
     if norm == 0:
         raise InvalidValueError("orientation", "a quaternion (x, y, z, w) of some length", orientation)
     return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)
+
+
+def check_pedals(whose: str, throttle: float, brake: float) -> Pedals:
+    """Pedals within their limits.
+
+    Args:
+        whose: Name of what they drive, for messages.
+        throttle: Clipped to [-1, 1].
+        brake: Clipped to 1.
+
+    Raises:
+        InvalidValueError: Not a finite number, or a negative brake.
+    """
+    driven, held = finite(f"throttle of {whose}", throttle), finite(f"brake of {whose}", brake)
+    if held < 0:
+        raise InvalidValueError(f"brake of {whose}", "at least 0", brake)
+    return Pedals(clip(driven, -1.0, 1.0), min(held, 1.0))
 
 
 REST_SPEED = 0.01
@@ -114,8 +130,13 @@ class Track:
 
     @property
     def command(self) -> float:
-        """Commanded belt speed, within the drive's top speed [m/s]."""
+        """Commanded belt speed, within the drive's top speed [m/s]; the last one while pedals rule."""
         return self.model.command
+
+    @property
+    def pedals(self) -> Pedals | None:
+        """Throttle and brake, see `set_throttle`; None where a commanded speed rules."""
+        return self.model.pedals
 
     @property
     def travel(self) -> float:
@@ -208,6 +229,21 @@ class Track:
         top = self.spec.drive.top_speed
         self.model.set_speed(clip(finite(f"belt speed of {self.name} [m/s]", speed), -top, top))
 
+    def set_throttle(self, throttle: float, brake: float = 0.0) -> None:
+        """Let throttle and brake rule the drive, until a speed is commanded.
+
+        The motor exerts the throttle's fraction of the largest force that it has at its speed, up to its
+        top speed; with a throttle of 0 the belt runs free, but a self-locking drive holds it.
+
+        Args:
+            throttle: Fraction of the motor's force in [-1, 1], clipped; a negative one drives backwards.
+            brake: Fraction of the brake's largest force, in [0, 1], clipped. Self-locking drives have none.
+
+        Raises:
+            InvalidValueError: Not a finite number, or a negative brake.
+        """
+        self.model.set_pedals(check_pedals(self.name, throttle, brake))
+
     def set_friction(self, friction: float) -> None:
         """Set the track's friction, instead of its description's.
 
@@ -230,70 +266,3 @@ class Track:
         if finite(what, factor) <= 0:
             raise InvalidValueError(what, "greater than 0", factor)
         self.model.scale_drive(factor)
-
-
-class Flipper:
-    """A flipper of a robot: its state, read when asked for.
-
-    Attributes:
-        model: The flipper in its engine.
-    """
-
-    def __init__(self, model: FlipperModel) -> None:
-        """Take a flipper of an engine's vehicle."""
-        self.model = model
-
-    @property
-    def name(self) -> str:
-        """Name in the vehicle."""
-        return self.model.name
-
-    @property
-    def spec(self) -> FlipperSpec:
-        """Its description."""
-        return self.model.spec
-
-    @property
-    def state(self) -> FlipperState:
-        """Angle, speed and torque in one reading."""
-        return self.model.state
-
-    @property
-    def angle(self) -> float:
-        """Tip raised above its line at angle 0 [rad]."""
-        return self.state.angle
-
-    @property
-    def speed(self) -> float:
-        """Turning speed, raising positive [rad/s]."""
-        return self.state.speed
-
-    @property
-    def torque(self) -> float:
-        """Torque of its motor in the raising direction in the last step [N m]."""
-        return self.state.torque
-
-    def set_angle(self, angle: float) -> None:
-        """Move to an angle [rad], clipped to the limits, at no more than the flipper's speed and torque.
-
-        Raises:
-            InvalidValueError: Not a finite number.
-        """
-        self.model.set_angle(clip(angle_of(self.name, angle), *self.spec.limits))
-
-    def set_speed(self, speed: float) -> None:
-        """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit.
-
-        Raises:
-            InvalidValueError: Not a finite number.
-        """
-        top = self.spec.max_speed
-        self.model.set_speed(clip(finite(f"speed of flipper {self.name} [rad/s]", speed), -top, top))
-
-    def place(self, angle: float) -> None:
-        """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.
-
-        Raises:
-            InvalidValueError: Not a finite number.
-        """
-        self.model.place(clip(angle_of(self.name, angle), *self.spec.limits))

@@ -188,8 +188,8 @@ def settle_robots(
         got = Phrase("no robot" if not robots else f"a gravity of {-gravity[2]:g} m/s^2")
         raise InvalidValueError("world that settles", "one with robots, and gravity downwards", got)
     boxes = [np.array(robot.bounds()) for robot in robots]
-    commands = [(track, track.command) for robot in robots for track in robot.tracks.values()]
-    for track, _ in commands:
+    commands = [(track, track.command, track.pedals) for robot in robots for track in robot.tracks.values()]
+    for track, *_ in commands:
         track.set_speed(0.0)
     try:
         return settle(
@@ -203,8 +203,10 @@ def settle_robots(
             max_time=max_time,
         )
     finally:
-        for track, command in commands:
+        for track, command, pedals in commands:
             track.set_speed(command)
+            if pedals is not None:
+                track.set_throttle(*pedals)
 
 
 def _bodies_of(robots: Sequence[Robot]) -> Bodies:

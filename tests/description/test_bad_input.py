@@ -67,6 +67,7 @@ def explicit(*pieces):
     return {"segments": [{"line" if turn is None else "arc": piece} for piece, turn in pieces]}
 
 
+TABLE = {"radius": 0.1, "rows": [[0, 9], [3, 5]]}
 MESH_SHAPE = {"mesh": {"file": str(find_vehicle("trapezoidal").with_name("grouser.obj")), "scale": 0.001}}
 
 
@@ -192,9 +193,27 @@ TOP_FIRST = {
         ([((*LEFT, "contact", "restitution"), 1.5)],
          "tracks.left.contact.restitution must be at most 1, got 1.5"),
         ([((*LEFT, "drive"), {})],
-         "tracks.left.drive must have exactly one of max_force, sprocket, got none"),
+         "tracks.left.drive must have exactly one of max_force, sprocket, torque_table, got none"),
         ([((*LEFT, "drive"), {"max_force": 300.0})],
-         "tracks.left.drive must have max_speed with max_force and not with sprocket"),
+         "tracks.left.drive must have max_speed with max_force or torque_table, and not with sprocket"),
+        ([((*LEFT, "drive"), {"torque_table": TABLE})],
+         "tracks.left.drive must have max_speed with max_force or torque_table, and not with sprocket"),
+        ([((*LEFT, "drive"), {"max_speed": 2.0, "torque_table": TABLE | {"rows": [[0, 9], [3, 5], [3, 1]]}})],
+         "tracks.left.drive.torque_table.rows[2] must have a speed above that of the row before, 3, got 3"),
+        ([((*LEFT, "drive"), {"max_speed": 2.0, "torque_table": TABLE | {"rows": [[0, 0], [3, 0]]}})],
+         "tracks.left.drive.torque_table.rows must have a torque above 0"),
+        ([((*LEFT, "drive"), {"max_speed": 2.0, "torque_table": TABLE | {"rows": [[0, 9], [3, -1]]}})],
+         "tracks.left.drive.torque_table.rows[1][1] must be at least 0, got -1"),
+        ([((*LEFT, "drive"), {"max_speed": 2.0, "torque_table": TABLE | {"rows": [[0, NAN]]}})],
+         "tracks.left.drive.torque_table.rows[0][1] must be a finite number, got nan"),
+        ([((*LEFT, "drive"), {"max_speed": 2.0, "torque_table": TABLE | {"gears": []}})],
+         "tracks.left.drive.torque_table.gears must be at least 1 long, got []"),
+        ([((*LEFT, "drive"), {"max_speed": 2.0, "torque_table": TABLE | {"gears": [3, 0]}})],
+         "tracks.left.drive.torque_table.gears[1] must be greater than 0, got 0"),
+        ([((*LEFT, "drive", "max_brake"), -5.0)],
+         "tracks.left.drive.max_brake must be greater than 0, got -5.0"),
+        ([((*LEFT, "drive", "self_locking"), True), ((*LEFT, "drive", "max_brake"), 5.0)],
+         "tracks.left.drive.max_brake must be left out where the drive is self_locking and holds its belt"),
         ([((*LEFT, "omit_segments"), ["line_7"])],
          "tracks.left.omit_segments[0] has no segment 'line_7'; there are: line_0, arc_1, line_2, arc_3"),
         ([((*LEFT, "omit_segments"), ["line_0"])],
@@ -454,6 +473,14 @@ def quince():
          "angular speed [rad/s] must be a finite number, got -inf"),
         (lambda r: r.tracks["left"].set_speed(NAN), InvalidValueError,
          "belt speed of left [m/s] must be a finite number, got nan"),
+        (lambda r: r.set_throttle(NAN, 0), InvalidValueError,
+         "throttle of the left side must be a finite number, got nan"),
+        (lambda r: r.set_throttle(0, 0, right_brake=-0.1), InvalidValueError,
+         "brake of the right side must be at least 0, got -0.1"),
+        (lambda r: r.tracks["left"].set_throttle(0.5, brake=INF), InvalidValueError,
+         "brake of left must be a finite number, got inf"),
+        (lambda r: r.set_velocity(NAN), InvalidValueError,
+         "forward velocity [m/s] must be a finite number, got nan"),
         (lambda r: r.set_flippers(front_left=NAN), InvalidValueError,
          "angle of flipper front_left [rad] must be a finite number, got nan"),
         (lambda r: r.set_flipper_speeds(front_left=INF), InvalidValueError,
@@ -476,6 +503,8 @@ def test_a_speed_above_the_drives_limit_is_clipped(quince):
     quince.set_belt_speed(99.0, -99.0)
     assert {t.command for t in quince.tracks.values() if t.side == "left"} == {0.5}
     assert {t.command for t in quince.tracks.values() if t.side == "right"} == {-0.5}
+    quince.set_throttle(9.0, -9.0, left_brake=9.0)
+    assert quince.tracks["left"].pedals == (1.0, 1.0) and quince.tracks["right"].pedals == (-1.0, 0.0)
     quince.set_flippers(front_left=99.0)
     assert quince.flippers["front_left"].model.command == ("angle", 1.6)
     quince.set_flipper_speeds(front_left=-99.0)

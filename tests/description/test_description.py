@@ -10,11 +10,12 @@ from pydantic import ValidationError
 import segtrack
 from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.base import Spec, UnknownPartError, check
+from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers, GrouserShape
 from segtrack.description.load import parse_vehicle
 from segtrack.description.placement import body_mass, place_tracks, vehicle_links
-from segtrack.description.track import ContactSpec, DriveSpec, Mount
+from segtrack.description.track import ContactSpec, Mount
 from segtrack.errors import Problem, VehicleFileError
 
 SHAPES = {
@@ -345,19 +346,6 @@ def test_an_angle_may_be_a_whole_turn(angle):
     assert Mount.model_validate({"rpy": [0, 0, angle]}).rpy[2] == angle
     with pytest.raises(ValidationError, match="must be in radians"):
         Mount.model_validate({"rpy": [0, 0, math.copysign(2 * math.pi + 1e-6, angle)]})
-
-
-@pytest.mark.parametrize("factor", [0.5, 2.0])
-@pytest.mark.parametrize(
-    "drive",
-    [
-        {"max_force": 80.0, "max_speed": 2.0},
-        {"sprocket": {"radius": 0.05, "stall_torque": 4.0, "no_load_speed": 40.0}},
-    ],
-)
-def test_a_stronger_drive_stalls_later_and_is_as_fast(drive, factor):
-    scaled = DriveSpec.model_validate(drive).scaled(factor)
-    assert (scaled.stall_force, scaled.top_speed) == (80.0 * factor, 2.0)
 
 
 def test_shapes_repeat_from_where_their_pattern_does():

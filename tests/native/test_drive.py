@@ -7,11 +7,12 @@ import math
 from typing import Any
 
 import numba
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from segtrack.description.track import DriveSpec
-from segtrack.engine.drive import DriveController, next_target
+from segtrack.description.drive import DriveSpec
+from segtrack.engine.drive import DriveController, force_at, next_pedal_target, next_target
 
 CONSTANT = DriveSpec(max_force=100.0, max_speed=1.0)
 MOTOR = DriveSpec.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})
@@ -19,11 +20,17 @@ WORM = DriveSpec(max_force=100.0, max_speed=1.0, self_locking=True)
 WORM_MOTOR = DriveSpec.model_validate({**MOTOR.model_dump(exclude_none=True), "self_locking": True})
 
 
+def law_of(drive: DriveSpec, command: float, speed: float) -> tuple[float, float, float, bool]:
+    """Driving force at a speed [m/s], stall force and brake force [N], and whether it is self-locking."""
+    table = [value for row in drive.forces for value in row]
+    driving = force_at(table, speed if command >= 0 else -speed)
+    return driving, drive.stall_force, drive.brake_force, drive.self_locking
+
+
 def driving_limit(drive: DriveSpec, speed: float) -> float:
     """Force limit [N] of a drive that moves its belt at a speed [m/s]."""
-    law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
-    command = math.copysign(drive.top_speed, speed) if speed else drive.top_speed
-    return next_target(2.0 * command, speed, 0.0, 0.0, False, *law)[1]
+    command = 2.0 * math.copysign(drive.top_speed, speed)
+    return next_target(command, speed, 0.0, 0.0, False, *law_of(drive, command, speed))[1]
 
 
 def test_a_line_ends_at_the_top_speed_of_its_drive() -> None:
@@ -51,19 +58,22 @@ def situations() -> list[tuple[float, float, float, float, bool]]:
 
 @pytest.mark.parametrize("drive", [CONSTANT, MOTOR, WORM, WORM_MOTOR])
 def test_the_law_in_reverse_is_its_mirror_image(drive: DriveSpec) -> None:
-    law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
     for command, speed, force, limit, holding in situations():
+        law, mirror = law_of(drive, command, speed), law_of(drive, -command, -speed)
         target, *rest = next_target(command, speed, force, limit, holding, *law)
-        back, *mirrored = next_target(-command, -speed, -force, limit, holding, *law)
+        back, *mirrored = next_target(-command, -speed, -force, limit, holding, *mirror)
         assert (back, mirrored) == (-target, rest)
 
 
 @pytest.mark.parametrize("drive", [CONSTANT, MOTOR, WORM])
 def test_the_law_compiles_to_the_same_numbers(drive: DriveSpec) -> None:
-    law = drive.stall_force, drive.top_speed, drive.sprocket is not None, drive.self_locking
-    compiled = numba.njit(next_target)
+    target, at, pedal = numba.njit(next_target), numba.njit(force_at), numba.njit(next_pedal_target)
+    table = [value for row in drive.forces for value in row]
     for now in situations():
-        assert compiled(*now, *law) == next_target(*now, *law)
+        law = law_of(drive, now[0], now[1])
+        assert target(*now, *law) == next_target(*now, *law)
+        assert at(np.array(table), now[1]) == force_at(table, now[1])
+        assert pedal(*now[:4]) == next_pedal_target(*now[:4])
 
 
 def test_torque_speed_line_limits_the_motor_it_is_fed_to() -> None:
@@ -184,11 +194,12 @@ def test_self_locking_motor_on_a_line_holds_from_its_limit_at_that_speed() -> No
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_a_scaled_drive_is_so_many_times_as_strong_and_as_fast_as_before(factor: float) -> None:
-    for drive in (CONSTANT, MOTOR):
-        scaled = drive.scaled(factor)
-        assert scaled.stall_force == pytest.approx(100.0 * factor)
-        assert scaled.top_speed == pytest.approx(1.0)
-    assert driving_limit(MOTOR.scaled(factor), 0.5) == pytest.approx(50.0 * factor)
+    for spec, limit in ((CONSTANT, 100.0), (MOTOR, 50.0)):
+        drive = DriveController(spec, command=1.0)
+        drive.factor = factor
+        drive.record_step(travel=0.0, speed=0.5, force=0.0)
+        drive.update_command()
+        assert (drive.target, drive.limit) == (1.0, pytest.approx(limit * factor))
 
 
 def test_snapshot_restores_everything_that_changes() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scenes import vary
 
 from segtrack.description import load_vehicle
-from segtrack.description.track import DriveSpec
+from segtrack.description.drive import DriveSpec
 from segtrack.engine.drive import DriveController, follow_command
 from segtrack.world import World
 

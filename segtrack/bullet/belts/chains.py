@@ -19,7 +19,7 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
-from segtrack.bullet.frames import vector
+from segtrack.bullet.frames import step_duration, vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
 from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks
 from segtrack.chain.readings import ChainPose, ChainReading
@@ -181,6 +181,10 @@ class ChainBelt(Belt):
     def roll_back(self, phase: float) -> float:
         """Return the phase unchanged: a chain is never set back."""
         return phase
+
+    def set_speed(self, speed: float) -> None:
+        """Let shoes and wheels run at a speed [m/s], where they are."""
+        self.chain.set_speed(speed, self.frames, step_duration(self._client) / 2)
 
     def reset_to_mount(self) -> None:
         """Assemble the chain around its wheels, where the vehicle is, at rest."""

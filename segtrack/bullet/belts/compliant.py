@@ -75,6 +75,10 @@ class CompliantBelt(Belt):
         """Return the phase unchanged: a belt that rides its path is never set back."""
         return phase
 
+    def set_speed(self, speed: float) -> None:
+        """Let the belt run at a speed [m/s]."""
+        self._group.belts.set_speed(self._index, speed)
+
     def reset_to_mount(self) -> None:
         """Bring the belt to rest on its link; its contacts are forgotten."""
         self._group.belts.place(self._index)

@@ -145,6 +145,18 @@ class JointBelt(Belt):
         )
         return folded
 
+    def set_speed(self, speed: float) -> None:
+        """Let all segments run at a speed [m/s], where they are."""
+        joints = self.track_joints
+        states = pybullet.getJointStates(joints.body, joints.joints, physicsClientId=self._client)
+        pybullet.resetJointStatesMultiDof(
+            joints.body,
+            joints.joints,
+            [[state[0]] for state in states],
+            [[speed * k] for k in joints.ratios],
+            physicsClientId=self._client,
+        )
+
     def reset_to_mount(self) -> None:
         """Reset the belt's own bodies, if it has any, to their mount pose, at rest; their joints stay."""
         if not self.bodies:

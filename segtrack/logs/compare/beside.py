@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segtrack.description.track_offsets import TrackOffsets
+from segtrack.description.frames import TrackOffsets
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison
 from segtrack.logs.compare.errors import (

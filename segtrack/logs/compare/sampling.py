@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.track_offsets import TrackOffsets
+from segtrack.description.frames import TrackOffsets
 from segtrack.robot.motion import Motion, Signal
 from segtrack.robot.track import longitudinal_slip
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.track_offsets import TrackOffsets
+from segtrack.description.frames import TrackOffsets
 from segtrack.errors import Problem
 from segtrack.logs.mapping.channels import MappedQuantity
 from segtrack.logs.mapping.quantities import (

@@ -13,7 +13,7 @@ from scipy.integrate import cumulative_trapezoid, trapezoid
 from scipy.spatial.transform import Rotation
 
 from segtrack.description import VehicleDescription
-from segtrack.description.track_offsets import Values
+from segtrack.description.frames import Values
 from segtrack.robot.motion import Motion, Signal
 
 SIDES = ("left", "right")

@@ -24,7 +24,7 @@ from segtrack.logs.replay.settings import (
 from segtrack.logs.replay.terrain import Rise
 from segtrack.robot import Robot, Track
 from segtrack.robot.motion import Motion, SignalRecorder
-from segtrack.robot.robot import attitude_of
+from segtrack.robot.state import attitude_of
 from segtrack.world import World
 
 SOURCES: tuple[BeltSource, ...] = ("commanded", "measured")

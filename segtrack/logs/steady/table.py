@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.description.track_offsets import TrackOffsets
+from segtrack.description.frames import TrackOffsets
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments.driven_turns import drive_turns, uniform_turns

@@ -1,0 +1,38 @@
+"""Pose, velocity and attitude of a robot's body."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class RobotState(NamedTuple):
+    """Pose and velocity of a robot's body.
+
+    Attributes:
+        position: Body frame in the world (3,) [m].
+        orientation: Body frame in the world, quaternion (x, y, z, w).
+        velocity: Velocity of the body's centre of mass in the world (3,) [m/s].
+        angular_velocity: Angular velocity of the body in the world (3,) [rad/s].
+        roll: About the body's x axis [rad].
+        pitch: Body's x axis above the horizontal, nose up positive [rad].
+        yaw: About the world's z axis [rad].
+    """
+
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float]
+    velocity: tuple[float, float, float]
+    angular_velocity: tuple[float, float, float]
+    roll: float
+    pitch: float
+    yaw: float
+
+
+def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Roll, pitch and yaw [rad] as in `RobotState`, of a body's rotation into the world (3, 3)."""
+    roll = math.atan2(rotation[2, 1], rotation[2, 2])
+    pitch = math.asin(min(max(rotation[2, 0], -1.0), 1.0))
+    return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
