@@ -64,7 +64,8 @@ def tension_tracks(
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
     Without gravity and terrain, on kinematic parent links, with velocities damped (see
-    `segtrack.world.placement`). From then on `TrackChain.assemble` starts from the state that is found.
+    `segtrack.world.placement`) and tensioners set anew after every step: a chain that stretches loses no
+    tension. From then on `TrackChain.assemble` starts from the state that is found.
 
     Args:
         tracks: Tracks of a vehicle.
@@ -124,7 +125,8 @@ def advance_tracks(
         commands: Command to each track's drive.
         vehicle: All links as one rigid body.
         duration: Step [s].
-        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`.
+        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`; where they
+            do, tensioners are set anew (`TrackChain.set_tension`).
 
     Returns:
         Load of each track on each of its parent links.
@@ -163,6 +165,8 @@ def advance_tracks(
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
         track.state.time += duration if damping_rate == 0 else 0.0
         track.torque = float(drives.mean_torques[t])
+        if damping_rate > 0:
+            track.set_tension()
         check_track(track, *failures[t].tolist())
         coupling = zip(*track_arrays.coupling, strict=True)
         wrenches.append([MeanWrench(p.copy(), i / duration, a / duration) for p, i, a in coupling])

@@ -24,12 +24,14 @@ from segtrack.ground.contact_laws import read_number
 
 @dataclass(frozen=True)
 class Tensioner:
-    """Force that presses a wheel against the chain: preload - stiffness * slide - damping * slide speed.
+    """Force that presses a wheel against the chain: preload - stiffness * deflection - damping * slide speed.
+
+    The deflection is the slide beyond the place where the chain was tensioned.
 
     Attributes:
         direction: Direction in which the wheel slides, in (x, z) of the track frame, of norm 1.
         mass: Mass that slides [kg].
-        preload: Force where the slide is zero [N].
+        preload: Force where the chain was tensioned [N].
         stiffness: Spring along the direction [N/m].
         damping: Damper along the direction [N s/m].
 

@@ -157,6 +157,10 @@ class TrackChain:
         self.state.orientations[:] = rounded(turned.as_quat())
         self.set_ground(self.ground)
 
+    def set_tension(self) -> None:
+        """Set the tensioners' springs so that they exert their preloads where their wheels are now."""
+        self.wheels.slide_origins[:] = self.wheels.slide_positions
+
     def store_assembled_state(self) -> None:
         """Store the present state, at rest in a track frame that is the world's, for `assemble`."""
         state, wheels = self.state, self.wheels

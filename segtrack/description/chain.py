@@ -71,8 +71,8 @@ class TensionerSpec(Spec):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
     pretension: Positive | None = None
-    """Tension that the spring would give the chain with the idler where its pulley is drawn [N]; a fifth
-    of the drive's stall force if not given. At rest the idler has moved outwards, and about half is left."""
+    """Tension of the runs beside the idler at rest, without weight and terrain [N]; a fifth of the drive's
+    stall force if not given."""
     stiffness: Positive | None = None
     """Stiffness of the spring [N/m]; half a pitch at twice the stall force if not given."""
     direction: tuple[Number, Number] | None = None

@@ -29,7 +29,7 @@ from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.loops import PlateLoop
-from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
+from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of, tangent_of
 from segtrack.geometry.pulleys import arc_around
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 from segtrack.ground.tread import Tread
@@ -170,13 +170,18 @@ def _wheel(
 
 def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
     """Spring that pushes the idler; two runs of the chain pull it back."""
-    given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
-    x, z = layout.slide_direction(loop).tolist()
+    given, stall, arc = layout.chain.tensioner, layout.spec.drive.stall_force, loop.idler
+    direction = layout.slide_direction(loop)
+    x, z = direction.tolist()
+    push = float((tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)) @ direction)
+    if push <= 0:
+        what, got = f"chain.tensioner.direction of {layout.name}", Phrase("one that slackens it")
+        raise InvalidValueError(what, "one that tightens the chain", got)
     stiffness = given.stiffness or 4 * stall / (loop.pitch / 2)
     return Tensioner(
         direction=(x, z),
         mass=mass,
-        preload=2 * layout.pretension,
+        preload=push * layout.pretension,
         stiffness=stiffness,
         damping=damping_of(given.damping_ratio, stiffness, mass),
     )

@@ -103,7 +103,7 @@ class ChainLayout:
 
     @property
     def pretension(self) -> float:
-        """Tension that the tensioner would give the chain with the idler where it is drawn [N]."""
+        """Tension of the runs beside the idler at rest, without weight and terrain [N]."""
         return self.chain.tensioner.pretension or _PRETENSION_RATIO * self.spec.drive.stall_force
 
     @property

@@ -135,6 +135,9 @@ class ChainVehicle(NativeVehicle):
             power(decay, 1 / sub_steps),
             still,
         )
+        if decay < 1:
+            for chain in self.chains:
+                chain.set_tension()
 
     def _tension(self, duration: float, damping_rate: float) -> None:
         """Take the chains alone through a step, see `tension_tracks`; by the kernel that is needed anyway."""
