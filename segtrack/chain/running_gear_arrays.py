@@ -73,7 +73,7 @@ class Wheels(NamedTuple):
         rail_start: Rear end of a shoe's rail, in the middle between the stations, in the shoe frame (3,) [m].
         rail_span: From there to its front end (3,) [m].
         stations: Lateral positions of the rails in the shoe frame (S,) [m].
-        contact: Law of a rail on a wheel.
+        contacts: Law of a rail on each wheel, in the columns of `WheelContactParameters` (W, 4).
     """
 
     parents: NDArray[np.intp]
@@ -93,7 +93,7 @@ class Wheels(NamedTuple):
     rail_start: Vector
     rail_span: Vector
     stations: NDArray[np.float64]
-    contact: WheelContactParameters
+    contacts: NDArray[np.float64]
 
 
 SURFACES = 5

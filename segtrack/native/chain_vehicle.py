@@ -15,7 +15,7 @@ from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description import VehicleDescription
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.description.placement import vehicle_links
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError

@@ -12,7 +12,7 @@ from description.test_bad_input import LEFT, changed
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.errors import InvalidValueError, VehicleFileError
 
 pytestmark = pytest.mark.pybullet

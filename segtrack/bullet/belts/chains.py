@@ -25,7 +25,7 @@ from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, 
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.ground.pack import pack_ground

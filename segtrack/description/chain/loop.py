@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.shoes import Bushing, Shoe
-from segtrack.description.chain import ChainSpec
+from segtrack.description.chain.spec import ChainSpec
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
@@ -57,6 +57,11 @@ class ChainLayout:
             return grousers.count
         arcs = [s.radius for s in self.spec.belt_path.segments if isinstance(s, Arc)]
         return round(self.spec.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
+
+    @property
+    def shoe_mass(self) -> float:
+        """Mass of a shoe [kg]."""
+        return self.chain.shoes.mass or self.spec.belt.mass / self.count
 
     @property
     def thickness(self) -> float:
@@ -232,11 +237,10 @@ def _path_with_idler_at(layout: ChainLayout, slide: float) -> BeltPath:
 
 def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
     """A plate, whose inertia is that of a box with the grouser's mass spread over it."""
-    mass = layout.chain.shoes.mass or layout.spec.belt.mass / layout.count
-    box = Shoe.of_box(mass, (loop.pitch, layout.spec.width, layout.thickness))
+    box = Shoe.of_box(layout.shoe_mass, (loop.pitch, layout.spec.width, layout.thickness))
     pins = layout.thickness / 2 - loop.depth  # Over the plate's middle.
     return Shoe(
-        mass=mass,
+        mass=box.mass,
         inertia=layout.chain.shoes.inertia or box.inertia,
         bushing_position=(-loop.pitch / 2, 0.0, pins),
         pin_position=(loop.pitch / 2, 0.0, pins),
@@ -244,9 +248,17 @@ def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
 
 
 def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
-    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track."""
+    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track.
+
+    Raises:
+        InvalidValueError: It turns out of its axis more easily than it bends; around a wheel it would flip.
+    """
     given, width = layout.chain.bushing, layout.spec.width
     conical_stiffness = given.conical_stiffness or given.stiffness * width**2 / 12
+    if given.bending_stiffness > conical_stiffness:
+        expected = f"at most its conical_stiffness, {conical_stiffness:.4g} N m/rad"
+        what = f"chain.bushing.bending_stiffness of {layout.name}"
+        raise InvalidValueError(what, expected, given.bending_stiffness)
     inertia = min(shoe.inertia[0], shoe.inertia[2])
     stop_stiffness = given.stiffness * layout.thickness**2
     return Bushing(
@@ -254,6 +266,8 @@ def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
         damping=damping_of(given.damping_ratio, given.stiffness, shoe.mass / 2),
         conical_stiffness=conical_stiffness,
         conical_damping=damping_of(given.damping_ratio, conical_stiffness, inertia / 2),
+        pin_stiffness=given.bending_stiffness,
+        pin_damping=given.bending_damping,
         back_bend=given.back_bend,
         stop_stiffness=stop_stiffness,
         stop_damping=damping_of(given.damping_ratio, stop_stiffness, shoe.inertia[1] / 2),
