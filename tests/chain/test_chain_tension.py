@@ -120,7 +120,7 @@ def test_a_drive_works_against_the_inertias_of_all_wheels() -> None:
     tension_tracks([chain])
     chain.assemble(still)
     force = 30.0
-    for _ in range(100):
+    for _ in range(300):
         advance_tracks([chain], [still], [DriveCommand(10.0, force)], KINEMATIC, 1e-3)
     shoes = kinetic_energy(design.chain, chain.state)
     inertias = [wheel.inertia for wheel in design.running_gear.wheels]
