@@ -58,6 +58,11 @@ class DriveCommand(NamedTuple):
     limit: float
 
 
+def parents_at_rest(count: int) -> ParentFrames:
+    """Parent links at rest whose track frames are the world's."""
+    return ParentFrames(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
+
+
 def tension_tracks(
     tracks: Sequence[TrackChain], advance: Callable[[float, float], None] | None = None
 ) -> None:
@@ -79,12 +84,8 @@ def tension_tracks(
     still = []
     for track in tracks:
         track.set_ground(pack_ground(()))
-        count = len(track.arrays.parents.positions)
-        frames = ParentFrames(
-            np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3))
-        )
-        track.assemble(frames)
-        still.append(frames)
+        still.append(parents_at_rest(len(track.arrays.parents.positions)))
+        track.assemble(still[-1])
 
     def advance_still(duration: float, damping_rate: float) -> None:
         drives = [DriveCommand(0.0, math.inf)] * len(tracks)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from segtrack.chain.advance import parents_at_rest, tension_tracks
 from segtrack.chain.design import TrackDesign
 from segtrack.chain.running_gear import Rail, RunningGear
 from segtrack.chain.shoes import Bushing, Chain, Shoe
+from segtrack.chain.track import TrackChain
 from segtrack.description.chain.loop import (
     ChainLayout,
     damping_of,
@@ -88,12 +90,33 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
     return design
 
 
+def check_links(design: TrackDesign, links: Iterable[str]) -> None:
+    """Refuse wheels on a link that is not among those of the body's URDF.
+
+    Raises:
+        UnknownNameError: There is such a wheel.
+    """
+    known = tuple(links)
+    for name in design.parent_link_names:
+        if name not in known:
+            raise UnknownNameError(f"link for the chain of {design.name}", name, known)
+
+
 def chain_problems(vehicle: VehicleDescription) -> list[str]:
-    """Reasons against the track model `chain` for a vehicle, one for each of its tracks that has any."""
-    problems = []
+    """Reasons against the track model `chain`: those of each track, or that its chains bear no tensioner."""
+    problems, chains = list[str](), list[TrackChain]()
     for track in vehicle.mounted_tracks():
+        assert track.spec.chain is not None
         try:
-            track_design(track.name, track.spec)
+            design = track_design(track.name, track.spec)
+            check_links(design, vehicle.with_suspension().joint_tree.links)
+            still = parents_at_rest(1 + len(design.parent_link_names))
+            chains.append(TrackChain(design, still, track.spec.chain.sub_step))
         except (InvalidValueError, UnknownNameError) as error:
+            problems.append(str(error))
+    if not problems:
+        try:
+            tension_tracks(chains)
+        except InvalidValueError as error:
             problems.append(str(error))
     return problems
