@@ -229,11 +229,12 @@ def no_teeth(wheel: int) -> Teeth:
 def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:
     """Arrays for wheels at rest on a chain of `count` shoes."""
     size = len(wheels.inertias)
+    angles, speeds, slide_positions, slide_speeds, slide_origins = np.zeros((5, size))
     shear_displacements = np.zeros((size, count, len(wheels.stations), 2))
     return RunningGearArrays(
         wheels,
         teeth,
-        RunningGearState(*np.zeros((5, size)), shear_displacements),
+        RunningGearState(angles, speeds, slide_positions, slide_speeds, slide_origins, shear_displacements),
         WheelLoads(*np.zeros((2, size))),
         WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
         allocate_contact_rows(size * count * len(wheels.stations), size * count, size),

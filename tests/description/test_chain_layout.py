@@ -230,6 +230,16 @@ def test_wheels_touch_the_shoes_inner_faces() -> None:
     assert given.preload == pytest.approx(120.0 * math.cos(LEAN))
 
 
+def test_a_strong_drives_pretension_does_not_stretch_the_chain_by_more_than_half_a_pitch() -> None:
+    """Of its length: a quarter of a pitch at the idler, with all bushings in series."""
+    drive = {"max_force": 5e5, "max_speed": 1.0}
+    found = design({"bushing": {"stiffness": 2e6}}, drive=drive)
+    tensioner = found.running_gear.wheels[1].tensioner
+    assert tensioner is not None
+    tension = tensioner.preload / (2 * math.cos(LEAN))
+    assert COUNT * tension / 2e6 == pytest.approx(PERIMETER / COUNT / 2)
+
+
 EVEN = {"pulleys": [pulley(-0.3, REAR), pulley(0.3, REAR)]}
 """Its runs are level, 0.6 m long; of two pulleys alike the one behind drives it."""
 

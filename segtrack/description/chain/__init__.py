@@ -5,5 +5,5 @@
 | `spec` | keys of `chain` in a vehicle file |
 | `loop` | loop of its pins, shoes and bushings |
 | `wheels` | wheels, teeth and tensioner |
-| `layout` | the design of a whole track |
+| `layout` | the design of a whole track, with the outer sides of its shoes |
 """

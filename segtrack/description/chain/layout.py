@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from segtrack.chain.advance import parents_at_rest, tension_tracks
 from segtrack.chain.design import TrackDesign
@@ -14,16 +15,16 @@ from segtrack.description.chain.loop import (
     damping_of,
     design_bushing,
     design_shoe,
-    design_treads,
     fit_loop,
 )
 from segtrack.description.chain.spec import WheelSpec
 from segtrack.description.chain.wheels import design_sprocket, design_wheel_contact, design_wheels
+from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
-from segtrack.ground.tread import Tread
+from segtrack.ground.tread import Grouser, Tread
 
 _GROUND_STIFFNESS_RATIO = 0.1
 """Stiffness of a contact point on the ground, per stiffness of a bushing."""
@@ -44,6 +45,28 @@ def design_shoe_contact(
         tangential_stiffness=stiffness,
         tangential_damping=damping,
     )
+
+
+def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
+    """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
+    spec = layout.spec
+    plate = Tread(shoe.pitch, spec.width, layout.thickness / 2, layout.thickness)
+    if spec.grousers is None:
+        return (plate,)
+    return tuple(replace(plate, grouser=_grouser(shape.kind)) for shape in spec.grousers.shapes)
+
+
+def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Grouser:
+    """A trapezoid as long as any shape at its foot, and at its tip as its kind says."""
+    rear, front = shape.extent
+    base = front - rear
+    match shape:
+        case BoxShape():
+            return Grouser(shape.height, base, base)
+        case TrapezoidShape():
+            return Grouser(shape.height, base, min(shape.top, base))
+        case _:
+            return Grouser(shape.height, base, base / 2, (rear + front) / 2)
 
 
 MIN_SUB_STEP = 1e-6

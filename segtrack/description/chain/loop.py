@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,13 +13,11 @@ from scipy.optimize import brentq
 
 from segtrack.chain.shoes import Bushing, Shoe
 from segtrack.description.chain.spec import ChainSpec
-from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.loops import MIN_TEETH, PlateLoop, plate_loop
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.geometry.pulleys import Pulley, arc_around, wrap_around, wrap_hull
-from segtrack.ground.tread import Grouser, Tread
 
 LATERAL_CLEARANCE = 0.02
 """Lateral play between rails and flanges, and between shoes and teeth, per width."""
@@ -27,6 +25,8 @@ _PITCH = 0.04
 """Pitch of the shoes of a belt without grousers, about, and at most half its smallest radius [m]."""
 _PRETENSION_RATIO = 0.2
 """Pretension per stall force of the drive."""
+_MAX_STRETCH = 0.25
+"""Slide of an idler by the stretch of bushings under the pretension of a drive that is strong, per pitch."""
 RAIL_POSITION = 0.4
 """Lateral position of a shoe's two rails, per width."""
 _BUSHING_RADIUS = 0.15
@@ -109,7 +109,12 @@ class ChainLayout:
     @property
     def pretension(self) -> float:
         """Tension of the runs beside the idler at rest, without weight and terrain [N]."""
-        return self.chain.tensioner.pretension or _PRETENSION_RATIO * self.spec.drive.stall_force
+        if self.chain.tensioner.pretension is not None:
+            return self.chain.tensioner.pretension
+        pitch = self.chain.shoes.pitch or self.spec.belt_path.perimeter / self.count
+        # Half of what all bushings give is the slide of an idler that the chain goes half around.
+        most = _MAX_STRETCH * pitch * 2 * self.chain.bushing.stiffness / self.count
+        return min(_PRETENSION_RATIO * self.spec.drive.stall_force, most)
 
     @property
     def parent_link_names(self) -> tuple[str, ...]:
@@ -272,25 +277,3 @@ def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
         stop_stiffness=stop_stiffness,
         stop_damping=damping_of(given.damping_ratio, stop_stiffness, shoe.inertia[1] / 2),
     )
-
-
-def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
-    """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
-    spec = layout.spec
-    plate = Tread(shoe.pitch, spec.width, layout.thickness / 2, layout.thickness)
-    if spec.grousers is None:
-        return (plate,)
-    return tuple(replace(plate, grouser=_grouser(shape.kind)) for shape in spec.grousers.shapes)
-
-
-def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Grouser:
-    """A trapezoid as long as any shape at its foot, and at its tip as its kind says."""
-    rear, front = shape.extent
-    base = front - rear
-    match shape:
-        case BoxShape():
-            return Grouser(shape.height, base, base)
-        case TrapezoidShape():
-            return Grouser(shape.height, base, min(shape.top, base))
-        case _:
-            return Grouser(shape.height, base, base / 2, (rear + front) / 2)

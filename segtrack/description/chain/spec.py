@@ -103,8 +103,9 @@ class TensionerSpec(Spec):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
     pretension: Positive | None = None
-    """Tension of the runs beside the idler at rest, without weight and terrain [N]; a fifth of the drive's
-    stall force if not given."""
+    """Tension of the runs beside the idler at rest, without weight and terrain [N]; if not given, a fifth of
+    the drive's stall force, but at most what moves the idler by a quarter of the pitch, as bushings
+    stretch."""
     stiffness: Positive | None = None
     """Stiffness of the spring [N/m]; half a pitch at twice the stall force if not given."""
     direction: tuple[Number, Number] | None = None
