@@ -115,6 +115,7 @@ def strain_energy(solver: ChainSolver, state: ChainState) -> float:
         bushing.stiffness / 2 * np.sum((bushings - pins) ** 2, axis=1)
         + bushing.conical_stiffness * (1 - between[:, 1, 1])
         + bushing.stop_stiffness / 2 * beyond**2
+        + bushing.pin_stiffness / 2 * turns**2
     )
     return float(energies.sum())
 

@@ -58,13 +58,19 @@ class DriveCommand(NamedTuple):
     limit: float
 
 
+def parents_at_rest(count: int) -> ParentFrames:
+    """Parent links at rest whose track frames are the world's."""
+    return ParentFrames(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3)))
+
+
 def tension_tracks(
     tracks: Sequence[TrackChain], advance: Callable[[float, float], None] | None = None
 ) -> None:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
     Without gravity and terrain, on kinematic parent links, with velocities damped (see
-    `segtrack.world.placement`). From then on `TrackChain.assemble` starts from the state that is found.
+    `segtrack.world.placement`) and tensioners set anew after every step: a chain that stretches loses no
+    tension. From then on `TrackChain.assemble` starts from the state that is found.
 
     Args:
         tracks: Tracks of a vehicle.
@@ -78,12 +84,8 @@ def tension_tracks(
     still = []
     for track in tracks:
         track.set_ground(pack_ground(()))
-        count = len(track.arrays.parents.positions)
-        frames = ParentFrames(
-            np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), *np.zeros((2, count, 3))
-        )
-        track.assemble(frames)
-        still.append(frames)
+        still.append(parents_at_rest(len(track.arrays.parents.positions)))
+        track.assemble(still[-1])
 
     def advance_still(duration: float, damping_rate: float) -> None:
         drives = [DriveCommand(0.0, math.inf)] * len(tracks)
@@ -124,7 +126,8 @@ def advance_tracks(
         commands: Command to each track's drive.
         vehicle: All links as one rigid body.
         duration: Step [s].
-        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`.
+        damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`; where they
+            do, tensioners are set anew (`TrackChain.set_tension`).
 
     Returns:
         Load of each track on each of its parent links.
@@ -163,6 +166,8 @@ def advance_tracks(
     for t, (track, track_arrays) in enumerate(zip(tracks, arrays, strict=True)):
         track.state.time += duration if damping_rate == 0 else 0.0
         track.torque = float(drives.mean_torques[t])
+        if damping_rate > 0:
+            track.set_tension()
         check_track(track, *failures[t].tolist())
         coupling = zip(*track_arrays.coupling, strict=True)
         wrenches.append([MeanWrench(p.copy(), i / duration, a / duration) for p, i, a in coupling])

@@ -24,12 +24,14 @@ from segtrack.ground.contact_laws import read_number
 
 @dataclass(frozen=True)
 class Tensioner:
-    """Force that presses a wheel against the chain: preload - stiffness * slide - damping * slide speed.
+    """Force that presses a wheel against the chain: preload - stiffness * deflection - damping * slide speed.
+
+    The deflection is the slide beyond the place where the chain was tensioned.
 
     Attributes:
         direction: Direction in which the wheel slides, in (x, z) of the track frame, of norm 1.
         mass: Mass that slides [kg].
-        preload: Force where the slide is zero [N].
+        preload: Force where the chain was tensioned [N].
         stiffness: Spring along the direction [N/m].
         damping: Damper along the direction [N s/m].
 
@@ -67,6 +69,7 @@ class Wheel:
         rounding: Axial distance on both sides of an inner point over which a parabola joins its two
             lines, so that a rail meets no jump of the normal [m].
         parent: Index of its parent link among the track's.
+        contact: Law of a rail on it; that of its running gear if not given.
 
     Raises:
         InvalidValueError: A number is out of range, offsets do not rise, or roundings overlap.
@@ -79,6 +82,7 @@ class Wheel:
     tensioner: Tensioner | None = None
     rounding: float = 1e-3
     parent: int = 0
+    contact: WheelContactParameters | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -169,7 +173,7 @@ class RunningGear:
         wheels: Wheels in any order.
         driven: Index of the wheel that the drive turns.
         rail: Inner surface of every shoe.
-        contact: Law of a rail on a wheel.
+        contact: Law of a rail on a wheel that has none of its own.
         sprocket: Teeth of the driven wheel, which then touches the chain through them only.
 
     Raises:
@@ -197,6 +201,16 @@ class RunningGear:
                 what = f"wheels {a} and {b} of a running gear"
                 raise InvalidValueError(what, "apart", Phrase(f"an overlap of {depth:.3g} m"))
 
+    @property
+    def contacts(self) -> tuple[WheelContactParameters, ...]:
+        """Law of a rail on each of the wheels."""
+        return tuple(wheel.contact or self.contact for wheel in self.wheels)
+
+    @property
+    def rolls(self) -> tuple[bool, ...]:
+        """True for each wheel that rails roll on: all of them but one with teeth."""
+        return tuple(self.sprocket is None or w != self.driven for w in range(len(self.wheels)))
+
     def pack(self, shoe: Shoe, count: int) -> RunningGearArrays:
         """Arrays for kernels, at rest, on a chain of `count` such shoes."""
         teeth = no_teeth(self.driven) if self.sprocket is None else self.sprocket.pack(self.driven)
@@ -206,7 +220,7 @@ class RunningGear:
         wheels, rail, sprocket = self.wheels, self.rail, self.sprocket
         tensioners = [wheel.tensioner or Tensioner((1.0, 0.0), 1.0, 0.0, 0.0, 0.0) for wheel in wheels]
         slides = np.array([wheel.tensioner is not None for wheel in wheels])
-        rolls = np.array([sprocket is None or w != self.driven for w in range(len(wheels))])
+        rolls = np.array(self.rolls)
         radii = np.array([self._radius(w) for w in range(len(wheels))])
         rear, front = np.array(shoe.bushing_position), np.array(shoe.pin_position)
         inset = np.array([0.0, 0.0, rail.inset])
@@ -238,7 +252,7 @@ class RunningGear:
             rail_start=_vector(start),
             rail_span=_vector(end - start),
             stations=np.array(rail.stations),
-            contact=self.contact,
+            contacts=np.array(self.contacts),
         )
 
     def _radius(self, w: int) -> float:

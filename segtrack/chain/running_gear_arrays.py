@@ -58,7 +58,7 @@ class Wheels(NamedTuple):
         positions: Wheel centres in (x, z) of the track frame, tensioners not moved (W, 2) [m].
         slide_directions: Tensioners' directions in (x, z) of the track frame (W, 2).
         slide_masses: Masses that slide on tensioners; 0 for wheels without one (W,) [kg].
-        preloads: Tensioners' forces where they are not moved (W,) [N].
+        preloads: Tensioners' forces at the state's `slide_origins` (W,) [N].
         slide_stiffness: Tensioners' springs (W,) [N/m].
         slide_damping: Tensioners' dampers (W,) [N s/m].
         inertias: About the axles (W,) [kg m^2].
@@ -73,7 +73,7 @@ class Wheels(NamedTuple):
         rail_start: Rear end of a shoe's rail, in the middle between the stations, in the shoe frame (3,) [m].
         rail_span: From there to its front end (3,) [m].
         stations: Lateral positions of the rails in the shoe frame (S,) [m].
-        contact: Law of a rail on a wheel.
+        contacts: Law of a rail on each wheel, in the columns of `WheelContactParameters` (W, 4).
     """
 
     parents: NDArray[np.intp]
@@ -93,7 +93,7 @@ class Wheels(NamedTuple):
     rail_start: Vector
     rail_span: Vector
     stations: NDArray[np.float64]
-    contact: WheelContactParameters
+    contacts: NDArray[np.float64]
 
 
 SURFACES = 5
@@ -146,6 +146,7 @@ class RunningGearState(NamedTuple):
         speeds: Angular velocities about the axles, in the world (W,) [rad/s].
         slide_positions: Along the tensioners' directions, relative to the parent links (W,) [m].
         slide_speeds: Along the tensioners' directions, relative to the parent links (W,) [m/s].
+        slide_origins: Slide positions at which the tensioners exert their preloads (W,) [m].
         shear_displacements: Elastic, of a rail on a wheel, around the axle and across (W, n, S, 2) [m].
     """
 
@@ -153,6 +154,7 @@ class RunningGearState(NamedTuple):
     speeds: NDArray[np.float64]
     slide_positions: NDArray[np.float64]
     slide_speeds: NDArray[np.float64]
+    slide_origins: NDArray[np.float64]
     shear_displacements: NDArray[np.float64]
 
 
@@ -227,13 +229,13 @@ def no_teeth(wheel: int) -> Teeth:
 def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:
     """Arrays for wheels at rest on a chain of `count` shoes."""
     size = len(wheels.inertias)
-    angles, speeds, slide_positions, slide_speeds, torques, slide_forces = np.zeros((6, size))
+    angles, speeds, slide_positions, slide_speeds, slide_origins = np.zeros((5, size))
     shear_displacements = np.zeros((size, count, len(wheels.stations), 2))
     return RunningGearArrays(
         wheels,
         teeth,
-        RunningGearState(angles, speeds, slide_positions, slide_speeds, shear_displacements),
-        WheelLoads(torques, slide_forces),
+        RunningGearState(angles, speeds, slide_positions, slide_speeds, slide_origins, shear_displacements),
+        WheelLoads(*np.zeros((2, size))),
         WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
         allocate_contact_rows(size * count * len(wheels.stations), size * count, size),
         allocate_contact_rows(count * (SURFACES * len(teeth.rows) + 1), count, 1),

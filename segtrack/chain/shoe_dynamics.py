@@ -88,7 +88,8 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
     they agree; but this one derives from the potential K_t (1 - a . b) and leaves the rotation about
     the pin free however far the joint is turned, which equations 22-25 do for small angles only.
 
-    The stop's torque acts along the gradient of the joint's angle; it pushes, and never pulls.
+    A bending stiffness and the stop act along the gradient of the joint's angle; the stop pushes, and never
+    pulls. A bending stiffness of zero costs nothing.
     """
     cosine, sine = cosine_sine(constants.back_bend)
     for joint in range(len(joints.pins)):
@@ -125,7 +126,8 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
         along_i, along_j = axis(frames.rotations, i, 0), axis(frames.rotations, j, 0)
         out_i = axis(frames.rotations, i, 2)
         ahead, down = dot(along_i, along_j), -dot(out_i, along_j)
-        if down < 0 and down * cosine + ahead * sine < 0:
+        beyond_stop = down < 0 and down * cosine + ahead * sine < 0
+        if beyond_stop or constants.pin_stiffness > 0:
             size = ahead * ahead + down * down
             gradient = cross(
                 along_j,
@@ -135,12 +137,13 @@ def add_bushings(joints: Joints, frames: Frames, loads: Loads, constants: Consta
                     -(ahead * out_i[2] + down * along_i[2]) / size,
                 ),
             )
-            beyond = -arctangent(down, ahead) - constants.back_bend
-            stop = max(
-                0.0, constants.stop_stiffness * beyond - constants.stop_damping * dot(relative, gradient)
-            )
-            add(loads.torques, i, gradient, -stop)
-            add(loads.torques, j, gradient, stop)
+            angle = arctangent(down, ahead)
+            moment = -constants.pin_stiffness * angle
+            if beyond_stop:
+                beyond, rate = -angle - constants.back_bend, dot(relative, gradient)
+                moment += max(0.0, constants.stop_stiffness * beyond - constants.stop_damping * rate)
+            add(loads.torques, i, gradient, -moment)
+            add(loads.torques, j, gradient, moment)
 
         loads.pin_forces[joint, 0], loads.pin_forces[joint, 1], loads.pin_forces[joint, 2] = force
         add(loads.forces, i, force, -1.0)

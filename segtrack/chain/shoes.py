@@ -67,10 +67,11 @@ class Bushing:
         damping: Between pin and bushing, in every direction [N s/m].
         conical_stiffness: Against turning the pin out of the bushing's axis [N m/rad].
         conical_damping: Against turning the pin out of the bushing's axis [N m s/rad].
-        pin_damping: About the pin, which is free otherwise [N m s/rad].
+        pin_damping: About the pin, which is free otherwise but for `pin_stiffness` [N m s/rad].
         back_bend: Angle by which a joint bends backwards before the shoes meet [rad], pi: they never do.
         stop_stiffness: Between shoes that have met [N m/rad].
         stop_damping: Between shoes that have met [N m s/rad].
+        pin_stiffness: About the pin, of a joint that is straight at rest [N m/rad].
 
     Raises:
         InvalidValueError: A value is negative, the stiffness is zero, or the angle is not in (0, pi].
@@ -84,6 +85,7 @@ class Bushing:
     back_bend: float = math.pi
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0
+    pin_stiffness: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values' signs."""
@@ -136,6 +138,7 @@ class Constants(NamedTuple):
     back_bend: float
     stop_stiffness: float
     stop_damping: float
+    pin_stiffness: float
 
 
 class Joints(NamedTuple):

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.running_gear import RunningGear, Wheel
+from segtrack.chain.running_gear_arrays import WheelContactParameters
 from segtrack.chain.shoes import Chain, Shoe, Vector
 from segtrack.errors import InvalidValueError
 
@@ -34,11 +36,10 @@ def joint_bounds(chain: Chain) -> tuple[NDArray[np.float64], NDArray[np.float64]
         Stiffness (6, 6) [N/m, N, N m/rad] and damping (6, 6) [N s/m, N s, N m s/rad].
     """
     bushing, stops = chain.bushing, chain.bushing.back_bend < math.pi
-    about_pin = bushing.pin_damping + stops * bushing.stop_damping
-    stiffness = np.diag(
-        [0, 0, 0, bushing.conical_stiffness, stops * bushing.stop_stiffness, bushing.conical_stiffness]
-    )
-    damping = np.diag([0, 0, 0, bushing.conical_damping, about_pin, bushing.conical_damping])
+    bending = bushing.pin_stiffness + stops * bushing.stop_stiffness
+    bending_damping = bushing.pin_damping + stops * bushing.stop_damping
+    stiffness = np.diag([0, 0, 0, bushing.conical_stiffness, bending, bushing.conical_stiffness])
+    damping = np.diag([0, 0, 0, bushing.conical_damping, bending_damping, bushing.conical_damping])
     stiffness, damping = 2.0 * stiffness, 2.0 * damping  # A shoe has two joints.
     for x, y, z in (chain.shoe.bushing_position, chain.shoe.pin_position):
         motion = np.hstack([np.eye(3), [[0, z, -y], [-z, 0, x], [y, -x, 0]]])  # Of the joint.
@@ -124,13 +125,15 @@ def rolling_bounds(
         Stiffness (m, 6, 6) [N/m, N, N m/rad] and damping (m, 6, 6) [N s/m, N s, N m s/rad], of which
         one or the other acts: rails touched at their rear or at their front ends, and teeth.
     """
-    rail, stiff = running_gear.rail, _rail_stiffness(running_gear, max_force)
+    rail, laws = running_gear.rail, list(compress(running_gear.contacts, running_gear.rolls))
+    stiff = max((_stiffness(law, max_force) for law in laws), default=0.0)
+    damping = max((law.damping for law in laws), default=0.0)
     # Where a rail touches, it is tangential to its wheel.
     factors = _wheels_at_once(running_gear, shoe.pitch) * np.array([splits.around, 1.0, splits.normal])
     cases: list[tuple[list[Vector], NDArray[np.float64], NDArray[np.float64]]] = []
     for x, _, z in (shoe.bushing_position, shoe.pin_position):
         points = [(x, y, z - rail.inset) for y in rail.stations]
-        cases.append((points, factors * stiff, factors * running_gear.contact.damping))
+        cases.append((points, factors * stiff, factors * damping))
     sprocket = running_gear.sprocket
     if sprocket is not None:
         x, _, z = shoe.bushing_position
@@ -186,9 +189,9 @@ def _wheel_masses(
     Yields:
         Inertia [kg m^2] or mass [kg]; stiffness and damping of its own; those of all its contacts.
     """
-    wheel, contact, sprocket = running_gear.wheels[w], running_gear.contact, running_gear.sprocket
+    wheel, contact, sprocket = running_gear.wheels[w], running_gear.contacts[w], running_gear.sprocket
     shoes = _shoes_at_once(wheel, shoe.pitch)
-    stiff = _rail_stiffness(running_gear, max_force)
+    stiff = _stiffness(contact, max_force)
     around, damping = contact.tangential_stiffness, contact.damping
     count = shoes * len(running_gear.rail.stations)
     if w == running_gear.driven and sprocket is not None:
@@ -201,9 +204,8 @@ def _wheel_masses(
         yield own.mass, (own.stiffness, own.damping), (count * stiff, count * damping)
 
 
-def _rail_stiffness(running_gear: RunningGear, max_force: float) -> float:
+def _stiffness(contact: WheelContactParameters, max_force: float) -> float:
     """Stiffness of a rail's contact in its stiffest direction under a normal force [N/m]."""
-    contact = running_gear.contact
     return max(contact.linearized_stiffness(max_force), contact.tangential_stiffness)
 
 

@@ -187,6 +187,10 @@ class TrackChain:
         wheels.speeds[self.design.running_gear.driven] = speed / self.design.pitch_radius
         state.velocities += parents.velocities[0]
 
+    def set_tension(self) -> None:
+        """Set the tensioners' springs so that they exert their preloads where their wheels are now."""
+        self.wheels.slide_origins[:] = self.wheels.slide_positions
+
     def store_assembled_state(self) -> None:
         """Store the present state, at rest in a track frame that is the world's, for `assemble`."""
         state, wheels = self.state, self.wheels

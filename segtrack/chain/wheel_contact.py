@@ -17,7 +17,7 @@ from segtrack.chain.contact_rows import (
     turned,
     write_row,
 )
-from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels
+from segtrack.chain.running_gear_arrays import RunningGearArrays, WheelContactParameters, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.chain.wheel_dynamics import (
@@ -122,11 +122,12 @@ def add_wheel_contacts(
         age: Time since the contacts were found [s].
         sub_step: [s]
     """
-    wheels, rows, law = running_gear.wheels, running_gear.rails, running_gear.wheels.contact
+    wheels, rows = running_gear.wheels, running_gear.rails
     pair, begin = 0, 0
     for w in range(len(rows.pair_ends)):
         if pair == rows.pair_ends[w]:
             continue
+        law = _law(wheels, w)
         wheel = wheel_kinematics(parents, wheels, running_gear.state, w)
         wrench = ContactWrench((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         while pair < rows.pair_ends[w]:
@@ -168,6 +169,13 @@ def keep_rail_shear(running_gear: RunningGearArrays) -> None:
 
 
 @inlined
+def _law(wheels: Wheels, w: int) -> WheelContactParameters:
+    """Law of a rail on wheel w."""
+    laws = wheels.contacts
+    return WheelContactParameters(laws[w, 0], laws[w, 1], laws[w, 2], laws[w, 3])
+
+
+@inlined
 def _is_out_of_reach(away: Vector, side: Vector, axle: Vector, reach: float, lateral: float) -> bool:
     """Return whether no point of a shoe can touch a wheel.
 
@@ -206,11 +214,12 @@ def _find_rail_contacts(
         The row behind the last one.
     """
     begin, span = arm(frames.rotations, i, wheels.rail_start), arm(frames.rotations, i, wheels.rail_span)
-    side, axle, law, radius = axis(frames.rotations, i, 1), wheel.axle, wheels.contact, wheels.radii[w] + near
+    side, axle, radius = axis(frames.rotations, i, 1), wheel.axle, wheels.radii[w] + near
     skew = dot(span, axle)
     flat = span[0] - skew * axle[0], span[1] - skew * axle[1], span[2] - skew * axle[2]
     square_length, ahead, beside = dot(flat, flat), dot(away, flat) + dot(begin, flat), dot(side, flat)
     per_length = 1 / square_length if square_length > 0 else 0.0
+    friction = _law(wheels, w).friction
     for s in range(len(wheels.stations)):
         y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]
@@ -241,7 +250,7 @@ def _find_rail_contacts(
         around = cross(axle, radial)
         write_row(rows, r, out, normal, around, cross(normal, around), steep * depth)
         rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1] = shear[w, i, s, 0], shear[w, i, s, 1]
-        rows.numbers[r, FRICTION], rows.places[r] = law.friction, s
+        rows.numbers[r, FRICTION], rows.places[r] = friction, s
         r += 1
     return r
 

@@ -155,7 +155,8 @@ def start_wheel_loads(running_gear: RunningGearArrays, parents: ParentFrames, re
     for w in range(len(wheels.inertias)):
         loads.torques[w] = loads.slide_forces[w] = 0.0
         if wheels.slide_masses[w] > 0:
-            force = wheels.preloads[w] - wheels.slide_stiffness[w] * state.slide_positions[w]
+            beyond = state.slide_positions[w] - state.slide_origins[w]
+            force = wheels.preloads[w] - wheels.slide_stiffness[w] * beyond
             force -= wheels.slide_damping[w] * state.slide_speeds[w]
             wheel = wheel_kinematics(parents, wheels, state, w)
             p, a, center = wheels.parents[w], wheel.slide_direction, wheel.position

@@ -14,7 +14,7 @@ from segtrack.courses.course import Setting
 from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
-from segtrack.description.chain_layout import chain_problems
+from segtrack.description.chain.layout import chain_problems
 from segtrack.description.placement import vehicle_links
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text

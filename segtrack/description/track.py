@@ -17,7 +17,7 @@ from segtrack.description.base import (
     known,
 )
 from segtrack.description.belt_path import PathSpec
-from segtrack.description.chain import ChainSpec
+from segtrack.description.chain.spec import ChainSpec
 from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers

@@ -22,7 +22,7 @@ from segtrack.description.base import (
 )
 from segtrack.description.body import Body
 from segtrack.description.calibration import Calibration
-from segtrack.description.chain import ChainSpec, SuspensionSpec
+from segtrack.description.chain.spec import ChainSpec, SuspensionSpec
 from segtrack.description.frames import TrackOffsets
 from segtrack.description.joints.checks import joint_problems
 from segtrack.description.joints.design import JointTree, joint_tree

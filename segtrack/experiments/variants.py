@@ -9,7 +9,7 @@ from typing import Literal
 from segtrack.description import VehicleDescription
 from segtrack.description.belt_path import PathSpec
 from segtrack.description.body import Body
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.description.drive import DriveSpec
 from segtrack.description.grousers import GrouserShape
 from segtrack.description.track import TrackSpec

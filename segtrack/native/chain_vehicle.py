@@ -15,7 +15,7 @@ from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description import VehicleDescription
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.description.placement import vehicle_links
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError
@@ -143,6 +143,9 @@ class ChainVehicle(NativeVehicle):
             power(decay, 1 / sub_steps),
             still,
         )
+        if decay < 1:
+            for chain in self.chains:
+                chain.set_tension()
 
     def _tension(self, duration: float, damping_rate: float) -> None:
         """Take the chains alone through a step, see `tension_tracks`; by the kernel that is needed anyway."""

@@ -11,11 +11,12 @@ from scipy.spatial import ConvexHull, QhullError
 
 from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
+from segtrack.description.chain.layout import check_links
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
 from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
 from segtrack.native.chain_step import ParentMounts
@@ -104,9 +105,8 @@ def parent_mounts(vehicle: VehicleDescription, links: Links, designs: Sequence[T
     for design, link, frame in zip(designs, links.track_links, links.track_frames, strict=True):
         at_home = frames[link] @ frame
         parents = [link]
+        check_links(design, tree.links)
         for name in design.parent_link_names:
-            if name not in tree.links:
-                raise UnknownNameError(f"link for the chain of {design.name}", name, tree.links)
             joint = tree.links[name].joint
             parents.append(1 + len(vehicle.flippers) + joint if joint >= 0 else 0)
         indices += parents

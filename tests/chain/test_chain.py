@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from segtrack.world.placement import SettleResult, settle
 SHOE = Shoe.of_box(0.05, (0.038, 0.075, 0.010))  # About a PackBot's.
 STIFF = Bushing(1e6, conical_stiffness=100.0)
 DAMPED = Bushing(1e6, damping=20.0, conical_stiffness=100.0, conical_damping=0.02)
+BENDING = Bushing(1e6, conical_stiffness=100.0, pin_stiffness=2.0)
 STOPPED = Bushing(1e6, 20.0, 100.0, 0.02, 0.003, back_bend=math.radians(10), stop_stiffness=50.0)
 NOWHERE = (0.0, 0.0, 0.0)
 SPACE = (0.0, 0.0, 0.0)
@@ -164,7 +166,7 @@ def test_the_drift_of_a_norm_is_fed_back():
 @pytest.mark.parametrize("closed", [True, False])
 def test_loads_are_the_gradient_of_the_energy(moved, closed):
     """By central differences, with joints bent backwards, turned across their pins and apart."""
-    law = Bushing(1e4, conical_stiffness=100.0, back_bend=0.1, stop_stiffness=50.0)
+    law = Bushing(1e4, conical_stiffness=100.0, back_bend=0.1, stop_stiffness=50.0, pin_stiffness=30.0)
     shoe = Shoe(0.05, SHOE.inertia, (-0.02, 0.001, -0.002), (0.018, 0.003, 0.001))
     ends = {} if closed else {"start": Anchor(NOWHERE), "end": Anchor((0.2, 0, 0), (0, 0.6, 0, 0.8))}
     chain = Chain(6, shoe, law, closed, **ends)
@@ -195,7 +197,7 @@ def test_loads_are_the_gradient_of_the_energy(moved, closed):
             assert torque == pytest.approx(-slope, rel=1e-6, abs=1e-6 * np.abs(torques).max())
 
 
-@pytest.mark.parametrize("bushing", [STIFF, DAMPED, STOPPED])
+@pytest.mark.parametrize("bushing", [STIFF, DAMPED, STOPPED, BENDING])
 def test_joints_push_and_turn_equally_and_oppositely(bushing):
     solver, _ = free_ring(bushing, 1e-5)
     state = shaken(state_along(solver.chain, ring(40, SHOE.pitch)), moved=0.01)
@@ -239,6 +241,33 @@ def test_a_pin_is_free():
         state = state_along(chain, bent)
         assert strain_energy(solver, state) == pytest.approx(0, abs=1e-20)
         assert np.abs(solver.loads(state).torques).max() < 1e-10
+
+
+def test_a_joint_that_bends_bears_a_moment_in_proportion_to_its_angle():
+    chain = Chain(2, SHOE, replace(BENDING, pin_damping=0.1), closed=False)
+    solver = ChainSolver(chain, 1e-5, SPACE)
+    for turn in np.linspace(-3, 3, 7):
+        bent = np.array([[0, 0], [1, 0], [1 + math.cos(turn), -math.sin(turn)]]) * SHOE.pitch
+        state = state_along(chain, bent)
+        assert strain_energy(solver, state) == pytest.approx(turn**2)
+        state.angular_velocities_body[1, 1] = 3.0
+        state.velocities[1] = np.cross((0, 3.0, 0), state.positions[1] - (SHOE.pitch, 0, 0))
+        np.testing.assert_allclose(solver.loads(state).torques[1], (0, -2.0 * turn - 0.3, 0), atol=1e-9)
+
+
+def test_two_shoes_on_a_bending_pin_swing_at_the_root_of_two_stiffnesses_over_inertia():
+    """Their centres stay where they are: I phi'' = -k 2 phi. Half a period later they are bent backwards."""
+    chain = Chain(2, SHOE, BENDING, closed=False)
+    half_period = math.pi / math.sqrt(2 * 2.0 / SHOE.inertia[1])
+    solver, count = ChainSolver(chain, half_period / 400, SPACE), 400
+    state, turn = state_along(chain, row(2, SHOE.pitch)), 0.01
+    turned(state, [[0, -turn, 0], [0, turn, 0]])
+    half = SHOE.pitch / 2
+    state.positions[:, 0] = [-half * math.cos(turn), half * math.cos(turn)]
+    energy = total_energy(solver, state)
+    solver.advance(state, count)
+    np.testing.assert_allclose(2 * state.orientations[:, 1], [turn, -turn], rtol=0.01)
+    assert total_energy(solver, state) == pytest.approx(energy, rel=0.01)
 
 
 def test_shoes_that_meet_hold_a_link_up():
@@ -491,6 +520,16 @@ def test_the_largest_sub_step_is_where_a_chain_becomes_unstable(bushing):
     straight = slopes(solver, state_along(chain, row(count, SHOE.pitch)))
     assert growth(*straight, 0.999 * bound) < 1 + 1e-4
     assert growth(*straight, 1.03 * bound) > 1.01
+
+
+@pytest.mark.parametrize("hinges", [ring, row])
+def test_the_sub_step_bears_joints_that_bend(hinges):
+    """Bent by 36 degrees, or straight. A ring that bends less easily than it turns out of its axes flips."""
+    bushing = Bushing(1e6, 20.0, 100.0, 0.02, 0.003, pin_stiffness=100.0)
+    chain = Chain(10, SHOE, bushing, closed=hinges is ring)
+    solver, bound = ChainSolver(chain, 1e-6, SPACE), max_sub_step(chain) / MARGIN
+    assert bound < max_sub_step(replace(chain, bushing=replace(bushing, pin_stiffness=0.0))) / MARGIN
+    assert growth(*slopes(solver, state_along(chain, hinges(10, SHOE.pitch))), 0.999 * bound) < 1 + 1e-4
 
 
 def test_the_fastest_mode_is_that_of_pitching_shoes():

@@ -12,8 +12,8 @@ from description.test_bad_input import LEFT, changed
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.chain_layout import track_design
-from segtrack.errors import InvalidValueError, VehicleFileError
+from segtrack.description.chain.layout import chain_problems, track_design
+from segtrack.errors import InvalidValueError, SegtrackError, VehicleFileError
 
 pytestmark = pytest.mark.pybullet
 
@@ -80,8 +80,8 @@ def test_a_vehicle_is_as_heavy_with_chains_as_with_segments_and_stands_on_them(v
         (
             [(CHAIN, {"colour": "red"})],
             "chain.colour is not a key that segtrack knows; there are: shoes, bushing, driven, tensioned, "
-            "sprocket, drum, tensioner, even_rollers, road_wheels, suspension, shoe_contact, sub_step, "
-            "sub_steps_held",
+            "sprocket, drum, idler, tensioner, even_rollers, road_wheels, suspension, shoe_contact, "
+            "sub_step, sub_steps_held",
         ),
         (
             [((*LEFT, "chain"), {"shoes": {"colour": 1}})],
@@ -92,6 +92,17 @@ def test_a_vehicle_is_as_heavy_with_chains_as_with_segments_and_stands_on_them(v
         ([(CHAIN, {"shoes": {"count": 30.5}})], "chain.shoes.count must be a whole number, got 30.5"),
         ([(CHAIN, {"shoes": {"mass": -1}})], "chain.shoes.mass must be greater than 0, got -1"),
         ([(CHAIN, {"sprocket": {"teeth": 4}})], "chain.sprocket.teeth must be at least 5, got 4"),
+        (
+            [(CHAIN, {"idler": {"mass": -1}, "bushing": {"bending_stiffness": -2}})],
+            "chain.bushing.bending_stiffness must be at least 0, got -2\n"
+            "own.yaml: chain.idler.mass must be greater than 0, got -1",
+        ),
+        ([(CHAIN, {"idler": {"inertia": 0}})], "chain.idler.inertia must be greater than 0, got 0"),
+        (
+            [(CHAIN, {"even_rollers": {"contact_stiffness": 0}})],
+            "chain.even_rollers.contact_stiffness must be greater than 0, got 0",
+        ),
+        ([(CHAIN, {"sprocket": {"friction": "x"}})], "chain.sprocket.friction must be a number, got 'x'"),
         ([(CHAIN, {"sub_step": 0})], "chain.sub_step must be greater than 0, got 0"),
         ([(CHAIN, {"sprocket": {}, "drum": {}})], "chain.sprocket must be left out where drum is given"),
         ([(CHAIN, {"road_wheels": [], "even_rollers": {}})],
@@ -176,6 +187,24 @@ def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
         world.add_vehicle(vehicle, track_model="chain")
     message = "chain must be one that bears its tensioner, got one that breaks: simulation diverged: shoe "
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        {"tensioner": {"pretension": 2e4}},
+        {"sub_step": 1e-3},
+        {"road_wheels": [{"x": 0, "z": 0, "radius": 0.01, "link": "arm"}]},
+        {"bushing": {"conical_stiffness": 1.0, "bending_stiffness": 2.0}},
+        {"tensioner": {"direction": [-1, 0]}},
+        {"idler": {"inertia": 1e-9}},
+    ],
+)
+def test_a_file_is_told_what_adding_its_vehicle_would_say(chain: dict) -> None:
+    vehicle = parsed("packbot", (CHAIN, chain))
+    with segtrack.World(engine="native") as world, pytest.raises(SegtrackError) as error:
+        world.add_vehicle(vehicle, track_model="chain")
+    assert chain_problems(vehicle)[0] == str(error.value)
 
 
 def test_a_time_step_too_long_for_chains_is_refused() -> None:

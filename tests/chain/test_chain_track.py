@@ -17,7 +17,7 @@ from segtrack import terrain
 from segtrack.bullet.frames import link_mass, link_motion
 from segtrack.chain.track import TrackChain
 from segtrack.description import load_vehicle
-from segtrack.description.chain import ChainSpec, ShoesSpec
+from segtrack.description.chain.spec import ChainSpec, ShoesSpec
 from segtrack.errors import DivergedError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil

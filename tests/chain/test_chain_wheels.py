@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -218,6 +219,30 @@ def test_a_pressed_link_rests_where_k_d_to_the_1_5_is_its_load(load):
     depth = 0.07 - (rig.state.positions[0, 2] - 0.005)
     assert 2 * 1e8 * depth**1.5 == pytest.approx(load, rel=1e-6)
     assert rig.reaction.forces[0, 2] == pytest.approx(-load, rel=1e-6)
+
+
+def test_a_wheel_with_a_law_of_its_own_gives_way_by_that_law():
+    """Two wheels under two links with the same load: depths as their stiffnesses to the power of -2/3."""
+    soft = wheel_contact_parameters(1e7, 20.0, 0.0, 1e5)
+    wheels = tuple(Wheel.flanged(x, 0.0, 0.07, 1e-4, 0.025, 0.005) for x in (0.0, 0.3))
+    gear = RunningGear((wheels[0], replace(wheels[1], contact=soft)), 0, RAIL, LAW)
+    assert gear.contacts == (LAW, soft)
+    for x, law in ((0.0, LAW), (0.3, soft)):
+        rig = Rig(gear, link_at(x, 0.0699), sub_step=5e-5)
+        rig.advance(6000, velocity_decay=0.98, pull=(0, 0, -40.0))
+        depth = 0.07 - (rig.state.positions[0, 2] - 0.005)
+        assert depth == pytest.approx((40.0 / 2 / law.stiffness) ** (2 / 3), rel=1e-3)
+    bound, _ = rolling_bounds(gear, SHOE, 40.0, Splits(1.0, 1.0, 1.0))
+    stiff, _ = rolling_bounds(RunningGear(wheels, 0, RAIL, LAW), SHOE, 40.0, Splits(1.0, 1.0, 1.0))
+    np.testing.assert_array_equal(bound, stiff)
+
+
+def test_a_wheel_spins_up_by_torque_over_inertia():
+    rig = Rig(drum(inertia=3e-3), link_at(0, 0.2))
+    for _ in range(100):
+        rig.press()
+        assert rig.drive(1e3, 0.6, 1e-3) == 0.6
+    assert rig.wheel_state.speeds[0] == pytest.approx(0.6 * 0.1 / 3e-3)
 
 
 def test_a_contact_never_pulls():

@@ -11,7 +11,7 @@ import pytest
 
 from segtrack.chain.design import TrackDesign
 from segtrack.chain.running_gear import Wheel
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, SegtrackError
 
@@ -130,6 +130,58 @@ def test_teeth_fit_the_pins_and_hold_them_as_stiffly_as_rails() -> None:
     assert design({"bushing": {"radius": 0.004}}).running_gear.sprocket.bushing_radius == 0.004
 
 
+WHEEL = {"inertia": 0.3, "contact_stiffness": 4e4, "friction": 0.45}
+
+
+def test_wheels_have_the_data_that_they_are_given() -> None:
+    """Each kind of wheel; where nothing is given, as before."""
+    road = {"x": 0.1, "z": -0.02, "radius": 0.03}
+    chain = {
+        "sprocket": {"inertia": 0.7, "contact_stiffness": 5e4, "friction": 0.1},
+        "idler": {"inertia": 0.2, "mass": 3.0, "friction": 0.25},
+        "road_wheels": [road | WHEEL, {**road, "x": 0.0}],
+        "bushing": {"bending_stiffness": 12.0, "bending_damping": 0.4},
+    }
+    found, plain = design(chain), design({"road_wheels": [road, {**road, "x": 0.0}]})
+    gear, bushing = found.running_gear, found.chain.bushing
+    driven, idler, first, second = gear.wheels
+    assert driven.inertia == pytest.approx(0.7 + REFLECTED * pin_radius(found) ** 2)
+    assert gear.sprocket is not None and (gear.sprocket.stiffness, gear.sprocket.friction) == (5e4, 0.1)
+    assert idler.inertia == 0.2 and idler.tensioner is not None and idler.tensioner.mass == 3.0
+    assert idler.tensioner.damping == pytest.approx(critical(0.5, idler.tensioner.stiffness, 3.0))
+    assert first.inertia == 0.3 and second == plain.running_gear.wheels[3]
+    laws = gear.contacts
+    assert laws[1]._replace(friction=0.3) == laws[3] == gear.contact
+    assert (laws[1].friction, laws[2].friction) == (0.25, 0.45)
+    assert laws[2].linearized_stiffness(STALL) == pytest.approx(4e4)
+    assert laws[2].damping == pytest.approx(critical(0.15, 4e4, found.chain.shoe.mass))
+    assert (bushing.pin_stiffness, bushing.pin_damping) == (12.0, 0.4)
+    rollers = design({"drum": {"inertia": 0.7}, "even_rollers": WHEEL}).running_gear
+    assert 0.7 < rollers.wheels[0].inertia < 0.7 + REFLECTED * REAR**2 and rollers.contacts[0].friction == 0.8
+    assert {wheel.inertia for wheel in rollers.wheels[2:]} == {0.3}
+    assert {law.friction for law in rollers.contacts[2:]} == {0.45}
+
+
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        (
+            {"tensioner": {"direction": [-1, 0]}},
+            "chain.tensioner.direction of belt must be one that tightens the chain, got one that slackens it",
+        ),
+        (
+            {"bushing": {"conical_stiffness": 300.0, "bending_stiffness": 1000.0}},
+            "chain.bushing.bending_stiffness of belt must be at most its conical_stiffness, 300 N m/rad, "
+            "got 1000.0",
+        ),
+    ],
+)
+def test_data_that_no_chain_has_are_refused(chain: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidValueError) as error:
+        design(chain)
+    assert str(error.value) == message
+
+
 def test_contact_points_of_a_shoe_together_damp_it_as_asked() -> None:
     """A bar stands on its plate's four corners and its tip's four."""
     for given, stiffness, ratio in [
@@ -168,13 +220,24 @@ def test_wheels_touch_the_shoes_inner_faces() -> None:
     assert driven.tensioner is None and idler.tensioner is not None
     spring = idler.tensioner
     np.testing.assert_allclose(spring.direction, [1, 0], atol=1e-12)
-    # Two runs, each under a fifth of the stall force; in half a pitch twice the stall force on each.
-    assert spring.preload == pytest.approx(2 * 0.2 * STALL)
+    # Two leaning runs, each under a fifth of the stall force; in half a pitch twice the stall force on each.
+    assert spring.preload == pytest.approx(2 * 0.2 * STALL * math.cos(LEAN))
     assert spring.stiffness * pitch / 2 == pytest.approx(2 * 2 * STALL)
     assert spring.mass == pytest.approx(0.05 * MASS)
     assert spring.damping == pytest.approx(critical(0.5, spring.stiffness, spring.mass))
     given = design({"tensioner": {"stiffness": 4e4, "pretension": 60.0}}).running_gear.wheels[1].tensioner
-    assert given is not None and (given.stiffness, given.preload) == (4e4, 120.0)
+    assert given is not None and given.stiffness == 4e4
+    assert given.preload == pytest.approx(120.0 * math.cos(LEAN))
+
+
+def test_a_strong_drives_pretension_does_not_stretch_the_chain_by_more_than_half_a_pitch() -> None:
+    """Of its length: a quarter of a pitch at the idler, with all bushings in series."""
+    drive = {"max_force": 5e5, "max_speed": 1.0}
+    found = design({"bushing": {"stiffness": 2e6}}, drive=drive)
+    tensioner = found.running_gear.wheels[1].tensioner
+    assert tensioner is not None
+    tension = tensioner.preload / (2 * math.cos(LEAN))
+    assert COUNT * tension / 2e6 == pytest.approx(PERIMETER / COUNT / 2)
 
 
 EVEN = {"pulleys": [pulley(-0.3, REAR), pulley(0.3, REAR)]}
@@ -270,7 +333,7 @@ def test_an_idler_moves_along_its_tensioner_until_shoes_of_a_given_pitch_close(l
     depth = REAR - pin_radius(found)
     lean = math.asin((REAR - FRONT) / (APART + moved))
     around = (REAR - depth) * (math.pi + 2 * lean) + (FRONT - depth) * (math.pi - 2 * lean)
-    way = 2 * (APART + moved) * math.cos(lean) + around
+    way = 2 * (APART + moved) * math.cos(LEAN) + around
     assert COUNT * pitch == pytest.approx(way, rel=4e-3)
 
 
@@ -450,7 +513,7 @@ def test_a_message_names_the_counts_that_close_between_the_ends_of_the_idlers_sl
     for moved in (-pitch / 2, pitch / 2):
         lean = math.asin((REAR - FRONT) / (APART + moved))
         around = (REAR - depth) * (math.pi + 2 * lean) + (FRONT - depth) * (math.pi - 2 * lean)
-        ends.append(2 * (APART + moved) * math.cos(lean) + around)
+        ends.append(2 * (APART + moved) * math.cos(LEAN) + around)
     counts = range(math.ceil(ends[0] / pitch), math.floor(ends[1] / pitch) + 1)
     assert len(counts) == 2
     with pytest.raises(InvalidValueError) as error:

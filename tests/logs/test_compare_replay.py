@@ -8,7 +8,7 @@ import pytest
 from rod_climb import RodClimb
 
 from segtrack.description import load_vehicle
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.errors import (
     DivergedError,
     InvalidValueError,

@@ -13,7 +13,7 @@ from scenes import GRAVITY, tilt
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription
-from segtrack.description.chain import ChainSpec, SuspensionSpec
+from segtrack.description.chain.spec import ChainSpec, SuspensionSpec
 from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.robot import Robot

@@ -13,7 +13,7 @@ from rich.console import Console
 from scenes import GRAVITY
 
 import segtrack
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import track_design
 from segtrack.experiments.hitch import Pull, pull_hitch
 from segtrack.experiments.traction import (
     SLIDING,

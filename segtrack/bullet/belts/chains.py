@@ -25,9 +25,9 @@ from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, 
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.description.chain_layout import track_design
+from segtrack.description.chain.layout import check_links, track_design
 from segtrack.engine import Bodies
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.vectors import cross
@@ -137,8 +137,8 @@ class ChainBelt(Belt):
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.spec)
         assert track.spec.chain is not None
-        names = design.parent_link_names
-        self.parent_links = (track.parent_link, *(link_index(track, name) for name in names))
+        check_links(design, track.links)
+        self.parent_links = (track.parent_link, *(track.links[name] for name in design.parent_link_names))
         self._links = ParentLinks(client, track.body)
         self.mounts = self._links.mount(self.parent_links, track.spec.mount)
         given = track.spec.chain
@@ -212,17 +212,6 @@ class ChainBelt(Belt):
     def frames(self) -> ParentFrames:
         """The track frame on each link that carries wheels, now."""
         return frames_on(self._links.read(), self.mounts)
-
-
-def link_index(track: TrackJoints, name: str) -> int:
-    """Index of a link of a track's vehicle.
-
-    Raises:
-        UnknownNameError: There is none of that name.
-    """
-    if name not in track.links:
-        raise UnknownNameError(f"link for the chain of {track.mounted.name}", name, track.links)
-    return track.links[name]
 
 
 class ChainBeltGroup(BeltGroup):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from segtrack.chain.shoes import Bushing, Shoe
-from segtrack.description.chain import ChainSpec
-from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
+from segtrack.description.chain.spec import ChainSpec
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.loops import MIN_TEETH, PlateLoop, plate_loop
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.geometry.pulleys import Pulley, arc_around, wrap_around, wrap_hull
-from segtrack.ground.tread import Grouser, Tread
 
 LATERAL_CLEARANCE = 0.02
 """Lateral play between rails and flanges, and between shoes and teeth, per width."""
@@ -27,6 +25,8 @@ _PITCH = 0.04
 """Pitch of the shoes of a belt without grousers, about, and at most half its smallest radius [m]."""
 _PRETENSION_RATIO = 0.2
 """Pretension per stall force of the drive."""
+_MAX_STRETCH = 0.25
+"""Slide of an idler by the stretch of bushings under the pretension of a drive that is strong, per pitch."""
 RAIL_POSITION = 0.4
 """Lateral position of a shoe's two rails, per width."""
 _BUSHING_RADIUS = 0.15
@@ -57,6 +57,11 @@ class ChainLayout:
             return grousers.count
         arcs = [s.radius for s in self.spec.belt_path.segments if isinstance(s, Arc)]
         return round(self.spec.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
+
+    @property
+    def shoe_mass(self) -> float:
+        """Mass of a shoe [kg]."""
+        return self.chain.shoes.mass or self.spec.belt.mass / self.count
 
     @property
     def thickness(self) -> float:
@@ -103,8 +108,13 @@ class ChainLayout:
 
     @property
     def pretension(self) -> float:
-        """Tension that the tensioner would give the chain with the idler where it is drawn [N]."""
-        return self.chain.tensioner.pretension or _PRETENSION_RATIO * self.spec.drive.stall_force
+        """Tension of the runs beside the idler at rest, without weight and terrain [N]."""
+        if self.chain.tensioner.pretension is not None:
+            return self.chain.tensioner.pretension
+        pitch = self.chain.shoes.pitch or self.spec.belt_path.perimeter / self.count
+        # Half of what all bushings give is the slide of an idler that the chain goes half around.
+        most = _MAX_STRETCH * pitch * 2 * self.chain.bushing.stiffness / self.count
+        return min(_PRETENSION_RATIO * self.spec.drive.stall_force, most)
 
     @property
     def parent_link_names(self) -> tuple[str, ...]:
@@ -232,11 +242,10 @@ def _path_with_idler_at(layout: ChainLayout, slide: float) -> BeltPath:
 
 def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
     """A plate, whose inertia is that of a box with the grouser's mass spread over it."""
-    mass = layout.chain.shoes.mass or layout.spec.belt.mass / layout.count
-    box = Shoe.of_box(mass, (loop.pitch, layout.spec.width, layout.thickness))
+    box = Shoe.of_box(layout.shoe_mass, (loop.pitch, layout.spec.width, layout.thickness))
     pins = layout.thickness / 2 - loop.depth  # Over the plate's middle.
     return Shoe(
-        mass=mass,
+        mass=box.mass,
         inertia=layout.chain.shoes.inertia or box.inertia,
         bushing_position=(-loop.pitch / 2, 0.0, pins),
         pin_position=(loop.pitch / 2, 0.0, pins),
@@ -244,9 +253,17 @@ def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
 
 
 def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
-    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track."""
+    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track.
+
+    Raises:
+        InvalidValueError: It turns out of its axis more easily than it bends; around a wheel it would flip.
+    """
     given, width = layout.chain.bushing, layout.spec.width
     conical_stiffness = given.conical_stiffness or given.stiffness * width**2 / 12
+    if given.bending_stiffness > conical_stiffness:
+        expected = f"at most its conical_stiffness, {conical_stiffness:.4g} N m/rad"
+        what = f"chain.bushing.bending_stiffness of {layout.name}"
+        raise InvalidValueError(what, expected, given.bending_stiffness)
     inertia = min(shoe.inertia[0], shoe.inertia[2])
     stop_stiffness = given.stiffness * layout.thickness**2
     return Bushing(
@@ -254,29 +271,9 @@ def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
         damping=damping_of(given.damping_ratio, given.stiffness, shoe.mass / 2),
         conical_stiffness=conical_stiffness,
         conical_damping=damping_of(given.damping_ratio, conical_stiffness, inertia / 2),
+        pin_stiffness=given.bending_stiffness,
+        pin_damping=given.bending_damping,
         back_bend=given.back_bend,
         stop_stiffness=stop_stiffness,
         stop_damping=damping_of(given.damping_ratio, stop_stiffness, shoe.inertia[1] / 2),
     )
-
-
-def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
-    """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
-    spec = layout.spec
-    plate = Tread(shoe.pitch, spec.width, layout.thickness / 2, layout.thickness)
-    if spec.grousers is None:
-        return (plate,)
-    return tuple(replace(plate, grouser=_grouser(shape.kind)) for shape in spec.grousers.shapes)
-
-
-def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Grouser:
-    """A trapezoid as long as any shape at its foot, and at its tip as its kind says."""
-    rear, front = shape.extent
-    base = front - rear
-    match shape:
-        case BoxShape():
-            return Grouser(shape.height, base, base)
-        case TrapezoidShape():
-            return Grouser(shape.height, base, min(shape.top, base))
-        case _:
-            return Grouser(shape.height, base, base / 2, (rear + front) / 2)

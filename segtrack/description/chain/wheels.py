@@ -1,45 +1,28 @@
-"""Design of a track as a link chain: wheels, contacts and the loop, so that it stands for the same belt."""
+"""Wheels of a link chain: the driven one and its teeth, the idler on its tensioner, road wheels, rollers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
+from segtrack.chain.running_gear import Tensioner, Wheel
 from segtrack.chain.running_gear_arrays import WheelContactParameters, wheel_contact_parameters
-from segtrack.chain.shoes import Bushing, Chain, Shoe
 from segtrack.chain.sprocket import Sprocket
-from segtrack.description.chain import EvenRollersSpec, RoadWheelSpec, SprocketSpec
-from segtrack.description.chain_loop import (
-    LATERAL_CLEARANCE,
-    RAIL_POSITION,
-    ChainLayout,
-    damping_of,
-    design_bushing,
-    design_shoe,
-    design_treads,
-    fit_loop,
-)
-from segtrack.description.track import TrackSpec
-from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of
+from segtrack.description.chain.spec import EvenRollersSpec, RoadWheelSpec, SprocketSpec, WheelSpec
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.loops import PlateLoop
-from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
+from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of, tangent_of
 from segtrack.geometry.pulleys import arc_around
-from segtrack.ground.contact_laws import ContactParameters, contact_parameters
-from segtrack.ground.tread import Tread
 
 _WHEEL_FRICTION = 0.3
 """Coulomb coefficient between rails and wheels without a drum."""
 _STIFFNESS_RATIO = 0.2
 """Stiffness of a shoe's contacts with wheels, per stiffness of a bushing."""
-_GROUND_STIFFNESS_RATIO = 0.1
-"""Stiffness of a contact point on the ground, per stiffness of a bushing."""
 _DAMPING_RATIO = 0.15
 """Damping of a shoe on one contact, over critical [-]. Tuned: from 0.1 on PackBot pulls friction times weight
 within 5 % at 0.1 to 0.3 m/s; with 0.05 it rocks from side to side at 51 Hz and pulls 7 % less."""
@@ -49,50 +32,41 @@ _TOOTH_SLIP_SPEED = 1.0
 """Slip velocity at which friction on teeth is fully developed [m/s]."""
 
 
-def design_wheel_contact(layout: ChainLayout, shoe: Shoe, bushing: Bushing) -> WheelContactParameters:
-    """Law of a rail on a wheel: as stiff as a fraction of a bushing, under the drive's stall force."""
-    stall, stiffness = layout.spec.drive.stall_force, _STIFFNESS_RATIO * bushing.stiffness
+def design_wheel_contact(layout: ChainLayout, given: WheelSpec) -> WheelContactParameters:
+    """Law of a rail on a wheel, which has its stiffness under the drive's stall force."""
+    drum, stall = layout.chain.drum, layout.spec.drive.stall_force
+    stiffness = _contact_stiffness(layout, given)
+    friction = _WHEEL_FRICTION if drum is None else drum.friction
     return wheel_contact_parameters(
         stiffness=(stiffness / (1.5 * stall ** (1 / 3))) ** 1.5,
-        damping=damping_of(_DAMPING_RATIO, stiffness, shoe.mass),
-        friction=layout.chain.drum.friction if layout.chain.drum is not None else _WHEEL_FRICTION,
+        damping=damping_of(_DAMPING_RATIO, stiffness, layout.shoe_mass),
+        friction=friction if given.friction is None else given.friction,
         tangential_stiffness=stiffness,
     )
 
 
-def design_sprocket(layout: ChainLayout, loop: PlateLoop, shoe: Shoe, bushing: Bushing) -> Sprocket | None:
+def _contact_stiffness(layout: ChainLayout, given: WheelSpec) -> float:
+    """Stiffness of a shoe's contacts with a wheel [N/m]."""
+    return given.contact_stiffness or _STIFFNESS_RATIO * layout.chain.bushing.stiffness
+
+
+def design_sprocket(layout: ChainLayout, loop: PlateLoop) -> Sprocket | None:
     """Teeth of the driven wheel; none on a drum."""
     if layout.chain.drum is not None:
         return None
-    stiffness = _STIFFNESS_RATIO * bushing.stiffness
+    given = layout.chain.sprocket or SprocketSpec()
+    stiffness = _contact_stiffness(layout, given)
     return Sprocket.for_pitch(
-        shoe.pitch,
+        loop.pitch,
         loop.teeth,
-        layout.bushing_radius(shoe.pitch),
+        layout.bushing_radius(loop.pitch),
         stiffness,
-        (layout.chain.sprocket or SprocketSpec()).pressure_angle,
-        damping=damping_of(_DAMPING_RATIO, stiffness, shoe.mass),
-        friction=_TOOTH_FRICTION,
+        given.pressure_angle,
+        damping=damping_of(_DAMPING_RATIO, stiffness, layout.shoe_mass),
+        friction=_TOOTH_FRICTION if given.friction is None else given.friction,
         slip_speed=_TOOTH_SLIP_SPEED,
         side_clearance=LATERAL_CLEARANCE * layout.spec.width,
         side_stiffness=stiffness,
-    )
-
-
-def design_shoe_contact(
-    layout: ChainLayout, shoe: Shoe, bushing: Bushing, treads: Sequence[Tread]
-) -> ContactParameters:
-    """Law of a shoe's contact points on rigid ground; their damping together is that of the shoe."""
-    given = layout.chain.shoe_contact
-    stiffness = given.stiffness or _GROUND_STIFFNESS_RATIO * bushing.stiffness
-    points = max(len(tread.contact_points) for tread in treads)
-    damping = damping_of(given.damping_ratio, points * stiffness, shoe.mass) / points
-    return contact_parameters(
-        friction=layout.spec.contact.friction,
-        stiffness=stiffness,
-        damping=damping,
-        tangential_stiffness=stiffness,
-        tangential_damping=damping,
     )
 
 
@@ -142,15 +116,15 @@ def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
     ]
     known = [sprocket, idler, *around_wheels]
     others = [s for s in loop.path.segments if isinstance(s, Arc) and all(s is not arc for arc in known)]
-    wheels = []
-    mass = _PULLEY_MASS * layout.spec.belt.mass
-    for arc in (sprocket, idler, *others):
-        radius = loop.apothem(arc, layout.thickness)
-        inertia = mass * radius**2 / 2
-        if arc is sprocket:
-            inertia += layout.spec.drive.reflected_mass * (arc.radius - loop.depth) ** 2
-        tensioner = _tensioner(layout, loop, mass) if arc is idler else None
-        wheels.append(_wheel(layout, loop, arc.center, radius, inertia, tensioner))
+    driver = layout.chain.drum or layout.chain.sprocket or SprocketSpec()
+    arcs = [(sprocket, driver), (idler, layout.chain.idler), *((arc, WheelSpec()) for arc in others)]
+    wheels = [
+        _wheel(layout, loop, arc.center, loop.apothem(arc, layout.thickness), given, _PULLEY_MASS)
+        for arc, given in arcs
+    ]
+    inertia = wheels[0].inertia + layout.spec.drive.reflected_mass * (sprocket.radius - loop.depth) ** 2
+    wheels[0] = replace(wheels[0], inertia=inertia, contact=wheels[0].contact if layout.chain.drum else None)
+    wheels[1] = replace(wheels[1], tensioner=_tensioner(layout, loop))
     return wheels
 
 
@@ -159,24 +133,32 @@ def _wheel(
     loop: PlateLoop,
     center: NDArray[np.float64],
     radius: float,
-    inertia: float,
-    tensioner: Tensioner | None = None,
+    given: WheelSpec,
+    mass_ratio: float,
 ) -> Wheel:
     """A flanged wheel whose cylinder is as wide as the shoes' rails are apart, and some play."""
     half_width = (RAIL_POSITION + LATERAL_CLEARANCE) * layout.spec.width
+    inertia = given.inertia or mass_ratio * layout.spec.belt.mass * radius**2 / 2
     x, z = center.tolist()
-    return Wheel.flanged(x, z, radius, inertia, half_width, _FLANGE * loop.pitch, tensioner)
+    wheel = Wheel.flanged(x, z, radius, inertia, half_width, _FLANGE * loop.pitch)
+    return replace(wheel, contact=design_wheel_contact(layout, given))
 
 
-def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
+def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
     """Spring that pushes the idler; two runs of the chain pull it back."""
-    given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
-    x, z = layout.slide_direction(loop).tolist()
+    mass = layout.chain.idler.mass or _PULLEY_MASS * layout.spec.belt.mass
+    given, stall, arc = layout.chain.tensioner, layout.spec.drive.stall_force, loop.idler
+    direction = layout.slide_direction(loop)
+    x, z = direction.tolist()
+    push = float((tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)) @ direction)
+    if push <= 0:
+        what, got = f"chain.tensioner.direction of {layout.name}", Phrase("one that slackens it")
+        raise InvalidValueError(what, "one that tightens the chain", got)
     stiffness = given.stiffness or 4 * stall / (loop.pitch / 2)
     return Tensioner(
         direction=(x, z),
         mass=mass,
-        preload=2 * layout.pretension,
+        preload=push * layout.pretension,
         stiffness=stiffness,
         damping=damping_of(given.damping_ratio, stiffness, mass),
     )
@@ -185,7 +167,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop, mass: float) -> Tensioner:
 def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelSpec, what: str) -> Wheel:
     center = np.array([spec.x, spec.z])
     _check_inside(loop.path, what, center, spec.radius)
-    wheel = _wheel(layout, loop, center, spec.radius, spec.inertia or _roller_inertia(layout, spec.radius))
+    wheel = _wheel(layout, loop, center, spec.radius, spec, _ROLLER_MASS)
     return replace(wheel, parent=0 if spec.link is None else 1 + layout.parent_link_names.index(spec.link))
 
 
@@ -210,7 +192,7 @@ def _even_rollers(layout: ChainLayout, loop: PlateLoop) -> Iterator[Wheel]:
         inwards = (layout.thickness + radius) * normal_of(line.heading)
         for along in before + np.linspace(0, length, count):
             center = line.point_at(np.array([along]))[0] - inwards
-            yield _wheel(layout, loop, center, radius, _roller_inertia(layout, radius))
+            yield _wheel(layout, loop, center, radius, given, _ROLLER_MASS)
 
 
 def _check_inside(path: BeltPath, what: str, center: NDArray[np.float64], radius: float) -> None:
@@ -232,65 +214,6 @@ def _clearance(layout: ChainLayout, loop: PlateLoop, segment: Segment, radius: f
     return math.sqrt(max((wheel + roller) ** 2 - height**2, 0.0)) + 0.05 * loop.pitch
 
 
-def _roller_inertia(layout: ChainLayout, radius: float) -> float:
-    return _ROLLER_MASS * layout.spec.belt.mass * radius**2 / 2
-
-
 def _overlap(one: Wheel, other: Wheel) -> float:
     """Depth by which two wheels reach into each other; negative for wheels that are apart [m]."""
     return one.max_radius + other.max_radius - math.dist((one.x, one.z), (other.x, other.z))
-
-
-MIN_SUB_STEP = 1e-6
-"""Sub-step of a chain that is worth waiting for [s]."""
-
-
-def track_design(name: str, spec: TrackSpec) -> TrackDesign:
-    """The link chain that a track's description asks for.
-
-    Args:
-        name: Name of the track, for messages.
-        spec: The track, with its chain filled in.
-
-    Raises:
-        InvalidValueError: It cannot be closed, or does not fit around its wheels.
-    """
-    assert spec.chain is not None
-    layout = ChainLayout(name, spec, spec.chain)
-    loop = fit_loop(layout)
-    shoe = design_shoe(layout, loop)
-    bushing = design_bushing(layout, shoe)
-    treads = design_treads(layout, shoe)
-    design = TrackDesign(
-        name=name,
-        chain=Chain(len(loop.headings), shoe, bushing),
-        running_gear=RunningGear(
-            wheels=design_wheels(layout, loop),
-            driven=0,
-            rail=Rail(layout.thickness - loop.depth, layout.rail_stations),
-            contact=design_wheel_contact(layout, shoe, bushing),
-            sprocket=design_sprocket(layout, loop, shoe, bushing),
-        ),
-        treads=treads,
-        shoe_contact=design_shoe_contact(layout, shoe, bushing, treads),
-        hinges=loop.hinges,
-        initial_sprocket_angle=loop.sprocket_phase,
-        max_contact_force=max(spec.drive.stall_force, spec.drive.brake_force, 2 * layout.pretension),
-        parent_link_names=layout.parent_link_names,
-    )
-    if design.max_sub_step < MIN_SUB_STEP:
-        expected = f"soft and heavy enough for sub-steps of at least {MIN_SUB_STEP:g} s"
-        got = Phrase(f"one that needs {design.max_sub_step:.3g} s")
-        raise InvalidValueError(f"chain of {name}", expected, got)
-    return design
-
-
-def chain_problems(vehicle: VehicleDescription) -> list[str]:
-    """Reasons against the track model `chain` for a vehicle, one for each of its tracks that has any."""
-    problems = []
-    for track in vehicle.mounted_tracks():
-        try:
-            track_design(track.name, track.spec)
-        except (InvalidValueError, UnknownNameError) as error:
-            problems.append(str(error))
-    return problems

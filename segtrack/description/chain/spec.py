@@ -45,14 +45,35 @@ class BushingSpec(Spec):
     conical_stiffness: Positive | None = None
     """Against turning the pin out of the bushing's axis [N m/rad]; that of a bushing as wide as the
     track, stiffness * width^2 / 12, if not given."""
+    bending_stiffness: NonNegative = 0.0
+    """Against turning about the pin, with straight joints at rest, as of rubber [N m/rad]."""
+    bending_damping: NonNegative = 0.0
+    """Against turning about the pin [N m s/rad]."""
     back_bend: Annotated[float, Field(strict=True, gt=0, lt=3.14159)] = 0.3
     """Angle by which two shoes bend backwards before they meet [rad]."""
     radius: Positive | None = None
     """Radius of the cylinder that teeth touch [m]; 0.15 of the pitch if not given."""
 
 
-class SprocketSpec(Spec):
-    """The toothed wheel that drives the chain (Omar 2014, section 4.2)."""
+class WheelSpec(Spec):
+    """A wheel; its mass is part of its link's, but for what slides on a tensioner."""
+
+    inertia: Positive | None = None
+    """About its axle [kg m^2]; that of a disc of a part of the belt's mass if not given: a twentieth for
+    pulleys, a fiftieth for road wheels and rollers."""
+    contact_stiffness: Positive | None = None
+    """Stiffness of each of a shoe's two rails on it, where the drive's stall force presses one [N/m]; a fifth
+    of the bushings' if not given. The force grows with the depth to the power of 1.5."""
+    friction: NonNegative | None = None
+    """Coulomb coefficient of rails on it; the drum's, or 0.3 without one, if not given."""
+
+
+class SprocketSpec(WheelSpec):
+    """The toothed wheel that drives the chain (Omar 2014, section 4.2).
+
+    Its inertia is without the drive's `reflected_mass`; contacts are those of a bushing with teeth, which are
+    linear; their friction is 0.05 if not given.
+    """
 
     teeth: Annotated[int, Field(strict=True, ge=5)] | None = None
     """Number of teeth; as many as fit around its pulley if not given."""
@@ -60,19 +81,31 @@ class SprocketSpec(Spec):
     """Angle by which a tooth's flank leans from the radial direction [rad]."""
 
 
-class DrumSpec(Spec):
-    """A wheel without teeth that drives a rubber belt by friction."""
+class DrumSpec(WheelSpec):
+    """A wheel without teeth that drives a rubber belt by friction.
+
+    Its inertia is without the drive's `reflected_mass`.
+    """
 
     friction: Positive = 0.8
     """Between drum and belt."""
+
+
+class IdlerSpec(WheelSpec):
+    """The wheel on the tensioner."""
+
+    mass: Positive | None = None
+    """Mass that slides on the tensioner, of the wheel and its carrier [kg]; a twentieth of the belt's if not
+    given."""
 
 
 class TensionerSpec(Spec):
     """The idler's spring and damper, which push it away from the driven wheel."""
 
     pretension: Positive | None = None
-    """Tension that the spring would give the chain with the idler where its pulley is drawn [N]; a fifth
-    of the drive's stall force if not given. At rest the idler has moved outwards, and about half is left."""
+    """Tension of the runs beside the idler at rest, without weight and terrain [N]; if not given, a fifth of
+    the drive's stall force, but at most what moves the idler by a quarter of the pitch, as bushings
+    stretch."""
     stiffness: Positive | None = None
     """Stiffness of the spring [N/m]; half a pitch at twice the stall force if not given."""
     direction: tuple[Number, Number] | None = None
@@ -87,7 +120,7 @@ class TensionerSpec(Spec):
             yield Problem("direction", f"must not be of no length, got {list(self.direction)}")
 
 
-class EvenRollersSpec(Spec):
+class EvenRollersSpec(WheelSpec):
     """Road wheels and support rollers, evenly along the straight pieces that are not omitted."""
 
     spacing: Positive | None = None
@@ -96,7 +129,7 @@ class EvenRollersSpec(Spec):
     """[m]; 0.4 of the spacing if not given."""
 
 
-class RoadWheelSpec(Spec):
+class RoadWheelSpec(WheelSpec):
     """A road wheel or support roller where the vehicle's makers put it."""
 
     link: Name | None = None
@@ -108,8 +141,6 @@ class RoadWheelSpec(Spec):
     """Centre, up [m]."""
     radius: Positive
     """[m]"""
-    inertia: Positive | None = None
-    """About its axle [kg m^2]; that of a disc of a fiftieth of the belt's mass if not given."""
 
 
 class SuspensionSpec(Spec):
@@ -145,6 +176,7 @@ class ChainSpec(Spec):
     """The driven wheel has teeth if neither it nor a drum is given."""
     drum: DrumSpec | None = None
     """Instead of a sprocket."""
+    idler: IdlerSpec = IdlerSpec()
     tensioner: TensionerSpec = TensionerSpec()
     even_rollers: EvenRollersSpec | None = None
     """Left out where road wheels are given."""

@@ -1,0 +1,9 @@
+"""Link chains: keys of the vehicle file, and the design that follows.
+
+| module | content |
+|---|---|
+| `spec` | keys of `chain` in a vehicle file |
+| `loop` | loop of its pins, shoes and bushings |
+| `wheels` | wheels, teeth and tensioner |
+| `layout` | the design of a whole track, with the outer sides of its shoes |
+"""

@@ -1,0 +1,145 @@
+"""Design of a track as a link chain: wheels, contacts and the loop, so that it stands for the same belt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from segtrack.chain.advance import parents_at_rest, tension_tracks
+from segtrack.chain.design import TrackDesign
+from segtrack.chain.running_gear import Rail, RunningGear
+from segtrack.chain.shoes import Bushing, Chain, Shoe
+from segtrack.chain.track import TrackChain
+from segtrack.description.chain.loop import (
+    ChainLayout,
+    damping_of,
+    design_bushing,
+    design_shoe,
+    fit_loop,
+)
+from segtrack.description.chain.spec import WheelSpec
+from segtrack.description.chain.wheels import design_sprocket, design_wheel_contact, design_wheels
+from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
+from segtrack.description.track import TrackSpec
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.ground.contact_laws import ContactParameters, contact_parameters
+from segtrack.ground.tread import Grouser, Tread
+
+_GROUND_STIFFNESS_RATIO = 0.1
+"""Stiffness of a contact point on the ground, per stiffness of a bushing."""
+
+
+def design_shoe_contact(
+    layout: ChainLayout, shoe: Shoe, bushing: Bushing, treads: Sequence[Tread]
+) -> ContactParameters:
+    """Law of a shoe's contact points on rigid ground; their damping together is that of the shoe."""
+    given = layout.chain.shoe_contact
+    stiffness = given.stiffness or _GROUND_STIFFNESS_RATIO * bushing.stiffness
+    points = max(len(tread.contact_points) for tread in treads)
+    damping = damping_of(given.damping_ratio, points * stiffness, shoe.mass) / points
+    return contact_parameters(
+        friction=layout.spec.contact.friction,
+        stiffness=stiffness,
+        damping=damping,
+        tangential_stiffness=stiffness,
+        tangential_damping=damping,
+    )
+
+
+def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
+    """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
+    spec = layout.spec
+    plate = Tread(shoe.pitch, spec.width, layout.thickness / 2, layout.thickness)
+    if spec.grousers is None:
+        return (plate,)
+    return tuple(replace(plate, grouser=_grouser(shape.kind)) for shape in spec.grousers.shapes)
+
+
+def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Grouser:
+    """A trapezoid as long as any shape at its foot, and at its tip as its kind says."""
+    rear, front = shape.extent
+    base = front - rear
+    match shape:
+        case BoxShape():
+            return Grouser(shape.height, base, base)
+        case TrapezoidShape():
+            return Grouser(shape.height, base, min(shape.top, base))
+        case _:
+            return Grouser(shape.height, base, base / 2, (rear + front) / 2)
+
+
+MIN_SUB_STEP = 1e-6
+"""Sub-step of a chain that is worth waiting for [s]."""
+
+
+def track_design(name: str, spec: TrackSpec) -> TrackDesign:
+    """The link chain that a track's description asks for.
+
+    Args:
+        name: Name of the track, for messages.
+        spec: The track, with its chain filled in.
+
+    Raises:
+        InvalidValueError: It cannot be closed, or does not fit around its wheels.
+    """
+    assert spec.chain is not None
+    layout = ChainLayout(name, spec, spec.chain)
+    loop = fit_loop(layout)
+    shoe = design_shoe(layout, loop)
+    bushing = design_bushing(layout, shoe)
+    treads = design_treads(layout, shoe)
+    design = TrackDesign(
+        name=name,
+        chain=Chain(len(loop.headings), shoe, bushing),
+        running_gear=RunningGear(
+            wheels=design_wheels(layout, loop),
+            driven=0,
+            rail=Rail(layout.thickness - loop.depth, layout.rail_stations),
+            contact=design_wheel_contact(layout, WheelSpec()),
+            sprocket=design_sprocket(layout, loop),
+        ),
+        treads=treads,
+        shoe_contact=design_shoe_contact(layout, shoe, bushing, treads),
+        hinges=loop.hinges,
+        initial_sprocket_angle=loop.sprocket_phase,
+        max_contact_force=max(spec.drive.stall_force, spec.drive.brake_force, 2 * layout.pretension),
+        parent_link_names=layout.parent_link_names,
+    )
+    if design.max_sub_step < MIN_SUB_STEP:
+        expected = f"soft and heavy enough for sub-steps of at least {MIN_SUB_STEP:g} s"
+        got = Phrase(f"one that needs {design.max_sub_step:.3g} s")
+        raise InvalidValueError(f"chain of {name}", expected, got)
+    return design
+
+
+def check_links(design: TrackDesign, links: Iterable[str]) -> None:
+    """Refuse wheels on a link that is not among those of the body's URDF.
+
+    Raises:
+        UnknownNameError: There is such a wheel.
+    """
+    known = tuple(links)
+    for name in design.parent_link_names:
+        if name not in known:
+            raise UnknownNameError(f"link for the chain of {design.name}", name, known)
+
+
+def chain_problems(vehicle: VehicleDescription) -> list[str]:
+    """Reasons against the track model `chain`: those of each track, or that its chains bear no tensioner."""
+    problems, chains = list[str](), list[TrackChain]()
+    for track in vehicle.mounted_tracks():
+        assert track.spec.chain is not None
+        try:
+            design = track_design(track.name, track.spec)
+            check_links(design, vehicle.with_suspension().joint_tree.links)
+            still = parents_at_rest(1 + len(design.parent_link_names))
+            chains.append(TrackChain(design, still, track.spec.chain.sub_step))
+        except (InvalidValueError, UnknownNameError) as error:
+            problems.append(str(error))
+    if not problems:
+        try:
+            tension_tracks(chains)
+        except InvalidValueError as error:
+            problems.append(str(error))
+    return problems
