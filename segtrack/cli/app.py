@@ -9,6 +9,7 @@ import typer
 
 from segtrack.cli.climb import climb
 from segtrack.cli.drive import drive, replay, station
+from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.log import log
@@ -25,6 +26,7 @@ app = typer.Typer(
 own = (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay, station, drive)
 for command in (*own, warm_up):
     app.command()(command)
+app.add_typer(event, name="event")
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")
 app.add_typer(log, name="log")
