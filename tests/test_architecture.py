@@ -32,6 +32,7 @@ LAYERS = (
     {"scoring"},
     {"experiments"},
     {"events"},
+    {"study"},
     {"recording"},
     {"logs"},
     {"envs"},
