@@ -116,13 +116,13 @@ class _Asked:
             preset=self.preset,
             time_step=self.time_step,
         )
+        criterion = _criterion(self.criterion)
         folder = results_folder(self.out, f"event-{obstacle.name}-{Path(self.vehicle).stem}")
         if self.sizes is not None and self.speeds is not None:
             raise InvalidValueError("--raise", "left out with --raise-speed", self.sizes)
         if self.sizes is not None:
             self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder, of_speed=False)
         elif self.speeds is not None:
-            criterion = _criterion(self.criterion)
             limit = limit_of(criterion, setup.assumptions)
             search = UpwardSearch(*_three("--raise-speed", self.speeds), criterion, limit)
             self._search(setup, search, folder, of_speed=True)

@@ -63,9 +63,9 @@ def study(
     options = film_options("--record", record, view, frame_rate, frame_size)
     if record is not None and row is None:
         raise InvalidValueError("--row", "given with --record", Phrase("none"))
+    folder = results_folder(out, f"study-{file.stem}")
     content = load_study_file(file)
     check_parquet()
-    folder = results_folder(out, f"study-{file.stem}")
     if row is not None:
         _again(content, folder, row, record, options, as_json)
         return

@@ -203,7 +203,7 @@ class HullClearance:
         y = float(corners[:, 1].mean())
         ends = np.array([x[0] - allowance, x[-1] + allowance])
         breaks = [b for b in self._terrain.x_breaks() if ends[0] < b < ends[1]]
-        at = np.concatenate([ends, x, np.linspace(*ends, _SAMPLES), breaks])
+        at = np.concatenate([ends, x, np.linspace(ends[0], ends[1], _SAMPLES), breaks])
         below = np.interp(at, x, z) - allowance
         return float(np.min(below - self._terrain.height_at(at, np.full(len(at), y))))
 

@@ -234,10 +234,12 @@ class TrapezoidObstacle(EventObstacle):
     def terrain(self, before: float, behind: float) -> Terrain:
         """Return the barrier or the ditch."""
         if self.ditch:
-            lengths = {"top_length": self.end, "bottom_length": self.flat}
-            return TrapezoidDitch(depth=self.height, distance=0.0, **lengths)
-        lengths = {"top_length": self.flat, "bottom_length": self.end}
-        return TrapezoidBarrier(height=self.height, distance=0.0, width=_WIDTH, **lengths)
+            return TrapezoidDitch(
+                depth=self.height, top_length=self.end, bottom_length=self.flat, distance=0.0
+            )
+        return TrapezoidBarrier(
+            height=self.height, top_length=self.flat, bottom_length=self.end, distance=0.0, width=_WIDTH
+        )
 
     @property
     def title(self) -> str:

@@ -178,7 +178,7 @@ class _Passage:
         motion, step = self.recorder.motion(), self.world.time_step
         velocities = np.array(self.velocities)
         acceleration = np.diff(velocities) / step
-        times = self.begin + step * np.arange(1, len(acceleration) + 1)
+        times = self.begin + step * np.arange(1.0, len(acceleration) + 1.0)
         end = self.begin + step * len(acceleration)
         instants, states = zip(*self.states, strict=True)
         window = min(self.reached, end), end

@@ -39,11 +39,13 @@ class SearchTrial(NamedTuple):
         tried: Size [m] or speed [m/s] that was tried.
         passed: True if the vehicle got past the obstacle.
         measure: Criterion's number, in its unit; of `passed` 0.
+        ending: Outcome and limits of a vehicle that did not pass; empty otherwise.
     """
 
     tried: float
     passed: bool
     measure: float
+    ending: str = ""
 
     @classmethod
     def of(cls, tried: float, result: EventResult, criterion: Criterion) -> SearchTrial:
@@ -53,7 +55,13 @@ class SearchTrial(NamedTuple):
             "filtered peak": result.ridden.filtered_peak,
             "absorbed power": result.ridden.absorbed_power,
         }
-        return cls(tried, result.passed, numbers.get(criterion, 0.0))
+        ending = "" if result.passed else ending_of(result.outcome, ", ".join(result.limited_by))
+        return cls(tried, result.passed, numbers.get(criterion, 0.0), ending)
+
+
+def ending_of(outcome: str, limited_by: str) -> str:
+    """Return how a run ended that did not pass: its outcome and its limits."""
+    return f"{outcome} by {limited_by}" if limited_by else outcome
 
 
 class Found(NamedTuple):
@@ -123,10 +131,14 @@ class UpwardSearch:
         if self.holds(last):
             return Found(last.tried, f"holds up to {last.tried:g}, the highest that was tried")
         if before is None:
-            failed = "is not passed" if not last.passed else f"exceeds the limit of {self.limit:g}"
+            failed = self._failed(last) if not last.passed else f"exceeds the limit of {self.limit:g}"
             return Found(None, f"{last.tried:g}, the lowest that was tried, {failed}")
         if not last.passed:
-            return Found(before.tried, f"{last.tried:g} is not passed")
+            return Found(before.tried, f"{last.tried:g} {self._failed(last)}")
         share = (self.limit - before.measure) / (last.measure - before.measure)
         crossing = before.tried + share * (last.tried - before.tried)
         return Found(crossing, f"crosses {self.limit:g} between {before.tried:g} and {last.tried:g}")
+
+    @staticmethod
+    def _failed(trial: SearchTrial) -> str:
+        return "is not passed" + (f": {trial.ending}" if trial.ending else "")

@@ -81,7 +81,7 @@ def draw_event(result: EventResult) -> Figure:
     rows = figure.add_gridspec(4, 1, height_ratios=[1.7, 1.0, 1.0, 1.0])
     driven = f"{result.track_model}, {result.speed:.3g} m/s"
     figure.suptitle(f"{result.vehicle.name} at a {result.setup.obstacle.title}, {driven}: {result.outcome}")
-    side, shaken, moved, limits = (figure.add_subplot(row) for row in rows)
+    side, shaken, moved, limits = (figure.add_subplot(rows[i]) for i in range(4))
     indices = _snapshots(result)
     _draw_side(side, result, indices)
     ridden = result.ridden

@@ -32,7 +32,7 @@ def study_tables(result: StudyResult) -> list[Table]:
     table.add_column("because")
     for values, found in list(zip(result.values.tolist(), result.found, strict=True))[:_ROWS]:
         value = "none" if found.value is None else f"{found.value:.4g}"
-        table.add_row(*(f"{each:.4g}" for each in values), value, found.reason)
+        table.add_row(*(f"{each:.4g}" for each in values), value, found.reason.splitlines()[0])
     tables = [table]
     if result.sensitivities:
         names = list(next(iter(result.sensitivities.values())))
@@ -82,7 +82,9 @@ def _draw_map(
     for (row, column), value in np.ndenumerate(grid):
         text = f"{value:.3g}" if np.isfinite(value) else "none"
         colour = "black" if not value < middle else "white"
-        axes.text(across[column], up[row], text, ha="center", va="center", fontsize=8, color=colour)
+        axes.text(
+            float(across[column]), float(up[row]), text, ha="center", va="center", fontsize=8, color=colour
+        )
     axes.set_xticks(across)
     axes.set_yticks(up)
     label_axes(axes, _label(x_name, x), _label(y_name, y))

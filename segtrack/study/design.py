@@ -96,12 +96,12 @@ def sensitivities(
     outcome = np.array(results, dtype=float)
     if method == "saltelli":
         found = _salib("analyze.sobol").analyze(_problem(study), outcome, seed=study.design.seed)
-        names = ("S1", "S1_conf", "ST", "ST_conf")
+        names = ["S1", "S1_conf", "ST", "ST_conf"]
     else:
         found = _salib("analyze.morris").analyze(
             _problem(study), values, outcome, num_levels=_LEVELS, seed=study.design.seed
         )
-        names = ("mu_star", "mu", "sigma")
+        names = ["mu_star", "mu", "sigma"]
     return {
         parameter: {name: float(found[name][i]) for name in names}
         for i, parameter in enumerate(study.parameters)

@@ -12,6 +12,7 @@ from segtrack.description import VehicleDescription
 from segtrack.errors import SegtrackError
 from segtrack.events import EventResult, EventSetup, SearchTrial, run_event
 from segtrack.events.run import EventObserver
+from segtrack.events.search import ending_of
 from segtrack.files import content_hash
 from segtrack.study.file import StudyFile
 from segtrack.study.paths import Steps, VehicleSource, find_places
@@ -123,5 +124,6 @@ def _is_lost(value: object) -> bool:
 
 def trial_of(row: Row) -> SearchTrial:
     """Return what a search sees of a run."""
-    measure = row["measure"]
-    return SearchTrial(row["tried"], row["passed"], math.inf if measure is None else measure)
+    measure = math.inf if row["measure"] is None else row["measure"]
+    ending = "" if row["passed"] else ending_of(row["outcome"], row["limited_by"])
+    return SearchTrial(row["tried"], row["passed"], measure, ending)

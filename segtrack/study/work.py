@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, NotReadyError
 from segtrack.events.run import EventObserver
-from segtrack.events.search import Found
+from segtrack.events.search import Found, ending_of
 from segtrack.experiments.parallel import Pool, Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
@@ -123,8 +123,8 @@ class _Batches:
     def next(self) -> NDArray[np.float64] | None:
         """Values of the next designs; None at the end."""
         if self.optimiser is not None:
-            values = self.optimiser.ask()
-            return values if len(values) else None
+            asked = self.optimiser.ask()
+            return asked if len(asked) else None
         values, self._planned = self._planned, None
         return values
 
@@ -207,7 +207,7 @@ def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
     if search is not None:
         return search.found([trial_of(row) for row in rows])
     if study.judged_by != "passed" and not last["passed"]:
-        return Found(None, last["reason"] or f"{last['outcome']}: {last['limited_by'] or 'no limit found'}")
+        return Found(None, last["reason"] or ending_of(last["outcome"], last["limited_by"]))
     return Found(last["measure"], last["outcome"])
 
 

@@ -72,7 +72,7 @@ def test_every_vehicle_is_searched_upwards(tmp_path):
     result = run_study(study_of(STUDY, tmp_path), tmp_path, pool=Formula(), on_share=shares.append)
     assert result.values.tolist() == [[a, b] for a in (0.1, 0.2, 0.3) for b in (0.0, 0.1)]
     assert result.results == (0.1, 0.2, 0.2, 0.3, 0.3, 0.4)
-    assert result.found[0].reason == "0.2 is not passed"
+    assert result.found[0].reason == "0.2 is not passed: stuck by friction"
     assert result.found[5].reason == "holds up to 0.4, the highest that was tried"
     assert [(row["design"], row["trial"]) for row in result.rows] == sorted(
         (row["design"], row["trial"]) for row in result.rows
@@ -83,7 +83,9 @@ def test_every_vehicle_is_searched_upwards(tmp_path):
 def test_a_criterion_that_none_meets_is_said_for_each_vehicle(tmp_path):
     text = STUDY.replace("first: 0.1, last", "first: 0.5, last").replace("last: 0.4", "last: 0.9")
     result = run_study(study_of(text, tmp_path), tmp_path, pool=Formula())
-    assert {found for found in result.found} == {(None, "0.5, the lowest that was tried, is not passed")}
+    assert {found for found in result.found} == {
+        (None, "0.5, the lowest that was tried, is not passed: stuck by friction")
+    }
 
 
 @pytest.mark.parametrize("kill_after", [0, 1, 7, 12])
