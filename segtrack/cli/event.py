@@ -22,7 +22,7 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.files import write_figure, write_json
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
 
@@ -140,12 +140,14 @@ class _Asked:
             except EventInterrupted as error:
                 result, interrupted = error.result, True
         written = [write_json(folder / "summary.json", result.summary())]
-        if not interrupted:
+        if not interrupted and result.ridden.duration > 0:
             written.append(write_figure(folder / "event.png", draw_event(result)))
         show(event_table(result), result.summary(), self.as_json)
         say_written(*written)
         if interrupted:
             raise typer.Exit(INTERRUPTED)
+        if result.outcome == "diverged":
+            raise SegtrackError(result.reason)
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path, of_speed: bool) -> None:
         from segtrack.events import SearchTrial, run_event

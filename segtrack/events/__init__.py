@@ -1,5 +1,8 @@
 """Events of NG-NRMM as Koerner 2024 defines them: obstacles, criteria, and what limits a vehicle at them.
 
+Koerner 2024 is "Influence of Track-Assembly Geometry on Mobility Over Rigid Terrain", a master's thesis at
+Chalmers University of Technology; numbers of sections and tables are its.
+
 A vehicle drives at an obstacle that begins at x = 0, passes it or is stuck, and the vertical acceleration at
 its driver's place is taken every step.
 

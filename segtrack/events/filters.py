@@ -54,5 +54,7 @@ def low_passed(acceleration: NDArray[np.float64], time_step: float, frequency: f
         time_step: Duration of a step [s].
         frequency: Cut-off frequency, below half of one over the step [Hz].
     """
+    if not len(acceleration):
+        return acceleration
     sections = signal.butter(ORDER, frequency, fs=1.0 / time_step, output="sos")
     return np.asarray(signal.sosfilt(sections, acceleration))

@@ -44,6 +44,11 @@ class Ridden:
         return weighted_acceleration(self.acceleration, self.time_step)
 
     @property
+    def duration(self) -> float:
+        """Time that was driven [s]."""
+        return self.time_step * len(self.times)
+
+    @property
     def inside(self) -> NDArray[np.bool_]:
         """True for each step of the passage (n,)."""
         margin = self.time_step / 2

@@ -100,7 +100,7 @@ class _Passage:
             vehicle, track_model=setup.resolved[1], position=(0.0, 0.0, 0.0), flippers=angles
         )
         low, high = self.robot.bounds()
-        length = high[0] - low[0]
+        self.length = length = high[0] - low[0]
         run_up = given.step_clearance if obstacle.from_rest else given.run_up * self.speed
         run_up = min(run_up, obstacle.room - length)
         behind = (given.past + given.run_up) * self.speed + 2.0 * length
@@ -127,6 +127,7 @@ class _Passage:
 
     def drive(self, observer: EventObserver | None) -> EventOutcome:
         """Rest, then drive until it is decided."""
+        self._sample()
         self.world.run(self.rest)
         self.begin = self.world.time
         self._sample()
@@ -159,13 +160,12 @@ class _Passage:
         low, high = self.robot.bounds()
         if high[0] >= 0.0:
             self.reached = min(self.reached, now)
-        given = self.setup.assumptions
-        if low[0] >= self.setup.obstacle.end:
+        given, obstacle = self.setup.assumptions, self.setup.obstacle
+        if low[0] >= obstacle.end:
             self.passed = min(self.passed, now)
-        if now >= self.passed + given.past:
-            return "passed"
         if self.passed < math.inf:
-            return None
+            at_its_end = high[0] >= obstacle.end + obstacle.room - self.length
+            return "passed" if now >= self.passed + given.past or at_its_end else None
         if state.position[0] > self.progress[0] + _PROGRESS:
             self.progress = state.position[0], now
         stalled = now >= self.progress[1] + given.stall_time
@@ -173,8 +173,6 @@ class _Passage:
 
     def result(self, outcome: EventOutcome, reason: str = "") -> EventResult:
         """Return the result up to now."""
-        if not self.states:  # Ended while at rest.
-            self._sample()
         motion, step = self.recorder.motion(), self.world.time_step
         velocities = np.array(self.velocities)
         acceleration = np.diff(velocities) / step

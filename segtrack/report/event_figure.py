@@ -109,7 +109,7 @@ def draw_event(result: EventResult) -> Figure:
     speed.set_ylabel("speed [m/s]", color=SEGMENT_COLOURS[2])
     _draw_limits(limits, result)
     for axes in (shaken, moved, limits):
-        axes.set_xlim(float(motion.times[0]), float(motion.times[-1]))
+        axes.set_xlim(ridden.window[1] - ridden.duration, float(motion.times[-1]))
         axes.axvspan(*ridden.window, color="black", alpha=0.05, linewidth=0)
         for time in motion.times[indices]:
             axes.axvline(float(time), color="black", alpha=0.25, linewidth=1)

@@ -1,5 +1,6 @@
 """Events of bundled vehicles: what passes by statics, what limits, and acceleration every step."""
 
+import json
 import math
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import segtrack
 from segtrack import terrain
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
 from segtrack.events import (
     Assumptions,
     EventSetup,
@@ -128,6 +129,23 @@ def test_the_force_limit_is_the_drives_law():
     assert force_limit(drive, 0.0) == pytest.approx(160.0)
     assert force_limit(drive, 0.5) == pytest.approx(80.0)
     assert force_limit(PACKBOT.tracks["left"].drive, 1.0) == 300.0
+
+
+@pytest.mark.parametrize("samples", [0, 5])
+def test_a_simulation_that_diverges_is_a_result_with_its_reason(samples, monkeypatch):
+    """At rest already, or while driving."""
+    left = iter(range(samples))
+    run = segtrack.World.run
+
+    def diverge(world, *given, **named):
+        if next(left, None) is None:
+            raise DivergedError("packbot", world.time, "too fast")
+        run(world, *given, **named)
+
+    monkeypatch.setattr(segtrack.World, "run", diverge)
+    result = event(StepObstacle(0.05), speed=0.4)
+    assert result.outcome == "diverged" and result.reason.startswith("simulation diverged: packbot at t = ")
+    json.dumps(result.summary(), allow_nan=False)
 
 
 def test_a_driver_can_be_put_in():
