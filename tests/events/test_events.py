@@ -178,8 +178,9 @@ def test_setups_that_cannot_be_are_refused(settings, error, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("track_model", ["compliant", "chain"])
-@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+@pytest.mark.parametrize(
+    ("vehicle", "track_model"), [("packbot", "compliant"), ("quince", "compliant"), ("packbot", "chain")]
+)
 def test_small_obstacles_are_passed_and_large_ones_are_not(vehicle, track_model):
     for obstacle in (
         StepObstacle(0.06),

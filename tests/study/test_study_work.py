@@ -1,14 +1,18 @@
 """Studies with runs that are known beforehand: searches, journals, lost workers, sensitivities."""
 
 import json
+import subprocess
+import time
 from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
+from command_line import PROGRAM
 
 from segtrack.errors import InvalidValueError, NotReadyError, StudyFileError
 from segtrack.study import load_study_file, run_row, run_study
 from segtrack.study.runs import COLUMNS
+from segtrack.study.table import read_runs, write_runs
 
 STUDY = """
 vehicle: packbot
@@ -206,23 +210,33 @@ def test_mistakes_of_a_study_file_are_said_with_their_place(old, new, message, t
     assert message in str(error.value) and str(error.value).startswith("study.yaml")
 
 
-@pytest.mark.slow
-def test_runs_of_a_study_are_equal_to_the_bit_again_and_on_all_cores(tmp_path):
-    from segtrack.experiments.parallel import Workers
-    from segtrack.study.table import read_runs, write_runs
+BRIEF = STUDY.replace("low: 0.1, high: 0.3, count: 3", "low: 0.4, high: 0.8").replace(
+    "0.4, incr", "0.2, incr"
+)
+BRIEF += "assumptions: {stall_time: 1.0, past: 0.2, step_rest: 0.2}\n"
 
+
+@pytest.mark.slow
+def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kill(tmp_path):
+    """Of a process that is killed where it stands, the workers end, too, and its rows are those of others."""
     pytest.importorskip("pyarrow")
-    text = STUDY.replace("low: 0.1, high: 0.3, count: 3", "low: 0.4, high: 0.8").replace(
-        "0.4, incr", "0.2, incr"
-    )
-    study = study_of(text + "assumptions: {stall_time: 1.0, past: 0.2, step_rest: 0.2}\n", tmp_path)
-    files = []
-    for name, count in (("one", 1), ("two", 2)):
-        with Workers(count) as pool:
-            result = run_study(study, tmp_path / name, pool=pool)
-        files.append(write_runs(tmp_path / f"{name}.parquet", study.parameters, result.rows, result.head))
-    assert files[0].read_bytes() == files[1].read_bytes()
-    rows = read_runs(files[0])
+    psutil = pytest.importorskip("psutil")
+    study = study_of(BRIEF, tmp_path)
+    result = run_study(study, tmp_path / "one")
+    whole = write_runs(tmp_path / "one.parquet", study.parameters, result.rows, result.head)
+    call = [PROGRAM, "study", "study.yaml", "--out", "two", "--jobs", "2"]
+    begun = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    journal = tmp_path / "two" / "runs.jsonl"
+    while begun.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < 3):
+        time.sleep(0.02)
+    workers = psutil.Process(begun.pid).children(recursive=True)
+    begun.kill()
+    assert begun.wait() != 0
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not alive
+    subprocess.run([*call, "--resume"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "two" / "runs.parquet").read_bytes() == whole.read_bytes()
+    rows = read_runs(whole)
     assert run_row(rows, study, 2, None) == rows[2]
     with pytest.raises(InvalidValueError, match="--row must be from 0 to"):
         run_row(rows, study, 99, None)
