@@ -23,7 +23,7 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
-from segtrack.files import write_figure, write_json
+from segtrack.files import write_csv, write_figure, write_json
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
 
 if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
@@ -140,6 +140,8 @@ class _Asked:
             except EventInterrupted as error:
                 result, interrupted = error.result, True
         written = [write_json(folder / "summary.json", result.summary())]
+        for name, columns in result.columns().items():
+            written.append(write_csv(folder / name, list(columns), zip(*columns.values(), strict=True)))
         if not interrupted and result.ridden.duration > 0:
             written.append(write_figure(folder / "event.png", draw_event(result)))
         show(event_table(result), result.summary(), self.as_json)
@@ -151,7 +153,7 @@ class _Asked:
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path, of_speed: bool) -> None:
         from segtrack.events import SearchTrial, run_event
-        from segtrack.report.event_figure import search_table
+        from segtrack.report.event_figure import draw_search, search_table
 
         trials: list[SearchTrial] = []
         runs: list[dict[str, object]] = []
@@ -177,9 +179,12 @@ class _Asked:
             "reason": found.reason,
             "runs": runs,
         }
-        written = write_json(folder / "search.json", summary)
+        written = [
+            write_json(folder / "search.json", summary),
+            write_figure(folder / "search.png", draw_search(search, trials, found, what)),
+        ]
         show(search_table(search, trials, found, what, title), summary, self.as_json)
-        say_written(written)
+        say_written(*written)
 
 
 def _three(option: str, text: str) -> tuple[float, float, float]:

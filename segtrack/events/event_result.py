@@ -7,16 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.events.assumptions import Assumptions
 from segtrack.events.driver import Driver
 from segtrack.events.histories import LimitHistory, Ridden
+from segtrack.events.limits import LIMITS
 from segtrack.events.obstacles import EventObstacle
+from segtrack.experiments.climb import trajectory_columns
 from segtrack.experiments.variants import with_friction
 from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
@@ -221,4 +224,19 @@ class EventResult:
             "final_position": [x, y, z],
             "real_time_factor": self.real_time_factor,
             "reason": self.reason,
+        }
+
+    def columns(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return its samples as columns of tables, by the name of the file; units stand in the names."""
+        ridden, limits = self.ridden, self.limits
+        acceleration = {
+            "time_s": ridden.times,
+            "acceleration_m_s2": ridden.acceleration,
+            "filtered_m_s2": ridden.filtered,
+        }
+        state = {"slip": limits.slips, "drive": limits.drives, "hull_clearance_m": limits.clearances}
+        found = {name.replace(" ", "_"): limits.found[:, i].astype(int) for i, name in enumerate(LIMITS)}
+        return {
+            "acceleration.csv": acceleration,
+            "trajectory.csv": trajectory_columns(self.motion) | state | found,
         }

@@ -37,7 +37,7 @@ TORQUE, HULL, FRICTION, FRONT, REAR, ARM = LIMITS = (
 | friction | all driven belts on the body slip: slip ratio of `SLIPPING` or more |
 | front wheel, rear wheel | the belt on the foremost or rearmost pulley (sprocket, idler) bears on \
 something, more than `BESIDE` off the track's downward direction |
-| arm at its stop | a joint of the body, such as a road arm, is at a limit or in a buffer |
+| arm at its stop | a joint without a servo, such as a road arm, is at a limit or in a buffer |
 """
 AT_LIMIT = 0.98
 """Fraction of its force limit at which a drive is at it [-]."""
@@ -160,6 +160,8 @@ def contact_points(robot: Robot) -> list[tuple[Track, NDArray[np.float64]]]:
 
 def _at_stop(joint: Joint) -> bool:
     position, design = joint.position, joint.design
+    if design.servo is not None:
+        return False
     low, high = design.limits
     buffers = [
         side * (position - stop.position) >= 0.0

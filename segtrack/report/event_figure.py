@@ -75,6 +75,32 @@ def search_table(
     return table
 
 
+def draw_search(search: UpwardSearch, trials: Sequence[SearchTrial], found: Found, what: str) -> Figure:
+    """Draw what a search tried: the criterion's number, or whether it was passed, with the limit.
+
+    Args:
+        search: Search.
+        trials: Its trials.
+        found: End of the search.
+        what: Name of what is raised, with its unit.
+    """
+    figure = new_figure(7.0, 4.5)
+    axes = figure.add_subplot()
+    tried = [trial.tried for trial in trials]
+    if search.criterion == "passed":
+        axes.plot(tried, [float(trial.passed) for trial in trials], "o", color=SEGMENT_COLOURS[0])
+        axes.set_yticks([0.0, 1.0], ["not passed", "passed"])
+        axes.set_ylim(-0.2, 1.2)
+        label_axes(axes, what, "", found.reason)
+    else:
+        axes.plot(tried, [trial.measure for trial in trials], "o-", color=SEGMENT_COLOURS[0])
+        axes.axhline(search.limit, color="black", linewidth=0.8, linestyle=":")
+        label_axes(axes, what, f"{search.criterion} [{UNITS[search.criterion]}]", found.reason)
+    if found.value is not None:
+        axes.axvline(found.value, color=SEGMENT_COLOURS[1], linewidth=1.0)
+    return figure
+
+
 def draw_event(result: EventResult) -> Figure:
     """Draw an event: the vehicle at four times, then acceleration, pitch and speed, and limits over time."""
     figure = new_figure(12.0, 10.0)

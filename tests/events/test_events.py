@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from jointed_vehicles import Limb, jointed
 
 import segtrack
 from segtrack import terrain
@@ -18,7 +19,7 @@ from segtrack.events import (
     TrapezoidObstacle,
     run_event,
 )
-from segtrack.events.limits import HullClearance, force_limit
+from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, force_limit
 from segtrack.experiments.variants import with_friction
 
 BRIEF = Assumptions(run_up=0.5, rest=0.2, step_rest=0.2, stall_time=2.0, past=0.5)
@@ -98,10 +99,41 @@ def test_weak_drives_stall_at_a_step():
 
 
 def test_a_nose_before_the_tracks_stops_at_a_step():
+    """It bears what friction pushes the vehicle by, as nothing else touches the face: all of mu m g."""
+    pushes = []
+
+    def watch(now):
+        readings = [track.read_grousers() for track in now.robot.tracks.values()]
+        pushes.append(sum(reading.tangential_force[:, 0].sum() for reading in readings))
+
     size = (1.2, *PACKBOT.body.size[1:])
-    result = event(StepObstacle(0.2), with_body(PACKBOT, size=size), speed=0.3)
+    setup = EventSetup(
+        with_body(PACKBOT, size=size), StepObstacle(0.2), 0.3, engine="native", track_model="compliant"
+    )
+    result = run_event(setup, observer=watch)
     assert result.outcome == "stuck" and "hull" in result.limited_by
     assert "front wheel" not in result.limited_by
+    friction, weight = PACKBOT.tracks["left"].contact.friction, 9.81 * PACKBOT.mass
+    assert np.mean(pushes[-50:]) == pytest.approx(friction * weight, rel=0.1)
+
+
+def test_a_passive_arm_at_its_limit_or_in_its_buffer_is_at_its_stop(tmp_path):
+    limbs = [Limb(name, limits=(-0.5, 1.0)) for name in ("road", "servo")]
+    buffer = {"upper": {"position": 0.8, "stiffness": 1e5, "damping": 10.0}}
+    file = jointed(tmp_path, limbs, {"road": {"stops": buffer}, "servo": {"servo": {"max_force": 10.0}}})
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(file, track_model="compliant")
+        sensor = LimitSensor(robot, world.terrains[0], 0.001)
+        for road, servo, found in (
+            (0.0, 0.0, False),
+            (0.85, 0.0, True),
+            (-0.5, 0.0, True),
+            (0.0, 1.0, False),
+        ):
+            robot.joints["road"].place(road)
+            robot.joints["servo"].place(servo)
+            assert sensor.read().found[LIMITS.index("arm at its stop")] is found
 
 
 def test_a_hulls_clearance_is_the_distance_from_the_ground():
