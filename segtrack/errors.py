@@ -1,7 +1,6 @@
 """The errors that segtrack raises for what a user gave.
 
-Every message says what, where, expected and got. Classes take values, not
-sentences, so that the same mistake always reads the same.
+Every message says what, where, expected and got. Classes take values, so that mistakes always read alike.
 """
 
 from __future__ import annotations
@@ -153,6 +152,10 @@ class ClimbsFileError(DescriptionFileError):
 
 class FitFileError(DescriptionFileError):
     """A fit file with mistakes."""
+
+
+class StudyFileError(DescriptionFileError):
+    """A study file with mistakes, or one that does not fit its vehicle."""
 
 
 class LogFileError(SegtrackError):

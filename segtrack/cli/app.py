@@ -9,10 +9,12 @@ import typer
 
 from segtrack.cli.climb import climb
 from segtrack.cli.drive import drive, replay, station
+from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.log import log
 from segtrack.cli.reproduce import reproduce
+from segtrack.cli.study import study
 from segtrack.cli.warm_up import warm_up
 
 app = typer.Typer(
@@ -22,9 +24,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # Rich's own would take a unit in brackets for a style.
 )
-own = (climb, train, evaluate, benchmark, vehicles, validate, schema, urdf, draw, replay, station, drive)
+own = (
+    climb,
+    train,
+    evaluate,
+    benchmark,
+    vehicles,
+    validate,
+    schema,
+    urdf,
+    draw,
+    replay,
+    station,
+    drive,
+    study,
+)
 for command in (*own, warm_up):
     app.command()(command)
+app.add_typer(event, name="event")
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")
 app.add_typer(log, name="log")

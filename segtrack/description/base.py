@@ -49,6 +49,16 @@ def _resolve(file: str, info: ValidationInfo) -> str:
 ExistingFile = Annotated[str, Field(strict=True), AfterValidator(_resolve)]
 
 
+def _beside(given: str, info: ValidationInfo) -> str:
+    """A path beside the file made absolute, if something is there; else the name of something bundled."""
+    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
+    return str(path) if path.exists() else given
+
+
+Beside = Annotated[str, Field(strict=True, min_length=1), AfterValidator(_beside)]
+"""Path of something beside a file, or the name of something bundled."""
+
+
 class UnknownPartError(Exception):
     """A check asks for what is itself wrong in the file, or missing."""
 

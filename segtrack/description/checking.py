@@ -93,7 +93,8 @@ def consistency_problems(part: Spec, at: str = "") -> Iterator[Problem]:
                 yield from consistency_problems(value, here)
             case dict():
                 for key, inner in value.items():
-                    yield from consistency_problems(inner, f"{here}.{key}")
+                    if isinstance(inner, Spec):
+                        yield from consistency_problems(inner, f"{here}.{key}")
             case tuple():
                 for i, inner in enumerate(value):
                     if isinstance(inner, Spec):

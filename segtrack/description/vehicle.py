@@ -130,6 +130,8 @@ class VehicleDescription(Spec):
     steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
     """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
     `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
+    driver_position: Vector | None = None
+    """Driver's place in the body frame [m], at which `segtrack event` takes vertical accelerations."""
     calibration: Calibration | None = None
     """Record of the fit of its numbers, as `segtrack log fit` writes it."""
 

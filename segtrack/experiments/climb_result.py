@@ -78,26 +78,33 @@ class ClimbSetup:
         return vehicle if self.friction is None else with_friction(vehicle, self.friction)
 
     def flipper_angles(self, vehicle: VehicleDescription) -> dict[str, float]:
-        """Angle of each flipper of the vehicle [rad], within its limits.
+        """Angle of each flipper of the vehicle [rad]; see the function of that name."""
+        return flipper_angles(vehicle, self.flippers, self.rear_flippers)
 
-        Raises:
-            UnknownNameError: An angle is given for flippers that the vehicle lacks.
-            InvalidValueError: An angle is not finite.
-        """
-        angles: dict[str, float] = {}
-        for end, given, default in (
-            ("front", self.flippers, FRONT_FLIPPERS_DEG),
-            ("rear", self.rear_flippers, REAR_FLIPPERS_DEG),
-        ):
-            names = [name for name, flipper in vehicle.flippers.items() if flipper.tip_direction == end]
-            if given is not None and not names:
-                raise UnknownNameError(f"{end} flipper of", vehicle.name, vehicle.flippers)
-            what = f"angle of the {end} flippers [rad]"
-            angle = math.radians(default) if given is None else finite(what, given)
-            for name in names:
-                low, high = vehicle.flippers[name].limits
-                angles[name] = min(max(angle, low), high)
-        return angles
+
+def flipper_angles(vehicle: VehicleDescription, front: float | None, rear: float | None) -> dict[str, float]:
+    """Angle of each flipper of a vehicle [rad], within its limits.
+
+    Args:
+        vehicle: The vehicle.
+        front: Angle of all front flippers, tips raised positive [rad]; None for `FRONT_FLIPPERS_DEG`.
+        rear: Angle of all rear flippers, likewise [rad]; None for `REAR_FLIPPERS_DEG`.
+
+    Raises:
+        UnknownNameError: An angle is given for flippers that the vehicle lacks.
+        InvalidValueError: An angle is not finite.
+    """
+    angles: dict[str, float] = {}
+    for end, given, default in (("front", front, FRONT_FLIPPERS_DEG), ("rear", rear, REAR_FLIPPERS_DEG)):
+        names = [name for name, flipper in vehicle.flippers.items() if flipper.tip_direction == end]
+        if given is not None and not names:
+            raise UnknownNameError(f"{end} flipper of", vehicle.name, vehicle.flippers)
+        what = f"angle of the {end} flippers [rad]"
+        angle = math.radians(default) if given is None else finite(what, given)
+        for name in names:
+            low, high = vehicle.flippers[name].limits
+            angles[name] = min(max(angle, low), high)
+    return angles
 
 
 Outcome = Literal["climbed", "tipped over", "stuck", "interrupted", "diverged"]

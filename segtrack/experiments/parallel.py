@@ -5,14 +5,24 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from segtrack.errors import MissingPackageError, SegtrackError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
+
+
+class Pool(Protocol):
+    """Pool that runs jobs: `Workers`, or `RayWorkers`."""
+
+    def run(
+        self, function: Callable[[Job], Done], jobs: Sequence[Job], on_done: Callable[[int, Done], object]
+    ) -> list[Done]:
+        """Call a function for each job; see `Workers.run`."""
 
 
 class Workers:
@@ -56,7 +66,7 @@ class Workers:
         if self._pool is None:
             self._before = set(multiprocessing.active_children())
             spawned = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_die_on_interrupt)
+            self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_begin_worker)
         try:
             futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
             for future in as_completed(futures):
@@ -117,9 +127,17 @@ def _value(future: Future[tuple[Done | None, str | None]]) -> Done:
     return value  # type: ignore[return-value]
 
 
-def _die_on_interrupt() -> None:
-    """Let Ctrl-C end a worker without a traceback."""
+def _begin_worker() -> None:
+    """Let Ctrl-C end a worker without a traceback, and the end of its parent, however that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class RayWorkers:
@@ -139,7 +157,7 @@ class RayWorkers:
         try:
             import ray
         except ImportError:
-            raise MissingPackageError("a fit on Ray's machines", "ray", "ray") from None
+            raise MissingPackageError("work on Ray's machines", "ray", "ray") from None
         if not ray.is_initialized():
             ray.init()
         self._ray: Any = ray

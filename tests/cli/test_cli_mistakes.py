@@ -33,6 +33,13 @@ REPRODUCE = (
 )
 LOG = ["log.csv", "--mapping", "log.yaml"]
 REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
+EVENTS = [
+    ["event", "step", "packbot", "--height", "0.1"],
+    ["event", "gap", "packbot", "--length", "0.3"],
+    ["event", "half-round", "packbot", "--height", "0.1"],
+    ["event", "trapezoid", "packbot", "--number", "1"],
+    ["event", "ride", "packbot", "--rms", "0.1"],
+]
 WRITES_A_FOLDER = [
     CLIMB,
     ["train", "StepClimb"],
@@ -89,11 +96,14 @@ COUNTS = [
     (["reproduce", "log-round-trip"], "--seeds"),
     *((call, "--jobs") for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"], ["log", "fit", "maxxii"])),
     (["reproduce", "calibration"], "--jobs"),
+    (["study", "study.yaml"], "--jobs"),
 ]
 SEEDS = [
     (["train", "StepClimb"], "--seed"),
     (["evaluate", "StepClimb"], "--seed"),
     (["reproduce", "calibration"], "--seed"),
+    (["event", "ride", "packbot", "--rms", "0.1"], "--seed"),
+    (["study", "study.yaml"], "--row"),
 ]
 TEXT_FOR_A_NUMBER = [
     (["courses", "draw", "gaps"], "--setting"),
@@ -299,6 +309,50 @@ def options_refused() -> Iterator[tuple[list[str], str]]:
             yield [*call, option, text], option
 
 
+def wrong_events() -> Iterator[tuple[list[str], str]]:
+    """What is wrong with an event, and with its obstacle."""
+    for call in EVENTS:
+        for option, text, message in (
+            ("--speed", "-1", "speed [m/s] must be greater than 0, got -1.0"),
+            ("--friction", "-1", "friction must be at least 0, got -1.0"),
+            ("--flippers", "30", "no front flipper of 'packbot'; there are: none"),
+            ("--driver", "1,2", "--driver must be three numbers with commas between them, got '1,2'"),
+            ("--driver", "0,0,nan", "driver's place [m] must be 3 finite numbers, got (0.0, 0.0, nan)"),
+            ("--track-model", "legs", f"no track model 'legs'; there are: {ALL_MODELS}"),
+            ("--engine", "steam", "no engine 'steam'; there are: pybullet, native"),
+            ("--time-step", "0", "time_step [s] must be positive, got 0.0"),
+            ("--raise", "1,0.5,0.1", "end of a search must be at least its start of 1, got 0.5"),
+            ("--raise-speed", "0,1,0.1", "start of a search must be above 0, got 0.0"),
+            ("--criterion", "fun", "no criterion 'fun'; there are: peak, filtered peak, absorbed power"),
+            ("--out", "bad.yaml", "cannot write to bad.yaml: bad.yaml is a file, not a folder"),
+        ):
+            yield [*call, option, text], message
+        native = [*call, "--engine", "native", "--preset", "slow"]
+        yield native, "no preset of the engine native 'slow'; there are: exact, fast"
+        yield [*call[:2], "qince", *call[3:]], f"no vehicle 'qince'; there are: {KNOWN}"
+        name, option, obstacle = call[1], call[3], {"ride": "ride course"}.get(call[1], call[1])
+        what = f"{option[2:]} of a {obstacle} [m]" if name != "trapezoid" else "number of a trapezoid"
+        expected = "above 0, got 0.0" if name != "trapezoid" else "from 1 to 12, got 0"
+        yield [*call[:3], option, "0"], f"{what} must be {expected}"
+    both = [*EVENTS[0], "--raise", "1,2,1", "--raise-speed", "1,2,1"]
+    yield both, "--raise must be left out with --raise-speed, got '1,2,1'"
+    yield [*EVENTS[1], "--depth", "0"], "depth of a gap [m] must be above 0, got 0.0"
+    yield [*EVENTS[3], "--height", "0"], "height of a trapezoid [m] must be above 0, got 0.0"
+    for option in ("length", "gauge", "longest", "shortest"):
+        yield [*EVENTS[4], f"--{option}", "0"], f"{option} of a ride course [m] must be above 0, got 0.0"
+    correlated = "correlation of a ride course must be from 0 to 1, got 2.0"
+    yield [*EVENTS[4], "--correlation", "2"], correlated
+    yield ["study", "no.yaml"], "cannot read no.yaml: No such file or directory"
+    yield ["study", "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
+    study = ["study", "study.yaml"]
+    yield [*study, "--out", "bad.yaml"], "cannot write to bad.yaml: bad.yaml is a file, not a folder"
+    yield [*study, "--record", "film.bmp"], "--record must be a file of .mp4, .gif, got 'film.bmp'"
+    yield [*study, "--record", "film.gif"], "--row must be given with --record, got none"
+    for option, text in (("--view", "top"), ("--frame-rate", "20"), ("--frame-size", "640x360")):
+        filmed = "--record must be given with --view, --frame-rate or --frame-size, got none"
+        yield [*study, option, text], filmed
+
+
 def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
     """Mistakes of commands that need an extra, said once it is installed."""
     courses = f"no course 'gap'; there are: {', '.join(bundled_courses())}"
@@ -338,7 +392,14 @@ def wrong_replays() -> Iterator[tuple[list[str], str]]:
         yield ["replay", "x.mcap", option, text], expected
 
 
-MISTAKES = [*wrong_paths(), *wrong_names(), *wrong_pairs(), *wrong_numbers(), *wrong_replays()]
+MISTAKES = [
+    *wrong_paths(),
+    *wrong_names(),
+    *wrong_pairs(),
+    *wrong_numbers(),
+    *wrong_events(),
+    *wrong_replays(),
+]
 IN_EXTRAS = list(wrong_in_extras())
 OPTIONS = list(options_refused())
 

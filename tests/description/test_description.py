@@ -175,7 +175,7 @@ def test_all_mistakes_of_a_file_are_reported_at_once_with_their_paths():
         "mine.yaml: tracks.left.drive.max_speed must be a number, got 'fast'",
         "mine.yaml: wheels is not a key that segtrack knows; "
         "there are: name, source, body, tracks, flippers, joints, "
-        "chain, steering_efficiency, calibration",
+        "chain, steering_efficiency, driver_position, calibration",
         "mine.yaml: tracks.left.path.pulleys must be apart, got pulleys 0 and 1 overlapping by 0.109 m",
         "mine.yaml: tracks.right.grousers.shape must be no longer than their pitch of 0.03838 m, got 0.05 m",
         "mine.yaml: tracks.right.omit_segments[1] has no segment 'line_7'; "

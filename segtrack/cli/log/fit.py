@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -21,10 +19,8 @@ from segtrack.cli.output import (
     say_written,
     words,
 )
+from segtrack.cli.workers import OverRay, workers
 from segtrack.errors import InvalidValueError, Phrase
-
-if TYPE_CHECKING:
-    from segtrack.logs.fit.evaluate import Pool
 
 EXAMPLE_CLIMBS, EXAMPLE_TURNS = "okada", "maxxii"
 
@@ -129,7 +125,6 @@ def turns(
     finish(Outcome([turns_table(comparison) for comparison in comparisons], summary, files), folder, as_json)
 
 
-OverRay = Annotated[bool, typer.Option("--ray", help="Simulate on Ray's machines instead.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")]
 
 
@@ -159,21 +154,3 @@ def fit(
         found = study.run(pool=pool, folder=folder, resume=resume, on_share=advance)
     say_written(study.write(found, folder))
     finish(fit_outcome(found), folder, as_json)
-
-
-@contextmanager
-def workers(jobs: int | None, over_ray: bool) -> Iterator[Pool]:
-    """Open processes of this machine, or Ray's, that run simulations within the block.
-
-    Raises:
-        MissingPackageError: Ray is not installed.
-    """
-    from segtrack.experiments.parallel import Workers
-
-    if not over_ray:
-        with Workers(jobs) as pool:
-            yield pool
-        return
-    from segtrack.experiments.parallel import RayWorkers
-
-    yield RayWorkers()

@@ -8,27 +8,18 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
-from segtrack.experiments.parallel import Done, Job
+from segtrack.experiments.parallel import Pool
 from segtrack.logs.fit.cases import Case, residuals_of
 from segtrack.logs.fit.unknowns import Unknown, with_parameters
 
 Array = NDArray[np.float64]
-
-
-class Pool(Protocol):
-    """Pool that runs jobs: `segtrack.experiments.parallel.Workers`, or its counterpart for Ray."""
-
-    def run(
-        self, function: Callable[[Job], Done], jobs: Sequence[Job], on_done: Callable[[int, Done], object]
-    ) -> list[Done]:
-        """Call a function for each job; see `Workers.run`."""
 
 
 def _simulate(job: tuple[Case, VehicleDescription, float]) -> Array:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from segtrack.description.base import Checks, ExistingFile, Name, Number, Positive, Spec, check, known
+from segtrack.description.base import Beside, Checks, ExistingFile, Name, Number, Positive, Spec, check, known
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
@@ -19,24 +19,13 @@ from segtrack.robot.motion import QUANTITIES
 Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
 
 
-def _beside(given: str, info: ValidationInfo) -> str:
-    """A path beside the fit file made absolute, if something is there; else the name of a bundled one."""
-    path = _path(given, info)
-    return str(path) if path.exists() else given
-
-
-def _path(given: str, info: ValidationInfo) -> Path:
-    return Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
-
-
 def _existing(given: str, info: ValidationInfo) -> str:
-    path = _path(given, info)
+    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
     if not path.exists():
         raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {path})")
     return str(path)
 
 
-Beside = Annotated[str, Field(strict=True, min_length=1), AfterValidator(_beside)]
 LogPath = Annotated[str, Field(strict=True, min_length=1), AfterValidator(_existing)]
 
 

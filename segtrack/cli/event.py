@@ -1,0 +1,286 @@
+"""Command group `segtrack event`: a vehicle at an obstacle of NG-NRMM, a command for each kind."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from segtrack.cli.output import (
+    INTERRUPTED,
+    JsonFlag,
+    OutFolder,
+    command,
+    counting,
+    progress,
+    results_folder,
+    say_written,
+    show,
+)
+from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.files import write_csv, write_figure, write_json
+from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
+
+if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
+    from segtrack.events import EventObstacle, EventSetup, SearchTrial, UpwardSearch
+    from segtrack.events.search import Criterion
+
+event = typer.Typer(help="Drive a vehicle at an obstacle of NG-NRMM.", no_args_is_help=True)
+
+VehicleName = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
+Speed = Annotated[
+    float | None,
+    typer.Option(
+        help="Belt speed [m/s], clipped to what the drives can do; the event's if not given.",
+        show_default=False,
+    ),
+]
+Friction = Annotated[
+    float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
+]
+Flippers = Annotated[
+    float | None,
+    typer.Option(help="Angle of the front flippers [deg], 45 where there are any.", show_default=False),
+]
+TimeStep = Annotated[
+    float | None, typer.Option(help="Time step instead of the preset's [s].", show_default=False)
+]
+DriverAt = Annotated[
+    str | None,
+    typer.Option(
+        "--driver",
+        help="Driver's place x,y,z in the body frame [m]; the vehicle file's, or the centre of mass.",
+        show_default=False,
+    ),
+]
+Raise = Annotated[
+    str | None,
+    typer.Option(
+        "--raise",
+        help="Search upwards: first,last,increment of the obstacle's size [m], until it is not passed.",
+        show_default=False,
+    ),
+]
+RaiseSpeed = Annotated[
+    str | None,
+    typer.Option(
+        "--raise-speed",
+        help="Search upwards: first,last,increment of the speed [m/s], until the criterion fails.",
+        show_default=False,
+    ),
+]
+CriterionName = Annotated[
+    str,
+    typer.Option("--criterion", help="Criterion of --raise-speed: peak, filtered peak or absorbed power."),
+]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Options that all events share."""
+
+    vehicle: VehicleName
+    speed: Speed = None
+    friction: Friction = None
+    flippers: Flippers = None
+    driver: DriverAt = None
+    track_model: TrackModel = None
+    engine: EngineChoice = None
+    preset: Preset = None
+    time_step: TimeStep = None
+    sizes: Raise = None
+    speeds: RaiseSpeed = None
+    criterion: CriterionName = "peak"
+    out: OutFolder = None
+    as_json: JsonFlag = False
+
+    def run(self, obstacle: EventObstacle) -> None:
+        """Run one event, or a search."""
+        from segtrack.events import EventSetup, UpwardSearch
+        from segtrack.events.search import limit_of
+
+        setup = EventSetup(
+            vehicle=self.vehicle,
+            obstacle=obstacle,
+            speed=self.speed,
+            friction=self.friction,
+            flippers=None if self.flippers is None else math.radians(self.flippers),
+            driver_position=None if self.driver is None else _three("--driver", self.driver),
+            track_model=self.track_model,
+            engine=self.engine,  # type: ignore[arg-type]
+            preset=self.preset,
+            time_step=self.time_step,
+        )
+        criterion = _criterion(self.criterion)
+        folder = results_folder(self.out, f"event-{obstacle.name}-{Path(self.vehicle).stem}")
+        if self.sizes is not None and self.speeds is not None:
+            raise InvalidValueError("--raise", "left out with --raise-speed", self.sizes)
+        if self.sizes is not None:
+            self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder, of_speed=False)
+        elif self.speeds is not None:
+            limit = limit_of(criterion, setup.assumptions)
+            search = UpwardSearch(*_three("--raise-speed", self.speeds), criterion, limit)
+            self._search(setup, search, folder, of_speed=True)
+        else:
+            self._once(setup, folder)
+
+    def _once(self, setup: EventSetup, folder: Path) -> None:
+        from segtrack.events import EventInterrupted, run_event
+        from segtrack.report.event_figure import draw_event, event_table
+
+        interrupted = False
+        with progress(setup.obstacle.name, 1.0) as advance:
+            try:
+                result = run_event(setup, observer=lambda now: advance(now.fraction))
+            except EventInterrupted as error:
+                result, interrupted = error.result, True
+        written = [write_json(folder / "summary.json", result.summary())]
+        for name, columns in result.columns().items():
+            written.append(write_csv(folder / name, list(columns), zip(*columns.values(), strict=True)))
+        if not interrupted and result.ridden.duration > 0:
+            written.append(write_figure(folder / "event.png", draw_event(result)))
+        show(event_table(result), result.summary(), self.as_json)
+        say_written(*written)
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+        if result.outcome == "diverged":
+            raise SegtrackError(result.reason)
+
+    def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path, of_speed: bool) -> None:
+        from segtrack.events import SearchTrial, run_event
+        from segtrack.report.event_figure import draw_search, search_table
+
+        trials: list[SearchTrial] = []
+        runs: list[dict[str, object]] = []
+        with counting("searching upwards", len(search.values)) as advance:
+            while (value := search.next(trials)) is not None:
+                if of_speed:
+                    this = replace(setup, speed=value)
+                else:
+                    this = replace(setup, obstacle=setup.obstacle.of_size(value))
+                result = run_event(this)
+                trials.append(SearchTrial.of(value, result, search.criterion))
+                runs.append(result.summary())
+                advance()
+        found = search.found(trials)
+        name = "speed" if of_speed else setup.obstacle.size_name
+        what = f"{name} [m/s]" if of_speed else f"{name} [m]"
+        title = f"{runs[0]['vehicle']}: limiting {name}, {setup.obstacle.name}"
+        summary = {
+            "criterion": search.criterion,
+            "limit": search.limit,
+            "raised": name,
+            "found": found.value,
+            "reason": found.reason,
+            "runs": runs,
+        }
+        written = [
+            write_json(folder / "search.json", summary),
+            write_figure(folder / "search.png", draw_search(search, trials, found, what)),
+        ]
+        show(search_table(search, trials, found, what, title), summary, self.as_json)
+        say_written(*written)
+
+
+def _three(option: str, text: str) -> tuple[float, float, float]:
+    numbers = parse_numbers(option, text)
+    if len(numbers) != 3:
+        raise InvalidValueError(option, "three numbers with commas between them", text)
+    return numbers[0], numbers[1], numbers[2]
+
+
+def _criterion(name: str) -> Criterion:
+    from segtrack.events.search import MEASURES
+
+    if name not in MEASURES:
+        raise UnknownNameError("criterion", name, MEASURES)
+    return name  # type: ignore[return-value]
+
+
+def _event(name: str) -> Callable[[Callable[..., Any]], None]:
+    """Register a command for a kind of obstacle: options of the function that makes it, and `_Asked`'s."""
+
+    def register(make: Callable[..., Any]) -> None:
+        own = inspect.signature(make, eval_str=True).parameters
+
+        def call(**options: Any) -> None:
+            obstacle = make(**{option: options.pop(option) for option in own})
+            _Asked(**options).run(obstacle)
+
+        shared = inspect.signature(_Asked, eval_str=True).parameters
+        parameters = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())
+        ]
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        call.__doc__ = make.__doc__
+        event.command(name)(command(call))
+
+    return register
+
+
+@_event("step")
+def _step(height: Annotated[float, typer.Option(help="Height of the step [m].")]) -> Any:
+    """Climb a vertical step from rest right before it, at full speed unless told otherwise."""
+    from segtrack.events import StepObstacle
+
+    return StepObstacle(height)
+
+
+@_event("gap")
+def _gap(
+    length: Annotated[float, typer.Option(help="Distance between the walls [m].")],
+    depth: Annotated[float, typer.Option(help="Depth of the bottom [m], an assumption.")] = 1.0,
+) -> Any:
+    """Cross a gap with upright walls, at 0.36 m/s unless told otherwise."""
+    from segtrack.events import GapObstacle
+
+    return GapObstacle(length, depth)
+
+
+@_event("half-round")
+def _half_round(
+    height: Annotated[float, typer.Option(help="Height and radius of the half-round [m].")],
+) -> Any:
+    """Drive over half of a lying cylinder, at full speed unless told otherwise."""
+    from segtrack.events import HalfRoundObstacle
+
+    return HalfRoundObstacle(height)
+
+
+@_event("trapezoid")
+def _trapezoid(
+    number: Annotated[
+        int, typer.Option(help="1 to 12: tops of 6, 30, 140 in; of each the slopes of 16, 26, 38, 68 deg.")
+    ],
+    ditch: Annotated[bool, typer.Option("--ditch", help="A ditch instead of a barrier.")] = False,
+    height: Annotated[
+        float,
+        typer.Option(help="Height of the barrier or depth of the ditch [m]; lengths are in proportion."),
+    ] = 0.762,
+) -> Any:
+    """Cross a trapezoid barrier or ditch, at 1 m/s unless told otherwise, which is an assumption."""
+    from segtrack.events import TrapezoidObstacle
+
+    return TrapezoidObstacle(number, ditch, height)
+
+
+@_event("ride")
+def _ride(
+    rms: Annotated[float, typer.Option(help="Root mean square height of either profile [m].")],
+    length: Annotated[float, typer.Option(help="Length of the course [m].")] = 60.0,
+    gauge: Annotated[float, typer.Option(help="Distance between left and right profile [m].")] = 2.0,
+    seed: Annotated[int, typer.Option(help="Seed of the phases.", min=0)] = 0,
+    correlation: Annotated[float, typer.Option(help="Correlation of left and right, 0 to 1.")] = 1.0,
+    longest: Annotated[float, typer.Option(help="Longest wave [m].")] = 18.288,
+    shortest: Annotated[float, typer.Option(help="Shortest wave [m].")] = 0.6,
+) -> Any:
+    """Ride over a random course, at full speed unless told otherwise."""
+    from segtrack.events import RideCourse, RideObstacle
+
+    return RideObstacle(RideCourse(rms, length, gauge, seed, correlation, longest, shortest))

@@ -1,0 +1,126 @@
+"""`segtrack study`: one event over vehicles that differ in numbers of their file."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segtrack.cli.log.options import Jobs
+from segtrack.cli.output import (
+    FilmFile,
+    FilmView,
+    FrameRate,
+    FrameSize,
+    JsonFlag,
+    OutFolder,
+    command,
+    film_options,
+    progress,
+    results_folder,
+    say_written,
+    show,
+    words,
+)
+from segtrack.cli.workers import OverRay, workers
+from segtrack.errors import InvalidValueError, Phrase
+from segtrack.files import write_figure, write_json
+
+if TYPE_CHECKING:  # Numba and scipy take a while to import.
+    from segtrack.events.run import EventProgress
+    from segtrack.rendering import Film
+    from segtrack.study import StudyFile
+
+RUNS = "runs.parquet"
+"""Name of the table of runs in a study's folder."""
+
+
+@command
+def study(
+    file: Annotated[Path, typer.Argument(help="Path of a study file.")],
+    jobs: Jobs = None,
+    over_ray: OverRay = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the runs that are in the folder.")
+    ] = False,
+    row: Annotated[
+        int | None,
+        typer.Option(help="Run one row of the table again, by its number from 0.", min=0, show_default=False),
+    ] = None,
+    record: FilmFile = None,
+    view: FilmView = None,
+    frame_rate: FrameRate = None,
+    frame_size: FrameSize = None,
+    out: OutFolder = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run an event, or a search for its limit, for many vehicles that differ in numbers of their file."""
+    from segtrack.study import load_study_file, run_study
+    from segtrack.study.table import check_parquet, write_runs
+
+    options = film_options("--record", record, view, frame_rate, frame_size)
+    if record is not None and row is None:
+        raise InvalidValueError("--row", "given with --record", Phrase("none"))
+    folder = results_folder(out, f"study-{file.stem}")
+    content = load_study_file(file)
+    check_parquet()
+    if row is not None:
+        _again(content, folder, row, record, options, as_json)
+        return
+    from segtrack.report.study_figure import draw_study, study_tables
+
+    try:
+        with workers(jobs, over_ray) as pool, progress("studying", 1.0) as advance:
+            result = run_study(content, folder, pool=pool, resume=resume, on_share=advance)
+    except KeyboardInterrupt:
+        words().print("what is finished is kept: --resume goes on", highlight=False)
+        raise
+    written = [
+        write_runs(folder / RUNS, content.parameters, result.rows, result.head),
+        write_json(folder / "summary.json", result.summary()),
+        write_figure(folder / "study.png", draw_study(result)),
+    ]
+    show(study_tables(result), result.summary(), as_json)
+    if result.note:
+        words().print(f"no sensitivities: {result.note}", markup=False, highlight=False, soft_wrap=True)
+    say_written(*written)
+
+
+def _again(
+    content: StudyFile,
+    folder: Path,
+    number: int,
+    record: Path | None,
+    options: dict[str, object],
+    as_json: bool,
+) -> None:
+    """Run one row again, filmed if it is to be, and say whether it is equal."""
+    from rich.table import Table
+
+    from segtrack.study import run_row
+    from segtrack.study.table import read_runs
+
+    rows = read_runs(folder / RUNS)
+    film: Film | None = None
+    with ExitStack() as stack:
+        advance = stack.enter_context(progress(f"row {number}", 1.0))
+
+        def observe(now: EventProgress) -> None:
+            nonlocal film
+            advance(now.fraction)
+            if record is not None:
+                if film is None:
+                    from segtrack.rendering import Film
+
+                    film = stack.enter_context(Film(record, now.robot, now.world.terrains, **options))  # type: ignore[arg-type]
+                film.take(now.world.time)
+
+        again = run_row(rows, content, number, observe)
+    before = rows[number]
+    table = Table("", "in the table", "now", title=f"row {number}")
+    for name, value in again.items():
+        table.add_row(name, str(before[name]), "equal" if before[name] == value else str(value))
+    show(table, {"row": number, "equal": again == before, "before": before, "now": again}, as_json)
+    say_written(*([record] if record is not None else []))

@@ -1,0 +1,53 @@
+"""Settings that the events of Koerner 2024 leave open, with names and defaults in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GRAVITY = 9.81
+"""Unit of peaks [m/s^2]."""
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Settings of events; the paper's where it has them.
+
+    Attributes:
+        peak_limit: Largest vertical acceleration at the driver's place, over that of gravity (4.2.1) [-].
+        power_limit: Largest absorbed power [W]; not in the paper, NG-NRMM's.
+        low_pass: Cut-off frequency of filtered peaks [Hz]; the paper takes unfiltered ones.
+        run_up: Time before the obstacle at the event's speed (4.2.1) [s].
+        rest: Time at rest before driving [s].
+        step_rest: Time at rest before a step (4.2.2) [s].
+        step_clearance: Free distance before a step; the paper: as close as possible [m].
+        time_limit: Time from the start in which an obstacle is passed (4.2.2, of steps) [s]; longer where
+            the way takes longer at the event's speed.
+        patience: Number of times that the way would take at the event's speed, before the event is given up.
+        stall_time: Time without progress after which a vehicle is stuck [s].
+        past: Time that is driven on behind the obstacle, in which the vehicle lands [s].
+        gap_speed: Speed at a gap (4.2.3) [m/s].
+        gap_depth: Depth of a gap; not in the paper [m].
+        trapezoid_speed: Speed at trapezoids; not in the paper [m/s].
+        contact_distance: Distance from the ground at which a hull touches it [m].
+        heading_gain: Difference of belt speeds over their mean, per heading off the line [1/rad]; the
+            paper does not give its driver's gains.
+        offset_gain: Difference of belt speeds over their mean, per distance from the line [1/m].
+    """
+
+    peak_limit: float = 2.5
+    power_limit: float = 6.0
+    low_pass: float = 30.0
+    run_up: float = 3.0
+    rest: float = 0.5
+    step_rest: float = 2.0
+    step_clearance: float = 0.05
+    time_limit: float = 20.0
+    patience: float = 3.0
+    stall_time: float = 5.0
+    past: float = 1.0
+    gap_speed: float = 0.36
+    gap_depth: float = 1.0
+    trapezoid_speed: float = 1.0
+    contact_distance: float = 0.001
+    heading_gain: float = 1.0
+    offset_gain: float = 0.5

@@ -1,0 +1,242 @@
+"""Setup and result of one event."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import EngineName
+from segtrack.events.assumptions import Assumptions
+from segtrack.events.driver import Driver
+from segtrack.events.histories import LimitHistory, Ridden
+from segtrack.events.limits import LIMITS
+from segtrack.events.obstacles import EventObstacle
+from segtrack.experiments.climb import trajectory_columns
+from segtrack.experiments.variants import with_friction
+from segtrack.robot.motion import Motion
+from segtrack.terrain import Terrain
+from segtrack.world import resolve
+
+
+@dataclass(frozen=True)
+class EventSetup:
+    """Vehicle, obstacle and simulation of an event.
+
+    Attributes:
+        vehicle: Bundled name, path of a vehicle file, or a description.
+        obstacle: Obstacle.
+        speed: Belt speed, clipped to what the drives can do [m/s]; the event's own if not given.
+        friction: On every track instead of the vehicle file's; terrain has 1, and they are multiplied.
+        flippers: Angle of all front flippers [rad]; `climb_result.FRONT_FLIPPERS_DEG` if not given.
+        rear_flippers: Angle of all rear flippers [rad]; `climb_result.REAR_FLIPPERS_DEG` if not given.
+        driver_position: Driver's place in the body frame (3,) [m]; the vehicle file's if not given.
+        track_model: Name of the track model; the engine's default if not given.
+        engine: Name of the engine; one that runs the track model if not given.
+        preset: The engine's solver settings; its default if not given.
+        time_step: Instead of the preset's [s].
+        assumptions: Settings that the events leave open.
+        driver: Function that makes the driver of a belt speed [m/s]; `BeltSpeedDriver` if not given.
+
+    Raises:
+        UnknownNameError: No such engine or track model.
+        InvalidValueError: The engine does not run the track model.
+    """
+
+    vehicle: str | Path | VehicleDescription
+    obstacle: EventObstacle
+    speed: float | None = None
+    friction: float | None = None
+    flippers: float | None = None
+    rear_flippers: float | None = None
+    driver_position: tuple[float, float, float] | None = None
+    track_model: str | None = None
+    engine: EngineName | None = None
+    preset: str | None = None
+    time_step: float | None = None
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    driver: Callable[[float], Driver] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an engine and a track model that do not go together."""
+        self.resolved  # noqa: B018
+
+    @cached_property
+    def resolved(self) -> tuple[EngineName, str]:
+        """Engine and track model, where they are left open chosen."""
+        return resolve(self.engine, self.track_model)
+
+    def load_vehicle(self) -> VehicleDescription:
+        """The vehicle, with the setup's friction.
+
+        Raises:
+            UnknownNameError: No such vehicle.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: A friction that is negative or not finite.
+        """
+        given = self.vehicle
+        vehicle = given if isinstance(given, VehicleDescription) else load_vehicle(given)
+        return vehicle if self.friction is None else with_friction(vehicle, self.friction)
+
+
+EventOutcome = Literal["passed", "stuck", "tipped over", "interrupted", "diverged"]
+
+
+@dataclass(frozen=True)
+class DriverPlace:
+    """Point of the body at which acceleration is taken.
+
+    Attributes:
+        position: Point in the body frame (3,) [m].
+        source: Source of the point: `given`, `vehicle file` or `centre of mass of the body`.
+    """
+
+    position: tuple[float, float, float]
+    source: Literal["given", "vehicle file", "centre of mass of the body"]
+
+
+STUCK_WINDOW = 1.0
+"""Time at the end of an event over which limits are taken [s]."""
+HELD = 0.5
+"""Fraction of the samples from which a limit counts [-]."""
+AROUND_PEAK = 0.03
+"""Time around a peak in which what touches is named [s]."""
+
+
+@dataclass(frozen=True)
+class EventResult:
+    """Result of an event.
+
+    Attributes:
+        setup: Setup of the event.
+        engine: Name of the engine.
+        track_model: Name of the track model.
+        preset: The engine's solver settings.
+        vehicle: Vehicle with the setup's changes.
+        driver: Driver's place.
+        speed: Commanded belt speed, clipped to the drives' [m/s].
+        outcome: Outcome of the event.
+        duration: Simulated time, rest included [s].
+        time_limit: Time in which it had to be passed [s].
+        real_time_factor: Simulated over elapsed time.
+        ridden: Vertical acceleration at the driver's place.
+        limits: Limits of the vehicle over time.
+        motion: Motion, sampled at 50 Hz.
+        terrain: Ground with the obstacle.
+        reason: Reason of a simulation that diverged; empty otherwise.
+    """
+
+    setup: EventSetup
+    engine: EngineName
+    track_model: str
+    preset: str
+    vehicle: VehicleDescription
+    driver: DriverPlace
+    speed: float
+    outcome: EventOutcome
+    duration: float
+    time_limit: float
+    real_time_factor: float
+    ridden: Ridden
+    limits: LimitHistory
+    motion: Motion
+    terrain: Terrain
+    reason: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """True if all of the vehicle got past the obstacle in time."""
+        return self.outcome == "passed"
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Fraction of the last `STUCK_WINDOW` in which each limit was found [-]."""
+        end = float(self.limits.times[-1])
+        return self.limits.shares(end - STUCK_WINDOW, end)
+
+    @property
+    def limited_by(self) -> tuple[str, ...]:
+        """Limits of a vehicle that did not pass, those that come first in `LIMITS` first; () if it passed."""
+        if self.passed:
+            return ()
+        return tuple(name for name, share in self.shares.items() if share >= HELD)
+
+    @property
+    def peak_with(self) -> tuple[str, ...]:
+        """Limits that were found around the time of the largest acceleration."""
+        time = self.ridden.peak_time
+        shares = self.limits.shares(time - AROUND_PEAK, time + AROUND_PEAK)
+        return tuple(name for name, share in shares.items() if share > 0)
+
+    @property
+    def max_pitch(self) -> float:
+        """Largest pitch, nose up [rad]."""
+        return float(self.motion["pitch"].max())
+
+    @property
+    def min_pitch(self) -> float:
+        """Least pitch, nose down negative [rad]."""
+        return float(self.motion["pitch"].min())
+
+    @property
+    def passage_speed(self) -> float:
+        """Mean speed over the passage along x [m/s]; 0 if the obstacle was not reached."""
+        first, last = self.ridden.window
+        x = np.interp([first, last], self.motion.times, self.motion["position"][:, 0])
+        return float((x[1] - x[0]) / (last - first)) if last > first else 0.0
+
+    def summary(self) -> dict[str, object]:
+        """Return a JSON-serialisable dict of everything but the samples."""
+        x, y, z = self.motion["position"][-1].tolist()
+        return {
+            "vehicle": self.vehicle.name,
+            "event": self.setup.obstacle.name,
+            "obstacle": self.setup.obstacle.title,
+            "size": self.setup.obstacle.size,
+            "speed": self.speed,
+            "friction": self.setup.friction,
+            "engine": self.engine,
+            "track_model": self.track_model,
+            "preset": self.preset,
+            "time_step": self.ridden.time_step,
+            "outcome": self.outcome,
+            "passed": self.passed,
+            "limited_by": list(self.limited_by),
+            "shares": self.shares,
+            "duration": round(self.duration, 6),
+            "time_limit": self.time_limit,
+            "driver_position": list(self.driver.position),
+            "driver_position_from": self.driver.source,
+            "peak_g": self.ridden.peak,
+            "filtered_peak_g": self.ridden.filtered_peak,
+            "peak_with": list(self.peak_with),
+            "absorbed_power": self.ridden.absorbed_power,
+            "passage_speed": self.passage_speed,
+            "max_pitch_deg": math.degrees(self.max_pitch),
+            "min_pitch_deg": math.degrees(self.min_pitch),
+            "final_position": [x, y, z],
+            "real_time_factor": self.real_time_factor,
+            "reason": self.reason,
+        }
+
+    def columns(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return its samples as columns of tables, by the name of the file; units stand in the names."""
+        ridden, limits = self.ridden, self.limits
+        acceleration = {
+            "time_s": ridden.times,
+            "acceleration_m_s2": ridden.acceleration,
+            "filtered_m_s2": ridden.filtered,
+        }
+        state = {"slip": limits.slips, "drive": limits.drives, "hull_clearance_m": limits.clearances}
+        found = {name.replace(" ", "_"): limits.found[:, i].astype(int) for i, name in enumerate(LIMITS)}
+        return {
+            "acceleration.csv": acceleration,
+            "trajectory.csv": trajectory_columns(self.motion) | state | found,
+        }

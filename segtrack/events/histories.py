@@ -1,0 +1,107 @@
+"""Histories of an event: acceleration at the driver's place, and what limits the vehicle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.events.assumptions import GRAVITY
+from segtrack.events.filters import low_passed, weighted_acceleration
+from segtrack.events.limits import LIMITS
+
+
+@dataclass(frozen=True, eq=False)
+class Ridden:
+    """Vertical acceleration at the driver's place, every step while driving.
+
+    Attributes:
+        times: Ends of the steps (n,) [s].
+        acceleration: Vertical acceleration in the world, mean over each step: the difference of the
+            velocity at its ends; 0 at rest (n,) [m/s^2].
+        time_step: Duration of a step [s].
+        window: First and last time of the passage, from the vehicle's front at the obstacle's beginning to
+            `Assumptions.past` after its rear has passed the end [s].
+        low_pass: Cut-off frequency of the filtered peak [Hz].
+    """
+
+    times: NDArray[np.float64]
+    acceleration: NDArray[np.float64]
+    time_step: float
+    window: tuple[float, float]
+    low_pass: float
+
+    @cached_property
+    def filtered(self) -> NDArray[np.float64]:
+        """Acceleration behind the low pass (n,) [m/s^2]."""
+        return low_passed(self.acceleration, self.time_step, self.low_pass)
+
+    @cached_property
+    def weighted(self) -> NDArray[np.float64]:
+        """Acceleration behind the filter of absorbed power (n,) [W^(1/2)]."""
+        return weighted_acceleration(self.acceleration, self.time_step)
+
+    @property
+    def duration(self) -> float:
+        """Time that was driven [s]."""
+        return self.time_step * len(self.times)
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """True for each step of the passage (n,)."""
+        margin = self.time_step / 2
+        return (self.times > self.window[0] + margin) & (self.times < self.window[1] + margin)
+
+    @property
+    def peak(self) -> float:
+        """Largest vertical acceleration, up or down, over that of gravity [-]; 0 before the obstacle."""
+        return self._largest(self.acceleration)
+
+    @property
+    def peak_time(self) -> float:
+        """Time of the largest vertical acceleration [s]; that of the passage's beginning without any."""
+        inside = np.flatnonzero(self.inside)
+        if not len(inside):
+            return self.window[0]
+        return float(self.times[inside[np.argmax(np.abs(self.acceleration[inside]))]])
+
+    @property
+    def filtered_peak(self) -> float:
+        """Largest vertical acceleration behind the low pass, over that of gravity [-]."""
+        return self._largest(self.filtered)
+
+    @property
+    def absorbed_power(self) -> float:
+        """Mean absorbed power of the passage [W]; the filter is at rest when driving begins."""
+        inside = self.inside
+        return float(np.mean(self.weighted[inside] ** 2)) if inside.any() else 0.0
+
+    def _largest(self, acceleration: NDArray[np.float64]) -> float:
+        return float(np.max(np.abs(acceleration[self.inside]), initial=0.0)) / GRAVITY
+
+
+@dataclass(frozen=True, eq=False)
+class LimitHistory:
+    """Limits of a vehicle over time.
+
+    Attributes:
+        times: Instants (n,) [s].
+        found: True for each of `limits.LIMITS` that was the case (n, 6).
+        slips: Largest slip ratio of a driven belt (n,) [-].
+        drives: Largest drive force over its limit (n,) [-].
+        clearances: Distance of the hull from the ground (n,) [m].
+    """
+
+    times: NDArray[np.float64]
+    found: NDArray[np.bool_]
+    slips: NDArray[np.float64]
+    drives: NDArray[np.float64]
+    clearances: NDArray[np.float64]
+
+    def shares(self, first: float, last: float) -> dict[str, float]:
+        """Fraction of the samples from one time to another [s] in which each limit was found [-]."""
+        inside = (self.times >= first) & (self.times <= last)
+        means = self.found[inside].mean(axis=0) if inside.any() else np.zeros(len(LIMITS))
+        return dict(zip(LIMITS, means.tolist(), strict=True))

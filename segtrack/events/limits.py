@@ -1,0 +1,229 @@
+"""Limits of a vehicle at an obstacle, read from its state: drives, slip of the belts, what touches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description.frames import body_shapes
+from segtrack.description.track import DriveSpec
+from segtrack.engine.track_models import find_track_model
+from segtrack.errors import InvalidValueError
+from segtrack.geometry.mass import rotation_of
+from segtrack.robot import Robot
+from segtrack.robot.joint import Joint
+from segtrack.robot.track import Track
+from segtrack.terrain import Terrain
+
+TORQUE, HULL, FRICTION, FRONT, REAR, ARM = LIMITS = (
+    "torque",
+    "hull",
+    "friction",
+    "front wheel",
+    "rear wheel",
+    "arm at its stop",
+)
+"""Limits of a vehicle, in the order in which they are named.
+
+| limit | state |
+|---|---|
+| torque | a drive is at its limit while its belt is slower than half its command |
+| hull | the body touches the ground |
+| friction | all driven belts on the body slip: slip ratio of `SLIPPING` or more |
+| front wheel, rear wheel | the belt on the foremost or rearmost pulley (sprocket, idler) bears on \
+something, more than `BESIDE` off the track's downward direction |
+| arm at its stop | a joint without a servo, such as a road arm, is at a limit or in a buffer |
+"""
+AT_LIMIT = 0.98
+"""Fraction of its force limit at which a drive is at it [-]."""
+SLIPPING = 0.5
+"""Slip ratio from which a belt slips [-]."""
+BESIDE = math.radians(20.0)
+"""Angle about a pulley's axle, from straight down to a contact in front of it or behind it [rad]."""
+_NEAR_STOP = 1e-3
+"""Distance from a joint's limit at which it is there [rad or m]."""
+_SAMPLES = 25
+"""Places along a hull at which its distance from the ground is taken, besides corners."""
+
+
+class LimitState(NamedTuple):
+    """State of a vehicle at an instant, as far as it says what limits it; each a truth value by `LIMITS`.
+
+    Attributes:
+        found: True for each of `LIMITS` that is the case (6,).
+        slip: Largest slip ratio of a driven belt [-].
+        drive: Largest force of a drive over its limit [-].
+        clearance: Distance of the hull from the ground, least of all places [m].
+    """
+
+    found: tuple[bool, ...]
+    slip: float
+    drive: float
+    clearance: float
+
+
+class LimitSensor:
+    """Reads what limits a robot on a terrain."""
+
+    def __init__(self, robot: Robot, terrain: Terrain, contact_distance: float) -> None:
+        """Look at a robot.
+
+        Args:
+            robot: Robot to read.
+            terrain: Ground that it is on.
+            contact_distance: Distance from the ground at which the hull touches it [m].
+        """
+        self._robot, self._distance = robot, contact_distance
+        self._hull = HullClearance(robot, terrain)
+        tracks = list(robot.tracks.values())
+        self._driven = [track for track in tracks if track.flipper is None] or tracks
+
+    def read(self) -> LimitState:
+        """Return the state now."""
+        torque, slips, loads = False, [], []
+        for track in self._driven:
+            belt, command = track.state, track.command
+            load = abs(belt.force) / max(force_limit(track.spec.drive, belt.speed), 1e-9)
+            loads.append(load)
+            torque |= load >= AT_LIMIT and abs(belt.speed) < abs(command) / 2
+            slips.append(track.slip if command >= 0 else -track.slip)
+        clearance = self._hull.read(self._distance)
+        front, rear = self._pulleys_bear()
+        found = (
+            torque,
+            clearance <= 0.0,
+            min(slips) >= SLIPPING,
+            front,
+            rear,
+            any(map(_at_stop, self._robot.joints.values())),
+        )
+        return LimitState(found, max(slips), max(loads), clearance + self._distance)
+
+    def _pulleys_bear(self) -> tuple[bool, bool]:
+        """Return if belts of the body bear on something on their foremost and on their rearmost pulley."""
+        front = rear = False
+        for track, points in contact_points(self._robot):
+            if track.flipper is not None or not len(points):
+                continue
+            parent, mount = track.parent_motion(), track.spec.mount
+            axes = parent.rotation @ rotation_of(mount.rpy)
+            origin = parent.position + parent.rotation @ np.array(mount.xyz)
+            x, z = ((points - origin) @ axes)[:, [0, 2]].T
+            (x_rear, z_rear), (x_front, z_front) = end_pulleys(track)
+            front |= bool(np.any(np.arctan2(x - x_front, z_front - z) > BESIDE))
+            rear |= bool(np.any(np.arctan2(x_rear - x, z_rear - z) > BESIDE))
+        return front, rear
+
+
+def force_limit(drive: DriveSpec, speed: float) -> float:
+    """Largest force with which a drive moves its belt at a speed [m/s] [N]."""
+    if drive.sprocket is None:
+        return drive.stall_force
+    return drive.stall_force * max(1.0 - abs(speed) / drive.top_speed, 0.0)
+
+
+def end_pulleys(track: Track) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Axles of a track's rearmost and foremost pulley, x and z in the track frame [m].
+
+    Of a path of explicit segments the ends of its line on the ground, raised by nothing.
+    """
+    pulleys = track.spec.path.pulleys
+    if pulleys is not None:
+        places = sorted((pulley.x, pulley.z) for pulley in pulleys)
+        return places[0], places[-1]
+    path = track.spec.belt_path
+    start = sum(segment.length for segment in path.segments[: path.ground])
+    ends = path.point(np.array([start, start + path.segments[path.ground].length]))
+    (a, b), (c, d) = sorted(map(tuple, ends.tolist()))
+    return (a, b), (c, d)
+
+
+def contact_points(robot: Robot) -> list[tuple[Track, NDArray[np.float64]]]:
+    """Places where each belt bears on something, in the world (n, 3) [m]."""
+    tracks = list(robot.tracks.values())
+    match find_track_model(robot.track_model).contacts:
+        case "shoes":
+            chains = [(track, track.read_chain()) for track in tracks]
+            return [(track, chain.positions[chain.ground_force > 0]) for track, chain in chains]
+        case "grousers":
+            readings = [(track, track.read_grousers()) for track in tracks]
+            return [(track, reading.points[reading.normal_force > 0]) for track, reading in readings]
+    with suppress(InvalidValueError):  # Something else than a belt touches, too.
+        return [(robot.tracks[belt.track], belt.points) for belt in robot.read_belt_contacts()]
+    return []
+
+
+def _at_stop(joint: Joint) -> bool:
+    position, design = joint.position, joint.design
+    if design.servo is not None:
+        return False
+    low, high = design.limits
+    buffers = [
+        side * (position - stop.position) >= 0.0
+        for side, stop in zip((-1, 1), design.stops, strict=True)
+        if stop is not None
+    ]
+    return position <= low + _NEAR_STOP or position >= high - _NEAR_STOP or any(buffers)
+
+
+class HullClearance:
+    """Distance of a robot's rigid body from a terrain that has heights to sample."""
+
+    def __init__(self, robot: Robot, terrain: Terrain) -> None:
+        """Find the body's shapes; of a URDF those of links that no joint moves."""
+        self._robot, self._terrain = robot, terrain
+        body = robot.description.body
+        if body.urdf is None:
+            assert body.size is not None
+            signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+            self._shapes = [signs * np.array(body.size) / 2]
+        else:
+            tree = robot.description.joint_tree
+            self._shapes = [
+                np.asarray(shape.frame.points(shape.corners()))
+                for link, shape in body_shapes(body.urdf, "collision")
+                if tree.carried(link).joint < 0
+            ]
+
+    def read(self, allowance: float) -> float:
+        """Return the least height of the body above the ground [m].
+
+        The body is larger by an allowance on all sides [m], so that an upright face is touched, too. Shapes
+        are taken in their vertical section along the path, and the ground at the middle of each.
+        """
+        body = self._robot.body_motion()
+        places = (body.position + corners @ body.rotation.T for corners in self._shapes)
+        return min((self._of(corners, allowance) for corners in places), default=math.inf)
+
+    def _of(self, corners: NDArray[np.float64], allowance: float) -> float:
+        x, z = lower_outline(corners[:, [0, 2]])
+        y = float(corners[:, 1].mean())
+        ends = np.array([x[0] - allowance, x[-1] + allowance])
+        breaks = [b for b in self._terrain.x_breaks() if ends[0] < b < ends[1]]
+        at = np.concatenate([ends, x, np.linspace(ends[0], ends[1], _SAMPLES), breaks])
+        below = np.interp(at, x, z) - allowance
+        return float(np.min(below - self._terrain.height_at(at, np.full(len(at), y))))
+
+
+def lower_outline(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower side of the convex hull of points (n, 2) in x and z [m], by rising x."""
+    lowest: dict[float, float] = {}
+    for x, z in points.tolist():
+        place = round(x, 9)
+        lowest[place] = min(z, lowest.get(place, math.inf))
+    hull: list[tuple[float, float]] = []
+    for point in sorted(lowest.items()):
+        while len(hull) >= 2 and _turn(hull[-2], hull[-1], point) <= 0.0:
+            hull.pop()
+        hull.append(point)
+    across, up = np.array(hull).T
+    return across, up
+
+
+def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,0 +1,292 @@
+"""Obstacles of events: what terrain they are, where they end, and how fast they are driven at."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from segtrack.errors import InvalidValueError, finite
+from segtrack.events.assumptions import Assumptions
+from segtrack.events.roughness import RideCourse
+from segtrack.terrain import Gap, HalfRound, Step, Terrain, TrapezoidBarrier, TrapezoidDitch
+from segtrack.terrain.plane import BANK_REACH
+from segtrack.terrain.solids import FLOOR_REACH
+
+TRAPEZOID_HEIGHT = 0.762
+"""Height of barriers and depth of ditches (4.2.4) [m]."""
+TRAPEZOID_LENGTHS = (0.1524, 0.762, 3.556)
+"""Lengths of a barrier's top and a ditch's bottom [m]."""
+TRAPEZOID_SLOPES_DEG = (16.0, 26.0, 38.0, 68.0)
+"""Slopes [deg], which run faster than lengths in the numbers: the paper's own order is an inference."""
+_STEP_LENGTH = 40.0
+"""Length of a step's top: nobody drives off its end [m]."""
+_WIDTH = 20.0
+"""Extent of obstacles across the path [m]."""
+
+
+@dataclass(frozen=True)
+class EventObstacle(ABC):
+    """Obstacle of an event, which begins at x = 0 on flat ground at z = 0."""
+
+    name: ClassVar[str]
+    size_name: ClassVar[str]
+    """Attribute that a search for the largest obstacle raises."""
+
+    @abstractmethod
+    def terrain(self, before: float, behind: float) -> Terrain:
+        """Return the ground.
+
+        Args:
+            before: Length of flat ground that is driven on before it [m].
+            behind: Length of flat ground that is driven on behind it [m].
+        """
+
+    @property
+    @abstractmethod
+    def end(self) -> float:
+        """World x that all of a vehicle is beyond when it has passed [m]."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Name with its size."""
+
+    def speed(self, assumptions: Assumptions) -> float:
+        """Speed of the event where none is given; more than any drive can do is full speed [m/s]."""
+        return math.inf
+
+    @property
+    def room(self) -> float:
+        """Length of the flat ground before and behind it [m]."""
+        return FLOOR_REACH
+
+    @property
+    def from_rest(self) -> bool:
+        """True if the vehicle starts from rest right before it."""
+        return False
+
+    @property
+    def size(self) -> float:
+        """Size that a search raises, in its unit."""
+        return float(getattr(self, self.size_name))
+
+    def of_size(self, size: float) -> EventObstacle:
+        """Return it with another size."""
+        return replace(self, **{self.size_name: size})
+
+    def _above_zero(self, *names: str) -> None:
+        for name in names:
+            what = f"{name} of a {self.name} [m]"
+            if finite(what, getattr(self, name)) <= 0:
+                raise InvalidValueError(what, "above 0", getattr(self, name))
+
+
+@dataclass(frozen=True)
+class StepObstacle(EventObstacle):
+    """Vertical step up (4.2.2), driven at from rest at full speed.
+
+    Attributes:
+        height: Height [m].
+    """
+
+    height: float
+    name: ClassVar[str] = "step"
+    size_name: ClassVar[str] = "height"
+
+    def __post_init__(self) -> None:
+        """Refuse a height that is none."""
+        self._above_zero("height")
+
+    def terrain(self, before: float, behind: float) -> Terrain:
+        """Return the step."""
+        return Step(height=self.height, distance=0.0, length=_STEP_LENGTH, width=_WIDTH)
+
+    @property
+    def end(self) -> float:
+        """World x of the edge [m]."""
+        return 0.0
+
+    @property
+    def title(self) -> str:
+        """Name with its height."""
+        return f"step of {self.height * 1000:.0f} mm"
+
+    @property
+    def from_rest(self) -> bool:
+        """True."""
+        return True
+
+
+@dataclass(frozen=True)
+class GapObstacle(EventObstacle):
+    """Gap with upright walls (4.2.3).
+
+    Attributes:
+        length: Distance between the walls [m].
+        depth: Depth of its bottom [m].
+    """
+
+    length: float
+    depth: float = Assumptions.gap_depth
+    name: ClassVar[str] = "gap"
+    size_name: ClassVar[str] = "length"
+
+    def __post_init__(self) -> None:
+        """Refuse lengths that are none."""
+        self._above_zero("length", "depth")
+
+    def terrain(self, before: float, behind: float) -> Terrain:
+        """Return the ground with the gap."""
+        return Gap(length=self.length, distance=0.0, depth=self.depth)
+
+    @property
+    def end(self) -> float:
+        """World x of the far wall [m]."""
+        return self.length
+
+    @property
+    def title(self) -> str:
+        """Name with its length and depth."""
+        return f"gap of {self.length:.3g} m, {self.depth:.3g} m deep"
+
+    def speed(self, assumptions: Assumptions) -> float:
+        """Speed of the event [m/s]."""
+        return assumptions.gap_speed
+
+
+@dataclass(frozen=True)
+class HalfRoundObstacle(EventObstacle):
+    """Half of a lying cylinder (4.2.1), its radius its height.
+
+    Attributes:
+        height: Height and radius [m].
+    """
+
+    height: float
+    name: ClassVar[str] = "half-round"
+    size_name: ClassVar[str] = "height"
+
+    def __post_init__(self) -> None:
+        """Refuse a height that is none."""
+        self._above_zero("height")
+
+    def terrain(self, before: float, behind: float) -> Terrain:
+        """Return the half-round; kernels see a cylinder as a prism of `ground.pack.SIDES` sides."""
+        return HalfRound(radius=self.height, distance=0.0, width=_WIDTH)
+
+    @property
+    def end(self) -> float:
+        """World x of its far foot [m]."""
+        return 2.0 * self.height
+
+    @property
+    def title(self) -> str:
+        """Name with its height."""
+        return f"half-round of {self.height * 1000:.0f} mm"
+
+
+@dataclass(frozen=True)
+class TrapezoidObstacle(EventObstacle):
+    """Trapezoid barrier or ditch (4.2.4), with number = 4 * (length index) + slope index.
+
+    Attributes:
+        number: Number, 1 to 12, of `TRAPEZOID_LENGTHS` and `TRAPEZOID_SLOPES_DEG`.
+        ditch: True for a ditch.
+        height: Height of the barrier or depth of the ditch [m]; its lengths are in proportion.
+    """
+
+    number: int
+    ditch: bool = False
+    height: float = TRAPEZOID_HEIGHT
+    name: ClassVar[str] = "trapezoid"
+    size_name: ClassVar[str] = "height"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are none."""
+        last = len(TRAPEZOID_LENGTHS) * len(TRAPEZOID_SLOPES_DEG)
+        if not 1 <= self.number <= last:
+            raise InvalidValueError("number of a trapezoid", f"from 1 to {last}", self.number)
+        self._above_zero("height")
+
+    @property
+    def flat(self) -> float:
+        """Length of the barrier's top or the ditch's bottom [m]."""
+        index = (self.number - 1) // len(TRAPEZOID_SLOPES_DEG)
+        return TRAPEZOID_LENGTHS[index] * self.height / TRAPEZOID_HEIGHT
+
+    @property
+    def slope(self) -> float:
+        """Slope of both sides [rad]."""
+        return math.radians(TRAPEZOID_SLOPES_DEG[(self.number - 1) % len(TRAPEZOID_SLOPES_DEG)])
+
+    @property
+    def end(self) -> float:
+        """Length of the barrier's base or the ditch's opening [m]."""
+        return self.flat + 2.0 * self.height / math.tan(self.slope)
+
+    @property
+    def room(self) -> float:
+        """Length of the flat ground before and behind it [m]."""
+        return BANK_REACH if self.ditch else FLOOR_REACH
+
+    def terrain(self, before: float, behind: float) -> Terrain:
+        """Return the barrier or the ditch."""
+        if self.ditch:
+            return TrapezoidDitch(
+                depth=self.height, top_length=self.end, bottom_length=self.flat, distance=0.0
+            )
+        return TrapezoidBarrier(
+            height=self.height, top_length=self.flat, bottom_length=self.end, distance=0.0, width=_WIDTH
+        )
+
+    @property
+    def title(self) -> str:
+        """Name with number, slope and height."""
+        kind, across = ("ditch", "deep") if self.ditch else ("barrier", "high")
+        slope, size = math.degrees(self.slope), self.height * 1000
+        return (
+            f"trapezoid {kind} {self.number}: {slope:.0f} deg, {self.flat:.3g} m flat, {size:.0f} mm {across}"
+        )
+
+    def speed(self, assumptions: Assumptions) -> float:
+        """Speed of the event [m/s]."""
+        return assumptions.trapezoid_speed
+
+
+@dataclass(frozen=True)
+class RideObstacle(EventObstacle):
+    """Ride course of random roughness.
+
+    Attributes:
+        course: Course.
+    """
+
+    course: RideCourse = field(default_factory=lambda: RideCourse(rms=0.025))
+    name: ClassVar[str] = "ride"
+    size_name: ClassVar[str] = "rms"
+
+    def terrain(self, before: float, behind: float) -> Terrain:
+        """Return the course with flat ground around it."""
+        return self.course.terrain(before, behind, max(2.0 * self.course.gauge, 2.0))
+
+    @property
+    def end(self) -> float:
+        """Length of the rough section [m]."""
+        return self.course.length
+
+    @property
+    def title(self) -> str:
+        """Name with roughness, length and seed."""
+        course = self.course
+        return f"ride course of {course.rms * 1000:.3g} mm RMS, {course.length:.3g} m, seed {course.seed}"
+
+    @property
+    def size(self) -> float:
+        """Roughness [m]."""
+        return self.course.rms
+
+    def of_size(self, size: float) -> EventObstacle:
+        """Return it with another roughness [m]."""
+        return RideObstacle(replace(self.course, rms=size))

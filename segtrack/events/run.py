@@ -1,0 +1,216 @@
+"""One event, from rest to the obstacle's end or to where the vehicle is stuck."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from segtrack.description import VehicleDescription
+from segtrack.errors import DivergedError, InvalidValueError, finite, finite_vector
+from segtrack.events.driver import BeltSpeedDriver
+from segtrack.events.event_result import (
+    DriverPlace,
+    EventOutcome,
+    EventResult,
+    EventSetup,
+)
+from segtrack.events.histories import LimitHistory, Ridden
+from segtrack.events.limits import LimitSensor, LimitState
+from segtrack.experiments.climb import TrajectoryRecorder, up_of
+from segtrack.experiments.climb_result import flipper_angles
+from segtrack.robot import Robot
+from segtrack.world import World
+
+CONTROL_TIME = 0.02
+"""Time between two commands of the driver, and between two samples of everything but acceleration [s]."""
+_PROGRESS = 0.005
+"""Way that counts as progress [m]."""
+
+
+@dataclass(frozen=True)
+class EventProgress:
+    """A running event, as its observers see it after each sample.
+
+    Attributes:
+        world: The world.
+        robot: The robot.
+        fraction: Fraction of the longest time that it may take [-].
+    """
+
+    world: World
+    robot: Robot
+    fraction: float
+
+
+EventObserver = Callable[[EventProgress], object]
+
+
+class EventInterrupted(KeyboardInterrupt):
+    """Ctrl-C during an event; carries what there is so far."""
+
+    def __init__(self, result: EventResult) -> None:
+        """Keep the result up to now, whose outcome is `interrupted`."""
+        super().__init__()
+        self.result = result
+
+
+def run_event(setup: EventSetup, *, observer: EventObserver | None = None) -> EventResult:
+    """Drive at an obstacle.
+
+    Args:
+        setup: Vehicle, obstacle and simulation.
+        observer: Called after each sample.
+
+    Returns:
+        Result of the event. Being stuck is a result, not an error, and so is a simulation that diverges.
+
+    Raises:
+        SegtrackError: The setup cannot be: no such vehicle or preset, no flippers where an angle is given,
+            a number that is not finite or out of range.
+        EventInterrupted: Ctrl-C.
+    """
+    vehicle = setup.load_vehicle()
+    engine, _ = setup.resolved
+    with World(setup.preset, engine=engine, time_step=setup.time_step, resettable=False) as world:
+        attempt = _Passage(setup, vehicle, world)
+        try:
+            return attempt.result(attempt.drive(observer))
+        except KeyboardInterrupt:
+            raise EventInterrupted(attempt.result("interrupted")) from None
+        except DivergedError as error:
+            return attempt.result("diverged", str(error))
+
+
+class _Passage:
+    """One attempt: the robot before its obstacle, and what has been written down so far."""
+
+    def __init__(self, setup: EventSetup, vehicle: VehicleDescription, world: World) -> None:
+        self.setup, self.vehicle, self.world = setup, vehicle, world
+        obstacle, given = setup.obstacle, setup.assumptions
+        angles = flipper_angles(vehicle, setup.flippers, setup.rear_flippers)
+        own = setup.speed if setup.speed is not None else obstacle.speed(given)
+        if setup.speed is not None and finite("speed [m/s]", setup.speed) <= 0:
+            raise InvalidValueError("speed [m/s]", "greater than 0", setup.speed)
+        self.speed = min(own, *(track.spec.drive.top_speed for track in vehicle.mounted_tracks()))
+        self.robot = world.add_vehicle(
+            vehicle, track_model=setup.resolved[1], position=(0.0, 0.0, 0.0), flippers=angles
+        )
+        low, high = self.robot.bounds()
+        self.length = length = high[0] - low[0]
+        run_up = given.step_clearance if obstacle.from_rest else given.run_up * self.speed
+        run_up = min(run_up, obstacle.room - length)
+        behind = (given.past + given.run_up) * self.speed + 2.0 * length
+        self.terrain = obstacle.terrain(run_up + 2.0 * length, behind)
+        world.add_terrain(self.terrain)
+        world.place_on_terrain(self.robot, x=-run_up - high[0], y=0.0)
+        self.rest = given.step_rest if obstacle.from_rest else given.rest
+        way = run_up + length + obstacle.end + obstacle.size
+        self.time_limit = self.rest + max(given.time_limit, given.patience * way / self.speed)
+        self.driver = _driver_place(self.robot, setup)
+        self.drive_by = (
+            setup.driver(self.speed) if setup.driver is not None else BeltSpeedDriver(self.speed, given)
+        )
+        self.sensor = LimitSensor(self.robot, self.terrain, given.contact_distance)
+        self.recorder = TrajectoryRecorder(self.robot)
+        self.velocities: list[float] = []
+        self.begin = 0.0
+        self.states: list[tuple[float, LimitState]] = []
+        self.reached = self.passed = math.inf
+        self.stall = math.inf
+        self.progress = (-math.inf, 0.0)
+        """Farthest x of the body [m] that counted as progress, and when that was [s]."""
+        self.elapsed = -clock.perf_counter()
+
+    def drive(self, observer: EventObserver | None) -> EventOutcome:
+        """Rest, then drive until it is decided."""
+        self._sample()
+        self.world.run(self.rest)
+        self.begin = self.world.time
+        self._sample()
+        self.velocities.append(self._vertical_velocity())
+        steps = max(1, round(CONTROL_TIME / self.world.time_step))
+        outcome: EventOutcome | None = None
+        while outcome is None:
+            self.drive_by(self.robot, self.world.time - self.begin)
+            self.world.run(
+                steps * self.world.time_step,
+                on_step=lambda: self.velocities.append(self._vertical_velocity()),
+            )
+            outcome = self._decide()
+            if observer is not None:
+                observer(EventProgress(self.world, self.robot, self.world.time / self.time_limit))
+        return outcome
+
+    def _vertical_velocity(self) -> float:
+        return float(self.robot.body_motion().velocity_at(self.driver.position)[2])
+
+    def _sample(self) -> None:
+        self.recorder.sample(self.world.time)
+        self.states.append((self.world.time, self.sensor.read()))
+
+    def _decide(self) -> EventOutcome | None:
+        self._sample()
+        now, state = self.world.time, self.robot.state
+        if up_of(state) < 0.0:
+            return "tipped over"
+        low, high = self.robot.bounds()
+        if high[0] >= 0.0:
+            self.reached = min(self.reached, now)
+        given, obstacle = self.setup.assumptions, self.setup.obstacle
+        if low[0] >= obstacle.end:
+            self.passed = min(self.passed, now)
+        if self.passed < math.inf:
+            at_its_end = high[0] >= obstacle.end + obstacle.room - self.length
+            return "passed" if now >= self.passed + given.past or at_its_end else None
+        if state.position[0] > self.progress[0] + _PROGRESS:
+            self.progress = state.position[0], now
+        stalled = now >= self.progress[1] + given.stall_time
+        return "stuck" if stalled or now >= self.time_limit else None
+
+    def result(self, outcome: EventOutcome, reason: str = "") -> EventResult:
+        """Return the result up to now."""
+        motion, step = self.recorder.motion(), self.world.time_step
+        velocities = np.array(self.velocities)
+        acceleration = np.diff(velocities) / step
+        times = self.begin + step * np.arange(1.0, len(acceleration) + 1.0)
+        end = self.begin + step * len(acceleration)
+        instants, states = zip(*self.states, strict=True)
+        window = min(self.reached, end), end
+        return EventResult(
+            setup=self.setup,
+            engine=self.world.engine_name,
+            track_model=self.robot.track_model,
+            preset=self.world.preset,
+            vehicle=self.vehicle,
+            driver=self.driver,
+            speed=self.speed,
+            outcome=outcome,
+            duration=self.world.time,
+            time_limit=self.time_limit,
+            real_time_factor=self.world.time / max(self.elapsed + clock.perf_counter(), 1e-9),
+            ridden=Ridden(times, acceleration, step, window, self.setup.assumptions.low_pass),
+            limits=LimitHistory(
+                np.array(instants),
+                np.array([state.found for state in states], dtype=bool),
+                *(np.array([getattr(s, name) for s in states]) for name in ("slip", "drive", "clearance")),
+            ),
+            motion=motion,
+            terrain=self.terrain,
+            reason=reason,
+        )
+
+
+def _driver_place(robot: Robot, setup: EventSetup) -> DriverPlace:
+    """The point given, or the vehicle file's, or the centre of mass of the body."""
+    if setup.driver_position is not None:
+        x, y, z = finite_vector("driver's place [m]", setup.driver_position, 3)
+        return DriverPlace((x, y, z), "given")
+    if (own := robot.description.driver_position) is not None:
+        return DriverPlace(own, "vehicle file")
+    body = robot.body_motion()
+    x, y, z = (body.rotation.T @ (body.center - body.position)).tolist()
+    return DriverPlace((x, y, z), "centre of mass of the body")

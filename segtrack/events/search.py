@@ -1,0 +1,144 @@
+"""Searches over events: the largest obstacle that is passed, and the limiting speed. Both go upwards only.
+
+Peaks are not monotonic over the speed: an idler that hits an obstacle at a low speed clears it at a slightly
+higher one, and a road arm meets its stop at a higher one still. So nothing is bisected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
+
+from segtrack.errors import InvalidValueError, finite
+from segtrack.events.assumptions import Assumptions
+from segtrack.events.event_result import EventResult
+
+Criterion: TypeAlias = Literal["passed", "peak", "filtered peak", "absorbed power"]
+"""Criterion of a run; all but `passed` are numbers with a limit, and need a run that passes."""
+MEASURES: Mapping[str, str] = MappingProxyType(
+    {"peak": "peak_g", "filtered peak": "filtered_peak_g", "absorbed power": "absorbed_power"}
+)
+"""Names in `EventResult.summary` of the criteria that are numbers."""
+UNITS: Mapping[str, str] = MappingProxyType({"peak": "g", "filtered peak": "g", "absorbed power": "W"})
+"""Unit of each of these."""
+_ROUND = 9
+"""Decimals of the values that are tried: sums of increments would not be equal to their decimals [m, m/s]."""
+
+
+def limit_of(criterion: Criterion, assumptions: Assumptions) -> float:
+    """Limit of a criterion that is a number, in its unit."""
+    return assumptions.power_limit if criterion == "absorbed power" else assumptions.peak_limit
+
+
+class SearchTrial(NamedTuple):
+    """One run of a search.
+
+    Attributes:
+        tried: Size [m] or speed [m/s] that was tried.
+        passed: True if the vehicle got past the obstacle.
+        measure: Criterion's number, in its unit; of `passed` 0.
+        ending: Outcome and limits of a vehicle that did not pass; empty otherwise.
+    """
+
+    tried: float
+    passed: bool
+    measure: float
+    ending: str = ""
+
+    @classmethod
+    def of(cls, tried: float, result: EventResult, criterion: Criterion) -> SearchTrial:
+        """Judge a result."""
+        numbers = {
+            "peak": result.ridden.peak,
+            "filtered peak": result.ridden.filtered_peak,
+            "absorbed power": result.ridden.absorbed_power,
+        }
+        ending = "" if result.passed else ending_of(result.outcome, ", ".join(result.limited_by))
+        return cls(tried, result.passed, numbers.get(criterion, 0.0), ending)
+
+
+def ending_of(outcome: str, limited_by: str) -> str:
+    """Return how a run ended that did not pass: its outcome and its limits."""
+    return f"{outcome} by {limited_by}" if limited_by else outcome
+
+
+class Found(NamedTuple):
+    """End of a search.
+
+    Attributes:
+        value: Largest size that was passed [m], or limiting speed [m/s]; None if there is none.
+        reason: Why the search ended.
+    """
+
+    value: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class UpwardSearch:
+    """Search that raises a size or a speed until a criterion fails.
+
+    Attributes:
+        start: Value that is tried first.
+        end: Value beyond which nothing is tried.
+        increment: Difference between neighbouring values.
+        criterion: Criterion.
+        limit: Limit of a criterion that is a number, in its unit.
+    """
+
+    start: float
+    end: float
+    increment: float
+    criterion: Criterion = "passed"
+    limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a range that is none."""
+        for name in ("start", "increment"):
+            if finite(f"{name} of a search", getattr(self, name)) <= 0:
+                raise InvalidValueError(f"{name} of a search", "above 0", getattr(self, name))
+        if finite("end of a search", self.end) < self.start:
+            raise InvalidValueError("end of a search", f"at least its start of {self.start:g}", self.end)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Values in the order in which they are tried."""
+        count = int((self.end - self.start) / self.increment + 1e-9) + 1
+        return tuple(round(self.start + i * self.increment, _ROUND) for i in range(count))
+
+    def holds(self, trial: SearchTrial) -> bool:
+        """Return True if a trial meets the criterion."""
+        return trial.passed and (self.criterion == "passed" or trial.measure <= self.limit)
+
+    def next(self, trials: Sequence[SearchTrial]) -> float | None:
+        """Return the value to try after these trials; None at the end."""
+        values = self.values
+        if len(trials) == len(values) or trials and not self.holds(trials[-1]):
+            return None
+        return values[len(trials)]
+
+    def found(self, trials: Sequence[SearchTrial]) -> Found:
+        """Return what these trials found.
+
+        Of a criterion that is a number the limit is where the line between the last two trials crosses it;
+        of passing, or where the last trial did not pass, it is the last value that held.
+        """
+        if not trials:
+            return Found(None, "nothing was tried")
+        last, before = trials[-1], trials[-2] if len(trials) > 1 else None
+        if self.holds(last):
+            return Found(last.tried, f"holds up to {last.tried:g}, the highest that was tried")
+        if before is None:
+            failed = self._failed(last) if not last.passed else f"exceeds the limit of {self.limit:g}"
+            return Found(None, f"{last.tried:g}, the lowest that was tried, {failed}")
+        if not last.passed:
+            return Found(before.tried, f"{last.tried:g} {self._failed(last)}")
+        share = (self.limit - before.measure) / (last.measure - before.measure)
+        crossing = before.tried + share * (last.tried - before.tried)
+        return Found(crossing, f"crosses {self.limit:g} between {before.tried:g} and {last.tried:g}")
+
+    @staticmethod
+    def _failed(trial: SearchTrial) -> str:
+        return "is not passed" + (f": {trial.ending}" if trial.ending else "")

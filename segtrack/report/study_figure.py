@@ -1,0 +1,100 @@
+"""Tables and heat map of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.table import Table
+
+from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
+from segtrack.study import StudyResult
+from segtrack.study.file import ParameterRange
+
+_ROWS = 40
+"""Designs that are printed; all are in the files."""
+
+
+def study_tables(result: StudyResult) -> list[Table]:
+    """Return the designs with their results, and sensitivities if there are any."""
+    study = result.study
+    obstacle, raised = study.event.obstacle, study.search is not None and study.search.raised == "size"
+    what = obstacle.name if raised else obstacle.title
+    title = f"{result.head['vehicle_file']}, {what}: {len(result.rows)} runs"
+    left_out = len(result.found) - _ROWS
+    table = Table(title=title, caption=f"and {left_out} more, in the files" if left_out > 0 else None)
+    for name, parameter in study.parameters.items():
+        table.add_column(_label(name, parameter))
+    table.add_column(study.result_name)
+    table.add_column("because")
+    for values, found in list(zip(result.values.tolist(), result.found, strict=True))[:_ROWS]:
+        value = "none" if found.value is None else f"{found.value:.4g}"
+        table.add_row(*(f"{each:.4g}" for each in values), value, found.reason.splitlines()[0])
+    tables = [table]
+    if result.sensitivities:
+        names = list(next(iter(result.sensitivities.values())))
+        measures = Table("parameter", *names, title=f"Sensitivity of the {study.result_name}")
+        for name, values in result.sensitivities.items():
+            measures.add_row(name, *(f"{values[each]:.3g}" for each in names))
+        tables.append(measures)
+    return tables
+
+
+def _label(name: str, parameter: ParameterRange) -> str:
+    """Name of a parameter, with what its values do to the file's."""
+    return {"value": name, "offset": f"{name} (added)", "factor": f"{name} (factor)"}[parameter.change]
+
+
+def draw_study(result: StudyResult) -> Figure:
+    """Draw the result over the parameters: a heat map of a grid of two, or a panel for each parameter."""
+    parameters = list(result.study.parameters.items())
+    results = np.array([np.nan if value is None else value for value in result.results])
+    if len(parameters) == 2 and result.study.design.method == "grid":
+        figure = new_figure(8.0, 6.0)
+        _draw_map(figure, figure.add_subplot(), result, parameters, results)
+    else:
+        figure = new_figure(max(4.0 * len(parameters), 6.0), 4.5)
+        for i, (name, parameter) in enumerate(parameters):
+            axes = figure.add_subplot(1, len(parameters), i + 1)
+            _draw_panel(axes, result.values[:, i], results)
+            label_axes(axes, _label(name, parameter), result.study.result_name if i == 0 else "")
+    figure.suptitle(f"{result.head['vehicle_file']}: {result.study.event.obstacle.name}")
+    return figure
+
+
+def _draw_map(
+    figure: Figure,
+    axes: Axes,
+    result: StudyResult,
+    parameters: Sequence[tuple[str, ParameterRange]],
+    results: NDArray[np.float64],
+) -> None:
+    (x_name, x), (y_name, y) = parameters
+    grid = results.reshape(x.count, y.count).T
+    across, up = (np.linspace(each.low, each.high, each.count) for each in (x, y))
+    axes.set_facecolor("#dddddd")
+    image = axes.pcolormesh(across, up, np.ma.masked_invalid(grid), shading="nearest", cmap="viridis")
+    figure.colorbar(image, ax=axes, label=result.study.result_name)
+    middle = np.nanmean(grid) if np.isfinite(grid).any() else 0.0
+    for (row, column), value in np.ndenumerate(grid):
+        text = f"{value:.3g}" if np.isfinite(value) else "none"
+        colour = "black" if not value < middle else "white"
+        axes.text(
+            float(across[column]), float(up[row]), text, ha="center", va="center", fontsize=8, color=colour
+        )
+    axes.set_xticks(across)
+    axes.set_yticks(up)
+    label_axes(axes, _label(x_name, x), _label(y_name, y))
+    axes.grid(visible=False)
+
+
+def _draw_panel(axes: Axes, values: NDArray[np.float64], results: NDArray[np.float64]) -> None:
+    there = np.isfinite(results)
+    axes.plot(values[there], results[there], "o", color=SEGMENT_COLOURS[0], markersize=4)
+    if there.any() and not there.all():
+        lowest = np.full(np.count_nonzero(~there), results[there].min())
+        axes.plot(values[~there], lowest, "x", color=SEGMENT_COLOURS[1], label="no result")
+        axes.legend(fontsize=8)

@@ -1,0 +1,17 @@
+"""Studies: one event over many vehicles that differ in numbers of their file, from one YAML file.
+
+| module | content |
+|---|---|
+| `file` | the study file, checked |
+| `paths` | paths into a vehicle file, checked against the vehicle, and files with other numbers |
+| `design` | values of the parameters: grids, quasi-random sequences, SALib's, optuna's; sensitivities |
+| `runs` | one run, and its row |
+| `journal` | finished runs on disk, from which a study goes on |
+| `work` | rounds of runs on all cores |
+| `table` | Parquet file of all runs |
+"""
+
+from segtrack.study.file import StudyFile, load_study_file
+from segtrack.study.work import StudyResult, run_row, run_study
+
+__all__ = ["StudyFile", "StudyResult", "load_study_file", "run_row", "run_study"]

@@ -1,0 +1,93 @@
+"""Journal of a study: a line for each finished run, on disk before the next one begins."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase
+from segtrack.files import content_hash
+from segtrack.study.file import StudyFile
+from segtrack.study.paths import VehicleSource
+from segtrack.study.runs import Row
+
+_PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet", "optuna", "SALib")
+
+
+def provenance(study: StudyFile) -> dict[str, Any]:
+    """Hashes and versions that a study's rows depend on."""
+    file = VehicleSource(study.vehicle).file
+    versions = {"python": platform.python_version(), "machine": platform.machine()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    content = json.loads(study.model_dump_json())
+    return {
+        "study_sha256": content_hash({**content, "vehicle": file.name}),
+        "vehicle_file": file.name,
+        "vehicle_sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "versions": versions,
+        "seed": study.design.seed,
+    }
+
+
+class Journal:
+    """Finished runs of a study by design and trial, kept in a file."""
+
+    def __init__(self, path: Path, head: Mapping[str, Any], resume: bool) -> None:
+        """Open the journal, or begin one.
+
+        Args:
+            path: File of the journal.
+            head: Provenance of the study.
+            resume: True to go on from the runs that there are.
+
+        Raises:
+            InvalidValueError: There are runs and they are not to be gone on from, or of another study.
+            FileAccessError: The file cannot be read or written.
+        """
+        self.path, self.rows = path, dict[tuple[int, int], Row]()
+        try:
+            lines = path.read_bytes().split(b"\n") if path.exists() else []
+            whole = lines[:-1]  # A line without its end was being written when the study was killed.
+            if whole:
+                self._read(whole, head, resume)
+                text = b"\n".join(whole) + b"\n"
+            else:
+                text = json.dumps(dict(head)).encode() + b"\n"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("r+b" if path.exists() else "wb") as file:
+                file.write(text)
+                file.truncate()
+        except OSError as error:
+            raise FileAccessError("write to", path, error.strerror or str(error)) from None
+
+    def _read(self, lines: list[bytes], head: Mapping[str, Any], resume: bool) -> None:
+        try:
+            known, *rows = [json.loads(line) for line in lines]
+        except ValueError:
+            raise FileAccessError("read", self.path, "is no journal of a study") from None
+        if rows and not resume:
+            got = Phrase(f"one with {len(rows)} runs: --resume goes on from them")
+            raise InvalidValueError(f"journal {self.path}", "a new one", got)
+        changed = [name for name in head if known.get(name) != head[name]]
+        if rows and changed:
+            expected = "of the same study file, vehicle file and versions"
+            raise InvalidValueError(f"journal {self.path}", expected, Phrase(f"other {', '.join(changed)}"))
+        self.rows = {(row["design"], row["trial"]): row for row in rows}
+
+    def add(self, row: Row) -> None:
+        """Write a finished run to the disk."""
+        self.rows[row["design"], row["trial"]] = row
+        with self.path.open("ab") as file:
+            file.write(json.dumps(row).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())

@@ -1,0 +1,129 @@
+"""One run of a study, and its row."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from segtrack.description import VehicleDescription
+from segtrack.errors import SegtrackError
+from segtrack.events import EventResult, EventSetup, SearchTrial, run_event
+from segtrack.events.run import EventObserver
+from segtrack.events.search import ending_of
+from segtrack.files import content_hash
+from segtrack.study.file import StudyFile
+from segtrack.study.paths import Steps, VehicleSource, find_places
+
+
+class RunJob(NamedTuple):
+    """One run of a study.
+
+    Attributes:
+        study: The study.
+        design: Index of the vehicle.
+        trial: Index of the run in the vehicle's search.
+        values: Values of the parameters, in the file's order.
+        tried: Size [m] or speed [m/s] that the search tries; None for a single run.
+    """
+
+    study: StudyFile
+    design: int
+    trial: int
+    values: tuple[float, ...]
+    tried: float | None
+
+
+Row = dict[str, Any]
+"""Columns of a run by name, see `COLUMNS`."""
+
+COLUMNS: Mapping[str, type] = {
+    "design": int,
+    "trial": int,
+    "tried": float,
+    "outcome": str,
+    "passed": bool,
+    "measure": float,
+    "limited_by": str,
+    "peak_g": float,
+    "filtered_peak_g": float,
+    "peak_with": str,
+    "absorbed_power": float,
+    "passage_speed": float,
+    "max_pitch_deg": float,
+    "min_pitch_deg": float,
+    "duration": float,
+    "seed": int,
+    "vehicle_hash": str,
+    "reason": str,
+}
+"""Columns of a run besides its parameters: name and type. What a run does not have is null."""
+
+
+def vehicle_of(study: StudyFile, values: tuple[float, ...]) -> VehicleDescription:
+    """Return the vehicle with a design's values.
+
+    Raises:
+        VehicleFileError: The vehicle cannot be so.
+    """
+    source = VehicleSource(study.vehicle)
+    numbers: dict[Steps, float] = {}
+    for parameter, value in zip(study.parameters.values(), values, strict=True):
+        for path in parameter.paths:
+            for place in find_places(source.vehicle, path):
+                own = 0.0 if place.value is None else place.value
+                new = {"value": value, "offset": own + value, "factor": own * value}[parameter.change]
+                numbers[place.steps] = round(new) if isinstance(place.value, int) else new
+    return source.changed(numbers)
+
+
+def setup_of(job: RunJob) -> EventSetup:
+    """Return the event of a run.
+
+    Raises:
+        SegtrackError: Its vehicle cannot be.
+    """
+    setup = job.study.setup(vehicle_of(job.study, job.values))
+    if job.study.search is None or job.tried is None:
+        return setup
+    if job.study.search.raised == "speed":
+        return replace(setup, speed=job.tried)
+    return replace(setup, obstacle=setup.obstacle.of_size(job.tried))
+
+
+def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
+    """Run one run; what cannot be simulated is a row with its reason, too."""
+    row: Row = dict.fromkeys((*job.study.parameters, *COLUMNS))
+    row |= dict(zip(job.study.parameters, job.values, strict=True))
+    row |= {"design": job.design, "trial": job.trial, "tried": job.tried, "seed": job.study.design.seed}
+    row |= {"passed": False, "limited_by": "", "peak_with": "", "reason": ""}
+    try:
+        setup = setup_of(job)
+        assert isinstance(setup.vehicle, VehicleDescription)
+        row["vehicle_hash"] = content_hash(json.loads(setup.vehicle.model_dump_json()))
+        result = run_event(setup, observer=observer)
+    except SegtrackError as error:
+        return row | {"outcome": "refused", "reason": str(error)}
+    return row | _measured(result, job.study)
+
+
+def _measured(result: EventResult, study: StudyFile) -> Row:
+    summary = result.summary()
+    trial = SearchTrial.of(0.0, result, study.judged_by)
+    measure = float(result.passed) if study.judged_by == "passed" else trial.measure
+    texts = {name: ", ".join(summary[name]) for name in ("limited_by", "peak_with")}  # type: ignore[arg-type]
+    row = {name: summary[name] for name in COLUMNS if name in summary} | texts | {"measure": measure}
+    return {name: None if _is_lost(value) else value for name, value in row.items()}
+
+
+def _is_lost(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def trial_of(row: Row) -> SearchTrial:
+    """Return what a search sees of a run."""
+    measure = math.inf if row["measure"] is None else row["measure"]
+    ending = "" if row["passed"] else ending_of(row["outcome"], row["limited_by"])
+    return SearchTrial(row["tried"], row["passed"], measure, ending)

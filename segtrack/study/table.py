@@ -1,0 +1,63 @@
+"""Parquet file of a study's runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from segtrack.errors import FileAccessError, MissingPackageError
+from segtrack.files import replacing
+from segtrack.study.runs import COLUMNS, Row
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingPackageError("the table of a study", "pyarrow", "study") from None
+    return pyarrow, pyarrow.parquet
+
+
+def check_parquet() -> None:
+    """Refuse before the work begins where tables cannot be written.
+
+    Raises:
+        MissingPackageError: Pyarrow is not installed.
+    """
+    _pyarrow()
+
+
+def write_runs(path: Path, parameters: Iterable[str], rows: Sequence[Row], head: Mapping[str, Any]) -> Path:
+    """Write all runs, a row each, with the provenance as the file's metadata; returns its path.
+
+    Raises:
+        MissingPackageError: Pyarrow is not installed.
+        FileAccessError: The file cannot be written.
+    """
+    arrow, parquet = _pyarrow()
+    kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string(), bool: arrow.bool_()}
+    fields = [arrow.field(name, arrow.float64()) for name in parameters]
+    fields += [arrow.field(name, kinds[kind]) for name, kind in COLUMNS.items()]
+    metadata = {f"segtrack.{name}": json.dumps(value) for name, value in head.items()}
+    schema = arrow.schema(fields, metadata=metadata)
+    with replacing(path) as temporary:
+        parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), temporary)
+    return path
+
+
+def read_runs(path: Path) -> list[Row]:
+    """Read all runs.
+
+    Raises:
+        MissingPackageError: Pyarrow is not installed.
+        FileAccessError: The file cannot be read.
+    """
+    arrow, parquet = _pyarrow()
+    try:
+        rows: list[Row] = parquet.read_table(path).to_pylist()
+    except (OSError, arrow.ArrowInvalid) as error:
+        raise FileAccessError("read", path, str(error).splitlines()[0]) from None
+    return rows

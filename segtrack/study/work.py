@@ -1,0 +1,230 @@
+"""Rounds of runs on all cores: in each round the next run of every vehicle that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.errors import InvalidValueError, NotReadyError
+from segtrack.events.run import EventObserver
+from segtrack.events.search import Found, ending_of
+from segtrack.experiments.parallel import Pool, Workers
+from segtrack.study.design import Optimiser, planned_values, sensitivities
+from segtrack.study.file import StudyFile
+from segtrack.study.journal import Journal, provenance
+from segtrack.study.runs import Row, RunJob, run_job, trial_of
+
+JOURNAL = "runs.jsonl"
+"""Name of the journal in a study's folder."""
+_ATTEMPTS = 3
+"""How often a round is begun whose worker process is lost, before the study gives up."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """Result of a study.
+
+    Attributes:
+        study: The study.
+        head: Provenance.
+        values: Values of the parameters of each design (designs, parameters).
+        found: End of each design's search; of a single run its measure, and why there is none.
+        rows: All runs, those of a design together.
+        sensitivities: Measures by parameter; see `design.sensitivities`.
+        note: Reason for which there are no sensitivities; empty otherwise.
+    """
+
+    study: StudyFile
+    head: Mapping[str, Any]
+    values: NDArray[np.float64]
+    found: tuple[Found, ...]
+    rows: tuple[Row, ...]
+    sensitivities: Mapping[str, Mapping[str, float]]
+    note: str = ""
+
+    @property
+    def results(self) -> tuple[float | None, ...]:
+        """Result of each design; None without one."""
+        return tuple(found.value for found in self.found)
+
+    def summary(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict of all designs, without their runs."""
+        designs = [
+            dict(zip(self.study.parameters, values, strict=True)) | found._asdict()
+            for values, found in zip(self.values.tolist(), self.found, strict=True)
+        ]
+        return {
+            **self.head,
+            "result": self.study.result_name,
+            "runs": len(self.rows),
+            "designs": designs,
+            "sensitivities": {name: dict(values) for name, values in self.sensitivities.items()},
+            "note": self.note,
+        }
+
+
+def run_study(
+    study: StudyFile,
+    folder: Path,
+    *,
+    pool: Pool | None = None,
+    resume: bool = False,
+    on_share: Callable[[float], object] = lambda share: None,
+) -> StudyResult:
+    """Run a study, or the rest of one.
+
+    Args:
+        study: The study.
+        folder: Folder of its journal.
+        pool: Pool that runs its runs; this process if not given.
+        resume: True to go on from the journal's runs.
+        on_share: Called with the share of the work that is done [-].
+
+    Raises:
+        SegtrackError: The journal is of another study, a package is missing, or workers get lost
+            again and again.
+    """
+    head = provenance(study)
+    batches = _Batches(study)
+    journal = Journal(folder / JOURNAL, head, resume)
+    pool = Workers(1) if pool is None else pool
+    while (values := batches.next()) is not None:
+        first, tell = len(batches.values), batches.share_to(on_share)
+        batches.take(values, _run_batch(study, values, first, journal, pool, tell))
+    if batches.optimiser is not None:
+        batches.optimiser.store(folder / "optuna.db")
+    everything = np.array(batches.values).reshape(-1, len(study.parameters))
+    results = [found.value for found in batches.found]
+    measured, note = dict[str, dict[str, float]](), ""
+    try:
+        measured = sensitivities(study, everything, results)
+    except InvalidValueError as error:
+        note = str(error)
+    rows = tuple(row for _, row in sorted(journal.rows.items()))
+    return StudyResult(study, head, everything, tuple(batches.found), rows, measured, note)
+
+
+class _Batches:
+    """Designs in the batches in which their values are known."""
+
+    def __init__(self, study: StudyFile) -> None:
+        planned = planned_values(study)
+        self.optimiser = Optimiser(study) if planned is None else None
+        self._planned, self._total = planned, study.design.count if planned is None else len(planned)
+        self.values: list[list[float]] = []
+        self.found: list[Found] = []
+
+    def next(self) -> NDArray[np.float64] | None:
+        """Values of the next designs; None at the end."""
+        if self.optimiser is not None:
+            asked = self.optimiser.ask()
+            return asked if len(asked) else None
+        values, self._planned = self._planned, None
+        return values
+
+    def take(self, values: NDArray[np.float64], found: Sequence[Found]) -> None:
+        """Take the results of designs."""
+        self.values += values.tolist()
+        self.found += found
+        if self.optimiser is not None:
+            self.optimiser.tell([each.value for each in found])
+
+    def share_to(self, on_share: Callable[[float], object]) -> Callable[[float], object]:
+        """Function of the designs of the next batch that are done, which tells the share of all."""
+        before = len(self.found)
+        return lambda done: on_share((before + done) / self._total)
+
+
+def _run_batch(
+    study: StudyFile,
+    values: NDArray[np.float64],
+    first: int,
+    journal: Journal,
+    pool: Pool,
+    on_designs: Callable[[float], object],
+) -> list[Found]:
+    """Run designs that begin at an index, round by round."""
+    search = study.upward_search
+    longest = len(search.values) if search is not None else 1
+
+    def rows_of(design: int) -> list[Row]:
+        rows: list[Row] = []
+        while (row := journal.rows.get((design, len(rows)))) is not None:
+            rows.append(row)
+        return rows
+
+    def next_job(design: int) -> RunJob | None:
+        rows = rows_of(design)
+        if rows and (search is None or rows[-1]["outcome"] == "refused"):
+            return None
+        tried = None if search is None else search.next([trial_of(row) for row in rows])
+        if search is not None and tried is None:
+            return None
+        return RunJob(study, design, len(rows), tuple(values[design - first].tolist()), tried)
+
+    designs = range(first, first + len(values))
+    while jobs := [job for design in designs if (job := next_job(design)) is not None]:
+        ended = len(values) - len(jobs)
+        under_way = [job.trial / longest for job in jobs]
+
+        def on_done(index: int, row: Row, ended: int = ended, under_way: list[float] = under_way) -> None:
+            journal.add(row)
+            under_way[index] += 1 / longest
+            on_designs(ended + sum(under_way))
+
+        on_designs(ended + sum(under_way))
+        _run_round(pool, jobs, journal, on_done)
+    return [_found(study, rows_of(design)) for design in designs]
+
+
+def _run_round(
+    pool: Pool, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
+) -> None:
+    """Run jobs; those that are left when a worker process is lost are begun again."""
+    for _ in range(_ATTEMPTS):
+        left = [i for i, job in enumerate(jobs) if (job.design, job.trial) not in journal.rows]
+        try:
+            pool.run(run_job, [jobs[i] for i in left], lambda i, row, left=left: on_done(left[i], row))  # type: ignore[misc]
+            return
+        except BrokenProcessPool:
+            continue
+    lost = f"{_ATTEMPTS} times a worker process ended without a word; the journal keeps what is finished"
+    raise NotReadyError("go on with the study", lost)
+
+
+def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
+    """End of a design's search, or the measure of its single run."""
+    last = rows[-1]
+    if last["outcome"] == "refused":
+        return Found(None, last["reason"])
+    search = study.upward_search
+    if search is not None:
+        return search.found([trial_of(row) for row in rows])
+    if study.judged_by != "passed" and not last["passed"]:
+        return Found(None, last["reason"] or ending_of(last["outcome"], last["limited_by"]))
+    return Found(last["measure"], last["outcome"])
+
+
+def run_row(result_rows: Sequence[Row], study: StudyFile, number: int, observer: EventObserver | None) -> Row:
+    """Run one row of a study again.
+
+    Args:
+        result_rows: Rows of the study's file.
+        study: The study.
+        number: Number of the row, from 0.
+        observer: Called after each sample.
+
+    Raises:
+        InvalidValueError: There is no such row.
+    """
+    if not 0 <= number < len(result_rows):
+        raise InvalidValueError("--row", f"from 0 to {len(result_rows) - 1}", number)
+    row = result_rows[number]
+    values = tuple(row[name] for name in study.parameters)
+    return run_job(RunJob(study, row["design"], row["trial"], values, row["tried"]), observer)

@@ -1,0 +1,242 @@
+"""Studies with runs that are known beforehand: searches, journals, lost workers, sensitivities."""
+
+import json
+import subprocess
+import time
+from concurrent.futures.process import BrokenProcessPool
+
+import numpy as np
+import pytest
+from command_line import PROGRAM
+
+from segtrack.errors import InvalidValueError, NotReadyError, StudyFileError
+from segtrack.study import load_study_file, run_row, run_study
+from segtrack.study.runs import COLUMNS
+from segtrack.study.table import read_runs, write_runs
+
+STUDY = """
+vehicle: packbot
+engine: native
+track_model: compliant
+event: {kind: step, height: 0.1, speed: 0.3}
+search: {raised: size, first: 0.1, last: 0.4, increment: 0.1}
+parameters:
+  a: {paths: ["tracks.*.contact.friction"], low: 0.1, high: 0.3, count: 3}
+  b: {paths: ["body.center_of_mass[0]"], low: 0.0, high: 0.1, count: 2}
+"""
+SINGLE = STUDY.replace("search: {raised: size, first: 0.1, last: 0.4, increment: 0.1}", "criterion: peak")
+
+
+def study_of(text, folder):
+    path = folder / "study.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_study_file(path)
+
+
+class Killed(BaseException):
+    """End of the process at a moment that nobody chose."""
+
+
+class Formula:
+    """Pool whose runs are a formula: a step is passed up to a + b, a peak is 5 a + b."""
+
+    def __init__(self, kill_after=None, lose=0, order=lambda jobs: jobs):
+        self.left, self.lose, self.order, self.count = kill_after, lose, order, 0
+
+    def run(self, function, jobs, on_done):
+        if self.lose:
+            self.lose -= 1
+            raise BrokenProcessPool
+        done = []
+        for i in self.order(list(range(len(jobs)))):
+            if self.left is not None and self.count == self.left:
+                raise Killed
+            self.count += 1
+            row = self.row(jobs[i])
+            done.append(row)
+            on_done(i, row)
+        return done
+
+    def row(self, job):
+        a, b = job.values
+        passed = job.tried is None or job.tried <= a + b + 1e-9
+        row = dict.fromkeys(COLUMNS) | {"a": a, "b": b, "design": job.design, "trial": job.trial}
+        return row | {
+            "tried": job.tried,
+            "passed": passed,
+            "measure": 5 * a + b,
+            "outcome": "passed" if passed else "stuck",
+            "limited_by": "" if passed else "friction",
+            "reason": "",
+        }
+
+
+def test_every_vehicle_is_searched_upwards(tmp_path):
+    shares = []
+    result = run_study(study_of(STUDY, tmp_path), tmp_path, pool=Formula(), on_share=shares.append)
+    assert result.values.tolist() == [[a, b] for a in (0.1, 0.2, 0.3) for b in (0.0, 0.1)]
+    assert result.results == (0.1, 0.2, 0.2, 0.3, 0.3, 0.4)
+    assert result.found[0].reason == "0.2 is not passed: stuck by friction"
+    assert result.found[5].reason == "holds up to 0.4, the highest that was tried"
+    assert [(row["design"], row["trial"]) for row in result.rows] == sorted(
+        (row["design"], row["trial"]) for row in result.rows
+    )
+    assert shares == sorted(shares) and shares[-1] == pytest.approx(1.0)
+
+
+def test_a_criterion_that_none_meets_is_said_for_each_vehicle(tmp_path):
+    text = STUDY.replace("first: 0.1, last", "first: 0.5, last").replace("last: 0.4", "last: 0.9")
+    result = run_study(study_of(text, tmp_path), tmp_path, pool=Formula())
+    assert {found for found in result.found} == {
+        (None, "0.5, the lowest that was tried, is not passed: stuck by friction")
+    }
+
+
+@pytest.mark.parametrize("kill_after", [0, 1, 7, 12])
+@pytest.mark.parametrize("order", [lambda jobs: jobs, lambda jobs: jobs[::-1]])
+def test_a_study_that_is_killed_goes_on_to_the_same_rows(kill_after, order, tmp_path):
+    study = study_of(STUDY, tmp_path)
+    whole = run_study(study, tmp_path / "whole", pool=Formula())
+    with pytest.raises(Killed):
+        run_study(study, tmp_path / "killed", pool=Formula(kill_after, order=order))
+    journal = tmp_path / "killed" / "runs.jsonl"
+    journal.write_bytes(journal.read_bytes() + b'{"design": 5, "tri')  # What was being written.
+    rest = Formula()
+    result = run_study(study, tmp_path / "killed", pool=rest, resume=True)
+    assert result.rows == whole.rows and result.found == whole.found
+    assert rest.count == len(whole.rows) - kill_after
+
+
+def test_a_study_that_has_begun_is_not_begun_anew(tmp_path):
+    study = study_of(STUDY, tmp_path)
+    run_study(study, tmp_path, pool=Formula())
+    with pytest.raises(InvalidValueError, match="got one with 20 runs: --resume goes on from them"):
+        run_study(study, tmp_path, pool=Formula())
+    other = study_of(STUDY.replace("0.3}", "0.35}", 1), tmp_path)
+    with pytest.raises(InvalidValueError, match="versions, got other study_sha256"):
+        run_study(other, tmp_path, pool=Formula(), resume=True)
+
+
+def test_a_lost_worker_is_replaced_and_a_worker_that_is_lost_again_and_again_is_said(tmp_path):
+    study = study_of(STUDY, tmp_path)
+    whole = run_study(study, tmp_path / "whole", pool=Formula())
+    assert run_study(study, tmp_path / "once", pool=Formula(lose=1)).rows == whole.rows
+    with pytest.raises(NotReadyError, match="3 times a worker process ended without a word"):
+        run_study(study, tmp_path / "always", pool=Formula(lose=3))
+
+
+def test_a_single_run_gives_its_measure(tmp_path):
+    result = run_study(study_of(SINGLE, tmp_path), tmp_path, pool=Formula())
+    assert result.results == pytest.approx([5 * a + b for a, b in result.values])
+    assert result.summary()["result"] == "peak [g]"
+
+
+@pytest.mark.parametrize("method", ["sobol", "halton", "latin hypercube"])
+def test_sequences_fill_the_ranges_and_depend_on_the_seed_alone(method, tmp_path):
+    text = SINGLE + f"design: {{method: {method}, count: 32, seed: 3}}\n"
+    a, b = (run_study(study_of(text, tmp_path), tmp_path / str(i), pool=Formula()) for i in range(2))
+    assert np.array_equal(a.values, b.values) and a.values.shape == (32, 2)
+    assert (a.values >= [0.1, 0.0]).all() and (a.values <= [0.3, 0.1]).all()
+    assert a.values.mean(axis=0) == pytest.approx([0.2, 0.05], rel=0.1)
+
+
+def test_sensitivities_of_a_sum_are_its_shares_of_the_variance(tmp_path):
+    """Of 5 a + b over ranges of 0.2 and 0.1: variances of 1 and 0.01, over 12; effects 1 and 0.1."""
+    pytest.importorskip("SALib")
+    text = SINGLE + "design: {method: saltelli, count: 256, seed: 1}\n"
+    result = run_study(study_of(text, tmp_path), tmp_path / "saltelli", pool=Formula())
+    assert len(result.rows) == 256 * 6
+    assert result.sensitivities["a"]["S1"] == pytest.approx(1 / 1.01, abs=0.02)
+    assert result.sensitivities["b"]["ST"] == pytest.approx(0.01 / 1.01, abs=0.002)
+    text = SINGLE + "design: {method: morris, count: 8, seed: 1}\n"
+    result = run_study(study_of(text, tmp_path), tmp_path / "morris", pool=Formula())
+    assert result.sensitivities["a"]["mu_star"] == pytest.approx(1.0)
+    assert result.sensitivities["b"]["mu_star"] == pytest.approx(0.1)
+
+
+def test_an_optimisation_that_is_killed_goes_on_to_the_same_rows(tmp_path):
+    optuna = pytest.importorskip("optuna")
+    text = SINGLE + "design: {method: optuna, count: 30, batch: 3, seed: 2, direction: smallest}\n"
+    study = study_of(text, tmp_path)
+    whole = run_study(study, tmp_path / "whole", pool=Formula())
+    with pytest.raises(Killed):
+        run_study(study, tmp_path / "killed", pool=Formula(17))
+    result = run_study(study, tmp_path / "killed", pool=Formula(), resume=True)
+    assert result.rows == whole.rows and np.array_equal(result.values, whole.values)
+    assert min(result.results) < 0.6  # The least is 0.5, the mean 1.05.
+    stored = optuna.load_study(study_name="segtrack", storage=f"sqlite:///{tmp_path}/killed/optuna.db")
+    assert stored.best_value == min(result.results)
+
+
+def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
+    text = STUDY.replace("low: 0.1, high: 0.3, count: 3", "low: -0.1, high: -0.05")
+    result = run_study(study_of(text, tmp_path), tmp_path)
+    assert len(result.rows) == 4 and {row["outcome"] for row in result.rows} == {"refused"}
+    reason = "tracks.left.contact.friction must be at least 0, got -0.1"
+    assert reason in result.rows[0]["reason"] and result.found[0].value is None
+    json.dumps(result.summary())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "tracks.*.contact.friction",
+            "tracks.*.contact.fiction",
+            "parameters.a.paths[0] is no place of packbot",
+        ),
+        ("body.center_of_mass[0]", "tracks.left.contact.friction", "is a place of parameter a, too"),
+        ("kind: step", "kind: gap", "event.length is missing for a gap"),
+        ("speed: 0.3}", "speed: 0.3, depth: 1.0}", "event.depth is nothing of a step; it takes height"),
+        (
+            "low: 0.1, high: 0.3",
+            "low: 0.3, high: 0.3",
+            "parameters.a.high must be above the low of 0.3, got 0.3",
+        ),
+        ("last: 0.4", "last: 0.05", "search.last must be at least the first of 0.1, got 0.05"),
+        ("engine: native", "engine: nativ", "engine must be 'pybullet' or 'native', got 'nativ'"),
+        ("compliant", "segments", "track model"),
+        (
+            "engine: native",
+            "assumptions: {gap_dept: 1.0}",
+            "assumptions.gap_dept is no assumption; did you mean gap_depth?",
+        ),
+        ("vehicle: packbot", "vehicle: packbot\nseed: 1", "seed is not a key that segtrack knows"),
+    ],
+)
+def test_mistakes_of_a_study_file_are_said_with_their_place(old, new, message, tmp_path):
+    with pytest.raises(StudyFileError) as error:
+        study_of(STUDY.replace(old, new), tmp_path)
+    assert message in str(error.value) and str(error.value).startswith("study.yaml")
+
+
+BRIEF = STUDY.replace("low: 0.1, high: 0.3, count: 3", "low: 0.4, high: 0.8").replace(
+    "0.4, incr", "0.2, incr"
+)
+BRIEF += "assumptions: {stall_time: 1.0, past: 0.2, step_rest: 0.2}\n"
+
+
+@pytest.mark.slow
+def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kill(tmp_path):
+    """Of a process that is killed where it stands, the workers end, too, and its rows are those of others."""
+    pytest.importorskip("pyarrow")
+    psutil = pytest.importorskip("psutil")
+    study = study_of(BRIEF, tmp_path)
+    result = run_study(study, tmp_path / "one")
+    whole = write_runs(tmp_path / "one.parquet", study.parameters, result.rows, result.head)
+    call = [PROGRAM, "study", "study.yaml", "--out", "two", "--jobs", "2"]
+    begun = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    journal = tmp_path / "two" / "runs.jsonl"
+    while begun.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < 3):
+        time.sleep(0.02)
+    workers = psutil.Process(begun.pid).children(recursive=True)
+    begun.kill()
+    assert begun.wait() != 0
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not alive
+    subprocess.run([*call, "--resume"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "two" / "runs.parquet").read_bytes() == whole.read_bytes()
+    rows = read_runs(whole)
+    assert run_row(rows, study, 2, None) == rows[2]
+    with pytest.raises(InvalidValueError, match="--row must be from 0 to"):
+        run_row(rows, study, 99, None)
