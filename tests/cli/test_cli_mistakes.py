@@ -30,6 +30,7 @@ REPRODUCE = (
     "log-round-trip",
     "log-speed",
     "calibration",
+    "attia",
 )
 LOG = ["log.csv", "--mapping", "log.yaml"]
 REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
