@@ -91,15 +91,13 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
     left.set_friction(0.9)
     left.scale_drive(0.5)
     left.scale_drive(0.25)  # of the description's, not of what was before
-    world.step()
     for track, friction, force in ((left, 0.9, 125.0), (right, 0.6, 500.0)):
         joints = track.model.belt.track_joints
         infos = [world.client.getDynamicsInfo(joints.body, link) for link in joints.joints]
         assert {info[1] for info in infos} == {friction}
         assert {info[6:8] for info in infos} == {(0.0, 0.0)}
-        assert track.model.drive.limit == force
-        track.set_speed(1.0)
-        assert track.model.drive.command == 0.5
+        drive = track.model.drive
+        assert (drive.factor * drive.spec.stall_force, drive.spec.top_speed) == (force, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +114,8 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
 def test_frictions_and_drives_that_cannot_be_are_refused(world, command, message):
     robot = world.add_vehicle("packbot")
     track = robot.tracks["left"]
-    before = track.model.drive.spec
+    before = track.model.drive.factor
     with pytest.raises(InvalidValueError) as error:
         command(track)
     assert str(error.value) == message
-    assert track.model.drive.spec == before
+    assert track.model.drive.factor == before
