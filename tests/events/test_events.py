@@ -17,6 +17,7 @@ from segtrack.events import (
     HalfRoundObstacle,
     StepObstacle,
     TrapezoidObstacle,
+    UpwardSearch,
     run_event,
 )
 from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, force_limit
@@ -178,6 +179,14 @@ def test_a_simulation_that_diverges_is_a_result_with_its_reason(samples, monkeyp
     result = event(StepObstacle(0.05), speed=0.4)
     assert result.outcome == "diverged" and result.reason.startswith("simulation diverged: packbot at t = ")
     json.dumps(result.summary(), allow_nan=False)
+
+
+def test_a_speed_that_the_drives_do_not_do_ends_a_search():
+    result = event(StepObstacle(0.02), with_drive(PACKBOT, max_speed=0.5), speed=0.7)
+    assert result.speed == 0.5
+    search = UpwardSearch(0.5, 0.9, 0.2, "peak", 1e9, "speed")
+    found = search.found([search.trial(0.5, result), search.trial(0.7, result)])
+    assert found == (0.5, "0.7 is not passed: its drives do 0.5 m/s")
 
 
 def test_a_driver_can_be_put_in():
