@@ -189,6 +189,20 @@ def test_a_speed_that_the_drives_do_not_do_ends_a_search():
     assert found == (0.5, "0.7 is not passed: its drives do 0.5 m/s")
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"past": -1.0}, "past must be at least 0, got -1.0"),
+        ({"low_pass": 0.0}, "low_pass must be above 0, got 0.0"),
+        ({"run_up": math.inf}, "run_up must be a finite number, got inf"),
+    ],
+)
+def test_assumptions_that_cannot_be_are_refused(given, message):
+    with pytest.raises(InvalidValueError) as error:
+        Assumptions(**given)
+    assert str(error.value) == message
+
+
 def test_a_driver_can_be_put_in():
     told = []
 
@@ -210,6 +224,11 @@ def test_a_driver_can_be_put_in():
         ({"speed": -1.0}, InvalidValueError, "speed [m/s] must be greater than 0, got -1.0"),
         ({"flippers": 0.5}, UnknownNameError, "no front flipper of 'packbot'; there are: none"),
         ({"driver_position": (0.0, math.nan, 0.0)}, InvalidValueError, "driver's place [m] must be 3 finite"),
+        (
+            {"assumptions": Assumptions(low_pass=200.0)},
+            InvalidValueError,
+            "time_step [s] must be below 0.0025, for the low pass of 200 Hz, got 0.004",
+        ),
     ],
 )
 def test_setups_that_cannot_be_are_refused(settings, error, message):

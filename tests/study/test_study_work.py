@@ -201,6 +201,7 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
             "assumptions: {gap_dept: 1.0}",
             "assumptions.gap_dept is no assumption; did you mean gap_depth?",
         ),
+        ("engine: native", "assumptions: {past: -1.0}", "study.yaml: past must be at least 0, got -1.0"),
         ("vehicle: packbot", "vehicle: packbot\nseed: 1", "seed is not a key that segtrack knows"),
     ],
 )
