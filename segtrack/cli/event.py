@@ -121,11 +121,11 @@ class _Asked:
         if self.sizes is not None and self.speeds is not None:
             raise InvalidValueError("--raise", "left out with --raise-speed", self.sizes)
         if self.sizes is not None:
-            self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder, of_speed=False)
+            self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder)
         elif self.speeds is not None:
             limit = limit_of(criterion, setup.assumptions)
-            search = UpwardSearch(*_three("--raise-speed", self.speeds), criterion, limit)
-            self._search(setup, search, folder, of_speed=True)
+            search = UpwardSearch(*_three("--raise-speed", self.speeds), criterion, limit, "speed")
+            self._search(setup, search, folder)
         else:
             self._once(setup, folder)
 
@@ -151,25 +151,25 @@ class _Asked:
         if result.outcome == "diverged":
             raise SegtrackError(result.reason)
 
-    def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path, of_speed: bool) -> None:
-        from segtrack.events import SearchTrial, run_event
+    def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path) -> None:
+        from segtrack.events import run_event
         from segtrack.report.event_figure import draw_search, search_table
 
         trials: list[SearchTrial] = []
         runs: list[dict[str, object]] = []
         with counting("searching upwards", len(search.values)) as advance:
             while (value := search.next(trials)) is not None:
-                if of_speed:
+                if search.raised == "speed":
                     this = replace(setup, speed=value)
                 else:
                     this = replace(setup, obstacle=setup.obstacle.of_size(value))
                 result = run_event(this)
-                trials.append(SearchTrial.of(value, result, search.criterion))
+                trials.append(search.trial(value, result))
                 runs.append(result.summary())
                 advance()
         found = search.found(trials)
-        name = "speed" if of_speed else setup.obstacle.size_name
-        what = f"{name} [m/s]" if of_speed else f"{name} [m]"
+        name, unit = ("speed", "m/s") if search.raised == "speed" else (setup.obstacle.size_name, "m")
+        what = f"{name} [{unit}]"
         title = f"{runs[0]['vehicle']}: limiting {name}, {setup.obstacle.name}"
         summary = {
             "criterion": search.criterion,
@@ -195,10 +195,10 @@ def _three(option: str, text: str) -> tuple[float, float, float]:
 
 
 def _criterion(name: str) -> Criterion:
-    from segtrack.events.search import MEASURES
+    from segtrack.events.search import UNITS
 
-    if name not in MEASURES:
-        raise UnknownNameError("criterion", name, MEASURES)
+    if name not in UNITS:
+        raise UnknownNameError("criterion", name, UNITS)
     return name  # type: ignore[return-value]
 
 

@@ -100,9 +100,10 @@ def _again(
     from rich.table import Table
 
     from segtrack.study import run_row
+    from segtrack.study.journal import provenance
     from segtrack.study.table import read_runs
 
-    rows = read_runs(folder / RUNS)
+    rows = read_runs(folder / RUNS, content.parameters, provenance(content))
     film: Film | None = None
     with ExitStack() as stack:
         advance = stack.enter_context(progress(f"row {number}", 1.0))

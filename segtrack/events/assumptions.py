@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from segtrack.errors import InvalidValueError, finite
+
 GRAVITY = 9.81
 """Unit of peaks [m/s^2]."""
+
+
+_MAY_BE_0 = ("run_up", "rest", "step_rest", "step_clearance", "past", "heading_gain", "offset_gain")
 
 
 @dataclass(frozen=True)
@@ -51,3 +56,15 @@ class Assumptions:
     contact_distance: float = 0.001
     heading_gain: float = 1.0
     offset_gain: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be.
+
+        Raises:
+            InvalidValueError: One is not finite, or below its least.
+        """
+        for name, value in vars(self).items():
+            if finite(name, value) < 0:
+                raise InvalidValueError(name, "at least 0", value)
+            if value == 0 and name not in _MAY_BE_0:
+                raise InvalidValueError(name, "above 0", value)

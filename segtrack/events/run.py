@@ -91,6 +91,7 @@ class _Passage:
     def __init__(self, setup: EventSetup, vehicle: VehicleDescription, world: World) -> None:
         self.setup, self.vehicle, self.world = setup, vehicle, world
         obstacle, given = setup.obstacle, setup.assumptions
+        longest = 0.5 / given.low_pass
         angles = flipper_angles(vehicle, setup.flippers, setup.rear_flippers)
         own = setup.speed if setup.speed is not None else obstacle.speed(given)
         if setup.speed is not None and finite("speed [m/s]", setup.speed) <= 0:
@@ -99,6 +100,9 @@ class _Passage:
         self.robot = world.add_vehicle(
             vehicle, track_model=setup.resolved[1], position=(0.0, 0.0, 0.0), flippers=angles
         )
+        if world.time_step >= longest:  # PyBullet's default depends on the vehicle.
+            expected = f"below {longest:.4g}, for the low pass of {given.low_pass:g} Hz"
+            raise InvalidValueError("time_step [s]", expected, world.time_step)
         low, high = self.robot.bounds()
         self.length = length = high[0] - low[0]
         run_up = given.step_clearance if obstacle.from_rest else given.run_up * self.speed

@@ -17,12 +17,10 @@ from segtrack.events.event_result import EventResult
 
 Criterion: TypeAlias = Literal["passed", "peak", "filtered peak", "absorbed power"]
 """Criterion of a run; all but `passed` are numbers with a limit, and need a run that passes."""
-MEASURES: Mapping[str, str] = MappingProxyType(
-    {"peak": "peak_g", "filtered peak": "filtered_peak_g", "absorbed power": "absorbed_power"}
-)
-"""Names in `EventResult.summary` of the criteria that are numbers."""
+Raised: TypeAlias = Literal["size", "speed"]
+"""What a search raises: the obstacle's size, or the speed."""
 UNITS: Mapping[str, str] = MappingProxyType({"peak": "g", "filtered peak": "g", "absorbed power": "W"})
-"""Unit of each of these."""
+"""Unit of each criterion that is a number."""
 _ROUND = 9
 """Decimals of the values that are tried: sums of increments would not be equal to their decimals [m, m/s]."""
 
@@ -38,7 +36,7 @@ class SearchTrial(NamedTuple):
     Attributes:
         tried: Size [m] or speed [m/s] that was tried.
         passed: True if the vehicle got past the obstacle.
-        measure: Criterion's number, in its unit; of `passed` 0.
+        measure: Criterion's number, in its unit; of `passed` 1 or 0.
         ending: Outcome and limits of a vehicle that did not pass; empty otherwise.
     """
 
@@ -47,16 +45,17 @@ class SearchTrial(NamedTuple):
     measure: float
     ending: str = ""
 
-    @classmethod
-    def of(cls, tried: float, result: EventResult, criterion: Criterion) -> SearchTrial:
-        """Judge a result."""
-        numbers = {
-            "peak": result.ridden.peak,
-            "filtered peak": result.ridden.filtered_peak,
-            "absorbed power": result.ridden.absorbed_power,
-        }
-        ending = "" if result.passed else ending_of(result.outcome, ", ".join(result.limited_by))
-        return cls(tried, result.passed, numbers.get(criterion, 0.0), ending)
+
+def measure_of(result: EventResult, criterion: Criterion) -> float:
+    """Number of a criterion, in its unit; of `passed` 1 or 0."""
+    match criterion:
+        case "peak":
+            return result.ridden.peak
+        case "filtered peak":
+            return result.ridden.filtered_peak
+        case "absorbed power":
+            return result.ridden.absorbed_power
+    return float(result.passed)
 
 
 def ending_of(outcome: str, limited_by: str) -> str:
@@ -86,6 +85,7 @@ class UpwardSearch:
         increment: Difference between neighbouring values.
         criterion: Criterion.
         limit: Limit of a criterion that is a number, in its unit.
+        raised: Kind of value that is raised.
     """
 
     start: float
@@ -93,6 +93,7 @@ class UpwardSearch:
     increment: float
     criterion: Criterion = "passed"
     limit: float = 0.0
+    raised: Raised = "size"
 
     def __post_init__(self) -> None:
         """Refuse a range that is none."""
@@ -107,6 +108,28 @@ class UpwardSearch:
         """Values in the order in which they are tried."""
         count = int((self.end - self.start) / self.increment + 1e-9) + 1
         return tuple(round(self.start + i * self.increment, _ROUND) for i in range(count))
+
+    def trial(self, tried: float, result: EventResult) -> SearchTrial:
+        """Judge the result of a run at a value."""
+        measure, limits = measure_of(result, self.criterion), ", ".join(result.limited_by)
+        return self.judge(tried, result.passed, measure, result.outcome, limits, result.speed)
+
+    def judge(
+        self, tried: float, passed: bool, measure: float, outcome: str, limited_by: str, speed: float
+    ) -> SearchTrial:
+        """Judge a run.
+
+        Args:
+            tried: Value that was tried [m] or [m/s].
+            passed: True if the vehicle got past the obstacle.
+            measure: Criterion's number.
+            outcome: Outcome of the run.
+            limited_by: Names of its limits.
+            speed: Commanded speed, which is no more than the drives can do [m/s].
+        """
+        if self.raised == "speed" and speed < tried:
+            return SearchTrial(tried, False, measure, f"its drives do {speed:g} m/s")
+        return SearchTrial(tried, passed, measure, "" if passed else ending_of(outcome, limited_by))
 
     def holds(self, trial: SearchTrial) -> bool:
         """Return True if a trial meets the criterion."""

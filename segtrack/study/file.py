@@ -39,7 +39,7 @@ from segtrack.events import (
     TrapezoidObstacle,
     UpwardSearch,
 )
-from segtrack.events.search import Criterion, limit_of
+from segtrack.events.search import Criterion, Raised, limit_of
 from segtrack.study.paths import Steps, VehicleSource, find_places
 
 Kind = Literal["step", "gap", "half-round", "trapezoid", "ride"]
@@ -124,7 +124,7 @@ class EventSpec(Spec):
 class SearchSpec(Spec):
     """Search of a study: what is raised for each vehicle until the criterion fails."""
 
-    raised: Literal["size", "speed"]
+    raised: Raised
     """The obstacle's size, or the speed."""
     first: Positive
     """Value that is tried first [m] or [m/s]."""
@@ -269,8 +269,9 @@ class StudyFile(Spec):
         if self.search is None:
             return None
         limit = limit_of(self.search.criterion, Assumptions(**self.assumptions))
+        search = self.search
         return UpwardSearch(
-            self.search.first, self.search.last, self.search.increment, self.search.criterion, limit
+            search.first, search.last, search.increment, search.criterion, limit, search.raised
         )
 
     @property

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import SegtrackError
-from segtrack.events import EventResult, EventSetup, SearchTrial, run_event
+from segtrack.events import EventResult, EventSetup, SearchTrial, UpwardSearch, run_event
 from segtrack.events.run import EventObserver
-from segtrack.events.search import ending_of
+from segtrack.events.search import measure_of
 from segtrack.files import content_hash
 from segtrack.study.file import StudyFile
 from segtrack.study.paths import Steps, VehicleSource, find_places
@@ -43,6 +43,7 @@ COLUMNS: Mapping[str, type] = {
     "design": int,
     "trial": int,
     "tried": float,
+    "speed": float,
     "outcome": str,
     "passed": bool,
     "measure": float,
@@ -111,8 +112,7 @@ def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
 
 def _measured(result: EventResult, study: StudyFile) -> Row:
     summary = result.summary()
-    trial = SearchTrial.of(0.0, result, study.judged_by)
-    measure = float(result.passed) if study.judged_by == "passed" else trial.measure
+    measure = measure_of(result, study.judged_by)
     texts = {name: ", ".join(summary[name]) for name in ("limited_by", "peak_with")}  # type: ignore[arg-type]
     row = {name: summary[name] for name in COLUMNS if name in summary} | texts | {"measure": measure}
     return {name: None if _is_lost(value) else value for name, value in row.items()}
@@ -122,8 +122,7 @@ def _is_lost(value: object) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
-def trial_of(row: Row) -> SearchTrial:
+def trial_of(row: Row, search: UpwardSearch) -> SearchTrial:
     """Return what a search sees of a run."""
     measure = math.inf if row["measure"] is None else row["measure"]
-    ending = "" if row["passed"] else ending_of(row["outcome"], row["limited_by"])
-    return SearchTrial(row["tried"], row["passed"], measure, ending)
+    return search.judge(row["tried"], row["passed"], measure, row["outcome"], row["limited_by"], row["speed"])

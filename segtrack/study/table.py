@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from segtrack.errors import FileAccessError, MissingPackageError
+from segtrack.errors import FileAccessError, InvalidValueError, MissingPackageError, Phrase
 from segtrack.files import replacing
 from segtrack.study.runs import COLUMNS, Row
+
+_KEY = "segtrack."
+"""Beginning of the keys of the file's metadata."""
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -41,23 +44,37 @@ def write_runs(path: Path, parameters: Iterable[str], rows: Sequence[Row], head:
     kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string(), bool: arrow.bool_()}
     fields = [arrow.field(name, arrow.float64()) for name in parameters]
     fields += [arrow.field(name, kinds[kind]) for name, kind in COLUMNS.items()]
-    metadata = {f"segtrack.{name}": json.dumps(value) for name, value in head.items()}
+    metadata = {_KEY + name: json.dumps(value) for name, value in head.items()}
     schema = arrow.schema(fields, metadata=metadata)
     with replacing(path) as temporary:
         parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), temporary)
     return path
 
 
-def read_runs(path: Path) -> list[Row]:
+def read_runs(path: Path, parameters: Iterable[str], head: Mapping[str, Any]) -> list[Row]:
     """Read all runs.
+
+    Args:
+        path: File of the table.
+        parameters: Names of the study's parameters.
+        head: Provenance of the study; versions may differ.
 
     Raises:
         MissingPackageError: Pyarrow is not installed.
         FileAccessError: The file cannot be read.
+        InvalidValueError: It is of another study or vehicle file, or has other columns.
     """
     arrow, parquet = _pyarrow()
     try:
-        rows: list[Row] = parquet.read_table(path).to_pylist()
+        table = parquet.read_table(path)
     except (OSError, arrow.ArrowInvalid) as error:
         raise FileAccessError("read", path, str(error).splitlines()[0]) from None
+    kept = {key.decode(): json.loads(value) for key, value in (table.schema.metadata or {}).items()}
+    of_others = [name for name in ("study_sha256", "vehicle_sha256") if kept.get(_KEY + name) != head[name]]
+    if table.column_names != [*parameters, *COLUMNS]:
+        of_others.append("columns")
+    if of_others:
+        expected = "of the same study file and vehicle file"
+        raise InvalidValueError(f"table {path}", expected, Phrase(f"other {', '.join(of_others)}"))
+    rows: list[Row] = table.to_pylist()
     return rows

@@ -163,7 +163,7 @@ def _run_batch(
         rows = rows_of(design)
         if rows and (search is None or rows[-1]["outcome"] == "refused"):
             return None
-        tried = None if search is None else search.next([trial_of(row) for row in rows])
+        tried = None if search is None else search.next([trial_of(row, search) for row in rows])
         if search is not None and tried is None:
             return None
         return RunJob(study, design, len(rows), tuple(values[design - first].tolist()), tried)
@@ -205,7 +205,7 @@ def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
         return Found(None, last["reason"])
     search = study.upward_search
     if search is not None:
-        return search.found([trial_of(row) for row in rows])
+        return search.found([trial_of(row, search) for row in rows])
     if study.judged_by != "passed" and not last["passed"]:
         return Found(None, last["reason"] or ending_of(last["outcome"], last["limited_by"]))
     return Found(last["measure"], last["outcome"])

@@ -17,6 +17,7 @@ from segtrack.events import (
     HalfRoundObstacle,
     StepObstacle,
     TrapezoidObstacle,
+    UpwardSearch,
     run_event,
 )
 from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, force_limit
@@ -27,7 +28,7 @@ PACKBOT = segtrack.load_vehicle("packbot")
 
 
 def event(obstacle, vehicle=PACKBOT, track_model="compliant", **settings):
-    setup = {"engine": "native", "time_step": 0.002, "assumptions": BRIEF} | settings
+    setup = {"engine": "native", "time_step": 0.004, "assumptions": BRIEF} | settings
     return run_event(EventSetup(vehicle, obstacle, track_model=track_model, **setup))
 
 
@@ -47,7 +48,7 @@ def test_acceleration_is_that_of_every_step():
     """Its sum over a passage is the change in vertical velocity, and the body ends where it says."""
     result = event(HalfRoundObstacle(0.03), speed=0.5)
     ridden = result.ridden
-    assert result.passed and np.diff(ridden.times) == pytest.approx(0.002)
+    assert result.passed and np.diff(ridden.times) == pytest.approx(0.004)
     assert ridden.times[-1] == pytest.approx(result.duration)
     velocity = np.cumsum(ridden.acceleration) * ridden.time_step
     climbed = np.cumsum(velocity)[-1] * ridden.time_step
@@ -180,6 +181,28 @@ def test_a_simulation_that_diverges_is_a_result_with_its_reason(samples, monkeyp
     json.dumps(result.summary(), allow_nan=False)
 
 
+def test_a_speed_that_the_drives_do_not_do_ends_a_search():
+    result = event(StepObstacle(0.02), with_drive(PACKBOT, max_speed=0.5), speed=0.7)
+    assert result.speed == 0.5
+    search = UpwardSearch(0.5, 0.9, 0.2, "peak", 1e9, "speed")
+    found = search.found([search.trial(0.5, result), search.trial(0.7, result)])
+    assert found == (0.5, "0.7 is not passed: its drives do 0.5 m/s")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"past": -1.0}, "past must be at least 0, got -1.0"),
+        ({"low_pass": 0.0}, "low_pass must be above 0, got 0.0"),
+        ({"run_up": math.inf}, "run_up must be a finite number, got inf"),
+    ],
+)
+def test_assumptions_that_cannot_be_are_refused(given, message):
+    with pytest.raises(InvalidValueError) as error:
+        Assumptions(**given)
+    assert str(error.value) == message
+
+
 def test_a_driver_can_be_put_in():
     told = []
 
@@ -201,6 +224,11 @@ def test_a_driver_can_be_put_in():
         ({"speed": -1.0}, InvalidValueError, "speed [m/s] must be greater than 0, got -1.0"),
         ({"flippers": 0.5}, UnknownNameError, "no front flipper of 'packbot'; there are: none"),
         ({"driver_position": (0.0, math.nan, 0.0)}, InvalidValueError, "driver's place [m] must be 3 finite"),
+        (
+            {"assumptions": Assumptions(low_pass=200.0)},
+            InvalidValueError,
+            "time_step [s] must be below 0.0025, for the low pass of 200 Hz, got 0.004",
+        ),
     ],
 )
 def test_setups_that_cannot_be_are_refused(settings, error, message):

@@ -201,6 +201,7 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
             "assumptions: {gap_dept: 1.0}",
             "assumptions.gap_dept is no assumption; did you mean gap_depth?",
         ),
+        ("engine: native", "assumptions: {past: -1.0}", "study.yaml: past must be at least 0, got -1.0"),
         ("vehicle: packbot", "vehicle: packbot\nseed: 1", "seed is not a key that segtrack knows"),
     ],
 )
@@ -236,7 +237,9 @@ def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kil
     assert not alive
     subprocess.run([*call, "--resume"], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "two" / "runs.parquet").read_bytes() == whole.read_bytes()
-    rows = read_runs(whole)
+    rows = read_runs(whole, study.parameters, result.head)
+    with pytest.raises(InvalidValueError, match="vehicle file, got other vehicle_sha256, columns"):
+        read_runs(whole, ["a", "c"], {**result.head, "vehicle_sha256": ""})
     assert run_row(rows, study, 2, None) == rows[2]
     with pytest.raises(InvalidValueError, match="--row must be from 0 to"):
         run_row(rows, study, 99, None)
