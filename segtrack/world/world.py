@@ -256,7 +256,7 @@ class World:
         self.real_time_factor = take_steps(self.engine, count, pacer, on_step)
 
     def settle(self, tolerance: float = 1e-3, max_time: float = 10.0) -> SettleResult:
-        """Bring all robots to rest where they stand, their belts held, while time stands still.
+        """Bring all robots to rest, belts held and chains at their pretension, while time stands still.
 
         Args:
             tolerance: Criterion of rest: no body has an unbalanced force above this fraction of its robot's
