@@ -59,7 +59,8 @@ def test_a_chain_stands_for_its_belt(vehicle: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "vehicle", [name for name in CHAINED if len(list(load_vehicle(name).mounted_tracks())) == 2]
+    "vehicle",
+    [n for n in CHAINED if len(list(load_vehicle(n).mounted_tracks())) == 2 and n != "m113"],  # Springs.
 )
 def test_a_vehicle_is_as_heavy_with_chains_as_with_segments_and_stands_on_them(vehicle: str) -> None:
     masses = []

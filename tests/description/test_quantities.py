@@ -36,6 +36,7 @@ GAUGES = {
     "bulldozer": 1.88,
     "example_rover": 0.4,
     "lugged_wheel": 0.3,
+    "m113": 2.159,
     "maxxii": 0.606,
     "packbot": 0.445,
     "quince": 0.2,

