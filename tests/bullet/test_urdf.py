@@ -6,6 +6,7 @@ import numpy as np
 import pybullet
 import pytest
 import yaml
+from native_vehicles import SPRUNG
 from pybullet_utils.bullet_client import BulletClient
 from scipy.spatial.transform import Rotation
 
@@ -20,9 +21,7 @@ from segtrack.geometry.mass import MassProperties, rotation_of, uniform_belt
 
 LONGEST_LINE = 1024  # PyBullet's parser stops there.
 UPRIGHT = [0, 0, 0, 1]
-DRIVEN = [name for name in bundled_vehicles() if name not in ("conveyor", "lugged_wheel", "m113")]  # Springs.
-ASKEW = "m113"
-"""Its right wheels are 0.1 m behind the left ones."""
+DRIVEN = [name for name in bundled_vehicles() if name not in ("conveyor", "lugged_wheel", *SPRUNG)]
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +170,7 @@ def test_reflected_mass_adds_no_weight(name):
     parts = [vehicle.body, *vehicle.flippers.values(), *(t.spec.belt for t in vehicle.mounted_tracks())]
     if vehicle.body.urdf is None:
         assert math.isclose(mass, sum(part.mass for part in parts), rel_tol=1e-9)
-    assert abs(center[1]) < (1e-3 if name == ASKEW else 1e-9)
+    assert abs(center[1]) < (1e-3 if name in SPRUNG else 1e-9)
 
 
 @pytest.mark.parametrize("name", bundled_vehicles())

@@ -37,6 +37,7 @@ GAUGES = {
     "example_rover": 0.4,
     "lugged_wheel": 0.3,
     "m113": 2.159,
+    "m113_rear_drive": 2.159,
     "maxxii": 0.606,
     "packbot": 0.445,
     "quince": 0.2,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from native_vehicles import SPRUNG
 from numpy.typing import NDArray
 from rich.console import Console
 from scipy.integrate import quad
@@ -108,7 +109,11 @@ def ratio(steered: Steered) -> float:
     return steered.over_expected
 
 
-TURNING = [(name, 1.0 if name == "quince" else 0.0) for name in bundled_vehicles() if name not in ONE_SIDED]
+TURNING = [
+    (name, 1.0 if name == "quince" else 0.0)
+    for name in bundled_vehicles()
+    if name not in (*ONE_SIDED, *SPRUNG)
+]
 """Bundled vehicles that turn, with their flippers' angle [rad]."""
 QUICK = [("packbot", 0.0), ("quince", 1.0)]
 
