@@ -1,0 +1,160 @@
+"""The bundled M113: what it weighs, how it stands, pulls and falls."""
+
+import math
+
+import numpy as np
+import pytest
+from m113_statics import GRAVITY, HALF, PITCH, SHOE, WHEEL, at_rest
+from native.test_native_chain import momenta
+from scipy.spatial.transform import Rotation
+
+import segtrack
+from segtrack import terrain
+from segtrack.description import find_vehicle, load_vehicle
+
+IDLERS = (-4.02, -4.10)
+TENSION = 10e3
+
+
+def standing(vehicle):
+    """World and robot on flat ground, settled with its drives free."""
+    world = segtrack.World(engine="native", time_step=0.001)
+    world.add_terrain(terrain.Plane())
+    robot = world.add_vehicle(vehicle, track_model="chain")
+    robot.set_throttle(0.0, 0.0)
+    world.settle()
+    world.run(0.5)
+    return world, robot
+
+
+def standing_of(track):
+    """Hubs of its road wheels (5, 3), tensions of front, upper and rear runs, and loads under wheels (5,)."""
+    chain = track.read_chain()
+    pins = chain.positions - PITCH / 2 * Rotation.from_quat(chain.orientations).as_matrix()[:, :, 0]
+    hubs = chain.wheels[chain.wheels[:, 2] < 0.42]
+    hubs = hubs[np.argsort(-hubs[:, 0])][:5]
+    x, low = pins[:, 0], pins[:, 2] < 0.35
+    runs = (
+        low & (x > hubs[0, 0] + 0.18) & (x < -0.12),
+        ~low & (x > hubs[4, 0]) & (x < hubs[0, 0]),
+        low & (x < hubs[4, 0] - 0.18) & (x > -4.05),
+    )
+    tensions = [chain.tension[run].mean() for run in runs]
+    nearest = np.argmin(np.abs(chain.positions[:, :1] - hubs[:, 0]), axis=1)
+    lying = (chain.positions[:, 2] < 0.06) * SHOE * GRAVITY
+    loads = [(chain.ground_force - lying)[nearest == wheel].sum() for wheel in range(5)]
+    return hubs, tensions, np.array(loads)
+
+
+@pytest.fixture(scope="module")
+def without_friction(tmp_path_factory):
+    """On hard pads, rails and ground without friction, which would bear part of the tension at rest."""
+    text = find_vehicle("m113").read_text()
+    for old, new in (
+        ("stiffness: 4.3e+4", "stiffness: 1.0e+7"),
+        ("friction: 0.8", "friction: 0.001"),
+        ("friction: 0.4", "friction: 0.0"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    folder = tmp_path_factory.mktemp("m113")
+    (folder / "m113.urdf").write_text((find_vehicle("m113").parent / "m113.urdf").read_text())
+    file = folder / "m113.yaml"
+    file.write_text(text)
+    _, robot = standing(file)
+    return robot, [standing_of(track) for track in robot.tracks.values()]
+
+
+def test_it_weighs_what_its_parts_do():
+    mass = 7804 + 2 * (66.21 + 38.2 + 10 + 5 * (74.10 + 29.32)) + 127 * 8.55
+    with segtrack.World(engine="native") as world:
+        assert world.add_vehicle("m113", track_model="chain").mass == pytest.approx(mass, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_it_stands_as_statics_say(without_friction):
+    """Height, arms and loads by a free-body diagram of body, arms and runs, given hubs and tensions."""
+    robot, (left, right) = without_friction
+    rest = at_rest([left[1], right[1]], IDLERS, [left[0][:, 2], right[0][:, 2]])
+    arms = math.radians(30) + np.array([joint.position for joint in robot.joints.values()]).reshape(2, 5)
+    assert robot.state.position[2] == pytest.approx(rest.height, abs=0.002)
+    assert 2 * robot.state.orientation[1] == pytest.approx(rest.pitch, abs=math.radians(0.1))
+    np.testing.assert_allclose(np.degrees(arms), np.degrees(rest.arms), atol=0.3)
+    loads = np.array([left[2], right[2]])
+    assert loads.sum() == pytest.approx(rest.loads.sum(), rel=0.005)
+    # Shoes stand where they stand: one between two wheels may lean on either.
+    np.testing.assert_allclose(loads, rest.loads, rtol=0.05)
+    assert np.abs(loads / rest.loads - 1).mean() < 0.02
+
+
+@pytest.mark.slow
+def test_its_runs_have_their_tension(without_friction):
+    for _, (_, upper, rear), _ in without_friction[1]:
+        assert (upper + rear) / 2 == pytest.approx(TENSION, rel=0.02)
+
+
+def test_without_chains_arms_would_stand_at_thirty_degrees():
+    """Loaded by the sprung mass of a tenth alone: the closed form that its springs were chosen by."""
+    arm = load_vehicle("m113").joints["arm_left_3"].spring
+    sprung = (7804 + 2 * (66.21 + 38.2 + 10)) / 10
+    torque = sprung * GRAVITY * 0.3175 * math.cos(math.radians(30))
+    assert arm.stiffness * arm.free_position == pytest.approx(torque, rel=2e-3)
+    assert 0.3175 / 2 + 0.0873 + WHEEL + 2 * HALF == pytest.approx(0.611, abs=5e-4)
+
+
+@pytest.mark.slow
+def test_it_stands_on_its_pads_and_bears_its_weight():
+    _, robot = standing("m113")
+    tracks = [standing_of(track) for track in robot.tracks.values()]
+    assert WHEEL + 2 * HALF - tracks[0][0][2, 2] == pytest.approx(0.0254, abs=0.001)
+    ground = sum(track.read_chain().ground_force.sum() for track in robot.tracks.values())
+    assert ground == pytest.approx(robot.mass * GRAVITY, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pull, goes", [(0.70, True), (0.80, False)])
+def test_it_pulls_what_its_torque_can(pull, goes):
+    """76.4 kN at stall are 0.767 of its weight, and friction is 0.8 of it."""
+    world, robot = standing("m113")
+    robot.set_throttle(1.0, 1.0)
+    x, y, z = robot.state.position
+    robot.apply_force((-pull * robot.mass * GRAVITY, 0.0, 0.0), (x - 4.0, y, z - 0.1))
+    world.run(2.0)
+    assert (robot.state.position[0] > x + 0.1) == goes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive"])
+def test_it_falls_freely(vehicle):
+    """Momentum is kept but for what the sliding idlers keep to themselves, see `chain.wheel_dynamics`."""
+    world = segtrack.World(engine="native", time_step=0.001)
+    robot = world.add_vehicle(vehicle, track_model="chain", position=(0, 0, 50))
+    robot.model.state.angular_velocity[0] = (0.1, -0.2, 0.15)
+    robot.set_throttle(0.0, 0.0)
+    world.run(0.02)
+    began, (momentum, spin, _) = world.time, momenta(robot)
+    world.run(0.5)
+    now, spin_now, _ = momenta(robot)
+    weight = robot.mass * GRAVITY
+    np.testing.assert_allclose(now - momentum, [0, 0, -weight * (world.time - began)], atol=2e-6 * weight)
+    np.testing.assert_allclose(spin_now, spin, atol=1e-5 * np.linalg.norm(spin))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vehicle, taut", [("m113", 1), ("m113_rear_drive", -1)])
+def test_any_wheel_drives(vehicle, taut):
+    """Under a pull the upper run is taut where sprockets are ahead, and slack where they are behind."""
+    world, robot = standing(vehicle)
+    settled = upper_tension(robot)
+    x, y, z = robot.state.position
+    robot.apply_force((-0.3 * robot.mass * GRAVITY, 0.0, 0.0), (x, y, z - 0.1))
+    robot.set_belt_speed(0.3, 0.3)
+    world.run(1.5)
+    assert robot.state.position[0] > x + 0.3
+    assert taut * (upper_tension(robot) - settled) > 2e3
+
+
+def upper_tension(robot):
+    """Mean tension between shoes well above the ground, of both tracks [N]."""
+    chains = [track.read_chain() for track in robot.tracks.values()]
+    return np.mean([chain.tension[chain.positions[:, 2] > 0.68].mean() for chain in chains])
