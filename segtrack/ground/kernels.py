@@ -7,6 +7,7 @@ import logging
 import os
 import pickle
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -233,6 +234,8 @@ def _contents(kernel: Kernel) -> Iterator[object]:
     yield function.__module__, function.__qualname__, sorted(map(repr, kernel.targetoptions.items()))
     yield code.co_code, code.co_names, code.co_varnames, function.__defaults__
     yield [constant for constant in code.co_consts if constant != function.__doc__]
+    for name, kind in sorted(function.__annotations__.items()):
+        yield name, str(kind), _fields(function.__globals__.get(kind))
     for name, value in sorted(_globals(function).items()):
         if isinstance(value, ModuleType):
             yield name, value.__name__
@@ -241,6 +244,16 @@ def _contents(kernel: Kernel) -> Iterator[object]:
             yield getattr(value, "_fields", ())
         else:
             yield name, repr(value)
+
+
+@cache
+def _fields(kind: Any) -> list[object]:
+    """Return names and types of a named tuple's fields in order, and those of the tuples in it."""
+    if not hasattr(kind, "_fields"):
+        return []
+    known = vars(sys.modules[kind.__module__])
+    types = {name: getattr(each, "__forward_arg__", each) for name, each in kind.__annotations__.items()}
+    return [(name, str(each), _fields(known.get(each))) for name, each in types.items()]
 
 
 def _globals(function: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numba
@@ -88,6 +89,29 @@ def test_a_kernel_is_another_where_one_that_it_calls_is(change):
     assert content_hash(before["inner"]) != content_hash(after["inner"])
     assert content_hash(before["outer"]) != content_hash(after["outer"])
     assert content_hash(before["beside"]) == content_hash(after["beside"])
+
+
+def test_a_kernel_is_another_where_a_named_tuple_that_it_is_given_has_its_fields_in_another_order():
+    """Also one within: which array a name stands for is not in the code."""
+
+    def hash_of(fields: str) -> str:
+        text = (
+            "from __future__ import annotations\nfrom typing import NamedTuple\n"
+            "from segtrack.ground.kernels import compiled\n"
+            f"class Inside(NamedTuple):\n    {fields}\n"
+            "class Pair(NamedTuple):\n    inside: Inside\n    scale: float\n"
+            "@compiled\ndef read(pair: Pair) -> float:\n    return pair.inside.a * pair.scale\n"
+        )
+        names = {"__name__": "made_tuples"}
+        exec(text, names)
+        sys.modules["made_tuples"] = SimpleNamespace(**names)
+        try:
+            return content_hash(names["read"])
+        finally:
+            del sys.modules["made_tuples"]
+
+    assert hash_of("a: float; b: float") == hash_of("a: float; b: float")
+    assert hash_of("a: float; b: float") != hash_of("b: float; a: float")
 
 
 def test_words_and_places_change_no_kernel():
