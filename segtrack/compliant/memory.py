@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,8 @@ def copy_memory(into: BeltMemory, memory: BeltMemory) -> None:
     forget_all(into)
     into.places[...] = memory.places
     into.sections[..., : memory.sections.shape[-1]] = memory.sections
-    for mine, given in zip(into.contacts, memory.contacts, strict=True):
+    pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(into.contacts, memory.contacts, strict=True)
+    for mine, given in pairs:
         axis = memory.sections.ndim - 1
         mine[(slice(None),) * axis + (slice(given.shape[axis]),)] = given
 
