@@ -271,7 +271,9 @@ def balanced_yaw_rate(ride: Ride, center: NDArray[np.float64]) -> float:
 
 
 @pytest.mark.parametrize("vehicle", VEHICLES)
-@pytest.mark.parametrize("radius", RADII)
+@pytest.mark.parametrize(
+    "radius", [pytest.param(radius, marks=[pytest.mark.slow] * (radius != RADII[1])) for radius in RADII]
+)
 def test_compliant_belts_follow_arcs_as_their_loads_say(
     vehicle: str, radius: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
