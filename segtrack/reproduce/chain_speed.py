@@ -51,12 +51,12 @@ M113_LIKE = {
         "right": {"mount": {"xyz": [0.0, -1.0795, 0.0]}, **_SIDE},
     },
 }
-"""A vehicle with the shoes, bushings and masses of an M113, 2 x 63 shoes on seven wheels a side.
+"""A vehicle with the shoes, bushings and masses of `m113`, without arms: 2 x 63 shoes, seven wheels a side.
 
 It stands for the cost of a heavy chain: its wheels are rigid on the body, which carries their mass and
 that of the arms; the idler stands where 63 shoes of 0.154 m close, and the rearmost wheel drives. The four
 points of a pad under a wheel sink in by 1 inch under the vehicle's weight."""
-SPEEDS = {"packbot": (1.0,), "m113_like": (1.0, 5.0)}
+SPEEDS = {"packbot": (1.0,), "m113_like": (1.0, 5.0), "m113": (5.0,)}
 """Belt speeds by vehicle [m/s]."""
 TIME_STEPS = 0.001, 0.002, 0.004
 """[s]"""
@@ -65,7 +65,7 @@ CONTROL_STEP = 0.02
 """Simulated time of one call [s]."""
 _SECONDS = 0.6
 """Simulated in a round [s]."""
-_SETTLING, _WARM_UP = 0.5, 0.8
+_WARM_UP = 3.0
 
 Case = tuple[str, float, float]
 """Vehicle, belt speed [m/s], time step [s]."""
@@ -136,7 +136,7 @@ class _Driver:
         self._world = World(engine="native", time_step=time_step)
         self._world.add_terrain(Plane())
         self._robot = self._world.add_vehicle(chain_vehicle(vehicle), track_model="chain")
-        self._world.run(_SETTLING)
+        self._world.settle()
         self._robot.set_belt_speed(speed, speed)
         self._world.run(_WARM_UP)
 
