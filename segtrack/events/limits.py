@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import body_shapes
-from segtrack.description.track import DriveSpec
+from segtrack.engine.drive import force_at
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.mass import rotation_of
@@ -32,7 +33,8 @@ TORQUE, HULL, FRICTION, FRONT, REAR, ARM = LIMITS = (
 
 | limit | state |
 |---|---|
-| torque | a drive is at its limit while its belt is slower than half its command |
+| torque | a drive exerts what it can while its belt is slower than half its command, or half its top speed \
+under a throttle |
 | hull | the body touches the ground |
 | friction | all driven belts on the body slip: slip ratio of `SLIPPING` or more |
 | front wheel, rear wheel | the belt on the foremost or rearmost pulley (sprocket, idler) bears on \
@@ -57,7 +59,7 @@ class LimitState(NamedTuple):
     Attributes:
         found: True for each of `LIMITS` that is the case (6,).
         slip: Largest slip ratio of a driven belt [-].
-        drive: Largest force of a drive over its limit [-].
+        drive: Largest force of a drive along its command over what it can exert at full throttle [-].
         clearance: Distance of the hull from the ground, least of all places [m].
     """
 
@@ -87,11 +89,12 @@ class LimitSensor:
         """Return the state now."""
         torque, slips, loads = False, [], []
         for track in self._driven:
-            belt, command = track.state, track.command
-            load = abs(belt.force) / max(force_limit(track.spec.drive, belt.speed), 1e-9)
+            belt, command = track.state, commanded_speed(track)
+            ahead = math.copysign(1.0, command)
+            load = ahead * belt.force / max(driving_force(track.spec.drive, ahead * belt.speed), 1e-9)
             loads.append(load)
-            torque |= load >= AT_LIMIT and abs(belt.speed) < abs(command) / 2
-            slips.append(track.slip if command >= 0 else -track.slip)
+            torque |= load >= AT_LIMIT and ahead * belt.speed < abs(command) / 2
+            slips.append(ahead * track.slip)
         clearance = self._hull.read(self._distance)
         front, rear = self._pulleys_bear()
         found = (
@@ -120,11 +123,17 @@ class LimitSensor:
         return front, rear
 
 
-def force_limit(drive: DriveSpec, speed: float) -> float:
-    """Largest force with which a drive moves its belt at a speed [m/s] [N]."""
-    if drive.sprocket is None:
-        return drive.stall_force
-    return drive.stall_force * max(1.0 - abs(speed) / drive.top_speed, 0.0)
+def commanded_speed(track: Track) -> float:
+    """Commanded belt speed; of a throttle the top speed in its direction, 0 without [m/s]."""
+    if track.pedals is None:
+        return track.command
+    throttle = track.pedals.throttle
+    return math.copysign(track.spec.drive.top_speed, throttle) if throttle else 0.0
+
+
+def driving_force(drive: DriveSpec, speed: float) -> float:
+    """Largest force with which a drive moves its belt at a speed in its own direction [m/s] [N]."""
+    return float(force_at([value for row in drive.forces for value in row], speed))
 
 
 def end_pulleys(track: Track) -> tuple[tuple[float, float], tuple[float, float]]:

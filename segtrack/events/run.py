@@ -136,6 +136,8 @@ class _Passage:
         self.begin = self.world.time
         self._sample()
         self.velocities.append(self._vertical_velocity())
+        if not self.setup.obstacle.from_rest:
+            self.robot.set_velocity(self.speed)
         steps = max(1, round(CONTROL_TIME / self.world.time_step))
         outcome: EventOutcome | None = None
         while outcome is None:
@@ -163,7 +165,7 @@ class _Passage:
             return "tipped over"
         low, high = self.robot.bounds()
         if high[0] >= 0.0:
-            self.reached = min(self.reached, now)
+            self.reached = min(self.reached, self.states[-2][0])  # It crossed since.
         given, obstacle = self.setup.assumptions, self.setup.obstacle
         if low[0] >= obstacle.end:
             self.passed = min(self.passed, now)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from segtrack.events import (
     UpwardSearch,
     run_event,
 )
-from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, force_limit
+from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, commanded_speed, driving_force
 from segtrack.experiments.variants import with_friction
 
 BRIEF = Assumptions(run_up=0.5, rest=0.2, step_rest=0.2, stall_time=2.0, past=0.5)
@@ -156,12 +157,37 @@ def test_a_hulls_clearance_is_the_distance_from_the_ground():
         assert hull.read(0.0) > 0 > hull.read(0.001)
 
 
-def test_the_force_limit_is_the_drives_law():
+def test_a_drive_can_exert_what_its_law_says():
+    """A line, a constant, and a table, also for a belt that is pushed backwards."""
     triangular = segtrack.load_vehicle("triangular")
     drive = next(iter(triangular.tracks.values())).drive
-    assert force_limit(drive, 0.0) == pytest.approx(160.0)
-    assert force_limit(drive, 0.5) == pytest.approx(80.0)
-    assert force_limit(PACKBOT.tracks["left"].drive, 1.0) == 300.0
+    assert driving_force(drive, 0.0) == driving_force(drive, -0.5) == pytest.approx(160.0)
+    assert driving_force(drive, 0.5) == pytest.approx(80.0)
+    assert driving_force(PACKBOT.tracks["left"].drive, 1.0) == 300.0
+    engine = segtrack.load_vehicle("m113").tracks["left"].drive
+    assert driving_force(engine, 17.94 * 0.2492) == pytest.approx(3570 / 0.2492)
+
+
+def test_a_throttle_commands_the_top_speed_in_its_direction():
+    with segtrack.World(engine="native") as world:
+        track = world.add_vehicle("packbot").tracks["left"]
+        track.set_speed(0.3)
+        assert commanded_speed(track) == 0.3
+        for throttle, expected in ((0.4, 1.0), (-0.4, -1.0), (0.0, 0.0)):
+            track.set_throttle(throttle)
+            assert commanded_speed(track) == expected * track.spec.drive.top_speed
+
+
+def test_a_run_begins_at_its_speed_and_its_passage_before_the_front_has_crossed():
+    """The peak of what it meets first is within it, however long a control step is."""
+    given = replace(BRIEF, run_up=0.51)
+    result = event(HalfRoundObstacle(0.02), speed=1.5, assumptions=given)
+    times, x = result.motion.times, result.motion["position"][:, 0]
+    front = x - x[0] - given.run_up * 1.5
+    begin = int(np.searchsorted(times, result.ridden.window[0] - 1e-9))
+    assert front[begin] <= 0.0 <= front[begin + 1]
+    started = int(np.searchsorted(times, given.rest + 1e-9))
+    assert np.diff(x)[started] / np.diff(times)[started] == pytest.approx(1.5, rel=0.02)
 
 
 @pytest.mark.parametrize("samples", [0, 5])
