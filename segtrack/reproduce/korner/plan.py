@@ -1,0 +1,100 @@
+"""What the study runs, reduced or full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from segtrack.events import GapObstacle, HalfRoundObstacle, StepObstacle, TrapezoidObstacle
+from segtrack.events.obstacles import TRAPEZOID_HEIGHT
+from segtrack.reproduce.korner.paper import (
+    FRICTION,
+    GAP_INCREMENT,
+    HALF_ROUNDS,
+    SOFTENED_FRICTION,
+    STEP_INCREMENT,
+)
+from segtrack.reproduce.korner.series import CREEP, Driving, Series
+from segtrack.reproduce.korner.vehicle import SprocketPlace, grid_places
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Series of the study.
+
+    Attributes:
+        steps: Base model at steps.
+        gaps: Base model at gaps.
+        trapezoids: Base model at trapezoids, a run each.
+        half_rounds: Base model at half-rounds, its speed raised.
+        places: Evaluation model at steps, for each place of the sprocket.
+    """
+
+    steps: tuple[Series, ...]
+    gaps: tuple[Series, ...]
+    trapezoids: tuple[Series, ...]
+    half_rounds: tuple[Series, ...]
+    places: tuple[Series, ...]
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """All of them."""
+        return self.places + self.steps + self.gaps + self.trapezoids + self.half_rounds
+
+
+def rising(first: float, last: float, increment: float) -> tuple[float, ...]:
+    """Return values from the first to the last one."""
+    return tuple(np.round(np.arange(first, last + increment / 2, increment), 9).tolist())
+
+
+def step_series(
+    driving: Driving,
+    friction: float,
+    heights: tuple[float, ...],
+    place: SprocketPlace | None = None,
+    hull: bool = True,
+) -> Series:
+    """Return a series of steps."""
+    how = "full throttle" if driving == "throttle" else f"{CREEP:g} m/s"
+    name = f"step, {how}, friction {friction:g}{'' if hull else ', hull free'}"
+    speed = CREEP if driving == "creep" else None
+    return Series(name, StepObstacle(heights[0]), heights, driving, speed, friction, place, hull)
+
+
+def trapezoid_series(number: int, ditch: bool) -> Series:
+    """Return the one run at a trapezoid."""
+    name = f"{'ditch' if ditch else 'barrier'} {number}"
+    return Series(name, TrapezoidObstacle(number, ditch), (TRAPEZOID_HEIGHT,), "creep")
+
+
+def gap_series(lengths: tuple[float, ...]) -> Series:
+    """Return a series of gaps."""
+    return Series("gap", GapObstacle(lengths[0]), lengths, "creep")
+
+
+def half_round_series(height: float, speeds: tuple[float, ...]) -> Series:
+    """Return a series of speeds over a half-round."""
+    return Series(f"half-round of {1000 * height:.0f} mm", HalfRoundObstacle(height), speeds, "launch")
+
+
+def make_plan(full: bool) -> Plan:
+    """Return the study with the paper's grid and increments, or a coarser one."""
+    speeds = rising(0.5, 13.0, 0.5) if full else rising(1.0, 13.0, 1.0)
+    drivings: tuple[Driving, ...] = ("creep", "throttle") if full else ("throttle",)
+    return Plan(
+        steps=tuple(
+            step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), hull=hull)
+            for driving in ("throttle", "creep")
+            for friction, lowest in ((FRICTION, 0.6), (SOFTENED_FRICTION, 0.3))
+            for hull in (True, False)
+        ),
+        gaps=(gap_series(rising(1.6, 2.5, GAP_INCREMENT)),),
+        trapezoids=tuple(trapezoid_series(n, ditch) for ditch in (False, True) for n in range(1, 13)),
+        half_rounds=tuple(half_round_series(height, speeds) for height in HALF_ROUNDS),
+        places=tuple(
+            step_series(driving, FRICTION, rising(0.6, 1.6, STEP_INCREMENT if full else 0.04), place, False)
+            for driving in drivings
+            for place in grid_places(9 if full else 5)
+        ),
+    )
