@@ -1,4 +1,4 @@
-"""Numbers of Koerner 2024 that are printed in its text; curves and other vendors' numbers are in figures only."""
+"""Numbers of Koerner 2024 printed in its text; its curves and vendors' limits are in figures only."""
 
 from __future__ import annotations
 

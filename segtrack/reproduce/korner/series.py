@@ -9,7 +9,16 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from segtrack.description import VehicleDescription
-from segtrack.events import Assumptions, BeltSpeedDriver, Driver, EventObstacle, EventResult, EventSetup, run_event
+from segtrack.errors import SegtrackError
+from segtrack.events import (
+    Assumptions,
+    BeltSpeedDriver,
+    Driver,
+    EventObstacle,
+    EventResult,
+    EventSetup,
+    run_event,
+)
 from segtrack.reproduce.korner.paper import FRICTION
 from segtrack.reproduce.korner.vehicle import FittedChain, SprocketPlace, base_model, evaluation_model
 from segtrack.robot import Robot
@@ -17,8 +26,8 @@ from segtrack.robot import Robot
 TIME_STEP = 0.001
 """Step of the simulation [s]."""
 Driving: TypeAlias = Literal["throttle", "creep", "launch"]
-"""Way of driving: full throttle from rest (4.2.2); a belt speed that is held from rest; a speed that the vehicle \
-begins with and holds (4.2.1)."""
+"""Way of driving: full throttle from rest (4.2.2); a belt speed that is held from rest; a speed that the \
+vehicle begins with and holds (4.2.1)."""
 CREEP = Assumptions.gap_speed
 """Belt speed of creeping, the paper's at gaps [m/s]."""
 _PATH_INTERVAL = 5
@@ -97,11 +106,13 @@ class SeriesResult:
         series: The series.
         trials: Its runs, in order.
         chain: Chain that was fitted to the sprocket's place; None of the base model.
+        refused: Reason for which there is no such vehicle; empty otherwise.
     """
 
     series: Series
     trials: tuple[Trial, ...]
     chain: FittedChain | None = None
+    refused: str = ""
 
     @property
     def largest(self) -> float | None:
@@ -114,7 +125,7 @@ class SeriesResult:
         return next((trial for trial in self.trials if not trial.passed), None)
 
     def limiting_speed(self, measure: Callable[[Trial], float]) -> float | None:
-        """Speed at which a measure first crosses the limit, on a line between two runs; None if it does not."""
+        """Speed at which a measure first crosses the limit, by interpolation; None if it does not."""
         limit = Assumptions.peak_limit
         for before, after in zip(self.trials, self.trials[1:], strict=False):
             low, high = measure(before), measure(after)
@@ -147,12 +158,15 @@ def _launcher(speed: float) -> Driver:
 
 
 def run_series(series: Series) -> SeriesResult:
-    """Run a series."""
+    """Run a series; a place of the sprocket that cannot be is a result, too."""
     if series.place is None:
         with base_model(series.hull) as vehicle:
             return SeriesResult(series, _raise(series, vehicle))
-    with evaluation_model(series.place) as (vehicle, chain):
-        return SeriesResult(series, _raise(series, vehicle), chain)
+    try:
+        with evaluation_model(series.place) as (vehicle, chain):
+            return SeriesResult(series, _raise(series, vehicle), chain)
+    except SegtrackError as error:
+        return SeriesResult(series, (), None, str(error))
 
 
 def _raise(series: Series, vehicle: VehicleDescription) -> tuple[Trial, ...]:

@@ -1,4 +1,4 @@
-"""The evaluation model of Koerner 2024 (5.1): both sides alike, dampers that stiffen, the sprocket anywhere."""
+"""The evaluation model of Koerner 2024 (5.1): sides alike, dampers that stiffen, the sprocket anywhere."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NEAREST = 0.672
 """Least distance of the sprocket's axle from that of the first road wheel as drawn [m]. The paper does not \
 give its threshold; any from 0.671 to 0.675 leaves its 69 of 81 places."""
 STIFF_SPEED, STIFF_DAMPING, LEVER = 1.27, 1e5, 0.275
-"""Vertical speed of a road wheel from which its damper is stiff [m/s], and that damping [N s/m] (5.1); lever of \
-the wheel about its arm's pivot [m] (urdf/m113/README.md)."""
+"""Vertical speed of a road wheel from which its damper is stiff [m/s], and that damping [N s/m] (5.1); lever \
+of the wheel about its arm's pivot [m] (urdf/m113/README.md)."""
 _COUNTS = range(58, 71)
 """Numbers of shoes that are tried."""
 
@@ -154,7 +154,7 @@ def _mirrored(track: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stiffen(table: list[list[float]]) -> None:
-    """Add rows beyond the ends of a damper's table, as far again, along which the damping is the stiff one."""
+    """Add a row beyond each end of a damper's table, as far again, up to which the damping is stiff."""
     for end, (speed, torque) in ((0, table[0]), (len(table) + 1, table[-1])):
         more = math.copysign(STIFF_DAMPING * STIFF_SPEED * LEVER, torque)
         table.insert(end, [2 * speed, torque + more])
