@@ -78,4 +78,5 @@ def _draw_trend(axes: Axes, runs: tuple[SeriesResult, ...]) -> None:
             axes.plot(*np.array(sorted(line)).T, "o-", color=colour_of(i % len(SEGMENT_COLOURS)),
                       label=f"forward {x:+.2f} m")  # fmt: skip
     label_axes(axes, "sprocket up [m]", "largest step [m]", "Largest step over the sprocket's height")
-    axes.legend(fontsize=8)
+    if axes.lines:
+        axes.legend(fontsize=8)

@@ -1,4 +1,4 @@
-"""What the study runs, reduced or full."""
+"""Series of the study, reduced or full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from segtrack.reproduce.korner.vehicle import SprocketPlace, grid_places
 
 
 @dataclass(frozen=True)
-class Plan:
+class KornerPlan:
     """Series of the study.
 
     Attributes:
@@ -68,9 +68,10 @@ def trapezoid_series(number: int, ditch: bool) -> Series:
     return Series(name, TrapezoidObstacle(number, ditch), (TRAPEZOID_HEIGHT,), "creep")
 
 
-def gap_series(lengths: tuple[float, ...]) -> Series:
+def gap_series(lengths: tuple[float, ...], hull: bool = True) -> Series:
     """Return a series of gaps."""
-    return Series("gap", GapObstacle(lengths[0]), lengths, "creep")
+    name = f"gap{'' if hull else ', hull free'}"
+    return Series(name, GapObstacle(lengths[0]), lengths, "creep", hull=hull)
 
 
 def half_round_series(height: float, speeds: tuple[float, ...]) -> Series:
@@ -78,18 +79,18 @@ def half_round_series(height: float, speeds: tuple[float, ...]) -> Series:
     return Series(f"half-round of {1000 * height:.0f} mm", HalfRoundObstacle(height), speeds, "launch")
 
 
-def make_plan(full: bool) -> Plan:
+def make_plan(full: bool) -> KornerPlan:
     """Return the study with the paper's grid and increments, or a coarser one."""
     speeds = rising(0.5, 13.0, 0.5) if full else rising(1.0, 13.0, 1.0)
     drivings: tuple[Driving, ...] = ("creep", "throttle") if full else ("throttle",)
-    return Plan(
+    return KornerPlan(
         steps=tuple(
             step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), hull=hull)
             for driving in ("throttle", "creep")
-            for friction, lowest in ((FRICTION, 0.6), (SOFTENED_FRICTION, 0.3))
+            for friction, lowest in ((FRICTION, 0.7), (SOFTENED_FRICTION, 0.3))
             for hull in (True, False)
         ),
-        gaps=(gap_series(rising(1.6, 2.5, GAP_INCREMENT)),),
+        gaps=tuple(gap_series(rising(1.84, 2.6, GAP_INCREMENT), hull) for hull in (True, False)),
         trapezoids=tuple(trapezoid_series(n, ditch) for ditch in (False, True) for n in range(1, 13)),
         half_rounds=tuple(half_round_series(height, speeds) for height in HALF_ROUNDS),
         places=tuple(

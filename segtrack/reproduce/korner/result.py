@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from segtrack.experiments.parallel import run_parallel
-from segtrack.reproduce.korner.plan import Plan
+from segtrack.reproduce.korner.plan import KornerPlan
 from segtrack.reproduce.korner.series import SeriesResult, run_series
 
 
@@ -69,7 +69,7 @@ def trend(runs: tuple[SeriesResult, ...], axis: int) -> float | None:
 
 
 def run_plan(
-    plan: Plan, *, workers: int | None = None, on_done: Callable[[], object] | None = None
+    plan: KornerPlan, *, workers: int | None = None, on_done: Callable[[], object] | None = None
 ) -> KornerResult:
     """Run all series of a plan.
 

@@ -34,7 +34,7 @@ _PATH_INTERVAL = 5
 """Samples of 20 ms from one point of a path to the next."""
 
 
-class Trial(NamedTuple):
+class SeriesTrial(NamedTuple):
     """One run.
 
     Attributes:
@@ -42,7 +42,7 @@ class Trial(NamedTuple):
         passed: True if the vehicle got past the obstacle.
         ending: Outcome, and what limits a vehicle that did not pass.
         peak: Largest vertical acceleration at the driver's place, over that of gravity [-].
-        filtered_peak: The same behind the low pass [-].
+        filtered_peak: Largest behind the low pass, over that of gravity [-].
         peak_with: Limits found around the peak.
         path: Path of the body's origin, x and z in turn [m].
     """
@@ -110,7 +110,7 @@ class SeriesResult:
     """
 
     series: Series
-    trials: tuple[Trial, ...]
+    trials: tuple[SeriesTrial, ...]
     chain: FittedChain | None = None
     refused: str = ""
 
@@ -120,11 +120,11 @@ class SeriesResult:
         return max((trial.tried for trial in self.trials if trial.passed), default=None)
 
     @property
-    def failed(self) -> Trial | None:
+    def failed(self) -> SeriesTrial | None:
         """First run that did not pass; None if all did."""
         return next((trial for trial in self.trials if not trial.passed), None)
 
-    def limiting_speed(self, measure: Callable[[Trial], float]) -> float | None:
+    def limiting_speed(self, measure: Callable[[SeriesTrial], float]) -> float | None:
         """Speed at which a measure first crosses the limit, by interpolation; None if it does not."""
         limit = Assumptions.peak_limit
         for before, after in zip(self.trials, self.trials[1:], strict=False):
@@ -169,8 +169,8 @@ def run_series(series: Series) -> SeriesResult:
         return SeriesResult(series, (), None, str(error))
 
 
-def _raise(series: Series, vehicle: VehicleDescription) -> tuple[Trial, ...]:
-    trials: list[Trial] = []
+def _raise(series: Series, vehicle: VehicleDescription) -> tuple[SeriesTrial, ...]:
+    trials: list[SeriesTrial] = []
     for value in series.values:
         trials.append(_trial(value, run_event(series.setup(vehicle, value))))
         over = series.driving == "launch" and trials[-1].filtered_peak > Assumptions.peak_limit
@@ -179,9 +179,9 @@ def _raise(series: Series, vehicle: VehicleDescription) -> tuple[Trial, ...]:
     return tuple(trials)
 
 
-def _trial(value: float, result: EventResult) -> Trial:
+def _trial(value: float, result: EventResult) -> SeriesTrial:
     path = np.round(result.motion["position"][::_PATH_INTERVAL, ::2], 4)
-    return Trial(
+    return SeriesTrial(
         value,
         result.passed,
         ", ".join((result.outcome, *result.limited_by)),

@@ -24,9 +24,7 @@ def _limits(result: KornerResult) -> Table:
         why = failed.ending if failed else "all that were tried were passed"
         beside = "{:.2f}, {:.2f}".format(*published)
         tried = f"{failed.tried:.2f}" if failed else ""
-        table.add_row(
-            each.series.name, _number(each.largest), tried, why, "{:.2f}, {:.2f}".format(*published)
-        )
+        table.add_row(each.series.name, _number(each.largest), tried, why, beside)
     return table
 
 

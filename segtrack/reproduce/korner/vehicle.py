@@ -26,8 +26,8 @@ NEAREST = 0.672
 """Least distance of the sprocket's axle from that of the first road wheel as drawn [m]. The paper does not \
 give its threshold; any from 0.671 to 0.675 leaves its 69 of 81 places."""
 STIFF_SPEED, STIFF_DAMPING, LEVER = 1.27, 1e5, 0.275
-"""Vertical speed of a road wheel from which its damper is stiff [m/s], and that damping [N s/m] (5.1); lever \
-of the wheel about its arm's pivot [m] (urdf/m113/README.md)."""
+"""Vertical speed of a road wheel from which its damper is stiff [m/s], and that damping [N s/m] (5.1); \
+lever of the wheel about its arm's pivot [m] (urdf/m113/README.md)."""
 _COUNTS = range(58, 71)
 """Numbers of shoes that are tried."""
 
