@@ -48,18 +48,29 @@ def rising(first: float, last: float, increment: float) -> tuple[float, ...]:
     return tuple(np.round(np.arange(first, last + increment / 2, increment), 9).tolist())
 
 
+STIFF = 10.0
+"""Factor on the stiffness of shoes on the ground with which sprockets do not sink into steps [-]."""
+_VARIANTS = ((True, 1.0), (False, 1.0), (True, STIFF))
+"""Hull that touches or does not, and factor on the shoes' stiffness [-]."""
+
+
+def _pads(factor: float) -> str:
+    return "" if factor == 1.0 else f", pads {factor:g} times as stiff"
+
+
 def step_series(
     driving: Driving,
     friction: float,
     heights: tuple[float, ...],
     place: SprocketPlace | None = None,
     hull: bool = True,
+    pads: float = 1.0,
 ) -> Series:
     """Return a series of steps."""
     how = "full throttle" if driving == "throttle" else f"{CREEP:g} m/s"
-    name = f"step, {how}, friction {friction:g}{'' if hull else ', hull free'}"
+    name = f"step, {how}, friction {friction:g}{'' if hull else ', hull free'}{_pads(pads)}"
     speed = CREEP if driving == "creep" else None
-    return Series(name, StepObstacle(heights[0]), heights, driving, speed, friction, place, hull)
+    return Series(name, StepObstacle(heights[0]), heights, driving, speed, friction, place, hull, pads)
 
 
 def trapezoid_series(number: int, ditch: bool) -> Series:
@@ -68,10 +79,10 @@ def trapezoid_series(number: int, ditch: bool) -> Series:
     return Series(name, TrapezoidObstacle(number, ditch), (TRAPEZOID_HEIGHT,), "creep")
 
 
-def gap_series(lengths: tuple[float, ...], hull: bool = True) -> Series:
+def gap_series(lengths: tuple[float, ...], hull: bool = True, pads: float = 1.0) -> Series:
     """Return a series of gaps."""
-    name = f"gap{'' if hull else ', hull free'}"
-    return Series(name, GapObstacle(lengths[0]), lengths, "creep", hull=hull)
+    name = f"gap{'' if hull else ', hull free'}{_pads(pads)}"
+    return Series(name, GapObstacle(lengths[0]), lengths, "creep", hull=hull, pads=pads)
 
 
 def half_round_series(height: float, speeds: tuple[float, ...]) -> Series:
@@ -85,17 +96,20 @@ def make_plan(full: bool) -> KornerPlan:
     drivings: tuple[Driving, ...] = ("creep", "throttle") if full else ("throttle",)
     return KornerPlan(
         steps=tuple(
-            step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), hull=hull)
+            step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), None, hull, pads)
             for driving in ("throttle", "creep")
             for friction, lowest in ((FRICTION, 0.7), (SOFTENED_FRICTION, 0.3))
-            for hull in (True, False)
+            for hull, pads in _VARIANTS
         ),
-        gaps=tuple(gap_series(rising(1.84, 2.6, GAP_INCREMENT), hull) for hull in (True, False)),
+        gaps=tuple(gap_series(rising(1.84, 2.6, GAP_INCREMENT), *variant) for variant in _VARIANTS),
         trapezoids=tuple(trapezoid_series(n, ditch) for ditch in (False, True) for n in range(1, 13)),
         half_rounds=tuple(half_round_series(height, speeds) for height in HALF_ROUNDS),
         places=tuple(
-            step_series(driving, FRICTION, rising(0.6, 1.6, STEP_INCREMENT if full else 0.04), place, False)
+            step_series(
+                driving, FRICTION, rising(0.6, 1.6, STEP_INCREMENT if full else 0.04), place, False, pads
+            )
             for driving in drivings
+            for pads in (1.0, STIFF)
             for place in grid_places(9 if full else 5)
         ),
     )

@@ -71,6 +71,7 @@ class Series:
         friction: Friction of tracks on the ground.
         place: Place of the evaluation model's sprocket; the base model if not given.
         hull: False for a base model whose hull touches nothing.
+        pads: Factor on the stiffness of shoes on the ground [-].
     """
 
     name: str
@@ -81,6 +82,7 @@ class Series:
     friction: float = FRICTION
     place: SprocketPlace | None = None
     hull: bool = True
+    pads: float = 1.0
 
     def setup(self, vehicle: VehicleDescription, value: float) -> EventSetup:
         """Return the event of a value."""
@@ -160,10 +162,10 @@ def _launcher(speed: float) -> Driver:
 def run_series(series: Series) -> SeriesResult:
     """Run a series; a place of the sprocket that cannot be is a result, too."""
     if series.place is None:
-        with base_model(series.hull) as vehicle:
+        with base_model(series.hull, series.pads) as vehicle:
             return SeriesResult(series, _raise(series, vehicle))
     try:
-        with evaluation_model(series.place) as (vehicle, chain):
+        with evaluation_model(series.place, series.pads) as (vehicle, chain):
             return SeriesResult(series, _raise(series, vehicle), chain)
     except SegtrackError as error:
         return SeriesResult(series, (), None, str(error))

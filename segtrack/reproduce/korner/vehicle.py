@@ -90,13 +90,16 @@ def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
 
 
 @contextmanager
-def base_model(hull: bool) -> Iterator[VehicleDescription]:
+def base_model(hull: bool, pads: float) -> Iterator[VehicleDescription]:
     """Make the base model; its files are there for the block.
 
     Args:
         hull: False for a hull that touches nothing.
+        pads: Factor on the stiffness of shoes on the ground [-].
     """
     data, urdf = _source()
+    for track in data["tracks"].values():
+        _stiffen_pads(track, pads)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         if not hull:
             _free_hull(urdf)
@@ -104,16 +107,23 @@ def base_model(hull: bool) -> Iterator[VehicleDescription]:
 
 
 @contextmanager
-def evaluation_model(place: SprocketPlace) -> Iterator[tuple[VehicleDescription, FittedChain]]:
+def evaluation_model(
+    place: SprocketPlace, pads: float = 1.0
+) -> Iterator[tuple[VehicleDescription, FittedChain]]:
     """Make the evaluation model with its sprockets at a place; its files are there for the block.
 
     Its hull touches nothing: beside sprockets that are moved back or down it would touch first.
+
+    Args:
+        place: Place of the sprockets.
+        pads: Factor on the stiffness of shoes on the ground [-].
 
     Raises:
         InvalidValueError: No number of shoes closes.
     """
     data, urdf = _source()
     right = data["tracks"][SIDE]
+    _stiffen_pads(right, pads)
     right["path"]["pulleys"][0]["x"] += place.x
     right["path"]["pulleys"][0]["z"] += place.z
     for joint in data["joints"].values():
@@ -151,6 +161,11 @@ def _mirrored(track: dict[str, Any]) -> dict[str, Any]:
     left: dict[str, Any] = json.loads(json.dumps(track).replace("_right_", "_left_"))
     left["mount"]["xyz"][1] *= -1
     return left
+
+
+def _stiffen_pads(track: dict[str, Any], factor: float) -> None:
+    """Multiply the stiffness of a track's shoes on the ground."""
+    track["chain"]["shoe_contact"]["stiffness"] *= factor
 
 
 def _stiffen(table: list[list[float]]) -> None:
