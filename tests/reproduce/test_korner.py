@@ -53,13 +53,13 @@ def test_sides_are_alike_and_the_chain_closes_with_as_many_shoes_as_its_length_a
         assert left.mount.xyz[1] == -right.mount.xyz[1]
         assert [w.x for w in left.chain.road_wheels or ()] == [w.x for w in right.chain.road_wheels or ()]
         assert vehicle.name == BASE
-    assert default.count == 64  # The file's own on this side.
+    assert default.shoes == 64  # The file's own on this side.
     with evaluation_model(SprocketPlace(0.1, 0.0)) as (vehicle, moved):
         pitch = vehicle.tracks[SIDE].chain.shoes.pitch
     assert pitch is not None
     assert abs(moved.slide) <= pitch / 2
     longer = 0.1 + moved.slide - default.slide
-    assert (moved.count - default.count) * pitch == pytest.approx(2 * longer, abs=0.02)
+    assert (moved.shoes - default.shoes) * pitch == pytest.approx(2 * longer, abs=0.02)
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def _entry(result: SeriesResult) -> dict[str, Any]:
     return {
         "name": result.series.name,
         "place": place._asdict() if place else None,
-        "shoes": chain.count if chain else None,
+        "shoes": chain.shoes if chain else None,
         "idler_slide": chain.slide if chain else None,
         "largest": result.largest,
         "refused": result.refused,

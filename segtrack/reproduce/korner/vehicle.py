@@ -48,11 +48,11 @@ class FittedChain(NamedTuple):
     """Chain of the number of shoes that closes with the least slide of the idler.
 
     Attributes:
-        count: Number of shoes.
+        shoes: Number of shoes.
         slide: Way of the idler away from the sprocket [m].
     """
 
-    count: int
+    shoes: int
     slide: float
 
 
@@ -61,7 +61,7 @@ def grid_places(per_axis: int) -> tuple[SprocketPlace, ...]:
     offsets = np.round(np.linspace(-0.2, 0.2, per_axis), 9).tolist()
     places = [SprocketPlace(x, z) for x in offsets for z in offsets]
     track = load_vehicle(BASE).tracks[SIDE]
-    assert track.chain.road_wheels is not None and track.path.pulleys is not None
+    assert track.chain is not None and track.chain.road_wheels is not None and track.path.pulleys is not None
     wheel, sprocket = track.chain.road_wheels[0], track.path.pulleys[0]
     return tuple(
         place
@@ -77,6 +77,7 @@ def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
         InvalidValueError: None closes.
     """
     track = vehicle.tracks[SIDE]
+    assert track.chain is not None
     fits = []
     for count in _COUNTS:
         shoes = track.chain.shoes.model_copy(update={"count": count})
@@ -134,7 +135,7 @@ def evaluation_model(
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         data["tracks"]["left"] = _mirrored(right)
         fit = fit_shoes(_written(data, urdf, Path(folder)))
-        right["chain"]["shoes"]["count"] = fit.count
+        right["chain"]["shoes"]["count"] = fit.shoes
         data["tracks"]["left"] = _mirrored(right)
         yield _written(data, urdf, Path(folder)), fit
 
