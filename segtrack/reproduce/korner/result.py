@@ -36,7 +36,12 @@ class KornerResult:
     def summary(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict of all runs, without paths."""
         trends = {
-            name: {"places": len(runs), "per_height": trend(runs, 1), "per_way_forward": trend(runs, 0)}
+            name: {
+                "places": len(runs),
+                "refused": sum(bool(each.refused) for each in runs),
+                "per_height": trend(runs, 1),
+                "per_way_forward": trend(runs, 0),
+            }
             for name, runs in self.maps().items()
         }
         return {

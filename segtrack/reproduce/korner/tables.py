@@ -62,9 +62,10 @@ def _trends(result: KornerResult) -> Table:
     )  # fmt: skip
     for name, runs in result.maps().items():
         heights = [each.largest for each in runs if each.largest is not None]
+        made = f"{sum(not each.refused for each in runs)} of {len(runs)}"
         span = f"{min(heights):.2f} to {max(heights):.2f}" if heights else ""
         slopes = (_number(trend(runs, axis)) for axis in (1, 0))
-        table.add_row(name, str(len(runs)), _number(_default(runs)), span, *slopes)
+        table.add_row(name, made, _number(_default(runs)), span, *slopes)
     return table
 
 
