@@ -33,6 +33,7 @@ def _draw_paths(axes: Axes, result: KornerResult) -> None:
             axes.plot(x, z, "-" if trial.passed else ":", color=colour_of(i), label=label, linewidth=1.3)
     label_axes(axes, "x [m]", "height [m]", "Middle between the sprockets; dotted: failed")
     axes.set_xlim(-1.0, 5.0)
+    axes.set_ylim(0.0, 6.0)
     if result.steps:
         axes.legend(fontsize=7)
 
@@ -63,7 +64,7 @@ def _draw_map(figure: Figure, axes: Axes, name: str, runs: tuple[SeriesResult, .
         if np.isfinite(height):
             colour = "white" if height < np.nanmean(grid) else "black"
             axes.text(across[column], up[row], f"{height:.2f}", ha="center", va="center", color=colour)
-    label_axes(axes, "sprocket forward [m]", "sprocket up [m]", name)
+    label_axes(axes, "sprocket forward [m]", "sprocket up [m]", f"{name}; grey: no such vehicle")
     axes.grid(visible=False)
 
 
