@@ -21,7 +21,8 @@ def run(
         bool,
         typer.Option(
             "--full",
-            help="The paper's 69 places of the sprocket, its increments, and creeping: about three hours on two cores.",
+            help="The paper's 69 places of the sprocket, its increments, and creeping: "
+            "about three hours on two cores.",
         ),
     ] = False,
 ) -> Outcome:
