@@ -131,6 +131,7 @@ class _Passage:
 
     def drive(self, observer: EventObserver | None) -> EventOutcome:
         """Rest, then drive until it is decided."""
+        self.world.settle()
         self._sample()
         self.world.run(self.rest)
         self.begin = self.world.time

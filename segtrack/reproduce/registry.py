@@ -145,6 +145,10 @@ EXPERIMENTS = (
         "attia",
         "Vehicle with double A-arms of Attia 2005, let go: as particles with cut joints, and natively.",
     ),
+    Experiment(
+        "korner",
+        "Koerner 2024: an M113 at steps, gaps, trapezoids and half-rounds, and with its sprocket moved.",
+    ),
 )
 """All commands, in the order of the help."""
 

@@ -31,6 +31,7 @@ REPRODUCE = (
     "log-speed",
     "calibration",
     "attia",
+    "korner",
 )
 LOG = ["log.csv", "--mapping", "log.yaml"]
 REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]

@@ -1,0 +1,15 @@
+"""Koerner 2024: an M113 at steps, gaps, trapezoids and half-rounds, and where its sprocket should be.
+
+| module | contents |
+|---|---|
+| `paper.py` | the paper's numbers |
+| `vehicle.py` | the evaluation model: both sides alike, the sprocket anywhere |
+| `series.py` | an event run again and again, its size or speed raised |
+| `plan.py` | which of them make up the study, reduced or full |
+| `tables.py`, `figure.py` | results beside the paper's |
+| `command.py` | `segtrack reproduce korner` |
+"""
+
+from segtrack.reproduce.korner.command import run
+
+__all__ = ["run"]

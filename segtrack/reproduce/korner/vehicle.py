@@ -1,0 +1,193 @@
+"""The evaluation model of Koerner 2024 (5.1): sides alike, dampers that stiffen, the sprocket anywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+import yaml
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description.chain.loop import ChainLayout, fit_loop
+from segtrack.description.load import find_vehicle
+from segtrack.errors import InvalidValueError
+
+BASE = "m113"
+SIDE = "right"
+"""Side that the other one mirrors; the paper does not say which."""
+NEAREST = 0.672
+"""Least distance of the sprocket's axle from that of the first road wheel as drawn [m]. The paper does not \
+give its threshold; any from 0.671 to 0.675 leaves its 69 of 81 places."""
+STIFF_SPEED, STIFF_DAMPING, LEVER = 1.27, 1e5, 0.275
+"""Vertical speed of a road wheel from which its damper is stiff [m/s], and that damping [N s/m] (5.1); \
+lever of the wheel about its arm's pivot [m] (urdf/m113/README.md)."""
+_COUNTS = range(58, 71)
+"""Numbers of shoes that are tried."""
+
+
+class SprocketPlace(NamedTuple):
+    """Offset of the sprockets from where they are by default.
+
+    Attributes:
+        x: Forward [m].
+        z: Up [m].
+    """
+
+    x: float
+    z: float
+
+
+class FittedChain(NamedTuple):
+    """Chain of the number of shoes that closes with the least slide of the idler.
+
+    Attributes:
+        shoes: Number of shoes.
+        slide: Way of the idler away from the sprocket [m].
+    """
+
+    shoes: int
+    slide: float
+
+
+def grid_places(per_axis: int) -> tuple[SprocketPlace, ...]:
+    """Return the places of a grid from -0.2 to 0.2 m that the front road wheel leaves."""
+    offsets = np.round(np.linspace(-0.2, 0.2, per_axis), 9).tolist()
+    places = [SprocketPlace(x, z) for x in offsets for z in offsets]
+    track = load_vehicle(BASE).tracks[SIDE]
+    assert track.chain is not None and track.chain.road_wheels is not None and track.path.pulleys is not None
+    wheel, sprocket = track.chain.road_wheels[0], track.path.pulleys[0]
+    return tuple(
+        place
+        for place in places
+        if math.hypot(sprocket.x + place.x - wheel.x, sprocket.z + place.z - wheel.z) >= NEAREST
+    )
+
+
+def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
+    """Find the number of shoes with which a track's chain closes, its idler nearest to where the file has it.
+
+    Raises:
+        InvalidValueError: None closes.
+    """
+    track = vehicle.tracks[SIDE]
+    assert track.chain is not None
+    fits = []
+    for count in _COUNTS:
+        shoes = track.chain.shoes.model_copy(update={"count": count})
+        layout = ChainLayout(SIDE, track, track.chain.model_copy(update={"shoes": shoes}))
+        with suppress(InvalidValueError):
+            slide = (layout.place_of("tensioned") or (0.0, 0.0))[0] - fit_loop(layout).idler.center[0]
+            fits.append(FittedChain(count, float(slide)))
+    if not fits:
+        raise InvalidValueError("place of the sprocket", "one with which a chain closes", vehicle.name)
+    return min(fits, key=lambda fit: abs(fit.slide))
+
+
+@contextmanager
+def base_model(hull: bool, pads: float) -> Iterator[VehicleDescription]:
+    """Make the base model; its files are there for the block.
+
+    Args:
+        hull: False for a hull that touches nothing.
+        pads: Factor on the stiffness of shoes on the ground [-].
+    """
+    data, urdf = _source()
+    for track in data["tracks"].values():
+        _stiffen_pads(track, pads)
+    with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
+        if not hull:
+            _free_hull(urdf)
+        yield _written(data, urdf, Path(folder))
+
+
+@contextmanager
+def evaluation_model(
+    place: SprocketPlace, pads: float = 1.0
+) -> Iterator[tuple[VehicleDescription, FittedChain]]:
+    """Make the evaluation model with its sprockets at a place; its files are there for the block.
+
+    Its hull touches nothing: beside sprockets that are moved back or down it would touch first.
+
+    Args:
+        place: Place of the sprockets.
+        pads: Factor on the stiffness of shoes on the ground [-].
+
+    Raises:
+        InvalidValueError: No number of shoes closes.
+    """
+    data, urdf = _source()
+    right = data["tracks"][SIDE]
+    _stiffen_pads(right, pads)
+    right["path"]["pulleys"][0]["x"] += place.x
+    right["path"]["pulleys"][0]["z"] += place.z
+    for joint in data["joints"].values():
+        if "table" in joint["damper"]:
+            _stiffen(joint["damper"]["table"])
+    _mirror_arms(urdf)
+    _free_hull(urdf)
+    with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
+        data["tracks"]["left"] = _mirrored(right)
+        fit = fit_shoes(_written(data, urdf, Path(folder)))
+        right["chain"]["shoes"]["count"] = fit.shoes
+        data["tracks"]["left"] = _mirrored(right)
+        yield _written(data, urdf, Path(folder)), fit
+
+
+def _source() -> tuple[dict[str, Any], ElementTree.ElementTree[ElementTree.Element]]:
+    """The base model's vehicle file, parts that share an anchor apart, and its URDF."""
+    file = find_vehicle(BASE)
+    data: dict[str, Any] = json.loads(json.dumps(yaml.safe_load(file.read_text())))
+    return data, ElementTree.parse(file.parent / data["body"]["urdf"])
+
+
+def _written(
+    data: dict[str, Any], urdf: ElementTree.ElementTree[ElementTree.Element], folder: Path
+) -> VehicleDescription:
+    """The vehicle, read from files in a folder."""
+    urdf.write(folder / data["body"]["urdf"])
+    file = folder / f"{BASE}.yaml"
+    file.write_text(yaml.safe_dump(data))
+    return load_vehicle(file)
+
+
+def _mirrored(track: dict[str, Any]) -> dict[str, Any]:
+    """A left track like a right one."""
+    left: dict[str, Any] = json.loads(json.dumps(track).replace("_right_", "_left_"))
+    left["mount"]["xyz"][1] *= -1
+    return left
+
+
+def _stiffen_pads(track: dict[str, Any], factor: float) -> None:
+    """Multiply the stiffness of a track's shoes on the ground."""
+    track["chain"]["shoe_contact"]["stiffness"] *= factor
+
+
+def _stiffen(table: list[list[float]]) -> None:
+    """Add a row beyond each end of a damper's table, as far again, up to which the damping is stiff."""
+    for end, (speed, torque) in ((0, table[0]), (len(table) + 1, table[-1])):
+        more = math.copysign(STIFF_DAMPING * STIFF_SPEED * LEVER, torque)
+        table.insert(end, [2 * speed, torque + more])
+
+
+def _free_hull(urdf: ElementTree.ElementTree[ElementTree.Element]) -> None:
+    """Take away what the hull touches with."""
+    for link in urdf.iter("link"):
+        for collision in link.findall("collision"):
+            link.remove(collision)
+
+
+def _mirror_arms(urdf: ElementTree.ElementTree[ElementTree.Element]) -> None:
+    """Place the left arms where the right ones are."""
+    origins = {joint.get("name", ""): joint.find("origin") for joint in urdf.iter("joint")}
+    for name, origin in origins.items():
+        other = origins.get(name.replace("left", SIDE))
+        if name.startswith("arm_left") and origin is not None and other is not None:
+            x, y, z = other.attrib["xyz"].split()
+            origin.set("xyz", f"{x} {-float(y)} {z}")
