@@ -22,7 +22,7 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, SegtrackError, UnknownNameError
 from segtrack.files import write_csv, write_figure, write_json
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
 
@@ -75,8 +75,12 @@ RaiseSpeed = Annotated[
     ),
 ]
 CriterionName = Annotated[
-    str,
-    typer.Option("--criterion", help="Criterion of --raise-speed: peak, filtered peak or absorbed power."),
+    str | None,
+    typer.Option(
+        "--criterion",
+        help="Criterion of --raise-speed: peak (if not given), filtered peak or absorbed power.",
+        show_default=False,
+    ),
 ]
 
 
@@ -95,7 +99,7 @@ class _Asked:
     time_step: TimeStep = None
     sizes: Raise = None
     speeds: RaiseSpeed = None
-    criterion: CriterionName = "peak"
+    criterion: CriterionName = None
     out: OutFolder = None
     as_json: JsonFlag = False
 
@@ -116,10 +120,14 @@ class _Asked:
             preset=self.preset,
             time_step=self.time_step,
         )
-        criterion = _criterion(self.criterion)
+        criterion = _criterion("peak" if self.criterion is None else self.criterion)
         folder = results_folder(self.out, f"event-{obstacle.name}-{Path(self.vehicle).stem}")
         if self.sizes is not None and self.speeds is not None:
             raise InvalidValueError("--raise", "left out with --raise-speed", self.sizes)
+        if self.criterion is not None and self.speeds is None:
+            raise InvalidValueError("--raise-speed", "given with --criterion", Phrase("none"))
+        if self.speed is not None and self.speeds is not None:
+            raise InvalidValueError("--speed", "left out with --raise-speed", self.speed)
         if self.sizes is not None:
             self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder)
         elif self.speeds is not None:

@@ -25,6 +25,8 @@ parameters:
   b: {paths: ["body.center_of_mass[0]"], low: 0.0, high: 0.1, count: 2}
 """
 SINGLE = STUDY.replace("search: {raised: size, first: 0.1, last: 0.4, increment: 0.1}", "criterion: peak")
+UNCOUNTED = SINGLE.replace(", count: 3", "").replace(", count: 2", "")
+"""Study for designs that are no grid."""
 
 
 def study_of(text, folder):
@@ -133,7 +135,7 @@ def test_a_single_run_gives_its_measure(tmp_path):
 
 @pytest.mark.parametrize("method", ["sobol", "halton", "latin hypercube"])
 def test_sequences_fill_the_ranges_and_depend_on_the_seed_alone(method, tmp_path):
-    text = SINGLE + f"design: {{method: {method}, count: 32, seed: 3}}\n"
+    text = UNCOUNTED + f"design: {{method: {method}, count: 32, seed: 3}}\n"
     a, b = (run_study(study_of(text, tmp_path), tmp_path / str(i), pool=Formula()) for i in range(2))
     assert np.array_equal(a.values, b.values) and a.values.shape == (32, 2)
     assert (a.values >= [0.1, 0.0]).all() and (a.values <= [0.3, 0.1]).all()
@@ -143,12 +145,12 @@ def test_sequences_fill_the_ranges_and_depend_on_the_seed_alone(method, tmp_path
 def test_sensitivities_of_a_sum_are_its_shares_of_the_variance(tmp_path):
     """Of 5 a + b over ranges of 0.2 and 0.1: variances of 1 and 0.01, over 12; effects 1 and 0.1."""
     pytest.importorskip("SALib")
-    text = SINGLE + "design: {method: saltelli, count: 256, seed: 1}\n"
+    text = UNCOUNTED + "design: {method: saltelli, count: 256, seed: 1}\n"
     result = run_study(study_of(text, tmp_path), tmp_path / "saltelli", pool=Formula())
     assert len(result.rows) == 256 * 6
     assert result.sensitivities["a"]["S1"] == pytest.approx(1 / 1.01, abs=0.02)
     assert result.sensitivities["b"]["ST"] == pytest.approx(0.01 / 1.01, abs=0.002)
-    text = SINGLE + "design: {method: morris, count: 8, seed: 1}\n"
+    text = UNCOUNTED + "design: {method: morris, count: 8, seed: 1}\n"
     result = run_study(study_of(text, tmp_path), tmp_path / "morris", pool=Formula())
     assert result.sensitivities["a"]["mu_star"] == pytest.approx(1.0)
     assert result.sensitivities["b"]["mu_star"] == pytest.approx(0.1)
@@ -156,7 +158,7 @@ def test_sensitivities_of_a_sum_are_its_shares_of_the_variance(tmp_path):
 
 def test_an_optimisation_that_is_killed_goes_on_to_the_same_rows(tmp_path):
     optuna = pytest.importorskip("optuna")
-    text = SINGLE + "design: {method: optuna, count: 30, batch: 3, seed: 2, direction: smallest}\n"
+    text = UNCOUNTED + "design: {method: optuna, count: 30, batch: 3, seed: 2, direction: smallest}\n"
     study = study_of(text, tmp_path)
     whole = run_study(study, tmp_path / "whole", pool=Formula())
     with pytest.raises(Killed):
@@ -203,6 +205,34 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
         ),
         ("engine: native", "assumptions: {past: -1.0}", "study.yaml: past must be at least 0, got -1.0"),
         ("vehicle: packbot", "vehicle: packbot\nseed: 1", "seed is not a key that segtrack knows"),
+        (
+            "vehicle: packbot",
+            "criterion: peak\nvehicle: packbot",
+            "study.yaml:2: criterion must be left out beside a search, which has search.criterion",
+        ),
+        (
+            "raised: size",
+            "raised: speed",
+            "study.yaml:5: event.speed must be left out where the search raises the speed",
+        ),
+        (
+            "engine: native",
+            "design: {method: grid, direction: smallest, count: 3}",
+            "study.yaml:3: design.count must be left out: it is nothing of the method grid\n"
+            "study.yaml:3: design.direction must be left out: it is nothing of the method grid",
+        ),
+        (
+            "engine: native",
+            "design: {method: sobol, batch: 3}",
+            "study.yaml:3: design.batch must be left out: it is nothing of the method sobol",
+        ),
+        (
+            "engine: native",
+            "design: {method: sobol}",
+            "study.yaml:8: parameters.a.count must be left out: the method sobol has design.count",
+        ),
+        ("vehicle: packbot", "vehicle: pakbot", "study.yaml:2: vehicle cannot be read: no vehicle 'pakbot'"),
+        ("vehicle: packbot", "vehicle: a.yaml", "study.yaml:2: vehicle cannot be read: cannot read a.yaml"),
     ],
 )
 def test_mistakes_of_a_study_file_are_said_with_their_place(old, new, message, tmp_path):
