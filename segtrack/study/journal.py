@@ -60,9 +60,9 @@ class Journal:
             whole = lines[:-1]  # A line without its end was being written when the study was killed.
             if whole:
                 self._read(whole, head, resume)
-                text = b"\n".join(whole) + b"\n"
-            else:
-                text = json.dumps(dict(head)).encode() + b"\n"
+            if not self.rows:  # A head alone may be of the study as it was before it was changed.
+                whole = [json.dumps(dict(head)).encode()]
+            text = b"\n".join(whole) + b"\n"
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("r+b" if path.exists() else "wb") as file:
                 file.write(text)

@@ -119,6 +119,18 @@ def test_a_study_that_has_begun_is_not_begun_anew(tmp_path):
         run_study(other, tmp_path, pool=Formula(), resume=True)
 
 
+def test_a_study_that_was_killed_before_its_first_run_can_be_changed(tmp_path):
+    """Its journal is that of the study as it is now: rows below an older head could not be gone on from."""
+    with pytest.raises(Killed):
+        run_study(study_of(STUDY, tmp_path), tmp_path, pool=Formula(0))
+    other = study_of(STUDY.replace("0.3}", "0.35}", 1), tmp_path)
+    with pytest.raises(Killed):
+        run_study(other, tmp_path, pool=Formula(3))
+    rest = Formula()
+    result = run_study(other, tmp_path, pool=rest, resume=True)
+    assert rest.count == len(result.rows) - 3
+
+
 def test_a_lost_worker_is_replaced_and_a_worker_that_is_lost_again_and_again_is_said(tmp_path):
     study = study_of(STUDY, tmp_path)
     whole = run_study(study, tmp_path / "whole", pool=Formula())
