@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription
+from segtrack.description.named_files import vehicle_hash
 from segtrack.errors import SegtrackError
 from segtrack.events import EventResult, EventSetup, SearchTrial, UpwardSearch, run_event
 from segtrack.events.run import EventObserver
 from segtrack.events.search import measure_of
-from segtrack.files import content_hash
 from segtrack.study.file import StudyFile
 from segtrack.study.paths import Steps, VehicleSource, find_places
 
@@ -103,7 +102,7 @@ def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
     try:
         setup = setup_of(job)
         assert isinstance(setup.vehicle, VehicleDescription)
-        row["vehicle_hash"] = content_hash(json.loads(setup.vehicle.model_dump_json()))
+        row["vehicle_hash"] = vehicle_hash(setup.vehicle)
         result = run_event(setup, observer=observer)
     except SegtrackError as error:
         return row | {"outcome": "refused", "reason": str(error)}

@@ -1,6 +1,7 @@
 """Studies with runs that are known beforehand: searches, journals, lost workers, sensitivities."""
 
 import json
+import shutil
 import subprocess
 import time
 from concurrent.futures.process import BrokenProcessPool
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 from command_line import PROGRAM
 
+from segtrack.description import find_vehicle
 from segtrack.errors import InvalidValueError, NotReadyError, StudyFileError
 from segtrack.study import load_study_file, run_row, run_study
+from segtrack.study.journal import provenance
 from segtrack.study.runs import COLUMNS
 from segtrack.study.table import read_runs, write_runs
 
@@ -129,6 +132,23 @@ def test_a_study_that_was_killed_before_its_first_run_can_be_changed(tmp_path):
     rest = Formula()
     result = run_study(other, tmp_path, pool=rest, resume=True)
     assert rest.count == len(result.rows) - 3
+
+
+def test_the_provenance_of_a_study_has_the_urdf_wherever_it_is(tmp_path):
+    folder = tmp_path / "one"
+    shutil.copytree(find_vehicle("m113").parent, folder)
+    text = (
+        "vehicle: m113.yaml\nengine: native\ntrack_model: chain\nevent: {kind: step, height: 0.1}\n"
+        "parameters:\n  a: {paths: [tracks.*.contact.friction], low: 0.1, high: 0.3}\n"
+    )
+    head = provenance(study_of(text, folder))
+    assert list(head["named_files_sha256"]) == ["m113.urdf"]
+    folder = folder.rename(tmp_path / "two")
+    assert provenance(load_study_file(folder / "study.yaml")) == head
+    urdf = (folder / "m113.urdf").read_text(encoding="utf-8")
+    (folder / "m113.urdf").write_text(urdf.replace('mass value="', 'mass value="1'), encoding="utf-8")
+    changed = provenance(load_study_file(folder / "study.yaml"))
+    assert [name for name in head if changed[name] != head[name]] == ["named_files_sha256"]
 
 
 def test_a_lost_worker_is_replaced_and_a_worker_that_is_lost_again_and_again_is_said(tmp_path):
