@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,21 +161,24 @@ class _Asked:
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path) -> None:
         from segtrack.events import run_event
+        from segtrack.events.search import Found
         from segtrack.report.event_figure import draw_search, search_table
 
         trials: list[SearchTrial] = []
         runs: list[dict[str, object]] = []
+        interrupted = False
         with counting("searching upwards", len(search.values)) as advance:
-            while (value := search.next(trials)) is not None:
-                if search.raised == "speed":
-                    this = replace(setup, speed=value)
-                else:
-                    this = replace(setup, obstacle=setup.obstacle.of_size(value))
-                result = run_event(this)
-                trials.append(search.trial(value, result))
-                runs.append(result.summary())
-                advance()
-        found = search.found(trials)
+            try:
+                while (value := search.next(trials)) is not None:
+                    result = run_event(search.setup_at(setup, value))
+                    runs.append(result.summary())
+                    trials.append(search.trial(value, result))
+                    advance()
+            except KeyboardInterrupt:
+                if not trials:
+                    raise
+                interrupted = True
+        found = search.found(trials) if not interrupted else Found(None, "interrupted before its end")
         name, unit = ("speed", "m/s") if search.raised == "speed" else (setup.obstacle.size_name, "m")
         what = f"{name} [{unit}]"
         title = f"{runs[0]['vehicle']}: limiting {name}, {setup.obstacle.name}"
@@ -185,14 +188,16 @@ class _Asked:
             "raised": name,
             "found": found.value,
             "reason": found.reason,
-            "runs": runs,
+            "runs": runs[: len(trials)],
         }
-        written = [
-            write_json(folder / "search.json", summary),
-            write_figure(folder / "search.png", draw_search(search, trials, found, what)),
-        ]
+        figure = draw_search(search, trials, found, what)
+        written = write_json(folder / "search.json", summary), write_figure(folder / "search.png", figure)
         show(search_table(search, trials, found, what, title), summary, self.as_json)
         say_written(*written)
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+        if not trials[-1].decided:
+            raise SegtrackError(found.reason)
 
 
 def _three(option: str, text: str) -> tuple[float, float, float]:

@@ -97,6 +97,7 @@ def _again(
     as_json: bool,
 ) -> None:
     """Run one row again, filmed if it is to be, and say whether it is equal."""
+    from rich.markup import escape
     from rich.table import Table
 
     from segtrack.study import run_row
@@ -122,6 +123,8 @@ def _again(
     before = rows[number]
     table = Table("", "in the table", "now", title=f"row {number}")
     for name, value in again.items():
-        table.add_row(name, str(before[name]), "equal" if before[name] == value else str(value))
+        table.add_row(
+            name, escape(str(before[name])), "equal" if before[name] == value else escape(str(value))
+        )
     show(table, {"row": number, "equal": again == before, "before": before, "now": again}, as_json)
     say_written(*([record] if record is not None else []))

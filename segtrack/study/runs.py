@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription
@@ -86,11 +85,8 @@ def setup_of(job: RunJob) -> EventSetup:
         SegtrackError: Its vehicle cannot be.
     """
     setup = job.study.setup(vehicle_of(job.study, job.values))
-    if job.study.search is None or job.tried is None:
-        return setup
-    if job.study.search.raised == "speed":
-        return replace(setup, speed=job.tried)
-    return replace(setup, obstacle=setup.obstacle.of_size(job.tried))
+    search = job.study.upward_search
+    return setup if search is None or job.tried is None else search.setup_at(setup, job.tried)
 
 
 def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
@@ -124,4 +120,4 @@ def _is_lost(value: object) -> bool:
 def trial_of(row: Row, search: UpwardSearch) -> SearchTrial:
     """Return what a search sees of a run."""
     measure = math.inf if row["measure"] is None else row["measure"]
-    return search.judge(row["tried"], row["passed"], measure, row["outcome"], row["limited_by"], row["speed"])
+    return search.judge(row["tried"], measure, row["outcome"], row["limited_by"], row["speed"], row["reason"])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, NotReadyError
+from segtrack.events.event_result import UNDECIDED
 from segtrack.events.run import EventObserver
 from segtrack.events.search import Found, ending_of
 from segtrack.experiments.parallel import Pool, Workers
@@ -206,8 +207,10 @@ def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
     search = study.upward_search
     if search is not None:
         return search.found([trial_of(row, search) for row in rows])
+    if last["outcome"] in UNDECIDED:
+        return Found(None, last["reason"] or last["outcome"])
     if study.judged_by != "passed" and not last["passed"]:
-        return Found(None, last["reason"] or ending_of(last["outcome"], last["limited_by"]))
+        return Found(None, ending_of(last["outcome"], last["limited_by"]))
     return Found(last["measure"], last["outcome"])
 
 

@@ -1,5 +1,6 @@
 """Studies with runs that are known beforehand: searches, journals, lost workers, sensitivities."""
 
+import io
 import json
 import shutil
 import subprocess
@@ -9,9 +10,11 @@ from concurrent.futures.process import BrokenProcessPool
 import numpy as np
 import pytest
 from command_line import PROGRAM
+from rich.console import Console
 
 from segtrack.description import find_vehicle
 from segtrack.errors import InvalidValueError, NotReadyError, StudyFileError
+from segtrack.report.study_figure import study_tables
 from segtrack.study import load_study_file, run_row, run_study
 from segtrack.study.journal import provenance
 from segtrack.study.runs import COLUMNS
@@ -157,6 +160,27 @@ def test_a_lost_worker_is_replaced_and_a_worker_that_is_lost_again_and_again_is_
     assert run_study(study, tmp_path / "once", pool=Formula(lose=1)).rows == whole.rows
     with pytest.raises(NotReadyError, match="3 times a worker process ended without a word"):
         run_study(study, tmp_path / "always", pool=Formula(lose=3))
+
+
+class Diverging(Formula):
+    """Pool whose runs of the second value of `a` diverge."""
+
+    def row(self, job):
+        reason = "simulation diverged: x [/m]: NaN" if job.values[0] == 0.2 else ""
+        lost = {"outcome": "diverged", "passed": False, "limited_by": "", "reason": reason, "measure": 1e9}
+        return super().row(job) | (lost if reason else {})
+
+
+@pytest.mark.parametrize("text", [STUDY, SINGLE, SINGLE.replace("peak", "passed")])
+def test_what_diverged_is_no_number_and_its_reason_is_printed_as_it_is(text, tmp_path):
+    result = run_study(study_of(text, tmp_path), tmp_path, pool=Diverging())
+    assert [value is None for value in result.results] == [False, False, True, True, False, False]
+    said = ("0.1 is undecided: " if text is STUDY else "") + "simulation diverged: x [/m]: NaN"
+    assert result.found[2].reason == said
+    console = Console(width=200, file=io.StringIO())
+    for table in study_tables(result):
+        console.print(table)
+    assert said in console.file.getvalue()
 
 
 def test_a_single_run_gives_its_measure(tmp_path):
