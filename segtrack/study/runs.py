@@ -89,12 +89,13 @@ def setup_of(job: RunJob) -> EventSetup:
     return setup if search is None or job.tried is None else search.setup_at(setup, job.tried)
 
 
+NOT_RUN = ("refused", "failed")
+"""Outcomes of runs that could not be simulated: by a check, or by an error that nobody foresaw."""
+
+
 def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
     """Run one run; what cannot be simulated is a row with its reason, too."""
-    row: Row = dict.fromkeys((*job.study.parameters, *COLUMNS))
-    row |= dict(zip(job.study.parameters, job.values, strict=True))
-    row |= {"design": job.design, "trial": job.trial, "tried": job.tried, "seed": job.study.design.seed}
-    row |= {"passed": False, "limited_by": "", "peak_with": "", "reason": ""}
+    row = _empty_row(job)
     try:
         setup = setup_of(job)
         assert isinstance(setup.vehicle, VehicleDescription)
@@ -102,7 +103,21 @@ def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
         result = run_event(setup, observer=observer)
     except SegtrackError as error:
         return row | {"outcome": "refused", "reason": str(error)}
+    except Exception as error:  # One run must not end the others.
+        return row | {"outcome": "failed", "reason": f"{type(error).__name__}: {error}"}
     return row | _measured(result, job.study)
+
+
+def failed_row(job: RunJob, reason: str) -> Row:
+    """Return the row of a run that ended without a result."""
+    return _empty_row(job) | {"outcome": "failed", "reason": reason}
+
+
+def _empty_row(job: RunJob) -> Row:
+    row: Row = dict.fromkeys((*job.study.parameters, *COLUMNS))
+    row |= dict(zip(job.study.parameters, job.values, strict=True))
+    row |= {"design": job.design, "trial": job.trial, "tried": job.tried, "seed": job.study.design.seed}
+    return row | {"passed": False, "limited_by": "", "peak_with": "", "reason": ""}
 
 
 def _measured(result: EventResult, study: StudyFile) -> Row:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import InvalidValueError, NotReadyError
+from segtrack.errors import InvalidValueError
 from segtrack.events.event_result import UNDECIDED
 from segtrack.events.run import EventObserver
 from segtrack.events.search import Found, ending_of
@@ -19,12 +19,12 @@ from segtrack.experiments.parallel import Pool, Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
 from segtrack.study.journal import Journal, provenance
-from segtrack.study.runs import Row, RunJob, run_job, trial_of
+from segtrack.study.runs import NOT_RUN, Row, RunJob, failed_row, run_job, trial_of
 
 JOURNAL = "runs.jsonl"
 """Name of the journal in a study's folder."""
 _ATTEMPTS = 3
-"""How often a round is begun whose worker process is lost, before the study gives up."""
+"""How often a round is begun whose worker process is lost, before its runs are begun one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,7 @@ def run_study(
         on_share: Called with the share of the work that is done [-].
 
     Raises:
-        SegtrackError: The journal is of another study, a package is missing, or workers get lost
-            again and again.
+        SegtrackError: The journal is of another study, or a package is missing.
     """
     head = provenance(study)
     batches = _Batches(study)
@@ -162,7 +161,7 @@ def _run_batch(
 
     def next_job(design: int) -> RunJob | None:
         rows = rows_of(design)
-        if rows and (search is None or rows[-1]["outcome"] == "refused"):
+        if rows and (search is None or rows[-1]["outcome"] in NOT_RUN):
             return None
         tried = None if search is None else search.next([trial_of(row, search) for row in rows])
         if search is not None and tried is None:
@@ -187,22 +186,30 @@ def _run_batch(
 def _run_round(
     pool: Pool, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
 ) -> None:
-    """Run jobs; those that are left when a worker process is lost are begun again."""
+    """Run jobs; those that are left when a worker process is lost are begun again, in the end one by one."""
+
+    def still_left() -> list[int]:
+        return [i for i, job in enumerate(jobs) if (job.design, job.trial) not in journal.rows]
+
     for _ in range(_ATTEMPTS):
-        left = [i for i, job in enumerate(jobs) if (job.design, job.trial) not in journal.rows]
+        left = still_left()
         try:
             pool.run(run_job, [jobs[i] for i in left], lambda i, row, left=left: on_done(left[i], row))  # type: ignore[misc]
             return
         except BrokenProcessPool:
             continue
-    lost = f"{_ATTEMPTS} times a worker process ended without a word; the journal keeps what is finished"
-    raise NotReadyError("go on with the study", lost)
+    for i in still_left():
+        try:
+            pool.run(run_job, [jobs[i]], lambda _, row, i=i: on_done(i, row))  # type: ignore[misc]
+        except BrokenProcessPool:
+            lost = f"{_ATTEMPTS + 1} times its worker process ended without a word"
+            on_done(i, failed_row(jobs[i], lost))
 
 
 def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
     """End of a design's search, or the measure of its single run."""
     last = rows[-1]
-    if last["outcome"] == "refused":
+    if last["outcome"] in NOT_RUN:
         return Found(None, last["reason"])
     search = study.upward_search
     if search is not None:

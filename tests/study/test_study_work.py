@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -9,13 +10,14 @@ from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
-from command_line import PROGRAM
+from command_line import PROGRAM, run
 from rich.console import Console
 
 from segtrack.description import find_vehicle
-from segtrack.errors import InvalidValueError, NotReadyError, StudyFileError
+from segtrack.errors import InvalidValueError, StudyFileError
+from segtrack.experiments.parallel import Workers
 from segtrack.report.study_figure import study_tables
-from segtrack.study import load_study_file, run_row, run_study
+from segtrack.study import load_study_file, run_row, run_study, runs
 from segtrack.study.journal import provenance
 from segtrack.study.runs import COLUMNS
 from segtrack.study.table import read_runs, write_runs
@@ -154,12 +156,53 @@ def test_the_provenance_of_a_study_has_the_urdf_wherever_it_is(tmp_path):
     assert [name for name in head if changed[name] != head[name]] == ["named_files_sha256"]
 
 
-def test_a_lost_worker_is_replaced_and_a_worker_that_is_lost_again_and_again_is_said(tmp_path):
+def test_a_lost_worker_is_replaced_and_a_run_that_loses_it_again_and_again_is_a_row(tmp_path):
     study = study_of(STUDY, tmp_path)
     whole = run_study(study, tmp_path / "whole", pool=Formula())
     assert run_study(study, tmp_path / "once", pool=Formula(lose=1)).rows == whole.rows
-    with pytest.raises(NotReadyError, match="3 times a worker process ended without a word"):
-        run_study(study, tmp_path / "always", pool=Formula(lose=3))
+    assert run_study(study, tmp_path / "thrice", pool=Formula(lose=3)).rows == whole.rows
+    result = run_study(study, tmp_path / "always", pool=Formula(lose=4))
+    assert result.found[0] == (None, "4 times its worker process ended without a word")
+    assert result.rows[0]["outcome"] == "failed" and result.found[1:] == whole.found[1:]
+
+
+def end_process(job):
+    """Run that ends the process that it is in."""
+    os._exit(3)
+
+
+@pytest.mark.slow
+def test_a_job_that_is_left_alone_is_not_run_in_this_process_where_it_ended_another():
+    with Workers(2) as pool:
+        for jobs in ([1, 2], [1]):
+            with pytest.raises(BrokenProcessPool):
+                pool.run(end_process, jobs)
+
+
+def test_an_error_that_nobody_foresaw_is_a_row(tmp_path, monkeypatch):
+    def fail(*given, **named):
+        raise ZeroDivisionError("x [/m]")
+
+    monkeypatch.setattr(runs, "run_event", fail)
+    result = run_study(study_of(SINGLE, tmp_path), tmp_path)
+    assert {(row["outcome"], row["reason"]) for row in result.rows} == {
+        ("failed", "ZeroDivisionError: x [/m]")
+    }
+    assert result.found[0] == (None, "ZeroDivisionError: x [/m]")
+
+
+def test_a_study_without_any_run_is_an_error_that_says_why(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "study.yaml").write_text(
+        STUDY.replace("low: 0.1, high: 0.3, count: 3", "low: -0.1, high: -0.05")
+    )
+    done = run("study", "study.yaml", "--jobs", "1", folder=tmp_path)
+    assert done.exit_code == 2
+    said = (
+        "none of 4 runs could be simulated; the reason of 2: packbot.yaml: tracks.left.contact.friction must"
+    )
+    assert said in done.stderr
+    assert (tmp_path / "out" / "study-study" / "runs.parquet").exists()
 
 
 class Diverging(Formula):
