@@ -75,7 +75,8 @@ def _draw_map(
 ) -> None:
     (x_name, x), (y_name, y) = parameters
     grid = results.reshape(x.count, y.count).T
-    across, up = (np.linspace(each.low, each.high, each.count) for each in (x, y))
+    values = result.values.reshape(x.count, y.count, 2)
+    across, up = values[:, 0, 0], values[0, :, 1]
     axes.set_facecolor("#dddddd")
     image = axes.pcolormesh(across, up, np.ma.masked_invalid(grid), shading="nearest", cmap="viridis")
     figure.colorbar(image, ax=axes, label=result.study.result_name)

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from segtrack.description import VehicleDescription
 from segtrack.description.named_files import vehicle_hash
 from segtrack.errors import SegtrackError
@@ -76,6 +79,16 @@ def vehicle_of(study: StudyFile, values: tuple[float, ...]) -> VehicleDescriptio
                 new = {"value": value, "offset": own + value, "factor": own * value}[parameter.change]
                 numbers[place.steps] = round(new) if isinstance(place.value, int) else new
     return source.changed(numbers)
+
+
+def used_values(study: StudyFile, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of designs (designs, parameters) as their vehicles have them: whole where all places are."""
+    vehicle, used = VehicleSource(study.vehicle).vehicle, values.copy()
+    for i, parameter in enumerate(study.parameters.values()):
+        places = [place for path in parameter.paths for place in find_places(vehicle, path)]
+        if parameter.change != "factor" and all(isinstance(place.value, int) for place in places):
+            used[:, i] = np.round(values[:, i])
+    return used
 
 
 def setup_of(job: RunJob) -> EventSetup:

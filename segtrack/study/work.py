@@ -19,7 +19,7 @@ from segtrack.experiments.parallel import Pool, Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
 from segtrack.study.journal import Journal, provenance
-from segtrack.study.runs import NOT_RUN, Row, RunJob, failed_row, run_job, trial_of
+from segtrack.study.runs import NOT_RUN, Row, RunJob, failed_row, run_job, trial_of, used_values
 
 JOURNAL = "runs.jsonl"
 """Name of the journal in a study's folder."""
@@ -34,7 +34,7 @@ class StudyResult:
     Attributes:
         study: The study.
         head: Provenance.
-        values: Values of the parameters of each design (designs, parameters).
+        values: Values of the parameters of each design (designs, parameters), whole where vehicles need it.
         found: End of each design's search; of a single run its measure, and why there is none.
         rows: All runs, those of a design together.
         sensitivities: Measures by parameter; see `design.sensitivities`.
@@ -107,7 +107,8 @@ def run_study(
     except InvalidValueError as error:
         note = str(error)
     rows = tuple(row for _, row in sorted(journal.rows.items()))
-    return StudyResult(study, head, everything, tuple(batches.found), rows, measured, note)
+    used = used_values(study, everything)
+    return StudyResult(study, head, used, tuple(batches.found), rows, measured, note)
 
 
 class _Batches:
@@ -150,7 +151,7 @@ def _run_batch(
     on_designs: Callable[[float], object],
 ) -> list[Found]:
     """Run designs that begin at an index, round by round."""
-    search = study.upward_search
+    search, used = study.upward_search, used_values(study, values)
     longest = len(search.values) if search is not None else 1
 
     def rows_of(design: int) -> list[Row]:
@@ -166,7 +167,7 @@ def _run_batch(
         tried = None if search is None else search.next([trial_of(row, search) for row in rows])
         if search is not None and tried is None:
             return None
-        return RunJob(study, design, len(rows), tuple(values[design - first].tolist()), tried)
+        return RunJob(study, design, len(rows), tuple(used[design - first].tolist()), tried)
 
     designs = range(first, first + len(values))
     while jobs := [job for design in designs if (job := next_job(design)) is not None]:

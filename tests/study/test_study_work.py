@@ -16,10 +16,10 @@ from rich.console import Console
 from segtrack.description import find_vehicle
 from segtrack.errors import InvalidValueError, StudyFileError
 from segtrack.experiments.parallel import Workers
-from segtrack.report.study_figure import study_tables
+from segtrack.report.study_figure import draw_study, study_tables
 from segtrack.study import load_study_file, run_row, run_study, runs
 from segtrack.study.journal import provenance
-from segtrack.study.runs import COLUMNS
+from segtrack.study.runs import COLUMNS, vehicle_of
 from segtrack.study.table import read_runs, write_runs
 
 STUDY = """
@@ -224,6 +224,18 @@ def test_what_diverged_is_no_number_and_its_reason_is_printed_as_it_is(text, tmp
     for table in study_tables(result):
         console.print(table)
     assert said in console.file.getvalue()
+
+
+def test_whole_numbers_are_said_as_they_are_run(tmp_path):
+    text = SINGLE.replace("body.center_of_mass[0]", "tracks.*.grousers.count")
+    text = text.replace("low: 0.0, high: 0.1, count: 2", "low: 30, high: 33, count: 3")
+    result = run_study(study_of(text, tmp_path), tmp_path, pool=Formula())
+    assert result.values[:3, 1].tolist() == [30.0, 32.0, 33.0]  # 31.5 is rounded.
+    assert [row["b"] for row in result.rows[:3]] == [30.0, 32.0, 33.0]
+    vehicle = vehicle_of(result.study, tuple(result.values[1]))
+    assert vehicle.tracks["left"].grousers.count == 32
+    ticks = draw_study(result).axes[0].get_yticks()
+    assert ticks.tolist() == [30.0, 32.0, 33.0]
 
 
 def test_a_single_run_gives_its_measure(tmp_path):
