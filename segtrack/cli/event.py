@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +22,7 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, SegtrackError, UnknownNameError
 from segtrack.files import write_csv, write_figure, write_json
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
 
@@ -75,8 +75,12 @@ RaiseSpeed = Annotated[
     ),
 ]
 CriterionName = Annotated[
-    str,
-    typer.Option("--criterion", help="Criterion of --raise-speed: peak, filtered peak or absorbed power."),
+    str | None,
+    typer.Option(
+        "--criterion",
+        help="Criterion of --raise-speed: peak (if not given), filtered peak or absorbed power.",
+        show_default=False,
+    ),
 ]
 
 
@@ -95,7 +99,7 @@ class _Asked:
     time_step: TimeStep = None
     sizes: Raise = None
     speeds: RaiseSpeed = None
-    criterion: CriterionName = "peak"
+    criterion: CriterionName = None
     out: OutFolder = None
     as_json: JsonFlag = False
 
@@ -116,10 +120,14 @@ class _Asked:
             preset=self.preset,
             time_step=self.time_step,
         )
-        criterion = _criterion(self.criterion)
+        criterion = _criterion("peak" if self.criterion is None else self.criterion)
         folder = results_folder(self.out, f"event-{obstacle.name}-{Path(self.vehicle).stem}")
         if self.sizes is not None and self.speeds is not None:
             raise InvalidValueError("--raise", "left out with --raise-speed", self.sizes)
+        if self.criterion is not None and self.speeds is None:
+            raise InvalidValueError("--raise-speed", "given with --criterion", Phrase("none"))
+        if self.speed is not None and self.speeds is not None:
+            raise InvalidValueError("--speed", "left out with --raise-speed", self.speed)
         if self.sizes is not None:
             self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder)
         elif self.speeds is not None:
@@ -153,21 +161,24 @@ class _Asked:
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path) -> None:
         from segtrack.events import run_event
+        from segtrack.events.search import Found
         from segtrack.report.event_figure import draw_search, search_table
 
         trials: list[SearchTrial] = []
         runs: list[dict[str, object]] = []
+        interrupted = False
         with counting("searching upwards", len(search.values)) as advance:
-            while (value := search.next(trials)) is not None:
-                if search.raised == "speed":
-                    this = replace(setup, speed=value)
-                else:
-                    this = replace(setup, obstacle=setup.obstacle.of_size(value))
-                result = run_event(this)
-                trials.append(search.trial(value, result))
-                runs.append(result.summary())
-                advance()
-        found = search.found(trials)
+            try:
+                while (value := search.next(trials)) is not None:
+                    result = run_event(search.setup_at(setup, value))
+                    runs.append(result.summary())
+                    trials.append(search.trial(value, result))
+                    advance()
+            except KeyboardInterrupt:
+                if not trials:
+                    raise
+                interrupted = True
+        found = search.found(trials) if not interrupted else Found(None, "interrupted before its end")
         name, unit = ("speed", "m/s") if search.raised == "speed" else (setup.obstacle.size_name, "m")
         what = f"{name} [{unit}]"
         title = f"{runs[0]['vehicle']}: limiting {name}, {setup.obstacle.name}"
@@ -177,14 +188,16 @@ class _Asked:
             "raised": name,
             "found": found.value,
             "reason": found.reason,
-            "runs": runs,
+            "runs": runs[: len(trials)],
         }
-        written = [
-            write_json(folder / "search.json", summary),
-            write_figure(folder / "search.png", draw_search(search, trials, found, what)),
-        ]
+        figure = draw_search(search, trials, found, what)
+        written = write_json(folder / "search.json", summary), write_figure(folder / "search.png", figure)
         show(search_table(search, trials, found, what, title), summary, self.as_json)
         say_written(*written)
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+        if not trials[-1].decided:
+            raise SegtrackError(found.reason)
 
 
 def _three(option: str, text: str) -> tuple[float, float, float]:

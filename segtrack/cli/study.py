@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +26,7 @@ from segtrack.cli.output import (
     words,
 )
 from segtrack.cli.workers import OverRay, workers
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, Phrase, SegtrackError
 from segtrack.files import write_figure, write_json
 
 if TYPE_CHECKING:  # Numba and scipy take a while to import.
@@ -58,6 +59,7 @@ def study(
 ) -> None:
     """Run an event, or a search for its limit, for many vehicles that differ in numbers of their file."""
     from segtrack.study import load_study_file, run_study
+    from segtrack.study.runs import NOT_RUN
     from segtrack.study.table import check_parquet, write_runs
 
     options = film_options("--record", record, view, frame_rate, frame_size)
@@ -86,6 +88,10 @@ def study(
     if result.note:
         words().print(f"no sensitivities: {result.note}", markup=False, highlight=False, soft_wrap=True)
     say_written(*written)
+    if all(row["outcome"] in NOT_RUN for row in result.rows):
+        ((reason, count),) = Counter(row["reason"] for row in result.rows).most_common(1)
+        runs = len(result.rows)
+        raise SegtrackError(f"none of {runs} runs could be simulated; the reason of {count}: {reason}")
 
 
 def _again(
@@ -97,6 +103,7 @@ def _again(
     as_json: bool,
 ) -> None:
     """Run one row again, filmed if it is to be, and say whether it is equal."""
+    from rich.markup import escape
     from rich.table import Table
 
     from segtrack.study import run_row
@@ -122,6 +129,8 @@ def _again(
     before = rows[number]
     table = Table("", "in the table", "now", title=f"row {number}")
     for name, value in again.items():
-        table.add_row(name, str(before[name]), "equal" if before[name] == value else str(value))
+        table.add_row(
+            name, escape(str(before[name])), "equal" if before[name] == value else escape(str(value))
+        )
     show(table, {"row": number, "equal": again == before, "before": before, "now": again}, as_json)
     say_written(*([record] if record is not None else []))

@@ -7,6 +7,7 @@
 | `chain/` | link chains: keys, and the design that follows |
 | `base` | the base of these classes |
 | `load`, `yaml_file`, `checking` | finding and reading a vehicle file, with all its mistakes |
+| `named_files` | files that a vehicle file names, and a hash by their content |
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |
 | `placement`, `belt_limits` | places and masses of tracks and links; limits of belts and steps |
 | `compliant_layout` | design that follows, of compliant belts |

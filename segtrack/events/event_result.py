@@ -87,6 +87,8 @@ class EventSetup:
 
 
 EventOutcome = Literal["passed", "stuck", "tipped over", "interrupted", "diverged"]
+UNDECIDED: tuple[EventOutcome, ...] = ("interrupted", "diverged")
+"""Outcomes that say nothing of the vehicle."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +165,8 @@ class EventResult:
 
     @property
     def limited_by(self) -> tuple[str, ...]:
-        """Limits of a vehicle that did not pass, those that come first in `LIMITS` first; () if it passed."""
-        if self.passed:
+        """Limits of a vehicle that did not pass, in the order of `LIMITS`; () if undecided."""
+        if self.passed or self.outcome in UNDECIDED:
             return ()
         return tuple(name for name, share in self.shares.items() if share >= HELD)
 

@@ -7,13 +7,13 @@ higher one, and a road arm meets its stop at a higher one still. So nothing is b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from segtrack.errors import InvalidValueError, finite
 from segtrack.events.assumptions import Assumptions
-from segtrack.events.event_result import EventResult
+from segtrack.events.event_result import UNDECIDED, EventResult, EventSetup
 
 Criterion: TypeAlias = Literal["passed", "peak", "filtered peak", "absorbed power"]
 """Criterion of a run; all but `passed` are numbers with a limit, and need a run that passes."""
@@ -38,12 +38,14 @@ class SearchTrial(NamedTuple):
         passed: True if the vehicle got past the obstacle.
         measure: Criterion's number, in its unit; of `passed` 1 or 0.
         ending: Outcome and limits of a vehicle that did not pass; empty otherwise.
+        decided: False where the simulation diverged or was interrupted, which says nothing of the vehicle.
     """
 
     tried: float
     passed: bool
     measure: float
     ending: str = ""
+    decided: bool = True
 
 
 def measure_of(result: EventResult, criterion: Criterion) -> float:
@@ -109,26 +111,35 @@ class UpwardSearch:
         count = int((self.end - self.start) / self.increment + 1e-9) + 1
         return tuple(round(self.start + i * self.increment, _ROUND) for i in range(count))
 
+    def setup_at(self, setup: EventSetup, value: float) -> EventSetup:
+        """Return an event with the value that is raised."""
+        if self.raised == "speed":
+            return replace(setup, speed=value)
+        return replace(setup, obstacle=setup.obstacle.of_size(value))
+
     def trial(self, tried: float, result: EventResult) -> SearchTrial:
         """Judge the result of a run at a value."""
         measure, limits = measure_of(result, self.criterion), ", ".join(result.limited_by)
-        return self.judge(tried, result.passed, measure, result.outcome, limits, result.speed)
+        return self.judge(tried, measure, result.outcome, limits, result.speed, result.reason)
 
     def judge(
-        self, tried: float, passed: bool, measure: float, outcome: str, limited_by: str, speed: float
+        self, tried: float, measure: float, outcome: str, limited_by: str, speed: float, reason: str
     ) -> SearchTrial:
         """Judge a run.
 
         Args:
             tried: Value that was tried [m] or [m/s].
-            passed: True if the vehicle got past the obstacle.
             measure: Criterion's number.
             outcome: Outcome of the run.
             limited_by: Names of its limits.
             speed: Commanded speed, which is no more than the drives can do [m/s].
+            reason: Reason of a simulation that diverged.
         """
         if self.raised == "speed" and speed < tried:
             return SearchTrial(tried, False, measure, f"its drives do {speed:g} m/s")
+        if outcome in UNDECIDED:
+            return SearchTrial(tried, False, measure, reason or outcome, decided=False)
+        passed = outcome == "passed"
         return SearchTrial(tried, passed, measure, "" if passed else ending_of(outcome, limited_by))
 
     def holds(self, trial: SearchTrial) -> bool:
@@ -146,11 +157,14 @@ class UpwardSearch:
         """Return what these trials found.
 
         Of a criterion that is a number the limit is where the line between the last two trials crosses it;
-        of passing, or where the last trial did not pass, it is the last value that held.
+        of passing, or where the last trial did not pass, it is the last value that held. A last trial that
+        is undecided leaves the limit unknown.
         """
         if not trials:
             return Found(None, "nothing was tried")
         last, before = trials[-1], trials[-2] if len(trials) > 1 else None
+        if not last.decided:
+            return Found(None, f"{last.tried:g} is undecided: {last.ending}")
         if self.holds(last):
             return Found(last.tried, f"holds up to {last.tried:g}, the highest that was tried")
         if before is None:

@@ -32,6 +32,7 @@ class Workers:
         """Hold up to so many processes, as many as there are cores if not given; 1 is this process."""
         self.count = count if count is not None else os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
+        self._apart = False
         self._before: set[Any] = set()
 
     def __enter__(self) -> Workers:
@@ -61,8 +62,9 @@ class Workers:
         Raises:
             SegtrackError: Error that a job raised.
         """
-        if self.count <= 1 or len(jobs) <= 1 and self._pool is None:
+        if self.count <= 1 or len(jobs) <= 1 and not self._apart:
             return [_noted(on_done, i, function(job)) for i, job in enumerate(jobs)]
+        self._apart = True  # A job that has ended a process is not to end this one.
         if self._pool is None:
             self._before = set(multiprocessing.active_children())
             spawned = multiprocessing.get_context("spawn")

@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from rich.markup import escape
 from rich.table import Table
 
 from segtrack.events.assumptions import GRAVITY
-from segtrack.events.event_result import EventResult
+from segtrack.events.event_result import UNDECIDED, EventResult
 from segtrack.events.limits import LIMITS
 from segtrack.events.search import UNITS, Found, SearchTrial, UpwardSearch
 from segtrack.report.chain_figure import pose_at_sample
@@ -27,7 +28,7 @@ _MARGIN = 0.6
 def event_table(result: EventResult) -> Table:
     """Return outcome, limits, peaks and absorbed power of an event."""
     ridden, shares = result.ridden, result.shares
-    title = f"{result.vehicle.name} at a {result.setup.obstacle.title}"
+    title = escape(f"{result.vehicle.name} at a {result.setup.obstacle.title}")
     table = Table(title=title, show_header=False)
     held = ", ".join(result.limited_by) or "nothing that is looked for"
     found = ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share > 0) or "none"
@@ -35,8 +36,8 @@ def event_table(result: EventResult) -> Table:
     limits, step = result.setup.assumptions, f"{ridden.time_step * 1000:g} ms"
     touching = ", ".join(result.peak_with) or "none"
     rows = {
-        "outcome": f"[bold]{result.outcome}[/bold]" + (f": {result.reason}" if result.reason else ""),
-        "limited by": "" if result.passed else held,
+        "outcome": f"[bold]{result.outcome}[/bold]" + (f": {escape(result.reason)}" if result.reason else ""),
+        "limited by": "" if result.passed or result.outcome in UNDECIDED else held,
         "limits found in the last second": found,
         "driver's place": f"{x:.3f}, {y:.3f}, {z:.3f} m ({result.driver.source})",
         "peak": f"{ridden.peak:.2f} g, limit {limits.peak_limit:g} g; with {touching}",
@@ -66,11 +67,12 @@ def search_table(
         title: Title of the table.
     """
     value = "none" if found.value is None else f"{found.value:.4g}"
-    table = Table(what, "passed", title=title, caption=f"limit: {value} ({found.reason})", min_width=60)
+    caption = escape(f"limit: {value} ({found.reason})")
+    table = Table(what, "passed", title=escape(title), caption=caption, min_width=60)
     if search.criterion != "passed":
         table.add_column(f"{search.criterion} [{UNITS[search.criterion]}]")
     for trial in trials:
-        cells = [f"{trial.tried:g}", "yes" if trial.passed else "no"]
+        cells = [f"{trial.tried:g}", "yes" if trial.passed else "no" if trial.decided else "undecided"]
         table.add_row(*cells, *([f"{trial.measure:.3f}"] if search.criterion != "passed" else []))
     return table
 
@@ -86,6 +88,7 @@ def draw_search(search: UpwardSearch, trials: Sequence[SearchTrial], found: Foun
     """
     figure = new_figure(7.0, 4.5)
     axes = figure.add_subplot()
+    trials = [trial for trial in trials if trial.decided]
     tried = [trial.tried for trial in trials]
     if search.criterion == "passed":
         axes.plot(tried, [float(trial.passed) for trial in trials], "o", color=SEGMENT_COLOURS[0])

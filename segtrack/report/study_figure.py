@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from rich.markup import escape
 from rich.table import Table
 
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
@@ -23,7 +24,7 @@ def study_tables(result: StudyResult) -> list[Table]:
     study = result.study
     obstacle, raised = study.event.obstacle, study.search is not None and study.search.raised == "size"
     what = obstacle.name if raised else obstacle.title
-    title = f"{result.head['vehicle_file']}, {what}: {len(result.rows)} runs"
+    title = escape(f"{result.head['vehicle_file']}, {what}: {len(result.rows)} runs")
     left_out = len(result.found) - _ROWS
     table = Table(title=title, caption=f"and {left_out} more, in the files" if left_out > 0 else None)
     for name, parameter in study.parameters.items():
@@ -32,11 +33,11 @@ def study_tables(result: StudyResult) -> list[Table]:
     table.add_column("because")
     for values, found in list(zip(result.values.tolist(), result.found, strict=True))[:_ROWS]:
         value = "none" if found.value is None else f"{found.value:.4g}"
-        table.add_row(*(f"{each:.4g}" for each in values), value, found.reason.splitlines()[0])
+        table.add_row(*(f"{each:.4g}" for each in values), value, escape(found.reason.splitlines()[0]))
     tables = [table]
     if result.sensitivities:
         names = list(next(iter(result.sensitivities.values())))
-        measures = Table("parameter", *names, title=f"Sensitivity of the {study.result_name}")
+        measures = Table("parameter", *names, title=escape(f"Sensitivity of the {study.result_name}"))
         for name, values in result.sensitivities.items():
             measures.add_row(name, *(f"{values[each]:.3g}" for each in names))
         tables.append(measures)
@@ -74,7 +75,8 @@ def _draw_map(
 ) -> None:
     (x_name, x), (y_name, y) = parameters
     grid = results.reshape(x.count, y.count).T
-    across, up = (np.linspace(each.low, each.high, each.count) for each in (x, y))
+    values = result.values.reshape(x.count, y.count, 2)
+    across, up = values[:, 0, 0], values[0, :, 1]
     axes.set_facecolor("#dddddd")
     image = axes.pcolormesh(across, up, np.ma.masked_invalid(grid), shading="nearest", cmap="viridis")
     figure.colorbar(image, ax=axes, label=result.study.result_name)

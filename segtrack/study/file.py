@@ -10,115 +10,33 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from segtrack.description.base import (
-    Angle,
     Beside,
     Checks,
     Count,
     Name,
-    NonNegative,
     Number,
     Positive,
     Spec,
-    Vector,
+    UnknownPartError,
     check,
     known,
 )
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
-from segtrack.errors import InvalidValueError, Problem, SegtrackError, StudyFileError, suggest
-from segtrack.events import (
-    Assumptions,
-    EventObstacle,
-    EventSetup,
-    GapObstacle,
-    HalfRoundObstacle,
-    RideCourse,
-    RideObstacle,
-    StepObstacle,
-    TrapezoidObstacle,
-    UpwardSearch,
+from segtrack.errors import (
+    FileAccessError,
+    InvalidValueError,
+    Problem,
+    SegtrackError,
+    StudyFileError,
+    UnknownNameError,
+    suggest,
 )
+from segtrack.events import Assumptions, EventSetup, UpwardSearch
 from segtrack.events.search import Criterion, Raised, limit_of
+from segtrack.study.event_spec import EventSpec
 from segtrack.study.paths import Steps, VehicleSource, find_places
-
-Kind = Literal["step", "gap", "half-round", "trapezoid", "ride"]
-_KINDS: Mapping[str, tuple[type, tuple[str, ...]]] = {
-    "step": (StepObstacle, ("height",)),
-    "gap": (GapObstacle, ("length",)),
-    "half-round": (HalfRoundObstacle, ("height",)),
-    "trapezoid": (TrapezoidObstacle, ("number",)),
-    "ride": (RideCourse, ("rms",)),
-}
-"""What each kind of obstacle is made by, and what it needs."""
-_SHARED = ("kind", "speed", "friction", "flippers", "rear_flippers", "driver_position")
-
-
-class EventSpec(Spec):
-    """Event of a study: a kind of obstacle with its numbers, and how it is driven at."""
-
-    kind: Kind
-    """Kind of obstacle."""
-    height: Positive | None = None
-    """Height of a step, half-round or trapezoid [m]."""
-    length: Positive | None = None
-    """Length of a gap or a ride course [m]."""
-    depth: Positive | None = None
-    """Depth of a gap [m]."""
-    number: Annotated[int, Field(strict=True, ge=1, le=12)] | None = None
-    """Number of a trapezoid."""
-    ditch: Annotated[bool, Field(strict=True)] | None = None
-    """A trapezoid ditch instead of a barrier."""
-    rms: Positive | None = None
-    """Roughness of a ride course [m]."""
-    gauge: Positive | None = None
-    """Distance between the profiles of a ride course [m]."""
-    seed: Annotated[int, Field(strict=True, ge=0)] | None = None
-    """Seed of a ride course."""
-    correlation: NonNegative | None = None
-    """Correlation of the profiles of a ride course [-]."""
-    longest: Positive | None = None
-    """Longest wave of a ride course [m]."""
-    shortest: Positive | None = None
-    """Shortest wave of a ride course [m]."""
-    speed: Positive | None = None
-    """Belt speed [m/s]; the event's if not given."""
-    friction: NonNegative | None = None
-    """Friction on every track instead of the vehicle's."""
-    flippers: Angle | None = None
-    """Angle of the front flippers [rad]."""
-    rear_flippers: Angle | None = None
-    """Angle of the rear flippers [rad]."""
-    driver_position: Vector | None = None
-    """Driver's place in the body frame [m]; the vehicle's if not given."""
-
-    @check
-    def _fits_its_kind(self) -> Checks:
-        make, needed = _KINDS[self.kind]
-        takes = [field.name for field in fields(make)]
-        for name in needed:
-            if known(self, name, 0.0) is None:
-                yield Problem(name, f"is missing for a {self.kind}")
-        for name in self.model_fields_set:
-            if name not in takes and name not in _SHARED:
-                yield Problem(name, f"is nothing of a {self.kind}; it takes {', '.join(takes)}")
-
-    @check
-    def _makes_an_obstacle(self) -> Checks:
-        if not list(self._fits_its_kind()):
-            try:
-                self.obstacle  # noqa: B018
-            except InvalidValueError as error:
-                yield Problem("", str(error))
-
-    @property
-    def obstacle(self) -> EventObstacle:
-        """Obstacle that it describes."""
-        make, _ = _KINDS[self.kind]
-        names = [field.name for field in fields(make)]
-        given = {name: value for name in names if (value := getattr(self, name)) is not None}
-        made = make(**given)
-        return RideObstacle(made) if isinstance(made, RideCourse) else made
 
 
 class SearchSpec(Spec):
@@ -162,6 +80,11 @@ class ParameterRange(Spec):
 
 
 Method = Literal["grid", "sobol", "halton", "latin hypercube", "saltelli", "morris", "optuna"]
+_TAKES: Mapping[Method, tuple[str, ...]] = {
+    "grid": (),
+    "optuna": ("count", "seed", "direction", "batch"),
+}
+"""Keys of a design beside its method; the others take count and seed."""
 
 
 class DesignSpec(Spec):
@@ -178,6 +101,11 @@ class DesignSpec(Spec):
     """Result that optuna looks for."""
     batch: Count = 4
     """Number of vehicles that optuna asks for at once, whatever the number of cores."""
+
+    @check
+    def _fits_its_method(self) -> Checks:
+        for name in sorted(self.model_fields_set - {"method", *_TAKES.get(self.method, ("count", "seed"))}):
+            yield Problem(name, f"must be left out: it is nothing of the method {self.method}")
 
 
 class StudyFile(Spec):
@@ -214,8 +142,36 @@ class StudyFile(Spec):
                 yield Problem(f"assumptions.{name}", f"is no assumption; {suggest(name, there)}")
 
     @check
+    def _nothing_is_ignored(self) -> Checks:
+        if (search := known(self, "search", None)) is not None:
+            if "criterion" in self.model_fields_set:
+                yield Problem("criterion", "must be left out beside a search, which has search.criterion")
+            if known(search, "raised", None) == "speed" and known(self, "event.speed", None) is not None:
+                yield Problem("event.speed", "must be left out where the search raises the speed")
+        if known(self, "design.method", "grid") != "grid":
+            for name, parameter in known(self, "parameters", {}).items():
+                if "count" in parameter.model_fields_set:
+                    message = f"must be left out: the method {self.design.method} has design.count"
+                    yield Problem(f"parameters.{name}.count", message)
+
+    @check
+    def _vehicle_is_there(self) -> Checks:
+        try:
+            VehicleSource(self.vehicle)
+        except (UnknownNameError, FileAccessError) as error:
+            yield Problem("vehicle", f"cannot be read: {error}")
+
+    @property
+    def _source(self) -> VehicleSource:
+        """Vehicle file; its absence is `_vehicle_is_there`'s to say."""
+        try:
+            return VehicleSource(self.vehicle)
+        except (UnknownNameError, FileAccessError):
+            raise UnknownPartError("vehicle") from None
+
+    @check
     def _paths_are_there(self) -> Checks:
-        source = VehicleSource(self.vehicle)
+        source = self._source
         taken: dict[Steps, str] = {}
         for name, parameter in known(self, "parameters", {}).items():
             for i, path in enumerate(known(parameter, "paths", ())):
@@ -236,7 +192,7 @@ class StudyFile(Spec):
         if list(self._known_assumptions()) or list(self.event.own_problems()):
             return
         try:
-            self.setup(VehicleSource(self.vehicle).vehicle)
+            self.setup(self._source.vehicle)
         except SegtrackError as error:
             yield Problem("", str(error))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -11,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from segtrack.description.named_files import file_hash, named_files
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import content_hash
 from segtrack.study.file import StudyFile
@@ -22,7 +22,8 @@ _PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet", "optuna", "SALib
 
 def provenance(study: StudyFile) -> dict[str, Any]:
     """Hashes and versions that a study's rows depend on."""
-    file = VehicleSource(study.vehicle).file
+    source = VehicleSource(study.vehicle)
+    file, folder = source.file, source.file.parent
     versions = {"python": platform.python_version(), "machine": platform.machine()}
     for package in _PACKAGES:
         try:
@@ -33,7 +34,10 @@ def provenance(study: StudyFile) -> dict[str, Any]:
     return {
         "study_sha256": content_hash({**content, "vehicle": file.name}),
         "vehicle_file": file.name,
-        "vehicle_sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "vehicle_sha256": file_hash(file),
+        "named_files_sha256": {
+            os.path.relpath(named, folder): file_hash(named) for named in named_files(source.vehicle)
+        },
         "versions": versions,
         "seed": study.design.seed,
     }
@@ -60,9 +64,9 @@ class Journal:
             whole = lines[:-1]  # A line without its end was being written when the study was killed.
             if whole:
                 self._read(whole, head, resume)
-                text = b"\n".join(whole) + b"\n"
-            else:
-                text = json.dumps(dict(head)).encode() + b"\n"
+            if not self.rows:  # A head alone may be of the study as it was before it was changed.
+                whole = [json.dumps(dict(head)).encode()]
+            text = b"\n".join(whole) + b"\n"
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("r+b" if path.exists() else "wb") as file:
                 file.write(text)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from segtrack.description import VehicleDescription
+from segtrack.description.named_files import vehicle_hash
 from segtrack.errors import SegtrackError
 from segtrack.events import EventResult, EventSetup, SearchTrial, UpwardSearch, run_event
 from segtrack.events.run import EventObserver
 from segtrack.events.search import measure_of
-from segtrack.files import content_hash
 from segtrack.study.file import StudyFile
 from segtrack.study.paths import Steps, VehicleSource, find_places
 
@@ -80,6 +81,16 @@ def vehicle_of(study: StudyFile, values: tuple[float, ...]) -> VehicleDescriptio
     return source.changed(numbers)
 
 
+def used_values(study: StudyFile, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of designs (designs, parameters) as their vehicles have them: whole where all places are."""
+    vehicle, used = VehicleSource(study.vehicle).vehicle, values.copy()
+    for i, parameter in enumerate(study.parameters.values()):
+        places = [place for path in parameter.paths for place in find_places(vehicle, path)]
+        if parameter.change != "factor" and all(isinstance(place.value, int) for place in places):
+            used[:, i] = np.round(values[:, i])
+    return used
+
+
 def setup_of(job: RunJob) -> EventSetup:
     """Return the event of a run.
 
@@ -87,27 +98,39 @@ def setup_of(job: RunJob) -> EventSetup:
         SegtrackError: Its vehicle cannot be.
     """
     setup = job.study.setup(vehicle_of(job.study, job.values))
-    if job.study.search is None or job.tried is None:
-        return setup
-    if job.study.search.raised == "speed":
-        return replace(setup, speed=job.tried)
-    return replace(setup, obstacle=setup.obstacle.of_size(job.tried))
+    search = job.study.upward_search
+    return setup if search is None or job.tried is None else search.setup_at(setup, job.tried)
+
+
+NOT_RUN = ("refused", "failed")
+"""Outcomes of runs that could not be simulated: by a check, or by an error that nobody foresaw."""
 
 
 def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
     """Run one run; what cannot be simulated is a row with its reason, too."""
-    row: Row = dict.fromkeys((*job.study.parameters, *COLUMNS))
-    row |= dict(zip(job.study.parameters, job.values, strict=True))
-    row |= {"design": job.design, "trial": job.trial, "tried": job.tried, "seed": job.study.design.seed}
-    row |= {"passed": False, "limited_by": "", "peak_with": "", "reason": ""}
+    row = _empty_row(job)
     try:
         setup = setup_of(job)
         assert isinstance(setup.vehicle, VehicleDescription)
-        row["vehicle_hash"] = content_hash(json.loads(setup.vehicle.model_dump_json()))
+        row["vehicle_hash"] = vehicle_hash(setup.vehicle)
         result = run_event(setup, observer=observer)
     except SegtrackError as error:
         return row | {"outcome": "refused", "reason": str(error)}
+    except Exception as error:  # One run must not end the others.
+        return row | {"outcome": "failed", "reason": f"{type(error).__name__}: {error}"}
     return row | _measured(result, job.study)
+
+
+def failed_row(job: RunJob, reason: str) -> Row:
+    """Return the row of a run that ended without a result."""
+    return _empty_row(job) | {"outcome": "failed", "reason": reason}
+
+
+def _empty_row(job: RunJob) -> Row:
+    row: Row = dict.fromkeys((*job.study.parameters, *COLUMNS))
+    row |= dict(zip(job.study.parameters, job.values, strict=True))
+    row |= {"design": job.design, "trial": job.trial, "tried": job.tried, "seed": job.study.design.seed}
+    return row | {"passed": False, "limited_by": "", "peak_with": "", "reason": ""}
 
 
 def _measured(result: EventResult, study: StudyFile) -> Row:
@@ -125,4 +148,4 @@ def _is_lost(value: object) -> bool:
 def trial_of(row: Row, search: UpwardSearch) -> SearchTrial:
     """Return what a search sees of a run."""
     measure = math.inf if row["measure"] is None else row["measure"]
-    return search.judge(row["tried"], row["passed"], measure, row["outcome"], row["limited_by"], row["speed"])
+    return search.judge(row["tried"], measure, row["outcome"], row["limited_by"], row["speed"], row["reason"])

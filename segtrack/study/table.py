@@ -70,7 +70,7 @@ def read_runs(path: Path, parameters: Iterable[str], head: Mapping[str, Any]) ->
     except (OSError, arrow.ArrowInvalid) as error:
         raise FileAccessError("read", path, str(error).splitlines()[0]) from None
     kept = {key.decode(): json.loads(value) for key, value in (table.schema.metadata or {}).items()}
-    of_others = [name for name in ("study_sha256", "vehicle_sha256") if kept.get(_KEY + name) != head[name]]
+    of_others = [name for name in head if name.endswith("_sha256") and kept.get(_KEY + name) != head[name]]
     if table.column_names != [*parameters, *COLUMNS]:
         of_others.append("columns")
     if of_others:

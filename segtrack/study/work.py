@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import InvalidValueError, NotReadyError
+from segtrack.errors import InvalidValueError
+from segtrack.events.event_result import UNDECIDED
 from segtrack.events.run import EventObserver
 from segtrack.events.search import Found, ending_of
 from segtrack.experiments.parallel import Pool, Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
 from segtrack.study.journal import Journal, provenance
-from segtrack.study.runs import Row, RunJob, run_job, trial_of
+from segtrack.study.runs import NOT_RUN, Row, RunJob, failed_row, run_job, trial_of, used_values
 
 JOURNAL = "runs.jsonl"
 """Name of the journal in a study's folder."""
 _ATTEMPTS = 3
-"""How often a round is begun whose worker process is lost, before the study gives up."""
+"""How often a round is begun whose worker process is lost, before its runs are begun one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class StudyResult:
     Attributes:
         study: The study.
         head: Provenance.
-        values: Values of the parameters of each design (designs, parameters).
+        values: Values of the parameters of each design (designs, parameters), whole where vehicles need it.
         found: End of each design's search; of a single run its measure, and why there is none.
         rows: All runs, those of a design together.
         sensitivities: Measures by parameter; see `design.sensitivities`.
@@ -87,8 +88,7 @@ def run_study(
         on_share: Called with the share of the work that is done [-].
 
     Raises:
-        SegtrackError: The journal is of another study, a package is missing, or workers get lost
-            again and again.
+        SegtrackError: The journal is of another study, or a package is missing.
     """
     head = provenance(study)
     batches = _Batches(study)
@@ -107,7 +107,8 @@ def run_study(
     except InvalidValueError as error:
         note = str(error)
     rows = tuple(row for _, row in sorted(journal.rows.items()))
-    return StudyResult(study, head, everything, tuple(batches.found), rows, measured, note)
+    used = used_values(study, everything)
+    return StudyResult(study, head, used, tuple(batches.found), rows, measured, note)
 
 
 class _Batches:
@@ -150,7 +151,7 @@ def _run_batch(
     on_designs: Callable[[float], object],
 ) -> list[Found]:
     """Run designs that begin at an index, round by round."""
-    search = study.upward_search
+    search, used = study.upward_search, used_values(study, values)
     longest = len(search.values) if search is not None else 1
 
     def rows_of(design: int) -> list[Row]:
@@ -161,12 +162,12 @@ def _run_batch(
 
     def next_job(design: int) -> RunJob | None:
         rows = rows_of(design)
-        if rows and (search is None or rows[-1]["outcome"] == "refused"):
+        if rows and (search is None or rows[-1]["outcome"] in NOT_RUN):
             return None
         tried = None if search is None else search.next([trial_of(row, search) for row in rows])
         if search is not None and tried is None:
             return None
-        return RunJob(study, design, len(rows), tuple(values[design - first].tolist()), tried)
+        return RunJob(study, design, len(rows), tuple(used[design - first].tolist()), tried)
 
     designs = range(first, first + len(values))
     while jobs := [job for design in designs if (job := next_job(design)) is not None]:
@@ -186,28 +187,38 @@ def _run_batch(
 def _run_round(
     pool: Pool, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
 ) -> None:
-    """Run jobs; those that are left when a worker process is lost are begun again."""
+    """Run jobs; those that are left when a worker process is lost are begun again, in the end one by one."""
+
+    def still_left() -> list[int]:
+        return [i for i, job in enumerate(jobs) if (job.design, job.trial) not in journal.rows]
+
     for _ in range(_ATTEMPTS):
-        left = [i for i, job in enumerate(jobs) if (job.design, job.trial) not in journal.rows]
+        left = still_left()
         try:
             pool.run(run_job, [jobs[i] for i in left], lambda i, row, left=left: on_done(left[i], row))  # type: ignore[misc]
             return
         except BrokenProcessPool:
             continue
-    lost = f"{_ATTEMPTS} times a worker process ended without a word; the journal keeps what is finished"
-    raise NotReadyError("go on with the study", lost)
+    for i in still_left():
+        try:
+            pool.run(run_job, [jobs[i]], lambda _, row, i=i: on_done(i, row))  # type: ignore[misc]
+        except BrokenProcessPool:
+            lost = f"{_ATTEMPTS + 1} times its worker process ended without a word"
+            on_done(i, failed_row(jobs[i], lost))
 
 
 def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
     """End of a design's search, or the measure of its single run."""
     last = rows[-1]
-    if last["outcome"] == "refused":
+    if last["outcome"] in NOT_RUN:
         return Found(None, last["reason"])
     search = study.upward_search
     if search is not None:
         return search.found([trial_of(row, search) for row in rows])
+    if last["outcome"] in UNDECIDED:
+        return Found(None, last["reason"] or last["outcome"])
     if study.judged_by != "passed" and not last["passed"]:
-        return Found(None, last["reason"] or ending_of(last["outcome"], last["limited_by"]))
+        return Found(None, ending_of(last["outcome"], last["limited_by"]))
     return Found(last["measure"], last["outcome"])
 
 

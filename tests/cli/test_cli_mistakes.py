@@ -338,6 +338,10 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
         yield [*call[:3], option, "0"], f"{what} must be {expected}"
     both = [*EVENTS[0], "--raise", "1,2,1", "--raise-speed", "1,2,1"]
     yield both, "--raise must be left out with --raise-speed, got '1,2,1'"
+    for unused in ([*EVENTS[0], "--raise", "1,2,1"], EVENTS[0]):
+        yield [*unused, "--criterion", "peak"], "--raise-speed must be given with --criterion, got none"
+    twice = [*EVENTS[0], "--speed", "1", "--raise-speed", "1,2,1"]
+    yield twice, "--speed must be left out with --raise-speed, got 1.0"
     yield [*EVENTS[1], "--depth", "0"], "depth of a gap [m] must be above 0, got 0.0"
     yield [*EVENTS[3], "--height", "0"], "height of a trapezoid [m] must be above 0, got 0.0"
     for option in ("length", "gauge", "longest", "shortest"):

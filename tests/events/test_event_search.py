@@ -1,9 +1,13 @@
 """Searches upwards on given trials."""
 
+import io
+
 import pytest
+from rich.console import Console
 
 from segtrack.errors import InvalidValueError
 from segtrack.events import SearchTrial, UpwardSearch
+from segtrack.report.event_figure import draw_search, search_table
 
 
 def run(search, passes, measure=lambda value: 0.0):
@@ -48,6 +52,33 @@ def test_ends_of_the_range_are_said(passes, found):
 def test_a_run_that_does_not_pass_ends_a_search_of_peaks():
     _, found = run(UpwardSearch(1.0, 4.0, 1.0, "peak", 2.5), lambda speed: speed < 3.0, lambda speed: 1.0)
     assert found == (2.0, "3 is not passed")
+
+
+@pytest.mark.parametrize("criterion", ["passed", "peak"])
+@pytest.mark.parametrize(
+    ("outcome", "reason", "said"),
+    [
+        ("diverged", "simulation diverged: x [/m]", "simulation diverged: x [/m]"),
+        ("interrupted", "", "interrupted"),
+    ],
+)
+def test_a_search_that_ends_in_divergence_has_no_limit(criterion, outcome, reason, said):
+    """A value that held is none: what stopped the search is the simulation, not the vehicle."""
+    search = UpwardSearch(0.1, 0.3, 0.1, criterion, 2.5)
+    trials = [
+        search.judge(0.1, 1.0, "passed", "", 1.0, ""),
+        search.judge(0.2, 99.0, outcome, "", 1.0, reason),
+    ]
+    assert search.next(trials) is None
+    found = search.found(trials)
+    assert found == (None, f"0.2 is undecided: {said}")
+    table = search_table(search, trials, found, "height [m]", "rover [/home]: step [m]")
+    console = Console(width=200, file=io.StringIO())
+    console.print(table)
+    text = console.file.getvalue()
+    assert "undecided" in text and said in text and "rover [/home]: step [m]" in text
+    (line, *_) = draw_search(search, trials, found, "height [m]").axes[0].get_lines()
+    assert line.get_xdata().tolist() == [0.1]
 
 
 @pytest.mark.parametrize(

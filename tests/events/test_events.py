@@ -90,6 +90,8 @@ def test_belts_without_grip_slip_at_a_step():
     result = event(StepObstacle(0.12), with_friction(PACKBOT, 0.2), speed=0.3)
     assert result.outcome == "stuck" and result.limited_by[0] == "friction"
     assert "torque" not in result.limited_by and result.limits.slips[-1] > 0.5
+    for outcome in ("diverged", "interrupted"):
+        assert replace(result, outcome=outcome).limited_by == ()
 
 
 def test_weak_drives_stall_at_a_step():

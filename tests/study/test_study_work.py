@@ -1,17 +1,25 @@
 """Studies with runs that are known beforehand: searches, journals, lost workers, sensitivities."""
 
+import io
 import json
+import os
+import shutil
 import subprocess
 import time
 from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
-from command_line import PROGRAM
+from command_line import PROGRAM, run
+from rich.console import Console
 
-from segtrack.errors import InvalidValueError, NotReadyError, StudyFileError
-from segtrack.study import load_study_file, run_row, run_study
-from segtrack.study.runs import COLUMNS
+from segtrack.description import find_vehicle
+from segtrack.errors import InvalidValueError, StudyFileError
+from segtrack.experiments.parallel import Workers
+from segtrack.report.study_figure import draw_study, study_tables
+from segtrack.study import load_study_file, run_row, run_study, runs
+from segtrack.study.journal import provenance
+from segtrack.study.runs import COLUMNS, vehicle_of
 from segtrack.study.table import read_runs, write_runs
 
 STUDY = """
@@ -25,6 +33,8 @@ parameters:
   b: {paths: ["body.center_of_mass[0]"], low: 0.0, high: 0.1, count: 2}
 """
 SINGLE = STUDY.replace("search: {raised: size, first: 0.1, last: 0.4, increment: 0.1}", "criterion: peak")
+UNCOUNTED = SINGLE.replace(", count: 3", "").replace(", count: 2", "")
+"""Study for designs that are no grid."""
 
 
 def study_of(text, folder):
@@ -117,12 +127,115 @@ def test_a_study_that_has_begun_is_not_begun_anew(tmp_path):
         run_study(other, tmp_path, pool=Formula(), resume=True)
 
 
-def test_a_lost_worker_is_replaced_and_a_worker_that_is_lost_again_and_again_is_said(tmp_path):
+def test_a_study_that_was_killed_before_its_first_run_can_be_changed(tmp_path):
+    """Its journal is that of the study as it is now: rows below an older head could not be gone on from."""
+    with pytest.raises(Killed):
+        run_study(study_of(STUDY, tmp_path), tmp_path, pool=Formula(0))
+    other = study_of(STUDY.replace("0.3}", "0.35}", 1), tmp_path)
+    with pytest.raises(Killed):
+        run_study(other, tmp_path, pool=Formula(3))
+    rest = Formula()
+    result = run_study(other, tmp_path, pool=rest, resume=True)
+    assert rest.count == len(result.rows) - 3
+
+
+def test_the_provenance_of_a_study_has_the_urdf_wherever_it_is(tmp_path):
+    folder = tmp_path / "one"
+    shutil.copytree(find_vehicle("m113").parent, folder)
+    text = (
+        "vehicle: m113.yaml\nengine: native\ntrack_model: chain\nevent: {kind: step, height: 0.1}\n"
+        "parameters:\n  a: {paths: [tracks.*.contact.friction], low: 0.1, high: 0.3}\n"
+    )
+    head = provenance(study_of(text, folder))
+    assert list(head["named_files_sha256"]) == ["m113.urdf"]
+    folder = folder.rename(tmp_path / "two")
+    assert provenance(load_study_file(folder / "study.yaml")) == head
+    urdf = (folder / "m113.urdf").read_text(encoding="utf-8")
+    (folder / "m113.urdf").write_text(urdf.replace('mass value="', 'mass value="1'), encoding="utf-8")
+    changed = provenance(load_study_file(folder / "study.yaml"))
+    assert [name for name in head if changed[name] != head[name]] == ["named_files_sha256"]
+
+
+def test_a_lost_worker_is_replaced_and_a_run_that_loses_it_again_and_again_is_a_row(tmp_path):
     study = study_of(STUDY, tmp_path)
     whole = run_study(study, tmp_path / "whole", pool=Formula())
     assert run_study(study, tmp_path / "once", pool=Formula(lose=1)).rows == whole.rows
-    with pytest.raises(NotReadyError, match="3 times a worker process ended without a word"):
-        run_study(study, tmp_path / "always", pool=Formula(lose=3))
+    assert run_study(study, tmp_path / "thrice", pool=Formula(lose=3)).rows == whole.rows
+    result = run_study(study, tmp_path / "always", pool=Formula(lose=4))
+    assert result.found[0] == (None, "4 times its worker process ended without a word")
+    assert result.rows[0]["outcome"] == "failed" and result.found[1:] == whole.found[1:]
+
+
+def end_process(job):
+    """Run that ends the process that it is in."""
+    os._exit(3)
+
+
+@pytest.mark.slow
+def test_a_job_that_is_left_alone_is_not_run_in_this_process_where_it_ended_another():
+    with Workers(2) as pool:
+        for jobs in ([1, 2], [1]):
+            with pytest.raises(BrokenProcessPool):
+                pool.run(end_process, jobs)
+
+
+def test_an_error_that_nobody_foresaw_is_a_row(tmp_path, monkeypatch):
+    def fail(*given, **named):
+        raise ZeroDivisionError("x [/m]")
+
+    monkeypatch.setattr(runs, "run_event", fail)
+    result = run_study(study_of(SINGLE, tmp_path), tmp_path)
+    assert {(row["outcome"], row["reason"]) for row in result.rows} == {
+        ("failed", "ZeroDivisionError: x [/m]")
+    }
+    assert result.found[0] == (None, "ZeroDivisionError: x [/m]")
+
+
+def test_a_study_without_any_run_is_an_error_that_says_why(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "study.yaml").write_text(
+        STUDY.replace("low: 0.1, high: 0.3, count: 3", "low: -0.1, high: -0.05")
+    )
+    done = run("study", "study.yaml", "--jobs", "1", folder=tmp_path)
+    assert done.exit_code == 2
+    said = (
+        "none of 4 runs could be simulated; the reason of 2: packbot.yaml: tracks.left.contact.friction must"
+    )
+    assert said in done.stderr
+    assert (tmp_path / "out" / "study-study" / "runs.parquet").exists()
+
+
+class Diverging(Formula):
+    """Pool whose runs of the second value of `a` diverge."""
+
+    def row(self, job):
+        reason = "simulation diverged: x [/m]: NaN" if job.values[0] == 0.2 else ""
+        lost = {"outcome": "diverged", "passed": False, "limited_by": "", "reason": reason, "measure": 1e9}
+        return super().row(job) | (lost if reason else {})
+
+
+@pytest.mark.parametrize("text", [STUDY, SINGLE, SINGLE.replace("peak", "passed")])
+def test_what_diverged_is_no_number_and_its_reason_is_printed_as_it_is(text, tmp_path):
+    result = run_study(study_of(text, tmp_path), tmp_path, pool=Diverging())
+    assert [value is None for value in result.results] == [False, False, True, True, False, False]
+    said = ("0.1 is undecided: " if text is STUDY else "") + "simulation diverged: x [/m]: NaN"
+    assert result.found[2].reason == said
+    console = Console(width=200, file=io.StringIO())
+    for table in study_tables(result):
+        console.print(table)
+    assert said in console.file.getvalue()
+
+
+def test_whole_numbers_are_said_as_they_are_run(tmp_path):
+    text = SINGLE.replace("body.center_of_mass[0]", "tracks.*.grousers.count")
+    text = text.replace("low: 0.0, high: 0.1, count: 2", "low: 30, high: 33, count: 3")
+    result = run_study(study_of(text, tmp_path), tmp_path, pool=Formula())
+    assert result.values[:3, 1].tolist() == [30.0, 32.0, 33.0]  # 31.5 is rounded.
+    assert [row["b"] for row in result.rows[:3]] == [30.0, 32.0, 33.0]
+    vehicle = vehicle_of(result.study, tuple(result.values[1]))
+    assert vehicle.tracks["left"].grousers.count == 32
+    ticks = draw_study(result).axes[0].get_yticks()
+    assert ticks.tolist() == [30.0, 32.0, 33.0]
 
 
 def test_a_single_run_gives_its_measure(tmp_path):
@@ -133,7 +246,7 @@ def test_a_single_run_gives_its_measure(tmp_path):
 
 @pytest.mark.parametrize("method", ["sobol", "halton", "latin hypercube"])
 def test_sequences_fill_the_ranges_and_depend_on_the_seed_alone(method, tmp_path):
-    text = SINGLE + f"design: {{method: {method}, count: 32, seed: 3}}\n"
+    text = UNCOUNTED + f"design: {{method: {method}, count: 32, seed: 3}}\n"
     a, b = (run_study(study_of(text, tmp_path), tmp_path / str(i), pool=Formula()) for i in range(2))
     assert np.array_equal(a.values, b.values) and a.values.shape == (32, 2)
     assert (a.values >= [0.1, 0.0]).all() and (a.values <= [0.3, 0.1]).all()
@@ -143,12 +256,12 @@ def test_sequences_fill_the_ranges_and_depend_on_the_seed_alone(method, tmp_path
 def test_sensitivities_of_a_sum_are_its_shares_of_the_variance(tmp_path):
     """Of 5 a + b over ranges of 0.2 and 0.1: variances of 1 and 0.01, over 12; effects 1 and 0.1."""
     pytest.importorskip("SALib")
-    text = SINGLE + "design: {method: saltelli, count: 256, seed: 1}\n"
+    text = UNCOUNTED + "design: {method: saltelli, count: 256, seed: 1}\n"
     result = run_study(study_of(text, tmp_path), tmp_path / "saltelli", pool=Formula())
     assert len(result.rows) == 256 * 6
     assert result.sensitivities["a"]["S1"] == pytest.approx(1 / 1.01, abs=0.02)
     assert result.sensitivities["b"]["ST"] == pytest.approx(0.01 / 1.01, abs=0.002)
-    text = SINGLE + "design: {method: morris, count: 8, seed: 1}\n"
+    text = UNCOUNTED + "design: {method: morris, count: 8, seed: 1}\n"
     result = run_study(study_of(text, tmp_path), tmp_path / "morris", pool=Formula())
     assert result.sensitivities["a"]["mu_star"] == pytest.approx(1.0)
     assert result.sensitivities["b"]["mu_star"] == pytest.approx(0.1)
@@ -156,7 +269,7 @@ def test_sensitivities_of_a_sum_are_its_shares_of_the_variance(tmp_path):
 
 def test_an_optimisation_that_is_killed_goes_on_to_the_same_rows(tmp_path):
     optuna = pytest.importorskip("optuna")
-    text = SINGLE + "design: {method: optuna, count: 30, batch: 3, seed: 2, direction: smallest}\n"
+    text = UNCOUNTED + "design: {method: optuna, count: 30, batch: 3, seed: 2, direction: smallest}\n"
     study = study_of(text, tmp_path)
     whole = run_study(study, tmp_path / "whole", pool=Formula())
     with pytest.raises(Killed):
@@ -203,6 +316,34 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
         ),
         ("engine: native", "assumptions: {past: -1.0}", "study.yaml: past must be at least 0, got -1.0"),
         ("vehicle: packbot", "vehicle: packbot\nseed: 1", "seed is not a key that segtrack knows"),
+        (
+            "vehicle: packbot",
+            "criterion: peak\nvehicle: packbot",
+            "study.yaml:2: criterion must be left out beside a search, which has search.criterion",
+        ),
+        (
+            "raised: size",
+            "raised: speed",
+            "study.yaml:5: event.speed must be left out where the search raises the speed",
+        ),
+        (
+            "engine: native",
+            "design: {method: grid, direction: smallest, count: 3}",
+            "study.yaml:3: design.count must be left out: it is nothing of the method grid\n"
+            "study.yaml:3: design.direction must be left out: it is nothing of the method grid",
+        ),
+        (
+            "engine: native",
+            "design: {method: sobol, batch: 3}",
+            "study.yaml:3: design.batch must be left out: it is nothing of the method sobol",
+        ),
+        (
+            "engine: native",
+            "design: {method: sobol}",
+            "study.yaml:8: parameters.a.count must be left out: the method sobol has design.count",
+        ),
+        ("vehicle: packbot", "vehicle: pakbot", "study.yaml:2: vehicle cannot be read: no vehicle 'pakbot'"),
+        ("vehicle: packbot", "vehicle: a.yaml", "study.yaml:2: vehicle cannot be read: cannot read a.yaml"),
     ],
 )
 def test_mistakes_of_a_study_file_are_said_with_their_place(old, new, message, tmp_path):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
+from segtrack.description.named_files import file_hash, map_files
 from segtrack.errors import FileAccessError
 from segtrack.files import content_hash, write_text
 from segtrack.logs.fit.cases import Case, CaseScore, LogFiles
@@ -163,31 +163,15 @@ def unfitted_hash(vehicle: VehicleDescription, fitted: Mapping[str, float]) -> s
     own = values_of(vehicle)
     same = with_parameters(vehicle, {name: value for name, value in fitted.items() if name in own})
     data = same.model_dump(mode="json", exclude_defaults=True, exclude={"name", "source", "calibration"})
-    return content_hash(_map_files(data, _content))
-
-
-def _map_files(part: Any, change: Callable[[str, str], str]) -> Any:
-    """A part of a description with each path of a file in it changed; the key says of which kind."""
-    match part:
-        case dict():
-            return {
-                key: change(key, value)
-                if key in ("urdf", "file") and isinstance(value, str)
-                else _map_files(value, change)
-                for key, value in part.items()
-            }
-        case list():
-            return [_map_files(inner, change) for inner in part]
-        case _:
-            return part
+    return content_hash(map_files(data, _content))
 
 
 def _content(key: str, path: str) -> str:
     """Content of a URDF, or hash of that of another file."""
+    if key != "urdf":
+        return file_hash(Path(path))
     try:
-        if key == "urdf":
-            return ElementTree.canonicalize(from_file=path, strip_text=True)
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return ElementTree.canonicalize(from_file=path, strip_text=True)
     except OSError as error:
         raise FileAccessError("read", Path(path), error.strerror or str(error)) from None
 
@@ -275,7 +259,7 @@ def write_vehicle(path: Path, vehicle: VehicleDescription) -> Path:
     data = vehicle.model_dump(mode="json", exclude_unset=True)
     # What was fitted to is named, not referred to: it need not lie where it lay.
     named = {key: part for key, part in data.items() if key != "calibration"}
-    data |= _map_files(named, partial(_relative, path.parent.resolve()))
+    data |= map_files(named, partial(_relative, path.parent.resolve()))
     text = yaml.safe_dump(data, sort_keys=False, width=110, allow_unicode=True)
     return write_text(path, text)
 
