@@ -52,6 +52,8 @@ STIFF = 10.0
 """Factor on the stiffness of shoes on the ground with which sprockets do not sink into steps [-]."""
 _VARIANTS = ((True, 1.0), (False, 1.0), (True, STIFF))
 """Hull that touches or does not, and factor on the shoes' stiffness [-]."""
+_DRIVINGS: tuple[tuple[Driving, bool], ...] = (("throttle", False), ("throttle", True), ("creep", False))
+"""Way of driving at steps, and if torques are as the paper prints them."""
 
 
 def _pads(factor: float) -> str:
@@ -65,12 +67,15 @@ def step_series(
     place: SprocketPlace | None = None,
     hull: bool = True,
     pads: float = 1.0,
+    printed: bool = False,
 ) -> Series:
     """Return a series of steps."""
     how = "full throttle" if driving == "throttle" else f"{CREEP:g} m/s"
     name = f"step, {how}, friction {friction:g}{'' if hull else ', hull free'}{_pads(pads)}"
+    name += ", torques as printed" if printed else ""
     speed = CREEP if driving == "creep" else None
-    return Series(name, StepObstacle(heights[0]), heights, driving, speed, friction, place, hull, pads)
+    obstacle = StepObstacle(heights[0])
+    return Series(name, obstacle, heights, driving, speed, friction, place, hull, pads, printed)
 
 
 def trapezoid_series(number: int, ditch: bool) -> Series:
@@ -96,8 +101,8 @@ def make_plan(full: bool) -> KornerPlan:
     drivings: tuple[Driving, ...] = ("creep", "throttle") if full else ("throttle",)
     return KornerPlan(
         steps=tuple(
-            step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), None, hull, pads)
-            for driving in ("throttle", "creep")
+            step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), None, hull, pads, printed)
+            for driving, printed in _DRIVINGS
             for friction, lowest in ((FRICTION, 0.7), (SOFTENED_FRICTION, 0.3))
             for hull, pads in _VARIANTS
         ),

@@ -72,6 +72,7 @@ class Series:
         place: Place of the evaluation model's sprocket; the base model if not given.
         hull: False for a base model whose hull touches nothing.
         pads: Factor on the stiffness of shoes on the ground [-].
+        printed: True for a base model with torques as the paper prints them.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Series:
     place: SprocketPlace | None = None
     hull: bool = True
     pads: float = 1.0
+    printed: bool = False
 
     def setup(self, vehicle: VehicleDescription, value: float) -> EventSetup:
         """Return the event of a value."""
@@ -162,7 +164,7 @@ def _launcher(speed: float) -> Driver:
 def run_series(series: Series) -> SeriesResult:
     """Run a series; a place of the sprocket that cannot be is a result, too."""
     if series.place is None:
-        with base_model(series.hull, series.pads) as vehicle:
+        with base_model(series.hull, series.pads, series.printed) as vehicle:
             return SeriesResult(series, _raise(series, vehicle))
     try:
         with evaluation_model(series.place, series.pads) as (vehicle, chain):

@@ -28,6 +28,19 @@ give its threshold; any from 0.671 to 0.675 leaves its 69 of 81 places."""
 STIFF_SPEED, STIFF_DAMPING, LEVER = 1.27, 1e5, 0.275
 """Vertical speed of a road wheel from which its damper is stiff [m/s], and that damping [N s/m] (5.1); \
 lever of the wheel about its arm's pivot [m] (urdf/m113/README.md)."""
+PRINTED_TORQUES = (
+    (0, 9519),
+    (0.88, 9519),
+    (2.51, 7140),
+    (5.01, 3570),
+    (7.52, 2379),
+    (10.02, 1784),
+    (20.04, 892),
+)
+"""Speed [rad/s] and torque [N m] of a sprocket as table 3.10 prints them; urdf/m113/README.md says why the \
+file has speeds 3.58 times as large."""
+PRINTED_TOP_SPEED = 13.4
+"""Top speed of the paper's model (3.2.3) [m/s]."""
 _COUNTS = range(58, 71)
 """Numbers of shoes that are tried."""
 
@@ -91,16 +104,20 @@ def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
 
 
 @contextmanager
-def base_model(hull: bool, pads: float) -> Iterator[VehicleDescription]:
+def base_model(hull: bool, pads: float, printed: bool = False) -> Iterator[VehicleDescription]:
     """Make the base model; its files are there for the block.
 
     Args:
         hull: False for a hull that touches nothing.
         pads: Factor on the stiffness of shoes on the ground [-].
+        printed: True for torques as the paper prints them.
     """
     data, urdf = _source()
     for track in data["tracks"].values():
         _stiffen_pads(track, pads)
+        if printed:
+            track["drive"]["torque_table"]["rows"] = [list(row) for row in PRINTED_TORQUES]
+            track["drive"]["max_speed"] = PRINTED_TOP_SPEED
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         if not hull:
             _free_hull(urdf)
