@@ -25,6 +25,9 @@ from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
 from segtrack.world import resolve
 
+_APPROACH = 0.2
+"""Time before a passage over which its speed is taken [s]."""
+
 
 @dataclass(frozen=True)
 class EventSetup:
@@ -194,6 +197,15 @@ class EventResult:
         x = np.interp([first, last], self.motion.times, self.motion["position"][:, 0])
         return float((x[1] - x[0]) / (last - first)) if last > first else 0.0
 
+    @property
+    def approach_speed(self) -> float | None:
+        """Speed along x over the last 0.2 s before the passage [m/s]; None of a run that begins at rest."""
+        if self.setup.obstacle.from_rest:
+            return None
+        last = self.ridden.window[0]
+        x = np.interp([last - _APPROACH, last], self.motion.times, self.motion["position"][:, 0])
+        return float((x[1] - x[0]) / _APPROACH)
+
     def summary(self) -> dict[str, object]:
         """Return a JSON-serialisable dict of everything but the samples."""
         x, y, z = self.motion["position"][-1].tolist()
@@ -220,6 +232,7 @@ class EventResult:
             "filtered_peak_g": self.ridden.filtered_peak,
             "peak_with": list(self.peak_with),
             "absorbed_power": self.ridden.absorbed_power,
+            "approach_speed": self.approach_speed,
             "passage_speed": self.passage_speed,
             "max_pitch_deg": math.degrees(self.max_pitch),
             "min_pitch_deg": math.degrees(self.min_pitch),

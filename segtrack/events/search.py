@@ -21,6 +21,8 @@ Raised: TypeAlias = Literal["size", "speed"]
 """What a search raises: the obstacle's size, or the speed."""
 UNITS: Mapping[str, str] = MappingProxyType({"peak": "g", "filtered peak": "g", "absorbed power": "W"})
 """Unit of each criterion that is a number."""
+_ARRIVES = 0.9
+"""Fraction of a speed that is tried with which a vehicle must come to the obstacle [-]."""
 _ROUND = 9
 """Decimals of the values that are tried: sums of increments would not be equal to their decimals [m, m/s]."""
 
@@ -120,10 +122,18 @@ class UpwardSearch:
     def trial(self, tried: float, result: EventResult) -> SearchTrial:
         """Judge the result of a run at a value."""
         measure, limits = measure_of(result, self.criterion), ", ".join(result.limited_by)
-        return self.judge(tried, measure, result.outcome, limits, result.speed, result.reason)
+        speeds = result.speed, result.approach_speed
+        return self.judge(tried, measure, result.outcome, limits, *speeds, result.reason)
 
     def judge(
-        self, tried: float, measure: float, outcome: str, limited_by: str, speed: float, reason: str
+        self,
+        tried: float,
+        measure: float,
+        outcome: str,
+        limited_by: str,
+        speed: float,
+        approach_speed: float | None,
+        reason: str,
     ) -> SearchTrial:
         """Judge a run.
 
@@ -133,10 +143,14 @@ class UpwardSearch:
             outcome: Outcome of the run.
             limited_by: Names of its limits.
             speed: Commanded speed, which is no more than the drives can do [m/s].
+            approach_speed: Speed with which it came to the obstacle [m/s]; None of a run that begins at rest.
             reason: Reason of a simulation that diverged.
         """
         if self.raised == "speed" and speed < tried:
             return SearchTrial(tried, False, measure, f"its drives do {speed:g} m/s")
+        slow = approach_speed is not None and approach_speed < _ARRIVES * tried
+        if self.raised == "speed" and slow and outcome == "passed":
+            return SearchTrial(tried, False, measure, f"it arrives at {approach_speed:.3g} m/s")
         if outcome in UNDECIDED:
             return SearchTrial(tried, False, measure, reason or outcome, decided=False)
         passed = outcome == "passed"

@@ -35,6 +35,7 @@ def event_table(result: EventResult) -> Table:
     x, y, z = result.driver.position
     limits, step = result.setup.assumptions, f"{ridden.time_step * 1000:g} ms"
     touching = ", ".join(result.peak_with) or "none"
+    arrival = "" if result.approach_speed is None else f"{result.approach_speed:.3g} on arrival, "
     rows = {
         "outcome": f"[bold]{result.outcome}[/bold]" + (f": {escape(result.reason)}" if result.reason else ""),
         "limited by": "" if result.passed or result.outcome in UNDECIDED else held,
@@ -43,7 +44,7 @@ def event_table(result: EventResult) -> Table:
         "peak": f"{ridden.peak:.2f} g, limit {limits.peak_limit:g} g; with {touching}",
         f"peak below {ridden.low_pass:g} Hz": f"{ridden.filtered_peak:.2f} g",
         "absorbed power": f"{ridden.absorbed_power:.2f} W, limit {limits.power_limit:g} W",
-        "speed": f"{result.speed:.3g} m/s commanded, {result.passage_speed:.3g} m/s over the obstacle",
+        "speed": f"{result.speed:.3g} m/s commanded, {arrival}{result.passage_speed:.3g} over the obstacle",
         "pitch": f"{math.degrees(result.min_pitch):.1f} to {math.degrees(result.max_pitch):.1f} deg",
         "simulated": f"{result.duration:.2f} s of {result.time_limit:.1f} s at {step}",
         "real-time factor": f"{result.real_time_factor:.2f}",

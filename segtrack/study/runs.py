@@ -53,6 +53,7 @@ COLUMNS: Mapping[str, type] = {
     "filtered_peak_g": float,
     "peak_with": str,
     "absorbed_power": float,
+    "approach_speed": float,
     "passage_speed": float,
     "max_pitch_deg": float,
     "min_pitch_deg": float,
@@ -148,4 +149,5 @@ def _is_lost(value: object) -> bool:
 def trial_of(row: Row, search: UpwardSearch) -> SearchTrial:
     """Return what a search sees of a run."""
     measure = math.inf if row["measure"] is None else row["measure"]
-    return search.judge(row["tried"], measure, row["outcome"], row["limited_by"], row["speed"], row["reason"])
+    speeds = row["speed"], row["approach_speed"]
+    return search.judge(row["tried"], measure, row["outcome"], row["limited_by"], *speeds, row["reason"])

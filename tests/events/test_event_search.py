@@ -66,8 +66,8 @@ def test_a_search_that_ends_in_divergence_has_no_limit(criterion, outcome, reaso
     """A value that held is none: what stopped the search is the simulation, not the vehicle."""
     search = UpwardSearch(0.1, 0.3, 0.1, criterion, 2.5)
     trials = [
-        search.judge(0.1, 1.0, "passed", "", 1.0, ""),
-        search.judge(0.2, 99.0, outcome, "", 1.0, reason),
+        search.judge(0.1, 1.0, "passed", "", 1.0, None, ""),
+        search.judge(0.2, 99.0, outcome, "", 1.0, None, reason),
     ]
     assert search.next(trials) is None
     found = search.found(trials)
@@ -93,3 +93,13 @@ def test_a_range_that_is_none_is_refused(numbers, message):
     with pytest.raises(InvalidValueError) as error:
         UpwardSearch(*numbers)
     assert str(error.value) == message
+
+
+def test_a_speed_with_which_a_vehicle_does_not_arrive_ends_a_search():
+    search = UpwardSearch(1.0, 9.0, 1.0, criterion="peak", limit=2.5, raised="speed")
+    trials = [search.judge(v, 1.0, "passed", "", v, arrived, "") for v, arrived in ((1.0, 0.95), (2.0, 1.7))]
+    assert [search.holds(trial) for trial in trials] == [True, False]
+    assert search.found(trials) == (1.0, "2 is not passed: it arrives at 1.7 m/s")
+    assert search.next(trials) is None
+    from_rest = search.judge(2.0, 1.0, "passed", "", 2.0, None, "")
+    assert search.holds(from_rest)
