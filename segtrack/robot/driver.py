@@ -56,7 +56,7 @@ class LineDriver:
     Of the speed's controller a positive output is throttle, a negative one brake. The other controller's
     output steers, left positive: its error is the way to the left from a point ahead of the body frame's
     origin to the line. The inner side gets (1 - abs(steering)) of the throttle, and is braked by
-    `steering_brake` x abs(steering) besides. The laws are those of Project Chrono: `ChPathFollowerDriver`, and
+    `steering_brake` x abs(steering) besides. These are laws of Project Chrono: of `ChPathFollowerDriver`, and
     of its drivelines `ChSimpleTrackDriveline` (no steering brake) and `ChTrackDrivelineBDS` (one of 1).
 
     It is no part of a world: a copy of it belongs beside a world's snapshot.
