@@ -38,7 +38,7 @@ from segtrack.experiments.climb_result import (
 )
 from segtrack.experiments.histories import CHAIN_COLUMNS, GROUSER_COLUMNS, GrouserRecorder
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel
+from segtrack.reproduce.registry import EngineChoice, Friction, Preset, TrackModel
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.rendering import Film
@@ -67,9 +67,7 @@ def climb(
     track_model: TrackModel = None,
     engine: EngineChoice = None,
     preset: Preset = None,
-    friction: Annotated[
-        float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
-    ] = None,
+    friction: Friction = None,
     gui: Annotated[bool, typer.Option("--gui", help="Show a window.")] = False,
     record: FilmFile = None,
     view: FilmView = None,

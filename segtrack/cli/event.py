@@ -24,7 +24,7 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError, Phrase, SegtrackError, UnknownNameError
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
+from segtrack.reproduce.registry import EngineChoice, Friction, Preset, TrackModel, parse_numbers
 
 if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
     from segtrack.events import EventObstacle, EventSetup, SearchTrial, UpwardSearch
@@ -39,9 +39,6 @@ Speed = Annotated[
         help="Belt speed [m/s], clipped to what the drives can do; the event's if not given.",
         show_default=False,
     ),
-]
-Friction = Annotated[
-    float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
 ]
 Flippers = Annotated[
     float | None,
@@ -215,10 +212,10 @@ def _criterion(name: str) -> Criterion:
     return name  # type: ignore[return-value]
 
 
-def _event(name: str) -> Callable[[Callable[..., Any]], None]:
+def _event(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a command for a kind of obstacle: options of the function that makes it, and `_Asked`'s."""
 
-    def register(make: Callable[..., Any]) -> None:
+    def register(make: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(make, eval_str=True).parameters
 
         def call(**options: Any) -> None:
@@ -233,6 +230,7 @@ def _event(name: str) -> Callable[[Callable[..., Any]], None]:
         call.__annotations__ = {each.name: each.annotation for each in parameters}
         call.__doc__ = make.__doc__
         event.command(name)(command(call))
+        return make
 
     return register
 

@@ -141,6 +141,11 @@ class DriveSpec(Spec):
         return ((0.0, self.max_force),)
 
     @property
+    def force_table(self) -> tuple[float, ...]:
+        """Rows of `forces` one behind the other, as `engine.drive.force_at` reads them."""
+        return tuple(value for row in self.forces for value in row)
+
+    @property
     def steepest_fall(self) -> float:
         """Largest fall of a table's force over the speed [N s/m]; 0 for a line: it ends at the top speed."""
         if self.torque_table is None:

@@ -181,7 +181,7 @@ class DriveController:
         """Start at rest with the brake on."""
         self.spec, self.command, self.factor = spec, command, 1.0
         self.pedals: Pedals | None = None
-        self._table = [value for row in spec.forces for value in row]
+        self._table = spec.force_table
         self._stall_force, self._brake_force = spec.stall_force, spec.brake_force
         self.reference = self.travel = self.speed = self.force = self.energy = self.target = self.limit = 0.0
         self.holding = False

@@ -31,7 +31,6 @@ class Assumptions:
         stall_time: Time without progress after which a vehicle is stuck [s].
         past: Time that is driven on behind the obstacle, in which the vehicle lands [s].
         gap_speed: Speed at a gap (4.2.3) [m/s].
-        gap_depth: Depth of a gap; not in the paper [m].
         trapezoid_speed: Speed at trapezoids; not in the paper [m/s].
         contact_distance: Distance from the ground at which a hull touches it [m].
         heading_gain: Difference of belt speeds over their mean, per heading off the line [1/rad]; the
@@ -51,7 +50,6 @@ class Assumptions:
     stall_time: float = 5.0
     past: float = 1.0
     gap_speed: float = 0.36
-    gap_depth: float = 1.0
     trapezoid_speed: float = 1.0
     contact_distance: float = 0.001
     heading_gain: float = 1.0

@@ -11,8 +11,8 @@ from segtrack.robot import Robot
 Driver: TypeAlias = Callable[[Robot, float], object]
 """Function that commands a robot at a time since it began to drive [s]; called before each control period.
 
-The first call is at 0, before the first step, with the vehicle at rest: what gives it a speed to begin with
-does so then."""
+The first call is at 0, before the first step, with the vehicle at rest, or at the event's speed if it begins
+with that."""
 
 _LARGEST_STEER = 0.5
 """Largest difference of a side's belt speed from their mean, over the mean [-]."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.events.assumptions import Assumptions
 from segtrack.events.driver import Driver
@@ -20,17 +19,16 @@ from segtrack.events.histories import LimitHistory, Ridden
 from segtrack.events.limits import LIMITS
 from segtrack.events.obstacles import EventObstacle
 from segtrack.experiments.climb import trajectory_columns
-from segtrack.experiments.variants import with_friction
+from segtrack.experiments.setup import RunSetup
 from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
-from segtrack.world import resolve
 
 _APPROACH = 0.2
 """Time before a passage over which its speed is taken [s]."""
 
 
 @dataclass(frozen=True)
-class EventSetup:
+class EventSetup(RunSetup):
     """Vehicle, obstacle and simulation of an event.
 
     Attributes:
@@ -66,27 +64,6 @@ class EventSetup:
     time_step: float | None = None
     assumptions: Assumptions = field(default_factory=Assumptions)
     driver: Callable[[float], Driver] | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse an engine and a track model that do not go together."""
-        self.resolved  # noqa: B018
-
-    @cached_property
-    def resolved(self) -> tuple[EngineName, str]:
-        """Engine and track model, where they are left open chosen."""
-        return resolve(self.engine, self.track_model)
-
-    def load_vehicle(self) -> VehicleDescription:
-        """The vehicle, with the setup's friction.
-
-        Raises:
-            UnknownNameError: No such vehicle.
-            VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A friction that is negative or not finite.
-        """
-        given = self.vehicle
-        vehicle = given if isinstance(given, VehicleDescription) else load_vehicle(given)
-        return vehicle if self.friction is None else with_friction(vehicle, self.friction)
 
 
 EventOutcome = Literal["passed", "stuck", "tipped over", "interrupted", "diverged"]

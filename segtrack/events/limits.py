@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import body_shapes
 from segtrack.engine.drive import force_at
 from segtrack.engine.track_models import find_track_model
@@ -83,15 +82,16 @@ class LimitSensor:
         self._robot, self._distance = robot, contact_distance
         self._hull = HullClearance(robot, terrain)
         tracks = list(robot.tracks.values())
-        self._driven = [track for track in tracks if track.flipper is None] or tracks
+        driven = [track for track in tracks if track.flipper is None] or tracks
+        self._driven = [(track, track.spec.drive.force_table) for track in driven]
 
     def read(self) -> LimitState:
         """Return the state now."""
         torque, slips, loads = False, [], []
-        for track in self._driven:
+        for track, table in self._driven:
             belt, command = track.state, commanded_speed(track)
             ahead = math.copysign(1.0, command)
-            load = ahead * belt.force / max(driving_force(track.spec.drive, ahead * belt.speed), 1e-9)
+            load = ahead * belt.force / max(force_at(table, ahead * belt.speed), 1e-9)
             loads.append(load)
             torque |= load >= AT_LIMIT and ahead * belt.speed < abs(command) / 2
             slips.append(ahead * track.slip)
@@ -129,11 +129,6 @@ def commanded_speed(track: Track) -> float:
         return track.command
     throttle = track.pedals.throttle
     return math.copysign(track.spec.drive.top_speed, throttle) if throttle else 0.0
-
-
-def driving_force(drive: DriveSpec, speed: float) -> float:
-    """Largest force with which a drive moves its belt at a speed in its own direction [m/s] [N]."""
-    return float(force_at([value for row in drive.forces for value in row], speed))
 
 
 def end_pulleys(track: Track) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -14,6 +14,8 @@ from segtrack.terrain import Gap, HalfRound, Step, Terrain, TrapezoidBarrier, Tr
 from segtrack.terrain.plane import BANK_REACH
 from segtrack.terrain.solids import FLOOR_REACH
 
+GAP_DEPTH = 1.0
+"""Depth of a gap that is not given; the paper has none [m]."""
 TRAPEZOID_HEIGHT = 0.762
 """Height of barriers and depth of ditches (4.2.4) [m]."""
 TRAPEZOID_LENGTHS = (0.1524, 0.762, 3.556)
@@ -129,7 +131,7 @@ class GapObstacle(EventObstacle):
     """
 
     length: float
-    depth: float = Assumptions.gap_depth
+    depth: float = GAP_DEPTH
     name: ClassVar[str] = "gap"
     size_name: ClassVar[str] = "length"
 

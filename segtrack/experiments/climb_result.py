@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, UnknownNameError, finite
 from segtrack.experiments.histories import ChainHistory
-from segtrack.experiments.variants import with_friction
+from segtrack.experiments.setup import RunSetup
 from segtrack.robot.motion import Motion
 from segtrack.terrain import Step
-from segtrack.world import resolve
 
 FRONT_FLIPPERS_DEG = 45.0
 """Front flippers stand at this angle unless told otherwise [deg]."""
@@ -24,7 +22,7 @@ REAR_FLIPPERS_DEG = 5.0
 
 
 @dataclass(frozen=True)
-class ClimbSetup:
+class ClimbSetup(RunSetup):
     """Vehicle, step and simulation of a climb.
 
     Attributes:
@@ -55,27 +53,6 @@ class ClimbSetup:
     preset: str | None = None
     time_step: float | None = None
     friction: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse an engine and a track model that do not go together."""
-        self.resolved  # noqa: B018
-
-    @cached_property
-    def resolved(self) -> tuple[EngineName, str]:
-        """Engine and track model, where they are left open chosen."""
-        return resolve(self.engine, self.track_model)
-
-    def load_vehicle(self) -> VehicleDescription:
-        """The vehicle, with the setup's friction.
-
-        Raises:
-            UnknownNameError: No such vehicle.
-            VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A friction that is negative or not finite.
-        """
-        given = self.vehicle
-        vehicle = given if isinstance(given, VehicleDescription) else load_vehicle(given)
-        return vehicle if self.friction is None else with_friction(vehicle, self.friction)
 
     def flipper_angles(self, vehicle: VehicleDescription) -> dict[str, float]:
         """Angle of each flipper of the vehicle [rad]; see the function of that name."""

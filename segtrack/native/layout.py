@@ -126,9 +126,8 @@ def drive_table(vehicle: VehicleDescription) -> NDArray[np.float64]:
     longest = max(len(drive.forces) for drive in drives)
     table = []
     for d in drives:
-        rows = (*d.forces, *[d.forces[-1]] * (longest - len(d.forces)))
         law = d.top_speed, d.stall_force, d.brake_force, float(d.self_locking), d.lag
-        table.append([*law, *(value for row in rows for value in row)])
+        table.append([*law, *d.force_table, *d.forces[-1] * (longest - len(d.forces))])
     return np.array(table)
 
 

@@ -39,6 +39,9 @@ Preset = Annotated[
         show_default=False,
     ),
 ]
+Friction = Annotated[
+    float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
+]
 Rounds = Annotated[int, typer.Option(help="How often each takes its turn.", min=1)]
 
 

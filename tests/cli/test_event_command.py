@@ -1,14 +1,23 @@
 """Searches of `segtrack event` that are interrupted or diverge, with runs that are known beforehand."""
 
+import inspect
 import json
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 import pytest
 from command_line import run
 
 import segtrack.events
+from segtrack.cli.event import _gap, _ride, _trapezoid
 from segtrack.errors import DivergedError
-from segtrack.events import EventSetup, StepObstacle, run_event
+from segtrack.events import (
+    EventSetup,
+    GapObstacle,
+    RideCourse,
+    StepObstacle,
+    TrapezoidObstacle,
+    run_event,
+)
 
 SEARCH = ["event", "step", "packbot", "--height", "0.02", "--engine", "native", "--raise", "0.02,0.08,0.02"]
 
@@ -55,3 +64,14 @@ def test_a_search_that_diverges_is_an_error_with_its_reason(passed, monkeypatch,
     assert done.exit_code == 2 and f"0.04 is undecided: {reason}" in done.stderr
     kept = json.loads(next(tmp_path.rglob("search.json")).read_text())
     assert kept["found"] is None and len(kept["runs"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"), [(_gap, GapObstacle), (_trapezoid, TrapezoidObstacle), (_ride, RideCourse)]
+)
+def test_options_have_the_defaults_of_the_obstacles_that_they_make(make, kind):
+    """They are written twice, since obstacles take a while to import."""
+    options = inspect.signature(make).parameters.values()
+    given = {each.name: each.default for each in options if each.default is not each.empty}
+    own = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
+    assert given == own

@@ -10,6 +10,7 @@ from jointed_vehicles import Limb, jointed
 
 import segtrack
 from segtrack import terrain
+from segtrack.engine.drive import force_at
 from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
 from segtrack.events import (
     Assumptions,
@@ -21,7 +22,7 @@ from segtrack.events import (
     UpwardSearch,
     run_event,
 )
-from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, commanded_speed, driving_force
+from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, commanded_speed
 from segtrack.experiments.variants import with_friction
 
 BRIEF = Assumptions(run_up=0.5, rest=0.2, step_rest=0.2, stall_time=2.0, past=0.5)
@@ -163,11 +164,12 @@ def test_a_drive_can_exert_what_its_law_says():
     """A line, a constant, and a table, also for a belt that is pushed backwards."""
     triangular = segtrack.load_vehicle("triangular")
     drive = next(iter(triangular.tracks.values())).drive
-    assert driving_force(drive, 0.0) == driving_force(drive, -0.5) == pytest.approx(160.0)
-    assert driving_force(drive, 0.5) == pytest.approx(80.0)
-    assert driving_force(PACKBOT.tracks["left"].drive, 1.0) == 300.0
-    engine = segtrack.load_vehicle("m113").tracks["left"].drive
-    assert driving_force(engine, 17.94 * 0.2492) == pytest.approx(3570 / 0.2492)
+    line, constant = drive.force_table, PACKBOT.tracks["left"].drive.force_table
+    assert force_at(line, 0.0) == force_at(line, -0.5) == pytest.approx(160.0)
+    assert force_at(line, 0.5) == pytest.approx(80.0)
+    assert force_at(constant, 1.0) == 300.0
+    engine = segtrack.load_vehicle("m113").tracks["left"].drive.force_table
+    assert force_at(engine, 17.94 * 0.2492) == pytest.approx(3570 / 0.2492)
 
 
 def test_a_throttle_commands_the_top_speed_in_its_direction():

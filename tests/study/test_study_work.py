@@ -311,8 +311,8 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
         ("compliant", "segments", "track model"),
         (
             "engine: native",
-            "assumptions: {gap_dept: 1.0}",
-            "assumptions.gap_dept is no assumption; did you mean gap_depth?",
+            "assumptions: {gap_sped: 1.0}",
+            "assumptions.gap_sped is no assumption; did you mean gap_speed?",
         ),
         ("engine: native", "assumptions: {past: -1.0}", "study.yaml: past must be at least 0, got -1.0"),
         ("vehicle: packbot", "vehicle: packbot\nseed: 1", "seed is not a key that segtrack knows"),

@@ -12,8 +12,6 @@ from segtrack.description import VehicleDescription
 from segtrack.errors import SegtrackError
 from segtrack.events import (
     Assumptions,
-    BeltSpeedDriver,
-    Driver,
     EventObstacle,
     EventResult,
     EventSetup,
@@ -26,8 +24,8 @@ from segtrack.robot import Robot
 TIME_STEP = 0.001
 """Step of the simulation [s]."""
 Driving: TypeAlias = Literal["throttle", "creep", "launch"]
-"""Way of driving: full throttle from rest (4.2.2); a belt speed that is held from rest; a speed that the \
-vehicle begins with and holds (4.2.1)."""
+"""Way of driving: full throttle (4.2.2); one belt speed, with obstacles that are raised; or one that is \
+raised itself (4.2.1). Before steps a vehicle begins at rest, elsewhere at its speed."""
 CREEP = Assumptions.gap_speed
 """Belt speed of creeping, the paper's at gaps [m/s]."""
 _PATH_INTERVAL = 5
@@ -89,7 +87,6 @@ class Series:
     def setup(self, vehicle: VehicleDescription, value: float) -> EventSetup:
         """Return the event of a value."""
         launched = self.driving == "launch"
-        drivers = {"throttle": FullThrottle, "creep": None, "launch": _launcher}
         return EventSetup(
             vehicle,
             self.obstacle if launched else self.obstacle.of_size(value),
@@ -98,7 +95,7 @@ class Series:
             engine="native",
             track_model="chain",
             time_step=TIME_STEP,
-            driver=drivers[self.driving],
+            driver=FullThrottle if self.driving == "throttle" else None,
         )
 
 
@@ -147,18 +144,6 @@ class FullThrottle:
     def __call__(self, robot: Robot, time: float) -> None:
         """Open the throttles."""
         robot.set_throttle(1.0, 1.0)
-
-
-def _launcher(speed: float) -> Driver:
-    """A driver who begins with a speed and holds it."""
-    hold = BeltSpeedDriver(speed, Assumptions())
-
-    def drive(robot: Robot, time: float) -> None:
-        if time == 0.0:
-            robot.set_velocity(speed)
-        hold(robot, time)
-
-    return drive
 
 
 def run_series(series: Series) -> SeriesResult:
