@@ -449,6 +449,34 @@ def test_a_chain_is_laid_around_road_wheels_that_reach_out_of_its_pulleys(wheels
         assert -2e-4 < away.min() - radius - inset < 2e-3
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_wheel_that_the_chain_passes_twice_is_one_wheel(named: bool) -> None:
+    """A large wheel halfway between small ones: four tangents, half a lens on either side.
+
+    It is a road wheel, or one of the path's pulleys. With lean phi = asin((R - r) / a), the small wheels turn
+    the chain by pi - 2 phi each, and the large one by 2 phi twice. Chords of p on a circle of radius rho are
+    shorter than their arcs by p^2 / (24 rho^2).
+    """
+    small, large, half, count = 0.08, 0.12, 0.4, 50
+    ends = [pulley(-half, small) | {"name": "rear"}, pulley(half, small) | {"name": "front"}]
+    chain: dict[str, Any] = {"driven": "rear", "tensioned": "front", "shoes": {"count": count}}
+    if named:
+        ends.append(pulley(0.0, large))
+    wheel = {"x": 0.0, "z": 0.0, "radius": large - THICKNESS}
+    chain["road_wheels"] = [] if named else [wheel]
+    found = design(chain, path={"pulleys": ends})
+    gear, pitch = found.running_gear, found.chain.shoe.pitch
+    np.testing.assert_allclose([(w.x, w.z) for w in gear.wheels], [(-half, 0), (half, 0), (0, 0)], atol=1e-9)
+    if not named:  # Plates, not hinges, lie on a road wheel.
+        large = THICKNESS / 2 + math.hypot(large - THICKNESS / 2, found.chain.shoe.pitch / 2)
+    lean = math.asin((large - small) / half)
+    depth = small - pin_radius(found)
+    arcs = [(math.pi - 2 * lean, small - depth)] * 2 + [(2 * lean, large - depth)] * 2
+    length = 4 * math.sqrt(half**2 - (large - small) ** 2)
+    length += sum(turn * radius * (1 - pitch**2 / (24 * radius**2)) for turn, radius in arcs)
+    assert count * pitch == pytest.approx(length, rel=5e-4)
+
+
 def test_a_road_wheel_within_the_pulleys_hull_changes_nothing() -> None:
     plain = design({"even_rollers": {"spacing": 0.1, "radius": 0.01}})
     inside = design({"road_wheels": [{"x": 0.1, "z": -0.02, "radius": 0.02}]})
