@@ -147,6 +147,10 @@ class RunningGearState(NamedTuple):
         slide_positions: Along the tensioners' directions, relative to the parent links (W,) [m].
         slide_speeds: Along the tensioners' directions, relative to the parent links (W,) [m/s].
         slide_origins: Slide positions at which the tensioners exert their preloads (W,) [m].
+        slide_momenta: Momenta of what slides, beyond those at its places on the parent links, of which the
+            links have felt the reaction, in the world (W, 3) [kg m/s].
+        place_changes: Changes of the velocities of those places in the last sub-step, in the world (W, 3)
+            [m/s].
         shear_displacements: Elastic, of a rail on a wheel, around the axle and across (W, n, S, 2) [m].
     """
 
@@ -155,7 +159,14 @@ class RunningGearState(NamedTuple):
     slide_positions: NDArray[np.float64]
     slide_speeds: NDArray[np.float64]
     slide_origins: NDArray[np.float64]
+    slide_momenta: NDArray[np.float64]
+    place_changes: NDArray[np.float64]
     shear_displacements: NDArray[np.float64]
+
+    @property
+    def sliding(self) -> tuple[NDArray[np.float64], ...]:
+        """Motion of what slides on tensioners, all zero at rest."""
+        return self.slide_speeds, self.slide_momenta, self.place_changes
 
 
 class WheelLoads(NamedTuple):
@@ -164,10 +175,13 @@ class WheelLoads(NamedTuple):
     Attributes:
         torques: About the axles (W,) [N m].
         slide_forces: Along the tensioners' directions (W,) [N].
+        place_velocities: Velocities of the places of what slides on its parent links before these changed
+            theirs, in the world (W, 3) [m/s].
     """
 
     torques: NDArray[np.float64]
     slide_forces: NDArray[np.float64]
+    place_velocities: NDArray[np.float64]
 
 
 class WheelCandidates(NamedTuple):
@@ -229,13 +243,14 @@ def no_teeth(wheel: int) -> Teeth:
 def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:
     """Arrays for wheels at rest on a chain of `count` shoes."""
     size = len(wheels.inertias)
-    angles, speeds, slide_positions, slide_speeds, slide_origins = np.zeros((5, size))
-    shear_displacements = np.zeros((size, count, len(wheels.stations), 2))
+    state = RunningGearState(
+        *np.zeros((5, size)), *np.zeros((2, size, 3)), np.zeros((size, count, len(wheels.stations), 2))
+    )
     return RunningGearArrays(
         wheels,
         teeth,
-        RunningGearState(angles, speeds, slide_positions, slide_speeds, slide_origins, shear_displacements),
-        WheelLoads(*np.zeros((2, size))),
+        state,
+        WheelLoads(*np.zeros((2, size)), np.zeros((size, 3))),
         WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
         allocate_contact_rows(size * count * len(wheels.stations), size * count, size),
         allocate_contact_rows(count * (SURFACES * len(teeth.rows) + 1), count, 1),

@@ -9,7 +9,7 @@ from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import add, axis, cross, dot, row, sum_of
+from segtrack.ground.vectors import add, arm, axis, cross, dot, row, scaled, sum_of
 
 
 class WheelKinematics(NamedTuple):
@@ -128,26 +128,27 @@ def apply_reaction_to_wheel(
     wheel_loads: WheelLoads,
 ) -> None:
     """Apply to wheel w and its parent link the reaction to the wheel's contact wrench on shoes."""
-    total, moment, axle = wrench.force, wrench.moment, wheel.axle
+    moment, axle = wrench.moment, wheel.axle
     about_axle = dot(moment, axle)
     wheel_loads.torques[w] -= about_axle
-    rest = total
     if wheels.slide_masses[w] > 0:
-        a = wheel.slide_direction
-        sliding = dot(total, a)
-        wheel_loads.slide_forces[w] -= sliding
-        rest = total[0] - sliding * a[0], total[1] - sliding * a[1], total[2] - sliding * a[2]
+        wheel_loads.slide_forces[w] -= dot(wrench.force, wheel.slide_direction)
     p = wheels.parents[w]
-    origin, center = parents.positions[p], wheel.position
-    of_rest = cross((center[0] - origin[0], center[1] - origin[1], center[2] - origin[2]), rest)
+    of_force = cross(_lever(parents, p, wheel), wrench.force)
     for k in range(3):
-        reaction.forces[p, k] -= rest[k]
-        reaction.torques[p, k] -= of_rest[k] + moment[k] - about_axle * axle[k]
+        reaction.forces[p, k] -= wrench.force[k]
+        reaction.torques[p, k] -= of_force[k] + moment[k] - about_axle * axle[k]
+
+
+@inlined
+def _lever(parents: ParentFrames, p: int, wheel: WheelKinematics) -> Vector:
+    """From the origin of parent frame p to a wheel's centre [m]."""
+    return sum_of(wheel.position, scaled(row(parents.positions, p), -1.0))
 
 
 @compiled
-def start_wheel_loads(running_gear: RunningGearArrays, parents: ParentFrames, reaction: Reaction) -> None:
-    """Set the loads on wheels and parent links to those of the tensioners."""
+def start_wheel_loads(running_gear: RunningGearArrays, reaction: Reaction) -> None:
+    """Set the loads on wheels to those of the tensioners, and those on parent links to none."""
     wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
     for p in range(len(reaction.forces)):
         for k in range(3):
@@ -157,15 +158,7 @@ def start_wheel_loads(running_gear: RunningGearArrays, parents: ParentFrames, re
         if wheels.slide_masses[w] > 0:
             beyond = state.slide_positions[w] - state.slide_origins[w]
             force = wheels.preloads[w] - wheels.slide_stiffness[w] * beyond
-            force -= wheels.slide_damping[w] * state.slide_speeds[w]
-            wheel = wheel_kinematics(parents, wheels, state, w)
-            p, a, center = wheels.parents[w], wheel.slide_direction, wheel.position
-            origin = parents.positions[p]
-            lever = cross((center[0] - origin[0], center[1] - origin[1], center[2] - origin[2]), a)
-            loads.slide_forces[w] = force
-            for k in range(3):
-                reaction.forces[p, k] -= force * a[k]
-                reaction.torques[p, k] -= force * lever[k]
+            loads.slide_forces[w] = force - wheels.slide_damping[w] * state.slide_speeds[w]
 
 
 @compiled
@@ -175,6 +168,7 @@ def kick_wheels(
     reaction: Reaction,
     target: float,
     limit: float,
+    gravity: Vector,
     sub_step: float,
     velocity_decay: float,
 ) -> float:
@@ -183,10 +177,11 @@ def kick_wheels(
     Args:
         running_gear: Wheels, whose speeds are changed.
         parents: Parent links of the wheels.
-        reaction: Added to: the drive's torque, and gyroscopic moments.
+        reaction: Added to: the drive's torque, gyroscopic moments, and what slides by its inertia.
         target: Speed of the driven wheel relative to its parent link, which the drive reaches at
             once if it can [rad/s].
         limit: Largest torque of the drive, at least 0 [N m].
+        gravity: Gravity in the world [m/s^2].
         sub_step: [s]
         velocity_decay: Fraction of speed that is left by damping towards rest, 1 without.
 
@@ -210,9 +205,72 @@ def kick_wheels(
         load = loads.torques[w] + (torque if w == driven else 0.0)
         state.speeds[w] = velocity_decay * state.speeds[w] + sub_step / wheels.inertias[w] * load
         if wheels.slide_masses[w] > 0:
-            gained = sub_step / wheels.slide_masses[w] * loads.slide_forces[w]
-            state.slide_speeds[w] = velocity_decay * state.slide_speeds[w] + gained
+            _kick_slide(running_gear, parents, reaction, w, gravity, sub_step, velocity_decay)
     return torque
+
+
+@compiled
+def _kick_slide(
+    running_gear: RunningGearArrays,
+    parents: ParentFrames,
+    reaction: Reaction,
+    w: int,
+    gravity: Vector,
+    sub_step: float,
+    velocity_decay: float,
+) -> None:
+    """Change the speed of what slides on wheel w's tensioner by its loads for `sub_step` [s].
+
+    A mass m at x + s a, where a is the direction of the slide and x its place on the parent link at s = 0:
+
+        m s'' = F + m (g - x'') . a + m s |w x a|^2,    w: angular velocity of the link.
+
+    The link's mass contains m at x, and contacts act on the link in full (`apply_reaction_to_wheel`). What is
+    left for the link is the change of the momentum m d(s a)/dt that m has besides, which acts at x + s a, and
+    the couple m s a x (g - x''). That momentum is kept from one sub-step to the next, so that what the link
+    gets adds up to what the mass has, however the link turns in between. For x'' it takes that of the last
+    sub-step; `carry_slides` adds what it has changed by.
+    """
+    wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
+    p, mass, slide = wheels.parents[w], wheels.slide_masses[w], state.slide_positions[w]
+    wheel = wheel_kinematics(parents, wheels, state, w)
+    a, spin = wheel.slide_direction, row(parents.angular_velocities_world, p)
+    along, decay = dot(spin, a), velocity_decay
+    outwards = slide * (dot(spin, spin) - along * along)
+    fallen = sum_of(scaled(gravity, sub_step), scaled(row(state.place_changes, w), -1.0))
+    speed = decay * state.slide_speeds[w] + dot(fallen, a)
+    speed += sub_step * (loads.slide_forces[w] / mass + outwards)
+    state.slide_speeds[w] = speed
+    momentum = sum_of(scaled(a, mass * speed), scaled(cross(spin, a), mass * slide))
+    before, couple = state.slide_momenta[w], scaled(cross(a, fallen), mass * slide)
+    lost = decay * before[0] - momentum[0], decay * before[1] - momentum[1], decay * before[2] - momentum[2]
+    moment, place = cross(_lever(parents, p, wheel), lost), _place_velocity(parents, wheels, w)
+    for k in range(3):
+        reaction.forces[p, k] += lost[k] / sub_step
+        reaction.torques[p, k] += (moment[k] + couple[k]) / sub_step
+        before[k], loads.place_velocities[w, k] = momentum[k], decay * place[k]
+
+
+@inlined
+def _place_velocity(parents: ParentFrames, wheels: Wheels, w: int) -> Vector:
+    """Velocity of wheel w's place on its parent link, its tensioner not moved [m/s]."""
+    p = wheels.parents[w]
+    lever = arm(parents.rotations, p, (wheels.positions[w, 0], 0.0, wheels.positions[w, 1]))
+    spin = row(parents.angular_velocities_world, p)
+    return sum_of(row(parents.velocities, p), cross(spin, lever))
+
+
+@compiled
+def carry_slides(running_gear: RunningGearArrays, parents: ParentFrames) -> None:
+    """Let what slides on tensioners feel how the acceleration of its parent link has changed."""
+    wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
+    for w in range(len(wheels.inertias)):
+        if wheels.slide_masses[w] > 0:
+            now, wheel = _place_velocity(parents, wheels, w), wheel_kinematics(parents, wheels, state, w)
+            for k in range(3):
+                change = now[k] - loads.place_velocities[w, k]
+                state.slide_speeds[w] -= wheel.slide_direction[k] * (change - state.place_changes[w, k])
+                state.place_changes[w, k] = change
 
 
 @compiled
