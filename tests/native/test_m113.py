@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from m113_statics import GRAVITY, HALF, PITCH, SHOE, WHEEL, at_rest
+from native.chain_energy import energy, let_dampers_go
 from native.conserved import momenta
 from scipy.spatial.transform import Rotation
 
@@ -138,6 +139,23 @@ def test_it_falls_freely(vehicle):
     weight = robot.mass * GRAVITY
     np.testing.assert_allclose(now - momentum, [0, 0, -weight * (world.time - began)], atol=1e-9 * weight)
     np.testing.assert_allclose(spin_now, spin, atol=1e-7 * np.linalg.norm(spin))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive"])
+def test_it_falls_with_the_energy_that_it_has(vehicle):
+    """Tumbling, dampers and friction let go once springs have come to rest; what turns has 0.8 kJ."""
+    world = segtrack.World(engine="native", time_step=0.001)
+    robot = world.add_vehicle(vehicle, track_model="chain", position=(0, 0, 50))
+    robot.model.state.angular_velocity[0] = (0.1, -0.2, 0.15)
+    robot.set_throttle(0.0, 0.0)
+    world.run(0.5)
+    let_dampers_go(robot)
+    _, whole = energy(world, robot)
+    for _ in range(3):
+        world.run(0.1)
+        moving, now = energy(world, robot)
+        assert abs(now - whole) < 1e-6 * moving
 
 
 @pytest.mark.slow
