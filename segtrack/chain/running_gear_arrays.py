@@ -56,7 +56,8 @@ class Wheels(NamedTuple):
     Attributes:
         parents: Index of each wheel's parent link among the track's (W,).
         positions: Wheel centres in (x, z) of the track frame, tensioners not moved (W, 2) [m].
-        slide_directions: Tensioners' directions in (x, z) of the track frame (W, 2).
+        slide_directions: Tensioners' directions in (x, z) of the track frame, not moved (W, 2).
+        slide_curvatures: Curvatures of their ways, see `running_gear.Tensioner` (W,) [1/m].
         slide_masses: Masses that slide on tensioners; 0 for wheels without one (W,) [kg].
         preloads: Tensioners' forces at the state's `slide_origins` (W,) [N].
         slide_stiffness: Tensioners' springs (W,) [N/m].
@@ -79,6 +80,7 @@ class Wheels(NamedTuple):
     parents: NDArray[np.intp]
     positions: NDArray[np.float64]
     slide_directions: NDArray[np.float64]
+    slide_curvatures: NDArray[np.float64]
     slide_masses: NDArray[np.float64]
     preloads: NDArray[np.float64]
     slide_stiffness: NDArray[np.float64]
@@ -238,6 +240,25 @@ def no_teeth(wheel: int) -> Teeth:
         side_clearance=math.inf,
         side_stiffness=0.0,
     )
+
+
+def slide_offset(
+    directions: NDArray[np.float64], curvatures: NDArray[np.float64], slides: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Way (..., 2) of what slides on tensioners, see `running_gear.Tensioner` [m].
+
+    Args:
+        directions: Their directions in (x, z), not moved (..., 2).
+        curvatures: Of their ways (...,) [1/m].
+        slides: Lengths of way (...,) [m].
+    """
+    half = curvatures * slides / 2
+    chord, across = (
+        slides * np.sinc(half / np.pi),
+        np.stack([-directions[..., 1], directions[..., 0]], axis=-1),
+    )
+    turned = np.cos(half)[..., None] * directions + np.sin(half)[..., None] * across
+    return np.asarray(chord[..., None] * turned)
 
 
 def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:

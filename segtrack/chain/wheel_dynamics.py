@@ -7,6 +7,7 @@ from typing import NamedTuple
 from segtrack.chain.running_gear_arrays import RunningGearArrays, RunningGearState, WheelLoads, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
+from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import add, arm, axis, cross, dot, row, scaled, sum_of
@@ -49,9 +50,15 @@ def wheel_kinematics(
     """Pose and velocity of wheel w, its axle, and the direction in which it slides."""
     p, directions = wheels.parents[w], wheels.slide_directions
     r, parent_velocity = parents.rotations[p], parents.angular_velocities_world[p]
-    ahead, up = directions[w, 0], directions[w, 1]
-    x = wheels.positions[w, 0] + ahead * state.slide_positions[w]
-    z = wheels.positions[w, 1] + up * state.slide_positions[w]
+    ahead, up, chord = directions[w, 0], directions[w, 1], state.slide_positions[w]
+    x, z, half = wheels.positions[w, 0], wheels.positions[w, 1], wheels.slide_curvatures[w] / 2
+    if half == 0.0:
+        x, z = x + chord * ahead, z + chord * up
+    else:  # On a circle: the chord has turned by half as much as the direction.
+        cosine, sine = cosine_sine(half * chord)
+        chord, ahead, up = sine / half, cosine * ahead - sine * up, cosine * up + sine * ahead
+        x, z = x + chord * ahead, z + chord * up
+        ahead, up = cosine * ahead - sine * up, cosine * up + sine * ahead
     out = r[0, 0] * x + r[0, 2] * z, r[1, 0] * x + r[1, 2] * z, r[2, 0] * x + r[2, 2] * z
     along = (r[0, 0] * ahead + r[0, 2] * up, r[1, 0] * ahead + r[1, 2] * up, r[2, 0] * ahead + r[2, 2] * up)
     axle = r[0, 1], r[1, 1], r[2, 1]
@@ -221,43 +228,51 @@ def _kick_slide(
 ) -> None:
     """Change the speed of what slides on wheel w's tensioner by its loads for `sub_step` [s].
 
-    A mass m at x + s a, where a is the direction of the slide and x its place on the parent link at s = 0:
+    A mass m at x + d(s), x being its place on the parent link at s = 0, and a = d'(s) its direction:
 
-        m s'' = F + m (g - x'') . a + m s |w x a|^2,    w: angular velocity of the link.
+        m s'' = F + m (g - x'') . a - m (w x (w x d)) . a,    w: angular velocity of the link.
 
-    The link's mass contains m at x, and contacts act on the link in full (`apply_reaction_to_wheel`). What is
-    left for the link is the change of the momentum m d(s a)/dt that m has besides, which acts at x + s a, and
-    the couple m s a x (g - x''). That momentum is kept from one sub-step to the next, so that what the link
-    gets adds up to what the mass has, however the link turns in between. For x'' it takes that of the last
-    sub-step; `carry_slides` adds what it has changed by.
+    Left out is w' . (d x a), which a straight slide has not. The link's mass contains m at x, and contacts
+    act on the link in full (`apply_reaction_to_wheel`). What is left for the link is the change of the
+    momentum m dd/dt that m has besides, which acts at x + d, and the couple m d x (g - x''). That momentum is
+    kept from one sub-step to the next, so that what the link gets adds up to what the mass has, however the
+    link turns in between. For x'' it takes that of the last sub-step; `carry_slides` adds its change.
     """
     wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
-    p, mass, slide = wheels.parents[w], wheels.slide_masses[w], state.slide_positions[w]
+    p, mass, decay = wheels.parents[w], wheels.slide_masses[w], velocity_decay
     wheel = wheel_kinematics(parents, wheels, state, w)
-    a, spin = wheel.slide_direction, row(parents.angular_velocities_world, p)
-    along, decay = dot(spin, a), velocity_decay
-    outwards = slide * (dot(spin, spin) - along * along)
+    a, spin, lever = (
+        wheel.slide_direction,
+        row(parents.angular_velocities_world, p),
+        _lever(parents, p, wheel),
+    )
+    slid = sum_of(lever, scaled(_place(parents, wheels, w), -1.0))
     fallen = sum_of(scaled(gravity, sub_step), scaled(row(state.place_changes, w), -1.0))
-    speed = decay * state.slide_speeds[w] + dot(fallen, a)
-    speed += sub_step * (loads.slide_forces[w] / mass + outwards)
+    around = cross(spin, slid)
+    force = loads.slide_forces[w] - mass * dot(cross(spin, around), a)
+    speed = decay * state.slide_speeds[w] + dot(fallen, a) + sub_step / mass * force
     state.slide_speeds[w] = speed
-    momentum = sum_of(scaled(a, mass * speed), scaled(cross(spin, a), mass * slide))
-    before, couple = state.slide_momenta[w], scaled(cross(a, fallen), mass * slide)
+    momentum, before = scaled(sum_of(scaled(a, speed), around), mass), state.slide_momenta[w]
     lost = decay * before[0] - momentum[0], decay * before[1] - momentum[1], decay * before[2] - momentum[2]
-    moment, place = cross(_lever(parents, p, wheel), lost), _place_velocity(parents, wheels, w)
+    moment, couple, place = cross(lever, lost), cross(slid, fallen), _place_velocity(parents, wheels, w)
     for k in range(3):
         reaction.forces[p, k] += lost[k] / sub_step
-        reaction.torques[p, k] += (moment[k] + couple[k]) / sub_step
+        reaction.torques[p, k] += (moment[k] + mass * couple[k]) / sub_step
         before[k], loads.place_velocities[w, k] = momentum[k], decay * place[k]
 
 
 @inlined
+def _place(parents: ParentFrames, wheels: Wheels, w: int) -> Vector:
+    """From the origin of its parent frame to wheel w's place, its tensioner not moved [m]."""
+    return arm(parents.rotations, wheels.parents[w], (wheels.positions[w, 0], 0.0, wheels.positions[w, 1]))
+
+
+@inlined
 def _place_velocity(parents: ParentFrames, wheels: Wheels, w: int) -> Vector:
-    """Velocity of wheel w's place on its parent link, its tensioner not moved [m/s]."""
+    """Velocity of that place on its parent link [m/s]."""
     p = wheels.parents[w]
-    lever = arm(parents.rotations, p, (wheels.positions[w, 0], 0.0, wheels.positions[w, 1]))
-    spin = row(parents.angular_velocities_world, p)
-    return sum_of(row(parents.velocities, p), cross(spin, lever))
+    around = cross(row(parents.angular_velocities_world, p), _place(parents, wheels, w))
+    return sum_of(row(parents.velocities, p), around)
 
 
 @compiled

@@ -4,10 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from chain_solver import gather_loads
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
-from segtrack.chain.running_gear_arrays import wheel_contact_parameters
+from segtrack.chain.running_gear_arrays import slide_offset, wheel_contact_parameters
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainState, state_along
 from segtrack.chain.shoes import Bushing, Chain, Shoe
@@ -20,7 +21,13 @@ from segtrack.chain.wheel_contact import (
     find_wheel_contacts,
     keep_rail_shear,
 )
-from segtrack.chain.wheel_dynamics import carry_slides, drift_wheels, kick_wheels, start_wheel_loads
+from segtrack.chain.wheel_dynamics import (
+    carry_slides,
+    drift_wheels,
+    kick_wheels,
+    start_wheel_loads,
+    wheel_kinematics,
+)
 from segtrack.errors import InvalidValueError
 from segtrack.ground.parent_frames import ParentFrames, Reaction, drift_parents
 
@@ -66,10 +73,10 @@ class Rig:
         self.press(sub_step)
         return self.loads.forces[: self.chain.count]
 
-    def drive(self, target, limit, sub_step, velocity_decay=1.0):
+    def drive(self, target, limit, sub_step, velocity_decay=1.0, gravity=(0.0, 0.0, 0.0)):
         """Change the wheels' speeds; returns the drive's torque."""
         on = self.running_gear, self.parents, self.reaction
-        return kick_wheels(*on, target, limit, (0.0, 0.0, 0.0), sub_step, velocity_decay)
+        return kick_wheels(*on, target, limit, gravity, sub_step, velocity_decay)
 
     def advance(self, count, target=0.0, limit=math.inf, velocity_decay=1.0, pull=None):
         """Take sub-steps; `pull` (n, 3) acts on the shoes besides [N]."""
@@ -325,6 +332,29 @@ def test_a_tensioner_rests_where_its_force_is_the_load():
     rig.advance(8000, velocity_decay=0.98, pull=(0, 0, -40.0))
     assert rig.wheel_state.slide_positions[0] == pytest.approx((60.0 - 40.0) / 2e4, rel=1e-3)
     np.testing.assert_allclose(rig.reaction.forces[0], (0, 0, -40.0), atol=0.05)
+
+
+def test_an_arm_rests_where_its_spring_bears_its_weight():
+    """P - k s = m g cos(s / l) on an arm of l that was level; its wheel is on a circle about the pivot."""
+    tensioner = Tensioner((0.0, 1.0), 3.0, 20.0, 200.0, 40.0, curvature=1 / 0.25)
+    rig = Rig(drum(tensioner=tensioner), link_at(5.0, 0.0))
+    for _ in range(4000):
+        start_wheel_loads(rig.running_gear, rig.reaction)
+        rig.drive(0.0, 0.0, 1e-3, gravity=(0.0, 0.0, -9.81))
+        carry_slides(rig.running_gear, rig.parents)
+        drift_wheels(rig.running_gear, rig.parents, 1e-3)
+    slide = brentq(lambda s: 20.0 - 200.0 * s - 3.0 * 9.81 * math.cos(s / 0.25), -0.2, 0.2)
+    assert rig.wheel_state.slide_positions[0] == pytest.approx(slide, abs=1e-6)
+    wheel = wheel_kinematics(rig.parents, rig.running_gear.wheels, rig.wheel_state, 0)
+    turn = slide / 0.25  # About a pivot at x = -0.25.
+    place = (0.25 * math.cos(turn) - 0.25, 0.0, 0.25 * math.sin(turn))
+    np.testing.assert_allclose(wheel.position, place, atol=1e-6)
+    np.testing.assert_allclose(wheel.slide_direction, (-math.sin(turn), 0.0, math.cos(turn)), atol=1e-5)
+    way = slide_offset(np.array([0.0, 1.0]), np.array(1 / 0.25), np.array(slide))
+    np.testing.assert_allclose(way, (place[0], place[2]), atol=1e-12)
+    # The carrier's mass contains 3 kg where they are drawn; it bears them where they are.
+    np.testing.assert_allclose(rig.reaction.forces[0], 0.0, atol=1e-3)
+    assert rig.reaction.torques[0, 1] == pytest.approx(3.0 * 9.81 * place[0], rel=1e-3)
 
 
 # Tensioners on carriers that move

@@ -477,6 +477,33 @@ def test_a_wheel_that_the_chain_passes_twice_is_one_wheel(named: bool) -> None:
     assert count * pitch == pytest.approx(length, rel=5e-4)
 
 
+@pytest.mark.parametrize("pivot", [(0.35, -0.2), (0.45, 0.25)])
+def test_an_idler_on_an_arm_is_pushed_across_it(pivot: tuple[float, float]) -> None:
+    """Away from the driven wheel, by the force of two runs along that way; a given pitch moves it so."""
+    found = design({"tensioner": {"pivot": pivot, "pretension": 40.0}})
+    tensioner, idler = found.running_gear.wheels[1].tensioner, np.array([APART - 0.2, 0.0])
+    assert tensioner is not None
+    arm = idler - pivot
+    assert arm @ tensioner.direction == pytest.approx(0.0, abs=1e-9)
+    assert tensioner.direction[0] > 0
+    # It pushes against cos(LEAN) of either run along x, and the chain is alike above and below.
+    push = 2 * 40.0 * math.cos(LEAN) * tensioner.direction[0]
+    assert tensioner.preload == pytest.approx(push, rel=1e-6)
+    pitch = found.chain.shoe.pitch + 2e-4
+    moved = design({"tensioner": {"pivot": pivot}, "shoes": {"pitch": pitch}}).running_gear.wheels[1]
+    assert moved.x > APART - 0.2 + 2e-3
+    assert math.dist((moved.x, moved.z), pivot) == pytest.approx(np.hypot(*arm), rel=1e-9)
+    across = np.array([-tensioner.direction[1], tensioner.direction[0]])
+    np.testing.assert_allclose(-arm, across / tensioner.curvature, atol=1e-9)
+
+
+def test_an_arm_of_no_length_and_one_with_a_direction_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match=r"chain.tensioner.pivot of belt must be at least a pitch"):
+        design({"tensioner": {"pivot": [0.41, 0.0]}})
+    with pytest.raises(ValueError, match="direction must be left out where pivot is given"):
+        track({"tensioner": {"pivot": [0.3, 0.3], "direction": [1, 0]}})
+
+
 def test_a_road_wheel_within_the_pulleys_hull_changes_nothing() -> None:
     plain = design({"even_rollers": {"spacing": 0.1, "radius": 0.01}})
     inside = design({"road_wheels": [{"x": 0.1, "z": -0.02, "radius": 0.02}]})

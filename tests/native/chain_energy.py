@@ -4,7 +4,7 @@ Potentials of springs are written anew here; which contacts there are is read fr
 """
 
 import numpy as np
-from native.conserved import half_a_step_back
+from native.conserved import half_a_step_back, slide_of
 from scenes import GRAVITY
 
 import segtrack
@@ -68,16 +68,12 @@ def _of_slides(chain: TrackChain) -> tuple[float, float]:
     parents, wheels, state = chain.arrays.parents, chain._running_gear.wheels, chain.wheels
     plane, spin = parents.rotations[0][:, [0, 2]], parents.angular_velocities_world[0]
     for w in np.flatnonzero(wheels.slide_masses):
-        along, slide, mass = (
-            plane @ wheels.slide_directions[w],
-            state.slide_positions[w],
-            wheels.slide_masses[w],
-        )
+        mass, (slid, along) = wheels.slide_masses[w], (plane @ part for part in slide_of(chain, w))
         drawn = parents.velocities[0] + np.cross(spin, plane @ wheels.positions[w])
-        own = drawn + state.slide_speeds[w] * along + slide * np.cross(spin, along)
+        own = drawn + state.slide_speeds[w] * along + np.cross(spin, slid)
         moving += mass * (own @ own - drawn @ drawn) / 2
-        beyond = slide - state.slide_origins[w]
-        stored += mass * GRAVITY * slide * along[2]
+        beyond = state.slide_positions[w] - state.slide_origins[w]
+        stored += mass * GRAVITY * slid[2]
         stored += wheels.slide_stiffness[w] * beyond**2 / 2 - wheels.preloads[w] * beyond
     return moving, stored
 

@@ -8,6 +8,8 @@ import numpy as np
 from chain_solver import angular_momentum, linear_momentum
 
 import segtrack
+from segtrack.chain.running_gear_arrays import slide_offset
+from segtrack.chain.track import TrackChain
 from segtrack.native.kinematics import turn
 from segtrack.robot import Robot
 
@@ -40,6 +42,16 @@ def momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray
         return _momenta(robot)
 
 
+def slide_of(chain: TrackChain, w: int) -> tuple[np.ndarray, np.ndarray]:
+    """Way (x, z) of what slides on wheel w's tensioner [m], and its direction, by a central difference."""
+    wheels, slide = (
+        chain.arrays.running_gear.wheels,
+        chain.wheels.slide_positions[w] + 1e-6 * np.arange(-1, 2),
+    )
+    ways = slide_offset(wheels.slide_directions[[w] * 3], wheels.slide_curvatures[[w] * 3], slide)
+    return ways[1], (ways[2] - ways[0]) / 2e-6
+
+
 def _momenta(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     model = robot.model
     tree, work = model.tree, model._work
@@ -61,9 +73,9 @@ def _momenta(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
         spin += rotation[:, 1] * np.sum(wheels.inertias * gear.speeds)
         plane, turning = rotation[:, [0, 2]], work.angular_velocities[link]
         for w in np.flatnonzero(wheels.slide_masses):
-            mass, along = wheels.slide_masses[w], plane @ wheels.slide_directions[w]
-            drawn = work.belt_origins[t] + plane @ wheels.positions[w]
-            place = drawn + gear.slide_positions[w] * along
+            mass, drawn = wheels.slide_masses[w], work.belt_origins[t] + plane @ wheels.positions[w]
+            slid, along = slide_of(chain, w)
+            place, along = drawn + plane @ slid, plane @ along
             at_drawn, at_place = (
                 work.velocities[link] + np.cross(turning, point - work.centers[link])
                 for point in (drawn, place)

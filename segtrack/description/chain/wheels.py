@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from segtrack.chain.running_gear import Tensioner, Wheel
 from segtrack.chain.running_gear_arrays import WheelContactParameters, wheel_contact_parameters
 from segtrack.chain.sprocket import Sprocket
-from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of
+from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of, pull_of
 from segtrack.description.chain.spec import EvenRollersSpec, RoadWheelSpec, SprocketSpec, WheelSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.loops import PlateLoop
-from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of, tangent_of
+from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
 from segtrack.geometry.pulleys import arcs_of, is_around
 
 _WHEEL_FRICTION = 0.3
@@ -152,11 +152,8 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
     given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
     direction = layout.slide_direction(loop)
     x, z = direction.tolist()
-    push = sum(
-        float((tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)) @ direction)
-        for arc in arcs_of(loop.path)
-        if is_around(arc, loop.idler.center)
-    )
+    around = [arc for arc in arcs_of(loop.path) if is_around(arc, loop.idler.center)]
+    push = sum(float(pull_of(arc) @ direction) for arc in around)
     if push <= 0:
         what, got = f"chain.tensioner.direction of {layout.name}", Phrase("one that slackens it")
         raise InvalidValueError(what, "one that tightens the chain", got)
@@ -167,6 +164,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
         preload=push * layout.pretension,
         stiffness=stiffness,
         damping=damping_of(given.damping_ratio, stiffness, mass),
+        curvature=layout.slide_curvature(loop),
     )
 
 
