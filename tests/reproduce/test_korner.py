@@ -12,7 +12,14 @@ from segtrack.reproduce.korner.plan import KornerPlan, step_series, trapezoid_se
 from segtrack.reproduce.korner.result import run_plan, trend
 from segtrack.reproduce.korner.series import SeriesResult, SeriesTrial
 from segtrack.reproduce.korner.tables import korner_tables
-from segtrack.reproduce.korner.vehicle import BASE, SIDE, SprocketPlace, evaluation_model, grid_places
+from segtrack.reproduce.korner.vehicle import (
+    AS_PAPER,
+    BASE,
+    SIDE,
+    SprocketPlace,
+    evaluation_model,
+    grid_places,
+)
 
 
 def _trial(tried: float, peak: float, passed: bool = True) -> SeriesTrial:
@@ -47,14 +54,14 @@ def test_a_trend_is_the_slope_of_a_plane() -> None:
 @pytest.mark.slow
 def test_sides_are_alike_and_the_chain_closes_with_as_many_shoes_as_its_length_asks() -> None:
     """Chord by chord a sprocket 0.1 m forward takes 0.2 m more; the idler slides by half of what is left."""
-    with evaluation_model(SprocketPlace(0.0, 0.0)) as (vehicle, default):
+    with evaluation_model(SprocketPlace(0.0, 0.0), AS_PAPER) as (vehicle, default):
         left, right = vehicle.tracks["left"], vehicle.tracks[SIDE]
         assert left.path == right.path
         assert left.mount.xyz[1] == -right.mount.xyz[1]
         assert [w.x for w in left.chain.road_wheels or ()] == [w.x for w in right.chain.road_wheels or ()]
         assert vehicle.name == BASE
     assert default.shoes == 64  # The file's own on this side.
-    with evaluation_model(SprocketPlace(0.1, 0.0)) as (vehicle, moved):
+    with evaluation_model(SprocketPlace(0.1, 0.0), AS_PAPER) as (vehicle, moved):
         pitch = vehicle.tracks[SIDE].chain.shoes.pitch
     assert pitch is not None
     assert abs(moved.slide) <= pitch / 2

@@ -15,8 +15,8 @@ from segtrack.reproduce.korner.paper import (
     SOFTENED_FRICTION,
     STEP_INCREMENT,
 )
-from segtrack.reproduce.korner.series import CREEP, Driving, Series
-from segtrack.reproduce.korner.vehicle import SprocketPlace, grid_places
+from segtrack.reproduce.korner.series import CREEP, TIME_STEP, Driving, Series
+from segtrack.reproduce.korner.vehicle import AS_PAPER, ModelChange, SprocketPlace, grid_places
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,13 @@ def rising(first: float, last: float, increment: float) -> tuple[float, ...]:
 
 STIFF = 10.0
 """Factor on the stiffness of shoes on the ground with which sprockets do not sink into steps [-]."""
-_VARIANTS = ((True, 1.0), (False, 1.0), (True, STIFF))
-"""Hull that touches or does not, and factor on the shoes' stiffness [-]."""
-_DRIVINGS: tuple[tuple[Driving, bool], ...] = (("throttle", False), ("throttle", True), ("creep", False))
-"""Way of driving at steps, and if torques are as the paper prints them."""
-
-
-def _pads(factor: float) -> str:
-    return "" if factor == 1.0 else f", pads {factor:g} times as stiff"
+_CONTACTS = (AS_PAPER, ModelChange(hull=False), ModelChange(pads=STIFF))
+"""Hull and pads that steps and gaps are tried with."""
+_NUMERICS = (ModelChange(bushings=0.3), ModelChange(bushings=3.0), ModelChange(sub_steps=4))
+"""What should not matter, tried at steps."""
+_POWER = (ModelChange(power=True), ModelChange(pads=STIFF, power=True))
+_FINE_STEP = 0.00025
+"""Step with which ripple of teeth is looked for in peaks [s]."""
 
 
 def step_series(
@@ -65,17 +64,13 @@ def step_series(
     friction: float,
     heights: tuple[float, ...],
     place: SprocketPlace | None = None,
-    hull: bool = True,
-    pads: float = 1.0,
-    printed: bool = False,
+    change: ModelChange = AS_PAPER,
 ) -> Series:
     """Return a series of steps."""
     how = "full throttle" if driving == "throttle" else f"{CREEP:g} m/s"
-    name = f"step, {how}, friction {friction:g}{'' if hull else ', hull free'}{_pads(pads)}"
-    name += ", torques as printed" if printed else ""
+    name = f"step, {how}, friction {friction:g}{change.words}"
     speed = CREEP if driving == "creep" else None
-    obstacle = StepObstacle(heights[0])
-    return Series(name, obstacle, heights, driving, speed, friction, place, hull, pads, printed)
+    return Series(name, StepObstacle(heights[0]), heights, driving, speed, friction, place, change)
 
 
 def trapezoid_series(number: int, ditch: bool) -> Series:
@@ -84,34 +79,51 @@ def trapezoid_series(number: int, ditch: bool) -> Series:
     return Series(name, TrapezoidObstacle(number, ditch), (TRAPEZOID_HEIGHT,), "creep")
 
 
-def gap_series(lengths: tuple[float, ...], hull: bool = True, pads: float = 1.0) -> Series:
+def gap_series(lengths: tuple[float, ...], change: ModelChange) -> Series:
     """Return a series of gaps."""
-    name = f"gap{'' if hull else ', hull free'}{_pads(pads)}"
-    return Series(name, GapObstacle(lengths[0]), lengths, "creep", hull=hull, pads=pads)
+    return Series(f"gap{change.words}", GapObstacle(lengths[0]), lengths, "creep", change=change)
 
 
-def half_round_series(height: float, speeds: tuple[float, ...]) -> Series:
+def half_round_series(
+    height: float, speeds: tuple[float, ...], time_step: float = TIME_STEP, change: ModelChange = AS_PAPER
+) -> Series:
     """Return a series of speeds over a half-round."""
-    return Series(f"half-round of {1000 * height:.0f} mm", HalfRoundObstacle(height), speeds, "launch")
+    step = "" if time_step == TIME_STEP else f", steps of {1000 * time_step:g} ms"
+    name = f"half-round of {1000 * height:.0f} mm{change.words}{step}"
+    return Series(name, HalfRoundObstacle(height), speeds, "launch", change=change, time_step=time_step)
 
 
 def make_plan(full: bool) -> KornerPlan:
     """Return the study with the paper's grid and increments, or a coarser one."""
     speeds = rising(0.5, 13.0, 0.5) if full else rising(1.0, 13.0, 1.0)
     drivings: tuple[Driving, ...] = ("creep", "throttle") if full else ("throttle",)
+    tried: list[tuple[Driving, float, ModelChange]] = [
+        (driving, friction, change)
+        for driving in ("throttle", "creep")
+        for friction in (FRICTION, SOFTENED_FRICTION)
+        for change in _CONTACTS
+    ]
+    tried += [("throttle", FRICTION, change) for change in (*_NUMERICS, *_POWER)]
+    lowest = {FRICTION: 0.7, SOFTENED_FRICTION: 0.3}
     return KornerPlan(
         steps=tuple(
-            step_series(driving, friction, rising(lowest, 1.4, STEP_INCREMENT), None, hull, pads, printed)
-            for driving, printed in _DRIVINGS
-            for friction, lowest in ((FRICTION, 0.7), (SOFTENED_FRICTION, 0.3))
-            for hull, pads in _VARIANTS
+            step_series(driving, friction, rising(lowest[friction], 1.4, STEP_INCREMENT), None, change)
+            for driving, friction, change in tried
         ),
-        gaps=tuple(gap_series(rising(1.84, 2.6, GAP_INCREMENT), *variant) for variant in _VARIANTS),
+        gaps=tuple(gap_series(rising(1.84, 2.6, GAP_INCREMENT), change) for change in _CONTACTS),
         trapezoids=tuple(trapezoid_series(n, ditch) for ditch in (False, True) for n in range(1, 13)),
-        half_rounds=tuple(half_round_series(height, speeds) for height in HALF_ROUNDS),
+        half_rounds=(
+            *(half_round_series(height, speeds) for height in HALF_ROUNDS),
+            half_round_series(HALF_ROUNDS[-1], speeds, _FINE_STEP),
+            half_round_series(HALF_ROUNDS[-1], speeds, TIME_STEP, ModelChange(power=True)),
+        ),
         places=tuple(
             step_series(
-                driving, FRICTION, rising(0.6, 1.6, STEP_INCREMENT if full else 0.04), place, False, pads
+                driving,
+                FRICTION,
+                rising(0.5, 1.6, STEP_INCREMENT if full else 0.04),
+                place,
+                ModelChange(hull=False, pads=pads),
             )
             for driving in drivings
             for pads in (1.0, STIFF)

@@ -18,7 +18,14 @@ from segtrack.events import (
     run_event,
 )
 from segtrack.reproduce.korner.paper import FRICTION
-from segtrack.reproduce.korner.vehicle import FittedChain, SprocketPlace, base_model, evaluation_model
+from segtrack.reproduce.korner.vehicle import (
+    AS_PAPER,
+    FittedChain,
+    ModelChange,
+    SprocketPlace,
+    base_model,
+    evaluation_model,
+)
 from segtrack.robot import Robot
 
 TIME_STEP = 0.001
@@ -68,9 +75,8 @@ class Series:
         speed: Belt speed [m/s]; the drives' largest if not given. Of `launch` the values are speeds.
         friction: Friction of tracks on the ground.
         place: Place of the evaluation model's sprocket; the base model if not given.
-        hull: False for a base model whose hull touches nothing.
-        pads: Factor on the stiffness of shoes on the ground [-].
-        printed: True for a base model with torques as the paper prints them.
+        change: Change of the model.
+        time_step: Step of the simulation [s].
     """
 
     name: str
@@ -80,9 +86,8 @@ class Series:
     speed: float | None = None
     friction: float = FRICTION
     place: SprocketPlace | None = None
-    hull: bool = True
-    pads: float = 1.0
-    printed: bool = False
+    change: ModelChange = AS_PAPER
+    time_step: float = TIME_STEP
 
     def setup(self, vehicle: VehicleDescription, value: float) -> EventSetup:
         """Return the event of a value."""
@@ -94,7 +99,7 @@ class Series:
             friction=self.friction,
             engine="native",
             track_model="chain",
-            time_step=TIME_STEP,
+            time_step=self.time_step,
             driver=FullThrottle if self.driving == "throttle" else None,
         )
 
@@ -149,10 +154,10 @@ class FullThrottle:
 def run_series(series: Series) -> SeriesResult:
     """Run a series; a place of the sprocket that cannot be is a result, too."""
     if series.place is None:
-        with base_model(series.hull, series.pads, series.printed) as vehicle:
+        with base_model(series.change) as vehicle:
             return SeriesResult(series, _raise(series, vehicle))
     try:
-        with evaluation_model(series.place, series.pads) as (vehicle, chain):
+        with evaluation_model(series.place, series.change) as (vehicle, chain):
             return SeriesResult(series, _raise(series, vehicle), chain)
     except SegtrackError as error:
         return SeriesResult(series, (), None, str(error))

@@ -18,6 +18,7 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.description.chain.loop import ChainLayout, fit_loop
 from segtrack.description.load import find_vehicle
 from segtrack.errors import InvalidValueError
+from segtrack.experiments.variants import with_sub_steps
 
 BASE = "m113"
 SIDE = "right"
@@ -55,6 +56,38 @@ class SprocketPlace(NamedTuple):
 
     x: float
     z: float
+
+
+class ModelChange(NamedTuple):
+    """Change of the paper's model, whose torques are as table 3.10 prints them.
+
+    Attributes:
+        hull: False for a hull that touches nothing.
+        pads: Factor on the stiffness of shoes on the ground [-].
+        bushings: Factor on the stiffness of bushings [-].
+        power: True for the torques of urdf/m113, with the engine's power.
+        sub_steps: Number of parts into which sub-steps of chains are divided.
+    """
+
+    hull: bool = True
+    pads: float = 1.0
+    bushings: float = 1.0
+    power: bool = False
+    sub_steps: int = 1
+
+    @property
+    def words(self) -> str:
+        """Words for the end of a name; none without a change."""
+        factors = ("pads", self.pads), ("bushings", self.bushings)
+        found = ["hull free"] * (not self.hull)
+        found += [f"{what} {factor:g} times as stiff" for what, factor in factors if factor != 1.0]
+        found += ["the engine's power"] * self.power
+        found += [f"sub-steps of 1/{self.sub_steps}"] * (self.sub_steps != 1)
+        return "".join(f", {each}" for each in found)
+
+
+AS_PAPER = ModelChange()
+"""No change of the paper's model."""
 
 
 class FittedChain(NamedTuple):
@@ -104,29 +137,20 @@ def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
 
 
 @contextmanager
-def base_model(hull: bool, pads: float, printed: bool = False) -> Iterator[VehicleDescription]:
-    """Make the base model; its files are there for the block.
-
-    Args:
-        hull: False for a hull that touches nothing.
-        pads: Factor on the stiffness of shoes on the ground [-].
-        printed: True for torques as the paper prints them.
-    """
+def base_model(change: ModelChange) -> Iterator[VehicleDescription]:
+    """Make the base model; its files are there for the block."""
     data, urdf = _source()
     for track in data["tracks"].values():
-        _stiffen_pads(track, pads)
-        if printed:
-            track["drive"]["torque_table"]["rows"] = [list(row) for row in PRINTED_TORQUES]
-            track["drive"]["max_speed"] = PRINTED_TOP_SPEED
+        _change_track(track, change)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
-        if not hull:
+        if not change.hull:
             _free_hull(urdf)
-        yield _written(data, urdf, Path(folder))
+        yield with_sub_steps(_written(data, urdf, Path(folder)), change.sub_steps)
 
 
 @contextmanager
 def evaluation_model(
-    place: SprocketPlace, pads: float = 1.0
+    place: SprocketPlace, change: ModelChange
 ) -> Iterator[tuple[VehicleDescription, FittedChain]]:
     """Make the evaluation model with its sprockets at a place; its files are there for the block.
 
@@ -134,14 +158,14 @@ def evaluation_model(
 
     Args:
         place: Place of the sprockets.
-        pads: Factor on the stiffness of shoes on the ground [-].
+        change: Change of the model.
 
     Raises:
         InvalidValueError: No number of shoes closes.
     """
     data, urdf = _source()
     right = data["tracks"][SIDE]
-    _stiffen_pads(right, pads)
+    _change_track(right, change)
     right["path"]["pulleys"][0]["x"] += place.x
     right["path"]["pulleys"][0]["z"] += place.z
     for joint in data["joints"].values():
@@ -154,7 +178,7 @@ def evaluation_model(
         fit = fit_shoes(_written(data, urdf, Path(folder)))
         right["chain"]["shoes"]["count"] = fit.shoes
         data["tracks"]["left"] = _mirrored(right)
-        yield _written(data, urdf, Path(folder)), fit
+        yield with_sub_steps(_written(data, urdf, Path(folder)), change.sub_steps), fit
 
 
 def _source() -> tuple[dict[str, Any], ElementTree.ElementTree[ElementTree.Element]]:
@@ -181,9 +205,13 @@ def _mirrored(track: dict[str, Any]) -> dict[str, Any]:
     return left
 
 
-def _stiffen_pads(track: dict[str, Any], factor: float) -> None:
-    """Multiply the stiffness of a track's shoes on the ground."""
-    track["chain"]["shoe_contact"]["stiffness"] *= factor
+def _change_track(track: dict[str, Any], change: ModelChange) -> None:
+    """Let a track have the model's torques and stiffness."""
+    track["chain"]["shoe_contact"]["stiffness"] *= change.pads
+    track["chain"]["bushing"]["stiffness"] *= change.bushings
+    if not change.power:
+        track["drive"]["torque_table"]["rows"] = [list(row) for row in PRINTED_TORQUES]
+        track["drive"]["max_speed"] = PRINTED_TOP_SPEED
 
 
 def _stiffen(table: list[list[float]]) -> None:
