@@ -15,7 +15,7 @@ from rich.console import Console
 
 from segtrack.description import find_vehicle
 from segtrack.errors import InvalidValueError, StudyFileError
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments.parallel import RayWorkers, Workers
 from segtrack.report.study_figure import draw_study, study_tables
 from segtrack.study import load_study_file, run_row, run_study, runs
 from segtrack.study.journal import provenance
@@ -384,3 +384,32 @@ def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kil
     assert run_row(rows, study, 2, None) == rows[2]
     with pytest.raises(InvalidValueError, match="--row must be from 0 to"):
         run_row(rows, study, 99, None)
+
+
+@pytest.fixture
+def two_ray_workers():
+    ray = pytest.importorskip("ray")
+    ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        object_store_memory=100_000_000,
+    )
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.slow
+def test_a_study_on_rays_machines_has_the_rows_of_processes_to_the_byte(two_ray_workers, tmp_path):
+    """And a worker of Ray that is lost ends in the same error as one of them."""
+    pytest.importorskip("pyarrow")
+    study = study_of(BRIEF, tmp_path)
+    with Workers(2) as pool:
+        result = run_study(study, tmp_path / "processes", pool=pool)
+    whole = write_runs(tmp_path / "processes.parquet", study.parameters, result.rows, result.head)
+    done = run("study", "study.yaml", "--out", "ray", "--ray", folder=tmp_path)
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "ray" / "runs.parquet").read_bytes() == whole.read_bytes()
+    with pytest.raises(BrokenProcessPool):
+        RayWorkers().run(os._exit, [1, 2])
