@@ -73,15 +73,17 @@ def draw_instants(instants: Sequence[EventInstant], titles: Sequence[str], colum
     """
     windows = [_window(instant) for instant in instants]
     width = max(right - left for (left, right), _ in windows)
-    height = max(high - low for _, (low, high) in windows)
+    bottom = min(low for _, (low, _) in windows)
+    height = max(high for _, (_, high) in windows) - bottom
     rows = -(-len(instants) // columns)
     across = 12.0 / columns
     shown = any(instant.chains is not None for instant in instants)
     figure = new_figure(12.0 + 3.0 * shown, rows * (across * height / width + 0.6) + 0.6)
+    figure.set_layout_engine("compressed")  # Of pictures with an aspect.
     scale = _Scale(instants, width)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, instant, title, (x, z) in zip(panels, instants, titles, windows, strict=False):
-        _draw_instant(axes, instant, scale, (float(np.mean(x)), z[0]), (width, height))
+    for axes, instant, title, (x, _) in zip(panels, instants, titles, windows, strict=False):
+        _draw_instant(axes, instant, scale, (float(np.mean(x)), bottom), (width, height))
         axes.set_title(title, loc="left", fontsize=11)
     for axes in panels[len(instants) :]:
         axes.set_axis_off()

@@ -13,8 +13,9 @@ import pytest
 from command_line import PROGRAM, run
 from rich.console import Console
 
+import segtrack
 from segtrack.description import find_vehicle
-from segtrack.errors import InvalidValueError, StudyFileError
+from segtrack.errors import DivergedError, InvalidValueError, StudyFileError
 from segtrack.experiments.parallel import RayWorkers, Workers
 from segtrack.report.study_figure import draw_study, study_tables
 from segtrack.study import load_study_file, run_row, run_study, runs
@@ -226,6 +227,37 @@ def test_what_diverged_is_no_number_and_its_reason_is_printed_as_it_is(text, tmp
     assert said in console.file.getvalue()
 
 
+def test_a_run_that_diverges_in_the_engine_is_a_row_with_its_reason(tmp_path, monkeypatch):
+    """And the other runs are not ended by it."""
+    left = iter([True])
+    world_run = segtrack.World.run
+
+    def diverge(world, *given, **named):
+        if next(left, False):
+            raise DivergedError("packbot", world.time, "too fast")
+        world_run(world, *given, **named)
+
+    monkeypatch.setattr(segtrack.World, "run", diverge)
+    text = SINGLE.replace("low: 0.1, high: 0.3, count: 3", "low: 0.6, high: 0.8, count: 2")
+    text = text[: text.index("  b:")].replace("height: 0.1", "height: 0.03")
+    brief = "assumptions: {stall_time: 1.0, past: 0.2, step_rest: 0.2}\ntime_step: 0.004\n"
+    result = run_study(study_of(text + brief, tmp_path), tmp_path)
+    outcomes = [row["outcome"] for row in result.rows]
+    assert outcomes == ["diverged", "passed"]
+    said = "simulation diverged: packbot at t = 0.0000 s: too fast"
+    assert result.rows[0]["reason"] == said and result.found[0] == (None, said)
+    json.dumps(result.summary(), allow_nan=False)
+
+
+def test_a_path_that_the_vehicle_has_not_is_one_clear_error_before_anything_runs(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "study.yaml").write_text(STUDY.replace("contact.friction", "contact.fiction"))
+    done = run("study", "study.yaml", folder=tmp_path)
+    assert done.exit_code == 2 and len(done.stderr.strip().splitlines()) == 1
+    assert "parameters.a.paths[0] is no place of packbot.yaml" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
 def test_whole_numbers_are_said_as_they_are_run(tmp_path):
     text = SINGLE.replace("body.center_of_mass[0]", "tracks.*.grousers.count")
     text = text.replace("low: 0.0, high: 0.1, count: 2", "low: 30, high: 33, count: 3")
@@ -242,6 +274,15 @@ def test_a_single_run_gives_its_measure(tmp_path):
     result = run_study(study_of(SINGLE, tmp_path), tmp_path, pool=Formula())
     assert result.results == pytest.approx([5 * a + b for a, b in result.values])
     assert result.summary()["result"] == "peak [g]"
+
+
+def test_a_single_run_that_does_not_pass_has_no_measure(tmp_path):
+    class Stuck(Formula):
+        def row(self, job):
+            return super().row(job) | {"passed": False, "outcome": "stuck", "limited_by": "hull"}
+
+    result = run_study(study_of(SINGLE, tmp_path), tmp_path, pool=Stuck())
+    assert set(result.found) == {(None, "stuck by hull")}
 
 
 @pytest.mark.parametrize("method", ["sobol", "halton", "latin hypercube"])
