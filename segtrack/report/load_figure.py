@@ -170,7 +170,9 @@ def _draw_track(axes: Axes, design: TrackDesign, reading: ChainReading, scale: _
     paint_chain(axes, design, reading, scale.factor * reading.ground_force, _GROUND, scale.ground, zorder)
     outwards = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2], 2]
     places = reading.positions[:, [0, 2]] + _AWAY * design.chain.shoe.pitch * outwards
-    line = LineCollection(np.stack([np.roll(places, 1, axis=0), places], axis=1), cmap=_TENSION, linewidths=3)
+    line = LineCollection(
+        list(np.stack([np.roll(places, 1, axis=0), places], axis=1)), cmap=_TENSION, linewidths=3
+    )
     line.set_array(scale.factor * reading.tension)
     line.set_clim(0.0, scale.tension)
     line.set_zorder(zorder + 0.3)

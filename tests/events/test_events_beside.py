@@ -75,19 +75,6 @@ def test_chains_are_kept_where_the_vehicle_pitches_is_shaken_and_ends(tmp_path):
     assert second.chains.time[0] == pytest.approx(first.time, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--record", "a.avi"], "--record must be a file of .mp4, .gif, got 'a.avi'"),
-        (["--view", "top"], "--record must be given with --view, --frame-rate or --frame-size"),
-        (["--raise", "0.1,0.2,0.1", "--record", "a.mp4"], "--record must be left out of a search"),
-    ],
-)
-def test_films_of_events_that_cannot_be_are_refused(options, message, tmp_path):
-    done = run("event", "step", "packbot", "--height", "0.1", *options, folder=tmp_path)
-    assert done.exit_code == 2 and message in done.stderr
-
-
 def test_an_event_is_filmed_as_long_as_it_drives(tmp_path):
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
     given = ["event", "step", "packbot", "--height", "0.02", "--speed", "0.6", "--engine", "native"]

@@ -425,6 +425,16 @@ def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kil
     assert run_row(rows, study, 2, None) == rows[2]
     with pytest.raises(InvalidValueError, match="--row must be from 0 to"):
         run_row(rows, study, 99, None)
+    film = ["--record", "rows.gif", "--frame-size", "96x64", "--frame-rate", "5"]
+    done = run(
+        "study", "study.yaml", "--out", "two", "--row", "2", "--beside", "0", *film, "--json", folder=tmp_path
+    )
+    assert done.exit_code == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert [seen["row 2"][name] for name in ("a", "b", "tried")] == [rows[2][n] for n in ("a", "b", "tried")]
+    assert seen["row 2"]["outcome"] == rows[2]["outcome"] and seen["row 0"]["outcome"] == rows[0]["outcome"]
+    assert seen["row 0"]["time"] <= seen["row 2"]["time"]
+    assert (tmp_path / "two" / "rows-2-0.png").exists() and (tmp_path / "rows.gif").exists()
 
 
 @pytest.fixture
