@@ -114,7 +114,8 @@ def seen_of_row(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[st
     pitch = math.degrees(result.motion["pitch"][instant.sample])
     at = {"time": instant.time, "x": x, "z": z, "pitch_deg": pitch}
     ending = {"outcome": result.outcome, "limited_by": ", ".join(result.limited_by)}
-    return {**parameters, "tried": job.tried, **at, **ending}
+    tried = {} if job.tried is None else {"tried": job.tried}
+    return {**parameters, **tried, **at, **ending}
 
 
 def beside_table(names: Sequence[str], seen: Sequence[Mapping[str, Any]]) -> Table:
@@ -138,7 +139,7 @@ def draw_rows(
     """
     titles = []
     for name, row, instant in zip(names, seen, instants, strict=True):
-        own = list(row)[: list(row).index("tried")]
+        own = list(row)[: list(row).index("time")]
         values = ", ".join(f"{parameter} {row[parameter]:.4g}" for parameter in own)
         titles.append(f"{name}: {values}\nt = {instant.time:.2f} s, in the end {row['outcome']}")
     figure = draw_instants(instants, titles, columns=2)
