@@ -249,7 +249,7 @@ def slide_offset(
 
     Args:
         directions: Their directions in (x, z), not moved (..., 2).
-        curvatures: Of their ways (...,) [1/m].
+        curvatures: Curvatures of their ways (...,) [1/m].
         slides: Lengths of way (...,) [m].
     """
     half = curvatures * slides / 2
