@@ -13,6 +13,7 @@ from segtrack.chain.running_gear_arrays import (
     RunningGearArrays,
     RunningGearState,
     allocate_running_gear,
+    slide_offset,
 )
 from segtrack.chain.shoe_contact import (
     ShoeContactLoads,
@@ -130,7 +131,8 @@ class ChainReading:
 def read_pose(state: ChainState, running_gear: RunningGearArrays, parents: ParentFrames) -> ChainPose:
     """Find where shoes and wheels are, given the parent links of the wheels."""
     wheels = running_gear.wheels
-    centers = wheels.positions + wheels.slide_directions * running_gear.state.slide_positions[:, None]
+    slides = running_gear.state.slide_positions
+    centers = wheels.positions + slide_offset(wheels.slide_directions, wheels.slide_curvatures, slides)
     rotations, origins = parents.rotations[wheels.parents], parents.positions[wheels.parents]
     at = origins + np.einsum("wij,wj->wi", rotations[:, :, [0, 2]], centers)
     return ChainPose(state.positions.copy(), state.orientations.copy(), at, parents.rotations[0])

@@ -18,7 +18,7 @@ from segtrack.chain.running_gear_arrays import (
 )
 from segtrack.chain.shoes import Shoe
 from segtrack.chain.sprocket import Sprocket
-from segtrack.errors import InvalidValueError, Phrase, finite_vector
+from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
 from segtrack.ground.contact_laws import read_number
 
 
@@ -34,6 +34,8 @@ class Tensioner:
         preload: Force where the chain was tensioned [N].
         stiffness: Spring along the direction [N/m].
         damping: Damper along the direction [N s/m].
+        curvature: Curvature of the way, if what slides is on an arm: 1 / length, where its pivot lies in the
+            direction turned by a right angle from x to z, negative on the other side [1/m].
 
     Raises:
         InvalidValueError: A number is out of range, or the direction's norm is not 1.
@@ -44,9 +46,11 @@ class Tensioner:
     preload: float
     stiffness: float
     damping: float
+    curvature: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
+        object.__setattr__(self, "curvature", finite("curvature of a tensioner", self.curvature))
         direction = finite_vector("direction of a tensioner", self.direction, 2)
         if abs(math.hypot(*direction) - 1) > 1e-6:
             raise InvalidValueError("direction of a tensioner", "of norm 1", direction)
@@ -236,6 +240,7 @@ class RunningGear:
             parents=np.array([wheel.parent for wheel in wheels], dtype=np.intp),
             positions=np.array([(wheel.x, wheel.z) for wheel in wheels]),
             slide_directions=np.array([own.direction for own in tensioners]),
+            slide_curvatures=np.array([own.curvature for own in tensioners]),
             slide_masses=np.where(slides, [own.mass for own in tensioners], 0.0),
             preloads=np.array([own.preload for own in tensioners]),
             slide_stiffness=np.array([own.stiffness for own in tensioners]),

@@ -56,7 +56,8 @@ class Wheels(NamedTuple):
     Attributes:
         parents: Index of each wheel's parent link among the track's (W,).
         positions: Wheel centres in (x, z) of the track frame, tensioners not moved (W, 2) [m].
-        slide_directions: Tensioners' directions in (x, z) of the track frame (W, 2).
+        slide_directions: Tensioners' directions in (x, z) of the track frame, not moved (W, 2).
+        slide_curvatures: Curvatures of their ways, see `running_gear.Tensioner` (W,) [1/m].
         slide_masses: Masses that slide on tensioners; 0 for wheels without one (W,) [kg].
         preloads: Tensioners' forces at the state's `slide_origins` (W,) [N].
         slide_stiffness: Tensioners' springs (W,) [N/m].
@@ -79,6 +80,7 @@ class Wheels(NamedTuple):
     parents: NDArray[np.intp]
     positions: NDArray[np.float64]
     slide_directions: NDArray[np.float64]
+    slide_curvatures: NDArray[np.float64]
     slide_masses: NDArray[np.float64]
     preloads: NDArray[np.float64]
     slide_stiffness: NDArray[np.float64]
@@ -147,6 +149,10 @@ class RunningGearState(NamedTuple):
         slide_positions: Along the tensioners' directions, relative to the parent links (W,) [m].
         slide_speeds: Along the tensioners' directions, relative to the parent links (W,) [m/s].
         slide_origins: Slide positions at which the tensioners exert their preloads (W,) [m].
+        slide_momenta: Momenta of what slides, beyond those at its places on the parent links, of which the
+            links have felt the reaction, in the world (W, 3) [kg m/s].
+        place_changes: Changes of the velocities of those places in the last sub-step, in the world (W, 3)
+            [m/s].
         shear_displacements: Elastic, of a rail on a wheel, around the axle and across (W, n, S, 2) [m].
     """
 
@@ -155,7 +161,14 @@ class RunningGearState(NamedTuple):
     slide_positions: NDArray[np.float64]
     slide_speeds: NDArray[np.float64]
     slide_origins: NDArray[np.float64]
+    slide_momenta: NDArray[np.float64]
+    place_changes: NDArray[np.float64]
     shear_displacements: NDArray[np.float64]
+
+    @property
+    def sliding(self) -> tuple[NDArray[np.float64], ...]:
+        """Motion of what slides on tensioners, all zero at rest."""
+        return self.slide_speeds, self.slide_momenta, self.place_changes
 
 
 class WheelLoads(NamedTuple):
@@ -164,10 +177,13 @@ class WheelLoads(NamedTuple):
     Attributes:
         torques: About the axles (W,) [N m].
         slide_forces: Along the tensioners' directions (W,) [N].
+        place_velocities: Velocities of the places of what slides on its parent links before these changed
+            theirs, in the world (W, 3) [m/s].
     """
 
     torques: NDArray[np.float64]
     slide_forces: NDArray[np.float64]
+    place_velocities: NDArray[np.float64]
 
 
 class WheelCandidates(NamedTuple):
@@ -226,16 +242,45 @@ def no_teeth(wheel: int) -> Teeth:
     )
 
 
+def slide_offset(
+    directions: NDArray[np.float64], curvatures: NDArray[np.float64], slides: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Way (..., 2) of what slides on tensioners, see `running_gear.Tensioner` [m].
+
+    Args:
+        directions: Their directions in (x, z), not moved (..., 2).
+        curvatures: Curvatures of their ways (...,) [1/m].
+        slides: Lengths of way (...,) [m].
+    """
+    half = curvatures * slides / 2
+    chord, across = (
+        slides * np.sinc(half / np.pi),
+        np.stack([-directions[..., 1], directions[..., 0]], axis=-1),
+    )
+    turned = np.cos(half)[..., None] * directions + np.sin(half)[..., None] * across
+    return np.asarray(chord[..., None] * turned)
+
+
 def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:
     """Arrays for wheels at rest on a chain of `count` shoes."""
     size = len(wheels.inertias)
-    angles, speeds, slide_positions, slide_speeds, slide_origins = np.zeros((5, size))
-    shear_displacements = np.zeros((size, count, len(wheels.stations), 2))
+    angles, speeds, slide_positions, slide_speeds, slide_origins, torques, slide_forces = np.zeros((7, size))
+    slide_momenta, place_changes, place_velocities = np.zeros((3, size, 3))
+    state = RunningGearState(
+        angles=angles,
+        speeds=speeds,
+        slide_positions=slide_positions,
+        slide_speeds=slide_speeds,
+        slide_origins=slide_origins,
+        slide_momenta=slide_momenta,
+        place_changes=place_changes,
+        shear_displacements=np.zeros((size, count, len(wheels.stations), 2)),
+    )
     return RunningGearArrays(
         wheels,
         teeth,
-        RunningGearState(angles, speeds, slide_positions, slide_speeds, slide_origins, shear_displacements),
-        WheelLoads(*np.zeros((2, size))),
+        state,
+        WheelLoads(torques, slide_forces, place_velocities),
         WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
         allocate_contact_rows(size * count * len(wheels.stations), size * count, size),
         allocate_contact_rows(count * (SURFACES * len(teeth.rows) + 1), count, 1),

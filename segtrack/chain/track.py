@@ -171,7 +171,8 @@ class TrackChain:
         state.positions -= behind * (parents.velocities[0] - self._parents.velocities[0])
         self.set_parent_motion(parents)
         state.velocities[:] = 0.0
-        state.angular_velocities_body[:] = wheels.slide_speeds[:] = 0.0
+        for array in (state.angular_velocities_body, *wheels.sliding):
+            array[:] = 0.0
         circulate(self.design.chain, state, speed)
         pose, rotations = self.read_pose(parents), state.rotations
         spins = np.einsum("nij,nj->ni", rotations, state.angular_velocities_body)
@@ -194,7 +195,7 @@ class TrackChain:
     def store_assembled_state(self) -> None:
         """Store the present state, at rest in a track frame that is the world's, for `assemble`."""
         state, wheels = self.state, self.wheels
-        for array in (state.velocities, state.angular_velocities_body, wheels.speeds, wheels.slide_speeds):
+        for array in (state.velocities, state.angular_velocities_body, wheels.speeds, *wheels.sliding):
             array[:] = 0.0
         self._earlier_travel = 0.0
         self._assembled = self.snapshot()

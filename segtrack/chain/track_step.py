@@ -21,7 +21,7 @@ from segtrack.chain.wheel_contact import (
     find_wheel_contacts,
     keep_rail_shear,
 )
-from segtrack.chain.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
+from segtrack.chain.wheel_dynamics import carry_slides, drift_wheels, kick_wheels, start_wheel_loads
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.parent_frames import (
     CompositeBody,
@@ -248,7 +248,7 @@ def load_track(
     parents, reaction, gear = track.parents, track.reaction, track.running_gear
     frames, loads, constants = track.frames, track.loads, track.constants
     start_loads(loads, scaled(gravity, constants.mass))
-    start_wheel_loads(gear, parents, reaction)
+    start_wheel_loads(gear, reaction)
     add_bushings(track.joints, frames, loads, constants)
     if moment.past == 0:
         find_track_contacts(track, sub_step * moment.ahead)
@@ -260,7 +260,7 @@ def load_track(
         keep_rail_shear(gear)
         keep_terrain_shear(track.terrain_contact)
     kick(track.shoes, frames, loads, constants, sub_step, velocity_decay)
-    return kick_wheels(gear, parents, reaction, target, limit, sub_step, velocity_decay)
+    return kick_wheels(gear, parents, reaction, target, limit, gravity, sub_step, velocity_decay)
 
 
 @inlined
@@ -292,6 +292,7 @@ def move_track(
 
 @inlined
 def drift_track(track: TrackArrays, duration: float) -> None:
-    """Move shoes and wheels for `duration` [s] without loads."""
+    """Move shoes and wheels for `duration` [s] without loads, the parent links at their new velocities."""
+    carry_slides(track.running_gear, track.parents)
     drift(track.shoes, track.frames, track.constants, duration)
     drift_wheels(track.running_gear, track.parents, duration)

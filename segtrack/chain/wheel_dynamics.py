@@ -7,9 +7,10 @@ from typing import NamedTuple
 from segtrack.chain.running_gear_arrays import RunningGearArrays, RunningGearState, WheelLoads, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
+from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import add, axis, cross, dot, row, sum_of
+from segtrack.ground.vectors import add, arm, axis, cross, dot, row, scaled, sum_of
 
 
 class WheelKinematics(NamedTuple):
@@ -49,9 +50,15 @@ def wheel_kinematics(
     """Pose and velocity of wheel w, its axle, and the direction in which it slides."""
     p, directions = wheels.parents[w], wheels.slide_directions
     r, parent_velocity = parents.rotations[p], parents.angular_velocities_world[p]
-    ahead, up = directions[w, 0], directions[w, 1]
-    x = wheels.positions[w, 0] + ahead * state.slide_positions[w]
-    z = wheels.positions[w, 1] + up * state.slide_positions[w]
+    ahead, up, chord = directions[w, 0], directions[w, 1], state.slide_positions[w]
+    x, z, half = wheels.positions[w, 0], wheels.positions[w, 1], wheels.slide_curvatures[w] / 2
+    if half == 0.0:
+        x, z = x + chord * ahead, z + chord * up
+    else:  # On a circle: the chord has turned by half as much as the direction.
+        cosine, sine = cosine_sine(half * chord)
+        chord, ahead, up = sine / half, cosine * ahead - sine * up, cosine * up + sine * ahead
+        x, z = x + chord * ahead, z + chord * up
+        ahead, up = cosine * ahead - sine * up, cosine * up + sine * ahead
     out = r[0, 0] * x + r[0, 2] * z, r[1, 0] * x + r[1, 2] * z, r[2, 0] * x + r[2, 2] * z
     along = (r[0, 0] * ahead + r[0, 2] * up, r[1, 0] * ahead + r[1, 2] * up, r[2, 0] * ahead + r[2, 2] * up)
     axle = r[0, 1], r[1, 1], r[2, 1]
@@ -128,26 +135,27 @@ def apply_reaction_to_wheel(
     wheel_loads: WheelLoads,
 ) -> None:
     """Apply to wheel w and its parent link the reaction to the wheel's contact wrench on shoes."""
-    total, moment, axle = wrench.force, wrench.moment, wheel.axle
+    moment, axle = wrench.moment, wheel.axle
     about_axle = dot(moment, axle)
     wheel_loads.torques[w] -= about_axle
-    rest = total
     if wheels.slide_masses[w] > 0:
-        a = wheel.slide_direction
-        sliding = dot(total, a)
-        wheel_loads.slide_forces[w] -= sliding
-        rest = total[0] - sliding * a[0], total[1] - sliding * a[1], total[2] - sliding * a[2]
+        wheel_loads.slide_forces[w] -= dot(wrench.force, wheel.slide_direction)
     p = wheels.parents[w]
-    origin, center = parents.positions[p], wheel.position
-    of_rest = cross((center[0] - origin[0], center[1] - origin[1], center[2] - origin[2]), rest)
+    of_force = cross(_lever(parents, p, wheel), wrench.force)
     for k in range(3):
-        reaction.forces[p, k] -= rest[k]
-        reaction.torques[p, k] -= of_rest[k] + moment[k] - about_axle * axle[k]
+        reaction.forces[p, k] -= wrench.force[k]
+        reaction.torques[p, k] -= of_force[k] + moment[k] - about_axle * axle[k]
+
+
+@inlined
+def _lever(parents: ParentFrames, p: int, wheel: WheelKinematics) -> Vector:
+    """From the origin of parent frame p to a wheel's centre [m]."""
+    return sum_of(wheel.position, scaled(row(parents.positions, p), -1.0))
 
 
 @compiled
-def start_wheel_loads(running_gear: RunningGearArrays, parents: ParentFrames, reaction: Reaction) -> None:
-    """Set the loads on wheels and parent links to those of the tensioners."""
+def start_wheel_loads(running_gear: RunningGearArrays, reaction: Reaction) -> None:
+    """Set the loads on wheels to those of the tensioners, and those on parent links to none."""
     wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
     for p in range(len(reaction.forces)):
         for k in range(3):
@@ -157,15 +165,7 @@ def start_wheel_loads(running_gear: RunningGearArrays, parents: ParentFrames, re
         if wheels.slide_masses[w] > 0:
             beyond = state.slide_positions[w] - state.slide_origins[w]
             force = wheels.preloads[w] - wheels.slide_stiffness[w] * beyond
-            force -= wheels.slide_damping[w] * state.slide_speeds[w]
-            wheel = wheel_kinematics(parents, wheels, state, w)
-            p, a, center = wheels.parents[w], wheel.slide_direction, wheel.position
-            origin = parents.positions[p]
-            lever = cross((center[0] - origin[0], center[1] - origin[1], center[2] - origin[2]), a)
-            loads.slide_forces[w] = force
-            for k in range(3):
-                reaction.forces[p, k] -= force * a[k]
-                reaction.torques[p, k] -= force * lever[k]
+            loads.slide_forces[w] = force - wheels.slide_damping[w] * state.slide_speeds[w]
 
 
 @compiled
@@ -175,6 +175,7 @@ def kick_wheels(
     reaction: Reaction,
     target: float,
     limit: float,
+    gravity: Vector,
     sub_step: float,
     velocity_decay: float,
 ) -> float:
@@ -183,10 +184,11 @@ def kick_wheels(
     Args:
         running_gear: Wheels, whose speeds are changed.
         parents: Parent links of the wheels.
-        reaction: Added to: the drive's torque, and gyroscopic moments.
+        reaction: Added to: the drive's torque, gyroscopic moments, and what slides by its inertia.
         target: Speed of the driven wheel relative to its parent link, which the drive reaches at
             once if it can [rad/s].
         limit: Largest torque of the drive, at least 0 [N m].
+        gravity: Gravity in the world [m/s^2].
         sub_step: [s]
         velocity_decay: Fraction of speed that is left by damping towards rest, 1 without.
 
@@ -210,9 +212,80 @@ def kick_wheels(
         load = loads.torques[w] + (torque if w == driven else 0.0)
         state.speeds[w] = velocity_decay * state.speeds[w] + sub_step / wheels.inertias[w] * load
         if wheels.slide_masses[w] > 0:
-            gained = sub_step / wheels.slide_masses[w] * loads.slide_forces[w]
-            state.slide_speeds[w] = velocity_decay * state.slide_speeds[w] + gained
+            _kick_slide(running_gear, parents, reaction, w, gravity, sub_step, velocity_decay)
     return torque
+
+
+@compiled
+def _kick_slide(
+    running_gear: RunningGearArrays,
+    parents: ParentFrames,
+    reaction: Reaction,
+    w: int,
+    gravity: Vector,
+    sub_step: float,
+    velocity_decay: float,
+) -> None:
+    """Change the speed of what slides on wheel w's tensioner by its loads for `sub_step` [s].
+
+    A mass m at x + d(s), x being its place on the parent link at s = 0, and a = d'(s) its direction:
+
+        m s'' = F + m (g - x'') . a - m (w x (w x d)) . a,    w: angular velocity of the link.
+
+    Left out is w' . (d x a), which a straight slide has not. The link's mass contains m at x, and contacts
+    act on the link in full (`apply_reaction_to_wheel`). What is left for the link is the change of the
+    momentum m dd/dt that m has besides, which acts at x + d, and the couple m d x (g - x''). That momentum is
+    kept from one sub-step to the next, so that what the link gets adds up to what the mass has, however the
+    link turns in between. For x'' it takes that of the last sub-step; `carry_slides` adds its change.
+    """
+    wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
+    p, mass, decay = wheels.parents[w], wheels.slide_masses[w], velocity_decay
+    wheel = wheel_kinematics(parents, wheels, state, w)
+    a, spin, lever = (
+        wheel.slide_direction,
+        row(parents.angular_velocities_world, p),
+        _lever(parents, p, wheel),
+    )
+    slid = sum_of(lever, scaled(_place(parents, wheels, w), -1.0))
+    fallen = sum_of(scaled(gravity, sub_step), scaled(row(state.place_changes, w), -1.0))
+    around = cross(spin, slid)
+    force = loads.slide_forces[w] - mass * dot(cross(spin, around), a)
+    speed = decay * state.slide_speeds[w] + dot(fallen, a) + sub_step / mass * force
+    state.slide_speeds[w] = speed
+    momentum, before = scaled(sum_of(scaled(a, speed), around), mass), state.slide_momenta[w]
+    lost = decay * before[0] - momentum[0], decay * before[1] - momentum[1], decay * before[2] - momentum[2]
+    moment, couple, place = cross(lever, lost), cross(slid, fallen), _place_velocity(parents, wheels, w)
+    for k in range(3):
+        reaction.forces[p, k] += lost[k] / sub_step
+        reaction.torques[p, k] += (moment[k] + mass * couple[k]) / sub_step
+        before[k], loads.place_velocities[w, k] = momentum[k], decay * place[k]
+
+
+@inlined
+def _place(parents: ParentFrames, wheels: Wheels, w: int) -> Vector:
+    """From the origin of its parent frame to wheel w's place, its tensioner not moved [m]."""
+    return arm(parents.rotations, wheels.parents[w], (wheels.positions[w, 0], 0.0, wheels.positions[w, 1]))
+
+
+@inlined
+def _place_velocity(parents: ParentFrames, wheels: Wheels, w: int) -> Vector:
+    """Velocity of that place on its parent link [m/s]."""
+    p = wheels.parents[w]
+    around = cross(row(parents.angular_velocities_world, p), _place(parents, wheels, w))
+    return sum_of(row(parents.velocities, p), around)
+
+
+@compiled
+def carry_slides(running_gear: RunningGearArrays, parents: ParentFrames) -> None:
+    """Let what slides on tensioners feel how the acceleration of its parent link has changed."""
+    wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
+    for w in range(len(wheels.inertias)):
+        if wheels.slide_masses[w] > 0:
+            now, wheel = _place_velocity(parents, wheels, w), wheel_kinematics(parents, wheels, state, w)
+            for k in range(3):
+                change = now[k] - loads.place_velocities[w, k]
+                state.slide_speeds[w] -= wheel.slide_direction[k] * (change - state.place_changes[w, k])
+                state.place_changes[w, k] = change
 
 
 @compiled

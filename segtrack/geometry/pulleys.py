@@ -173,15 +173,19 @@ def _refuse_idle(pulleys: Sequence[Pulley], path: BeltPath) -> None:
 
 
 def nearest_arc(path: BeltPath, center: tuple[float, float]) -> Arc:
-    """The arc of a path nearest to a place (x, z); of two around one pulley that which turns more."""
+    """The arc of a path nearest to a place (x, z); of several around one pulley that which turns most."""
     return min(arcs_of(path), key=lambda arc: (round(math.dist(arc.center, center), 6), -arc.turn))
 
 
 def arc_around(path: BeltPath, center: NDArray[np.float64]) -> Arc | None:
     """The arc of a path around a place (x, z), or None if the path does not bend there."""
     arc = nearest_arc(path, tuple(center.tolist()))
-    near = math.dist(arc.center, center) < _MATCH and arc.turn >= _LEAST_BEND
-    return arc if near else None
+    return arc if is_around(arc, center) and arc.turn >= _LEAST_BEND else None
+
+
+def is_around(arc: Arc, center: NDArray[np.float64]) -> bool:
+    """Return whether a place (x, z) is an arc's centre; a wheel that a path passes twice has two arcs."""
+    return math.dist(arc.center, center) < _MATCH
 
 
 def arcs_of(path: BeltPath) -> list[Arc]:

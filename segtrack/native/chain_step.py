@@ -8,10 +8,11 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
 2. forces of the ground on the hull (`hull`), and the user's push;
 3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos and stops
    included (`solve.solve_velocities`), and their places with the new velocities (`kinematics`);
-4. places of shoes and wheels with theirs (`chain.track_step.drift_track`).
+4. speeds of sliding idlers with the links', and places of shoes and wheels with theirs
+   (`chain.track_step.drift_track`).
 
-All forces belong to one instant, so that what a chain does to its links is what these do to the chain:
-momentum is kept to rounding.
+All forces belong to one instant, so that what a chain does to its links is what these do to the chain;
+momentum is kept up to the square of the sub-step.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from chain_solver import gather_loads
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
-from segtrack.chain.running_gear_arrays import wheel_contact_parameters
+from segtrack.chain.running_gear_arrays import slide_offset, wheel_contact_parameters
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainState, state_along
 from segtrack.chain.shoes import Bushing, Chain, Shoe
@@ -20,9 +21,15 @@ from segtrack.chain.wheel_contact import (
     find_wheel_contacts,
     keep_rail_shear,
 )
-from segtrack.chain.wheel_dynamics import drift_wheels, kick_wheels, start_wheel_loads
+from segtrack.chain.wheel_dynamics import (
+    carry_slides,
+    drift_wheels,
+    kick_wheels,
+    start_wheel_loads,
+    wheel_kinematics,
+)
 from segtrack.errors import InvalidValueError
-from segtrack.ground.parent_frames import ParentFrames, Reaction
+from segtrack.ground.parent_frames import ParentFrames, Reaction, drift_parents
 
 PITCH = 0.0384
 SHOE = Shoe.of_box(0.05, (PITCH, 0.075, 0.010))
@@ -53,7 +60,7 @@ class Rig:
     def press(self, sub_step=0.0):
         """Add the wheels' contact forces to the loads that there are."""
         on = self.running_gear, self.parents, self.frames, self.loads, self.reaction
-        start_wheel_loads(self.running_gear, self.parents, self.reaction)
+        start_wheel_loads(self.running_gear, self.reaction)
         find_wheel_contacts(*on[:3], 0.0)
         find_sprocket_contacts(*on[:3], self.chain.constants, 0.0)
         add_wheel_contacts(*on, 0.0, sub_step)
@@ -66,11 +73,10 @@ class Rig:
         self.press(sub_step)
         return self.loads.forces[: self.chain.count]
 
-    def drive(self, target, limit, sub_step, velocity_decay=1.0):
+    def drive(self, target, limit, sub_step, velocity_decay=1.0, gravity=(0.0, 0.0, 0.0)):
         """Change the wheels' speeds; returns the drive's torque."""
-        return kick_wheels(
-            self.running_gear, self.parents, self.reaction, target, limit, sub_step, velocity_decay
-        )
+        on = self.running_gear, self.parents, self.reaction
+        return kick_wheels(*on, target, limit, gravity, sub_step, velocity_decay)
 
     def advance(self, count, target=0.0, limit=math.inf, velocity_decay=1.0, pull=None):
         """Take sub-steps; `pull` (n, 3) acts on the shoes besides [N]."""
@@ -128,7 +134,10 @@ def loop(straight):
 
 @pytest.mark.parametrize("teeth", [None, sprocket(rows=(-0.01, 0.01))])
 def test_links_wheels_and_carrier_push_and_turn_equally_and_oppositely(teeth):
-    """In any position and motion, about any point, with wheels on tensioners, brakes and flanges."""
+    """In any position and motion, about any point, with wheels on tensioners, brakes and flanges.
+
+    Until wheels are kicked; then the carrier feels what slides, too.
+    """
     random = np.random.default_rng(3)
     hinges, apart = loop(5)
     idler = Wheel.flanged(apart / 2, 0.0, 0.07, 1e-4, 0.0201, 0.005, TENSIONER)
@@ -148,15 +157,14 @@ def test_links_wheels_and_carrier_push_and_turn_equally_and_oppositely(teeth):
     rig.place()
     forces, torques = rig.forces(1e-4), rig.loads.torques[:22]
     axle = rig.parents.rotations[0, :, 1]
-    tensioner = np.zeros(3) + frame.apply([0.8, 0, 0.6]) * rig.wheel_loads.slide_forces[1]
     middle = rig.parents.positions[0] + frame.apply([apart / 2 + 0.8e-3, 0, 0.6e-3])
     scale = np.abs(forces).sum()
     assert (np.abs(forces).sum(axis=1) > 0).sum() > 8
     assert abs(rig.wheel_loads.torques).min() > 0
-    np.testing.assert_allclose(forces.sum(axis=0) + rig.reaction.forces[0] + tensioner, 0, atol=1e-12 * scale)
+    np.testing.assert_allclose(forces.sum(axis=0) + rig.reaction.forces[0], 0, atol=1e-12 * scale)
     about = np.cross(state.positions, forces).sum(axis=0) + torques.sum(axis=0)
     about += rig.reaction.torques[0] + np.cross(rig.parents.positions[0], rig.reaction.forces[0])
-    about += rig.wheel_loads.torques.sum() * axle + np.cross(middle, tensioner)
+    about += rig.wheel_loads.torques.sum() * axle
     np.testing.assert_allclose(about, 0, atol=1e-12 * scale * np.linalg.norm(middle))
 
 
@@ -324,6 +332,81 @@ def test_a_tensioner_rests_where_its_force_is_the_load():
     rig.advance(8000, velocity_decay=0.98, pull=(0, 0, -40.0))
     assert rig.wheel_state.slide_positions[0] == pytest.approx((60.0 - 40.0) / 2e4, rel=1e-3)
     np.testing.assert_allclose(rig.reaction.forces[0], (0, 0, -40.0), atol=0.05)
+
+
+def test_an_arm_rests_where_its_spring_bears_its_weight():
+    """P - k s = m g cos(s / l) on an arm of l that was level; its wheel is on a circle about the pivot."""
+    tensioner = Tensioner((0.0, 1.0), 3.0, 20.0, 200.0, 40.0, curvature=1 / 0.25)
+    rig = Rig(drum(tensioner=tensioner), link_at(5.0, 0.0))
+    for _ in range(4000):
+        start_wheel_loads(rig.running_gear, rig.reaction)
+        rig.drive(0.0, 0.0, 1e-3, gravity=(0.0, 0.0, -9.81))
+        carry_slides(rig.running_gear, rig.parents)
+        drift_wheels(rig.running_gear, rig.parents, 1e-3)
+    slide = brentq(lambda s: 20.0 - 200.0 * s - 3.0 * 9.81 * math.cos(s / 0.25), -0.2, 0.2)
+    assert rig.wheel_state.slide_positions[0] == pytest.approx(slide, abs=1e-6)
+    wheel = wheel_kinematics(rig.parents, rig.running_gear.wheels, rig.wheel_state, 0)
+    turn = slide / 0.25  # About a pivot at x = -0.25.
+    place = (0.25 * math.cos(turn) - 0.25, 0.0, 0.25 * math.sin(turn))
+    np.testing.assert_allclose(wheel.position, place, atol=1e-6)
+    np.testing.assert_allclose(wheel.slide_direction, (-math.sin(turn), 0.0, math.cos(turn)), atol=1e-5)
+    way = slide_offset(np.array([0.0, 1.0]), np.array(1 / 0.25), np.array(slide))
+    np.testing.assert_allclose(way, (place[0], place[2]), atol=1e-12)
+    # The carrier's mass contains 3 kg where they are drawn; it bears them where they are.
+    np.testing.assert_allclose(rig.reaction.forces[0], 0.0, atol=1e-3)
+    assert rig.reaction.torques[0, 1] == pytest.approx(3.0 * 9.81 * place[0], rel=1e-3)
+
+
+# Tensioners on carriers that move
+
+
+def test_a_slide_on_a_carrier_that_turns_bears_its_centrifugal_force():
+    """A carrier turns about y; m rests at q (k - m w^2) = m w^2 x, and pulls with m w^2 q beyond m at x."""
+    gear, spin, step = drum(tensioner=Tensioner((1.0, 0.0), 0.3, 0.0, 2e3, 40.0)), 20.0, 1e-4
+    gear = replace(gear, wheels=(replace(gear.wheels[0], x=0.4),))
+    rig = Rig(gear, link_at(5.0, 0.0), sub_step=step)
+    rig.parents.angular_velocities_world[0, 1] = spin
+    for _ in range(6000):
+        start_wheel_loads(rig.running_gear, rig.reaction)
+        rig.drive(0.0, 0.0, step)
+        drift_parents(rig.parents, step)
+        carry_slides(rig.running_gear, rig.parents)
+        drift_wheels(rig.running_gear, rig.parents, step)
+    outwards = 0.3 * spin**2
+    slide = outwards * 0.4 / (2e3 - outwards)
+    assert rig.wheel_state.slide_positions[0] == pytest.approx(slide, rel=1e-4)
+    radial = rig.parents.rotations[0, :, 0]
+    assert rig.reaction.forces[0] @ radial == pytest.approx(outwards * slide, rel=5e-3)
+
+
+@pytest.mark.parametrize("ahead", [1.0, 0.0])
+def test_what_slides_is_counted_once_where_its_carrier_is_pushed(ahead):
+    """A carrier of 2 kg, 0.3 kg of it on a stiff slide, is pushed along the slide or in part across it.
+
+    Both move as one, and bodies of 1.7 and 0.3 kg on a spring swing at sqrt(k (1 / 1.7 + 1 / 0.3)).
+    """
+    stiffness, step, direction = 2e3, 5e-5, (ahead, 1.0 - ahead)
+    rig = Rig(
+        drum(tensioner=Tensioner(direction, 0.3, 0.0, stiffness, 0.0)), link_at(5.0, 0.0), sub_step=step
+    )
+    slides, push = [], np.array((7.0, 0.0, 3.0))
+    for _ in range(8000):
+        start_wheel_loads(rig.running_gear, rig.reaction)
+        rig.drive(0.0, 0.0, step)
+        rig.parents.velocities[0] += step / 2.0 * (push + rig.reaction.forces[0])
+        carry_slides(rig.running_gear, rig.parents)
+        drift_parents(rig.parents, step)
+        drift_wheels(rig.running_gear, rig.parents, step)
+        slides.append(rig.wheel_state.slide_positions[0])
+    along = push @ (direction[0], 0.0, direction[1])
+    # From rest it swings about -m a / k, a of the whole: twice as far at most.
+    middle = -0.3 * along / 2.0 / stiffness
+    assert min(slides) == pytest.approx(2 * middle, rel=2e-3)
+    crossings = np.flatnonzero(np.diff(np.signbit(np.array(slides) - middle)))
+    period = 2 * step * (crossings[-1] - crossings[0]) / (len(crossings) - 1)
+    assert 2 * math.pi / period == pytest.approx(math.sqrt(stiffness * (1 / 1.7 + 1 / 0.3)), rel=2e-3)
+    momentum = 2.0 * rig.parents.velocities[0] + rig.wheel_state.slide_momenta[0]
+    np.testing.assert_allclose(momentum, push * 8000 * step, rtol=1e-9)
 
 
 # Teeth

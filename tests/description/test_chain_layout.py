@@ -449,6 +449,61 @@ def test_a_chain_is_laid_around_road_wheels_that_reach_out_of_its_pulleys(wheels
         assert -2e-4 < away.min() - radius - inset < 2e-3
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_wheel_that_the_chain_passes_twice_is_one_wheel(named: bool) -> None:
+    """A large wheel halfway between small ones: four tangents, half a lens on either side.
+
+    It is a road wheel, or one of the path's pulleys. With lean phi = asin((R - r) / a), the small wheels turn
+    the chain by pi - 2 phi each, and the large one by 2 phi twice. Chords of p on a circle of radius rho are
+    shorter than their arcs by p^2 / (24 rho^2).
+    """
+    small, large, half, count = 0.08, 0.12, 0.4, 50
+    ends = [pulley(-half, small) | {"name": "rear"}, pulley(half, small) | {"name": "front"}]
+    chain: dict[str, Any] = {"driven": "rear", "tensioned": "front", "shoes": {"count": count}}
+    if named:
+        ends.append(pulley(0.0, large))
+    wheel = {"x": 0.0, "z": 0.0, "radius": large - THICKNESS}
+    chain["road_wheels"] = [] if named else [wheel]
+    found = design(chain, path={"pulleys": ends})
+    gear, pitch = found.running_gear, found.chain.shoe.pitch
+    np.testing.assert_allclose([(w.x, w.z) for w in gear.wheels], [(-half, 0), (half, 0), (0, 0)], atol=1e-9)
+    if not named:  # Plates, not hinges, lie on a road wheel.
+        large = THICKNESS / 2 + math.hypot(large - THICKNESS / 2, found.chain.shoe.pitch / 2)
+    lean = math.asin((large - small) / half)
+    depth = small - pin_radius(found)
+    arcs = [(math.pi - 2 * lean, small - depth)] * 2 + [(2 * lean, large - depth)] * 2
+    length = 4 * math.sqrt(half**2 - (large - small) ** 2)
+    length += sum(turn * radius * (1 - pitch**2 / (24 * radius**2)) for turn, radius in arcs)
+    assert count * pitch == pytest.approx(length, rel=5e-4)
+
+
+@pytest.mark.parametrize("pivot", [(0.35, -0.2), (0.45, 0.25)])
+def test_an_idler_on_an_arm_is_pushed_across_it(pivot: tuple[float, float]) -> None:
+    """Away from the driven wheel, by the force of two runs along that way; a given pitch moves it so."""
+    found = design({"tensioner": {"pivot": pivot, "pretension": 40.0}})
+    tensioner, idler = found.running_gear.wheels[1].tensioner, np.array([APART - 0.2, 0.0])
+    assert tensioner is not None
+    arm = idler - pivot
+    assert arm @ tensioner.direction == pytest.approx(0.0, abs=1e-9)
+    assert tensioner.direction[0] > 0
+    # It pushes against cos(LEAN) of either run along x, and the chain is alike above and below.
+    push = 2 * 40.0 * math.cos(LEAN) * tensioner.direction[0]
+    assert tensioner.preload == pytest.approx(push, rel=1e-6)
+    pitch = found.chain.shoe.pitch + 2e-4
+    moved = design({"tensioner": {"pivot": pivot}, "shoes": {"pitch": pitch}}).running_gear.wheels[1]
+    assert moved.x > APART - 0.2 + 2e-3
+    assert math.dist((moved.x, moved.z), pivot) == pytest.approx(np.hypot(*arm), rel=1e-9)
+    across = np.array([-tensioner.direction[1], tensioner.direction[0]])
+    np.testing.assert_allclose(-arm, across / tensioner.curvature, atol=1e-9)
+
+
+def test_an_arm_of_no_length_and_one_with_a_direction_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match=r"chain.tensioner.pivot of belt must be at least a pitch"):
+        design({"tensioner": {"pivot": [0.41, 0.0]}})
+    with pytest.raises(ValueError, match="direction must be left out where pivot is given"):
+        track({"tensioner": {"pivot": [0.3, 0.3], "direction": [1, 0]}})
+
+
 def test_a_road_wheel_within_the_pulleys_hull_changes_nothing() -> None:
     plain = design({"even_rollers": {"spacing": 0.1, "radius": 0.01}})
     inside = design({"road_wheels": [{"x": 0.1, "z": -0.02, "radius": 0.02}]})

@@ -4,8 +4,25 @@ import math
 
 import numpy as np
 import pytest
-from m113_statics import ARM, ARM_MASS, GRAVITY, HALF, PITCH, SHOE, STIFFNESS, WHEEL, WHEEL_MASS, at_rest
-from native.test_native_chain import momenta
+from m113_statics import (
+    ARM,
+    ARM_MASS,
+    GRAVITY,
+    HALF,
+    IDLER,
+    IDLER_RADIUS,
+    PITCH,
+    PITCH_RADIUS,
+    SHOE,
+    STIFFNESS,
+    WEIGHT,
+    WHEEL,
+    WHEEL_MASS,
+    at_rest,
+    span,
+)
+from native.chain_energy import energy, let_dampers_go
+from native.conserved import momenta
 from scipy.spatial.transform import Rotation
 
 import segtrack
@@ -46,22 +63,30 @@ def standing_of(track):
     return hubs, tensions, np.array(loads)
 
 
-@pytest.fixture(scope="module")
-def without_friction(tmp_path_factory):
-    """On hard pads, rails and ground without friction, which would bear part of the tension at rest."""
+SLIPPERY = {"stiffness: 4.3e+4": "stiffness: 1.0e+7", "friction: 0.8": "friction: 0.001"}
+SLIPPERY |= {"friction: 0.4": "friction: 0.0"}
+"""Hard pads, and rails and ground without friction, which would bear part of the tension at rest."""
+PIVOT = (-3.97, -0.42)
+ON_ARMS = {"direction: [-1, 0]": f"pivot: [{PIVOT[0]}, {PIVOT[1]}]"}
+"""Idlers on arms that stand on pivots below and before them."""
+
+
+def varied(folder, changes):
+    """File of an M113 of which parts are written otherwise."""
     text = find_vehicle("m113").read_text()
-    for old, new in (
-        ("stiffness: 4.3e+4", "stiffness: 1.0e+7"),
-        ("friction: 0.8", "friction: 0.001"),
-        ("friction: 0.4", "friction: 0.0"),
-    ):
+    for old, new in changes.items():
         assert old in text
         text = text.replace(old, new)
-    folder = tmp_path_factory.mktemp("m113")
     (folder / "m113.urdf").write_text((find_vehicle("m113").parent / "m113.urdf").read_text())
     file = folder / "m113.yaml"
     file.write_text(text)
-    _, robot = standing(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def without_friction(tmp_path_factory):
+    """Robot at rest, and what `standing_of` says of its tracks."""
+    _, robot = standing(varied(tmp_path_factory.mktemp("m113"), SLIPPERY))
     return robot, [standing_of(track) for track in robot.tracks.values()]
 
 
@@ -107,6 +132,31 @@ def test_its_runs_have_their_tension(without_friction):
         assert (upper + rear) / 2 == pytest.approx(TENSION, rel=0.02)
 
 
+@pytest.mark.slow
+def test_an_idler_on_an_arm_has_balanced_moments_about_its_pivot(tmp_path):
+    """Of its spring, of two runs with half of their weight, of the shoes around it, and of its own weight."""
+    _, robot = standing(varied(tmp_path, SLIPPERY | ON_ARMS))
+    attitude = Rotation.from_quat(robot.state.orientation)
+    for track, chain in zip(robot.tracks.values(), robot.model.chains, strict=True):
+        sprocket, idler = track.read_chain().wheels[:2, [0, 2]]
+        hubs, (_, upper, rear), _ = standing_of(track)
+        pivot = sprocket + attitude.apply((PIVOT[0], 0.0, PIVOT[1]))[[0, 2]]
+        arm, tensioner = idler - pivot, chain.design.running_gear.wheels[1].tensioner
+        assert np.hypot(*arm) == pytest.approx(1 / abs(tensioner.curvature), abs=1e-4)
+        moment = -arm[0] * (IDLER * GRAVITY + WEIGHT * math.pi * IDLER_RADIUS)
+        for other, radius, tension, side in (
+            (sprocket, PITCH_RADIUS, upper, -1.0),
+            (hubs[4, [0, 2]], WHEEL + HALF, rear, 1.0),
+        ):
+            mirror = np.array([1.0, side])  # A run over wheels is one under them upside down.
+            rise, length = span(mirror * idler, IDLER_RADIUS, mirror * other, radius)
+            ahead = mirror * (math.cos(rise), math.sin(rise))
+            point = arm + side * IDLER_RADIUS * np.array([ahead[1], -ahead[0]])
+            pull = tension * ahead - (0.0, WEIGHT * length / 2)
+            moment += point[0] * pull[1] - point[1] * pull[0]
+        assert moment == pytest.approx(-tensioner.preload * np.hypot(*arm), rel=0.01)
+
+
 def test_without_chains_arms_would_stand_at_thirty_degrees():
     """Loaded by the sprung mass of a tenth alone: the closed form that its springs were chosen by."""
     arm = load_vehicle("m113").joints["arm_left_3"].spring
@@ -138,20 +188,38 @@ def test_it_pulls_what_its_torque_can(pull, goes):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive", ON_ARMS])
+def test_it_falls_freely(tmp_path, vehicle):
+    """It tumbles; arms and idlers have come to where their springs leave them, or nearly."""
+    world = segtrack.World(engine="native", time_step=0.001)
+    vehicle = varied(tmp_path, vehicle) if vehicle is ON_ARMS else vehicle
+    robot = world.add_vehicle(vehicle, track_model="chain", position=(0, 0, 50))
+    robot.model.state.angular_velocity[0] = (0.1, -0.2, 0.15)
+    robot.set_throttle(0.0, 0.0)
+    world.run(0.3)
+    began, (momentum, spin) = world.time, momenta(world, robot)
+    world.run(0.5)
+    now, spin_now = momenta(world, robot)
+    weight = robot.mass * GRAVITY
+    np.testing.assert_allclose(now - momentum, [0, 0, -weight * (world.time - began)], atol=1e-9 * weight)
+    np.testing.assert_allclose(spin_now, spin, atol=1e-7 * np.linalg.norm(spin))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive"])
-def test_it_falls_freely(vehicle):
-    """Momentum is kept but for what the sliding idlers keep to themselves, see `chain.wheel_dynamics`."""
+def test_it_falls_with_the_energy_that_it_has(vehicle):
+    """Tumbling, dampers and friction let go once springs have come to rest; what turns has 0.8 kJ."""
     world = segtrack.World(engine="native", time_step=0.001)
     robot = world.add_vehicle(vehicle, track_model="chain", position=(0, 0, 50))
     robot.model.state.angular_velocity[0] = (0.1, -0.2, 0.15)
     robot.set_throttle(0.0, 0.0)
-    world.run(0.02)
-    began, (momentum, spin, _) = world.time, momenta(robot)
     world.run(0.5)
-    now, spin_now, _ = momenta(robot)
-    weight = robot.mass * GRAVITY
-    np.testing.assert_allclose(now - momentum, [0, 0, -weight * (world.time - began)], atol=2e-6 * weight)
-    np.testing.assert_allclose(spin_now, spin, atol=1e-5 * np.linalg.norm(spin))
+    let_dampers_go(robot)
+    _, whole = energy(world, robot)
+    for _ in range(3):
+        world.run(0.1)
+        moving, now = energy(world, robot)
+        assert abs(now - whole) < 1e-6 * moving
 
 
 @pytest.mark.slow

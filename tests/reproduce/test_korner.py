@@ -70,7 +70,7 @@ def test_steps_and_the_last_ditch_end_as_in_the_paper() -> None:
         gaps=(),
         trapezoids=(trapezoid_series(12, ditch=True),),
         half_rounds=(),
-        places=(step_series("throttle", paper.FRICTION, (0.6,), SprocketPlace(0.0, -0.2)),),
+        places=(step_series("throttle", paper.FRICTION, (0.6,), SprocketPlace(-0.2, -0.2)),),
     )
     result = run_plan(plan, workers=1)
     (step,) = result.steps

@@ -3,7 +3,8 @@
 | module | content |
 |---|---|
 | `spec` | keys of `chain` in a vehicle file |
-| `loop` | loop of its pins, shoes and bushings |
+| `loop` | loop of its pins |
+| `shoes` | shoes and bushings |
 | `wheels` | wheels, teeth and tensioner |
 | `layout` | the design of a whole track, with the outer sides of its shoes |
 """

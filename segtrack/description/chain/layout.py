@@ -10,13 +10,8 @@ from segtrack.chain.design import TrackDesign
 from segtrack.chain.running_gear import Rail, RunningGear
 from segtrack.chain.shoes import Bushing, Chain, Shoe
 from segtrack.chain.track import TrackChain
-from segtrack.description.chain.loop import (
-    ChainLayout,
-    damping_of,
-    design_bushing,
-    design_shoe,
-    fit_loop,
-)
+from segtrack.description.chain.loop import ChainLayout, damping_of, fit_loop
+from segtrack.description.chain.shoes import design_bushing, design_shoe
 from segtrack.description.chain.spec import WheelSpec
 from segtrack.description.chain.wheels import design_sprocket, design_wheel_contact, design_wheels
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape

@@ -1,4 +1,4 @@
-"""Loop of a link chain: its pins' path and its shoes, from the file or derived from the belt."""
+"""Loop of a link chain: its pins' path, from the file or derived from the belt."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from segtrack.chain.shoes import Bushing, Shoe
+from segtrack.chain.running_gear_arrays import slide_offset
 from segtrack.description.chain.spec import ChainSpec
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry.loops import MIN_TEETH, PlateLoop, plate_loop
-from segtrack.geometry.path import Arc, BeltPath
+from segtrack.geometry.path import Arc, BeltPath, tangent_of
 from segtrack.geometry.pulleys import Pulley, arc_around, wrap_around, wrap_hull
 
 LATERAL_CLEARANCE = 0.02
@@ -90,9 +90,30 @@ class ChainLayout:
 
     def slide_direction(self, loop: PlateLoop) -> NDArray[np.float64]:
         """Direction (x, z) in which the tensioner pushes the idler, of length 1."""
-        given = self.chain.tensioner.direction
-        away = loop.idler.center - loop.sprocket.center if given is None else np.array(given)
+        given, idler = self.chain.tensioner, loop.idler
+        away = idler.center - loop.sprocket.center if given.direction is None else np.array(given.direction)
+        if given.pivot is not None:
+            x, z = idler.center - given.pivot
+            away = np.array([-z, x])
+            away *= math.copysign(1.0, pull_of(idler) @ away)
         return np.asarray(away / np.linalg.norm(away))
+
+    def slide_curvature(self, loop: PlateLoop) -> float:
+        """Curvature of the way in which the tensioner pushes the idler, see `Tensioner` [1/m].
+
+        Raises:
+            InvalidValueError: The idler is on the pivot of its arm.
+        """
+        pivot = self.chain.tensioner.pivot
+        if pivot is None:
+            return 0.0
+        x, z = loop.idler.center - pivot
+        length = math.hypot(x, z)
+        if length < loop.pitch:
+            expected = f"at least a pitch from the idler, {loop.pitch:.3g} m"
+            raise InvalidValueError(f"chain.tensioner.pivot of {self.name}", expected, list(pivot))
+        ahead, up = self.slide_direction(loop)
+        return float(x * up - z * ahead) / length**2
 
     def path_around(self, pulleys: Sequence[Pulley]) -> BeltPath:
         """The belt's outer face around pulleys, and around road wheels that reach out of their hull.
@@ -125,6 +146,11 @@ class ChainLayout:
     def bushing_radius(self, pitch: float) -> float:
         """Radius of the cylinder that teeth touch [m]."""
         return self.chain.bushing.radius or _BUSHING_RADIUS * pitch
+
+
+def pull_of(arc: Arc) -> NDArray[np.float64]:
+    """Force (x, z) that holds a wheel against a chain around it, per tension of the chain."""
+    return tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)
 
 
 def damping_of(ratio: float, stiffness: float, mass: float) -> float:
@@ -235,45 +261,7 @@ def _path_with_idler_at(layout: ChainLayout, slide: float) -> BeltPath:
         return path
     loop = _loop_along(layout, path)
     idler = min(range(len(pulleys)), key=lambda i: math.dist(pulleys[i].center, loop.idler.center))
-    x, z = pulleys[idler].center + slide * layout.slide_direction(loop)
+    curvature = np.array(layout.slide_curvature(loop))
+    x, z = pulleys[idler].center + slide_offset(layout.slide_direction(loop), curvature, np.array(slide))
     pulleys[idler] = Pulley(float(x), float(z), pulleys[idler].radius)
     return layout.path_around(pulleys)
-
-
-def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
-    """A plate, whose inertia is that of a box with the grouser's mass spread over it."""
-    box = Shoe.of_box(layout.shoe_mass, (loop.pitch, layout.spec.width, layout.thickness))
-    pins = layout.thickness / 2 - loop.depth  # Over the plate's middle.
-    return Shoe(
-        mass=box.mass,
-        inertia=layout.chain.shoes.inertia or box.inertia,
-        bushing_position=(-loop.pitch / 2, 0.0, pins),
-        pin_position=(loop.pitch / 2, 0.0, pins),
-    )
-
-
-def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
-    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track.
-
-    Raises:
-        InvalidValueError: It turns out of its axis more easily than it bends; around a wheel it would flip.
-    """
-    given, width = layout.chain.bushing, layout.spec.width
-    conical_stiffness = given.conical_stiffness or given.stiffness * width**2 / 12
-    if given.bending_stiffness > conical_stiffness:
-        expected = f"at most its conical_stiffness, {conical_stiffness:.4g} N m/rad"
-        what = f"chain.bushing.bending_stiffness of {layout.name}"
-        raise InvalidValueError(what, expected, given.bending_stiffness)
-    inertia = min(shoe.inertia[0], shoe.inertia[2])
-    stop_stiffness = given.stiffness * layout.thickness**2
-    return Bushing(
-        stiffness=given.stiffness,
-        damping=damping_of(given.damping_ratio, given.stiffness, shoe.mass / 2),
-        conical_stiffness=conical_stiffness,
-        conical_damping=damping_of(given.damping_ratio, conical_stiffness, inertia / 2),
-        pin_stiffness=given.bending_stiffness,
-        pin_damping=given.bending_damping,
-        back_bend=given.back_bend,
-        stop_stiffness=stop_stiffness,
-        stop_damping=damping_of(given.damping_ratio, stop_stiffness, shoe.inertia[1] / 2),
-    )

@@ -96,7 +96,7 @@ class IdlerSpec(WheelSpec):
 
     mass: Positive | None = None
     """Mass that slides on the tensioner, of the wheel and its carrier [kg]; a twentieth of the belt's if not
-    given."""
+    given. On an arm, the moment of inertia about its pivot over its length squared."""
 
 
 class TensionerSpec(Spec):
@@ -107,12 +107,20 @@ class TensionerSpec(Spec):
     the drive's stall force, but at most what moves the idler by a quarter of the pitch, as bushings
     stretch."""
     stiffness: Positive | None = None
-    """Stiffness of the spring [N/m]; half a pitch at twice the stall force if not given."""
+    """Stiffness of the spring along the idler's way [N/m]; half a pitch at twice the stall force if not
+    given."""
     direction: tuple[Number, Number] | None = None
     """Direction (x, z) in the track frame in which it pushes and the idler slides; away from the driven wheel
     if not given."""
+    pivot: tuple[Number, Number] | None = None
+    """Pivot (x, z) in the track frame of an arm on which the idler swings, instead of sliding on a line."""
     damping_ratio: NonNegative = 0.5
     """Damping of the idler on its spring, over critical [-]."""
+
+    @check
+    def _line_or_arm(self) -> Checks:
+        if self.pivot is not None and self.direction is not None:
+            yield Problem("direction", "must be left out where pivot is given")
 
     @check
     def _some_direction(self) -> Checks:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from segtrack.chain.running_gear import Tensioner, Wheel
 from segtrack.chain.running_gear_arrays import WheelContactParameters, wheel_contact_parameters
 from segtrack.chain.sprocket import Sprocket
-from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of
+from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of, pull_of
 from segtrack.description.chain.spec import EvenRollersSpec, RoadWheelSpec, SprocketSpec, WheelSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.loops import PlateLoop
-from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of, tangent_of
-from segtrack.geometry.pulleys import arc_around
+from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
+from segtrack.geometry.pulleys import arcs_of, is_around
 
 _WHEEL_FRICTION = 0.3
 """Coulomb coefficient between rails and wheels without a drum."""
@@ -111,11 +111,13 @@ def design_wheels(layout: ChainLayout, loop: PlateLoop) -> tuple[Wheel, ...]:
 def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
     """Wheels that bend the chain: the driven one, the idler, and others."""
     sprocket, idler = loop.sprocket, loop.idler
-    around_wheels = [
-        arc_around(loop.path, np.array([wheel.x, wheel.z])) for wheel in layout.chain.road_wheels or ()
-    ]
-    known = [sprocket, idler, *around_wheels]
-    others = [s for s in loop.path.segments if isinstance(s, Arc) and all(s is not arc for arc in known)]
+    places = [np.array([wheel.x, wheel.z]) for wheel in layout.chain.road_wheels or ()]
+    places += [sprocket.center, idler.center]
+    others = list[Arc]()
+    for arc in arcs_of(loop.path):
+        if not any(is_around(arc, place) for place in places):
+            others.append(arc)
+            places.append(arc.center)
     driver = layout.chain.drum or layout.chain.sprocket or SprocketSpec()
     arcs = [(sprocket, driver), (idler, layout.chain.idler), *((arc, WheelSpec()) for arc in others)]
     wheels = [
@@ -147,10 +149,11 @@ def _wheel(
 def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
     """Spring that pushes the idler; two runs of the chain pull it back."""
     mass = layout.chain.idler.mass or _PULLEY_MASS * layout.spec.belt.mass
-    given, stall, arc = layout.chain.tensioner, layout.spec.drive.stall_force, loop.idler
+    given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
     direction = layout.slide_direction(loop)
     x, z = direction.tolist()
-    push = float((tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)) @ direction)
+    around = [arc for arc in arcs_of(loop.path) if is_around(arc, loop.idler.center)]
+    push = sum(float(pull_of(arc) @ direction) for arc in around)
     if push <= 0:
         what, got = f"chain.tensioner.direction of {layout.name}", Phrase("one that slackens it")
         raise InvalidValueError(what, "one that tightens the chain", got)
@@ -161,6 +164,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
         preload=push * layout.pretension,
         stiffness=stiffness,
         damping=damping_of(given.damping_ratio, stiffness, mass),
+        curvature=layout.slide_curvature(loop),
     )
 
 
