@@ -51,6 +51,7 @@ READMES = {
     "segtrack/terrain": "terrain",
     "segtrack/courses": "courses",
     "segtrack/native": "native",
+    "segtrack/batch": "batch",
     "segtrack/bullet": "pybullet",
     "segtrack/chain": "chain",
     "segtrack/rendering": "rendering",

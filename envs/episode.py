@@ -197,7 +197,7 @@ class Episode:
         self.energy = float(np.add.reduce(now.actuators.belt_energies))
         travels = now.actuators.belt_travels - before.actuators.belt_travels
         way = np.subtract(now.state.position, before.state.position) @ now.forward
-        return longitudinal_slip(float(np.add.reduce(travels) / len(travels)) / period, float(way) / period)
+        return float(longitudinal_slip(np.add.reduce(travels) / len(travels) / period, way / period))
 
     def info(self, terms: dict[str, float], slip: float, control_period: float) -> dict[str, Any]:
         """Return what gymnasium hands out beside an observation.

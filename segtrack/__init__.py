@@ -7,6 +7,7 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from segtrack import terrain
+    from segtrack.batch import Batch
     from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
     from segtrack.errors import SegtrackError
     from segtrack.robot import Robot, RobotState
@@ -21,6 +22,7 @@ if _find_spec("segtrack.urdf") is None:  # Beside this package in a checkout, in
     )
 
 __all__ = [
+    "Batch",
     "Robot",
     "RobotState",
     "SegtrackError",
@@ -35,6 +37,7 @@ __all__ = [
     "terrain",
 ]
 _HOMES = {
+    "Batch": "segtrack.batch",
     "Robot": "segtrack.robot",
     "RobotState": "segtrack.robot",
     "SegtrackError": "segtrack.errors",

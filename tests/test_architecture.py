@@ -26,6 +26,7 @@ LAYERS = (
     {"bullet", "native"},
     {"robot"},
     {"world"},
+    {"batch"},
     {"rendering"},
     {"segtrack"},  # What `import segtrack` gives.
     {"courses"},
@@ -59,6 +60,7 @@ FORBIDDEN = {
     "native": {"pybullet", "pybullet_utils"},
     "robot": {"pybullet", "pybullet_utils"},
     "world": {"pybullet", "pybullet_utils"},
+    "batch": {"pybullet", "pybullet_utils"},
     "courses": {"pybullet", "pybullet_utils"},
     "logs": {"pybullet", "pybullet_utils"},
     "scoring": {"pybullet", "pybullet_utils"},
@@ -67,7 +69,7 @@ FORBIDDEN = {
 ENGINES = {"bullet", "native"}
 """What nothing in `robot` and `world` knows but the module that opens them."""
 OPENS_ENGINES = Path("world", "engines.py")
-BELOW_USERS = ("robot", "world", "bullet", "native")
+BELOW_USERS = ("robot", "world", "batch", "bullet", "native")
 """Parts that may ask a robot for its model or a world for its engine."""
 BACK_DOOR = re.compile(r"\b\w*(?:robot|track|flipper)s?\.model\.|\b\w*world\.engine\.")
 OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")

@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.design import TrackDesign
-from segtrack.chain.running_gear_arrays import RunningGearArrays, slide_offset
+from segtrack.chain.running_gear_arrays import (
+    RunningGearArrays,
+    RunningGearState,
+    allocate_running_gear,
+    slide_offset,
+)
 from segtrack.chain.shoe_contact import (
     ShoeContactLoads,
     TerrainContact,
@@ -18,7 +23,9 @@ from segtrack.chain.shoe_contact import (
     find_contact_candidates,
 )
 from segtrack.chain.shoe_dynamics import (
+    Constants,
     Frames,
+    Loads,
     add_bushings,
     allocate_work_arrays,
     drift,
@@ -26,8 +33,10 @@ from segtrack.chain.shoe_dynamics import (
     start_loads,
 )
 from segtrack.chain.shoe_state import ChainState
+from segtrack.chain.sprocket_contact import add_sprocket_contacts, find_sprocket_contacts
+from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates, find_wheel_contacts
 from segtrack.ground.broadphase import NONE, greatest_sinkage
-from segtrack.ground.parent_frames import ParentFrames
+from segtrack.ground.parent_frames import ParentFrames, Reaction
 from segtrack.ground.tread import Footing
 
 
@@ -84,6 +93,7 @@ class ChainReading:
             vehicle slips along its shoes' x axes.
         angular_velocities: Shoes' angular velocities in the world (n, 3) [rad/s].
         wheels: Wheel centres in the world (W, 3) [m].
+        wheel_forces: Force of the chain on each wheel, by rails and teeth, in the world (W, 3) [N].
         drive_torque: Torque on the driven wheel, mean over the last step [N m].
         drive_speed: Angular velocity of the driven wheel relative to its parent link [rad/s].
         idler_slide: Slide of the wheel on a tensioner from where it is drawn, outwards positive [m].
@@ -105,6 +115,7 @@ class ChainReading:
     slip_velocity: NDArray[np.float64]
     angular_velocities: NDArray[np.float64]
     wheels: NDArray[np.float64]
+    wheel_forces: NDArray[np.float64]
     drive_torque: float
     drive_speed: float
     idler_slide: float
@@ -187,10 +198,34 @@ def read_track(
         slip_velocity=_slip_velocity(design, frames, force > 0),
         angular_velocities=frames.angular_velocities_world[: chain.count].copy(),
         wheels=pose.wheels,
+        wheel_forces=_wheel_forces(running_gear, parents, frames, loads, chain.constants),
         drive_torque=torque,
         drive_speed=float(running_gear.state.speeds[driven] - turning),
         idler_slide=float(slides[wheels.slide_masses > 0].sum()),
     )
+
+
+def _wheel_forces(
+    running_gear: RunningGearArrays, parents: ParentFrames, frames: Frames, loads: Loads, constants: Constants
+) -> NDArray[np.float64]:
+    """Force of the chain on each wheel in the world (W, 3) [N]; loads on shoes are added to `loads`.
+
+    Every wheel is alone on a parent link of its own and slides on nothing, so that the whole reaction to its
+    contacts is that link's. Contacts are found anew, and not sheared: a step of no duration.
+    """
+    wheels = running_gear.wheels
+    count = len(wheels.inertias)
+    apart = wheels._replace(parents=np.arange(count), slide_masses=np.zeros(count))
+    gear = allocate_running_gear(apart, running_gear.teeth, running_gear.candidates.shoes.shape[1])
+    gear = gear._replace(state=RunningGearState(*(array.copy() for array in running_gear.state)))
+    own = ParentFrames(*(array[wheels.parents] for array in parents))
+    reaction = Reaction(*np.zeros((2, count, 3)))
+    find_wheel_candidates(gear, own, frames)
+    find_wheel_contacts(gear, own, frames, 0.0)
+    find_sprocket_contacts(gear, own, frames, constants, 0.0)
+    add_wheel_contacts(gear, own, frames, loads, reaction, 0.0, 0.0)
+    add_sprocket_contacts(gear, own, frames, loads, reaction, 0.0, 0.0)
+    return reaction.forces
 
 
 def _footings(design: TrackDesign, loads: ShoeContactLoads) -> list[Footing]:

@@ -249,7 +249,7 @@ def slide_offset(
 
     Args:
         directions: Their directions in (x, z), not moved (..., 2).
-        curvatures: Of their ways (...,) [1/m].
+        curvatures: Curvatures of their ways (...,) [1/m].
         slides: Lengths of way (...,) [m].
     """
     half = curvatures * slides / 2
@@ -264,14 +264,23 @@ def slide_offset(
 def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGearArrays:
     """Arrays for wheels at rest on a chain of `count` shoes."""
     size = len(wheels.inertias)
+    angles, speeds, slide_positions, slide_speeds, slide_origins, torques, slide_forces = np.zeros((7, size))
+    slide_momenta, place_changes, place_velocities = np.zeros((3, size, 3))
     state = RunningGearState(
-        *np.zeros((5, size)), *np.zeros((2, size, 3)), np.zeros((size, count, len(wheels.stations), 2))
+        angles=angles,
+        speeds=speeds,
+        slide_positions=slide_positions,
+        slide_speeds=slide_speeds,
+        slide_origins=slide_origins,
+        slide_momenta=slide_momenta,
+        place_changes=place_changes,
+        shear_displacements=np.zeros((size, count, len(wheels.stations), 2)),
     )
     return RunningGearArrays(
         wheels,
         teeth,
         state,
-        WheelLoads(*np.zeros((2, size)), np.zeros((size, 3))),
+        WheelLoads(torques, slide_forces, place_velocities),
         WheelCandidates(np.zeros((size, count), dtype=np.intp), np.zeros(size, dtype=np.intp)),
         allocate_contact_rows(size * count * len(wheels.stations), size * count, size),
         allocate_contact_rows(count * (SURFACES * len(teeth.rows) + 1), count, 1),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segtrack.cli.filming import filming, filming_beside
 from segtrack.cli.log.options import Jobs
 from segtrack.cli.output import (
     FilmFile,
@@ -31,7 +31,6 @@ from segtrack.files import write_figure, write_json
 
 if TYPE_CHECKING:  # Numba and scipy take a while to import.
     from segtrack.events.run import EventProgress
-    from segtrack.rendering import Film
     from segtrack.study import StudyFile
 
 RUNS = "runs.parquet"
@@ -50,6 +49,14 @@ def study(
         int | None,
         typer.Option(help="Run one row of the table again, by its number from 0.", min=0, show_default=False),
     ] = None,
+    beside: Annotated[
+        int | None,
+        typer.Option(
+            help="Run this row, too, and draw both at the instant of the largest pitch of --row.",
+            min=0,
+            show_default=False,
+        ),
+    ] = None,
     record: FilmFile = None,
     view: FilmView = None,
     frame_rate: FrameRate = None,
@@ -65,9 +72,14 @@ def study(
     options = film_options("--record", record, view, frame_rate, frame_size)
     if record is not None and row is None:
         raise InvalidValueError("--row", "given with --record", Phrase("none"))
+    if beside is not None and row is None:
+        raise InvalidValueError("--row", "given with --beside", Phrase("none"))
     folder = results_folder(out, f"study-{file.stem}")
     content = load_study_file(file)
     check_parquet()
+    if row is not None and beside is not None:
+        _beside(content, folder, (row, beside), record, options, as_json)
+        return
     if row is not None:
         _again(content, folder, row, record, options, as_json)
         return
@@ -111,19 +123,11 @@ def _again(
     from segtrack.study.table import read_runs
 
     rows = read_runs(folder / RUNS, content.parameters, provenance(content))
-    film: Film | None = None
-    with ExitStack() as stack:
-        advance = stack.enter_context(progress(f"row {number}", 1.0))
+    with progress(f"row {number}", 1.0) as advance, filming(record, options) as take:
 
         def observe(now: EventProgress) -> None:
-            nonlocal film
             advance(now.fraction)
-            if record is not None:
-                if film is None:
-                    from segtrack.rendering import Film
-
-                    film = stack.enter_context(Film(record, now.robot, now.world.terrains, **options))  # type: ignore[arg-type]
-                film.take(now.world.time)
+            take(now)
 
         again = run_row(rows, content, number, observe)
     before = rows[number]
@@ -134,3 +138,32 @@ def _again(
         )
     show(table, {"row": number, "equal": again == before, "before": before, "now": again}, as_json)
     say_written(*([record] if record is not None else []))
+
+
+def _beside(
+    content: StudyFile,
+    folder: Path,
+    numbers: tuple[int, int],
+    record: Path | None,
+    options: dict[str, object],
+    as_json: bool,
+) -> None:
+    """Run two rows, and draw them at the same instant, filmed if they are to be."""
+    from segtrack.events import run_beside
+    from segtrack.report.study_figure import beside_table, draw_rows, seen_of_row
+    from segtrack.study.journal import provenance
+    from segtrack.study.runs import setup_of
+    from segtrack.study.table import read_runs
+    from segtrack.study.work import job_of_row
+
+    rows = read_runs(folder / RUNS, content.parameters, provenance(content))
+    named = zip(numbers, ("--row", "--beside"), strict=True)
+    jobs = [job_of_row(rows, content, number, option) for number, option in named]
+    first, second = map(setup_of, jobs)
+    with filming_beside(record, options) as observers:
+        instants = run_beside(first, second, observers)
+    names = [f"row {number}" for number in numbers]
+    seen = [seen_of_row(content, job, instant) for job, instant in zip(jobs, instants, strict=True)]
+    picture = write_figure(folder / f"rows-{numbers[0]}-{numbers[1]}.png", draw_rows(names, seen, instants))
+    show(beside_table(names, seen), dict(zip(names, seen, strict=True)), as_json)
+    say_written(picture, *([record] if record is not None else []))

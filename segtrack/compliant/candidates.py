@@ -65,6 +65,21 @@ class Room(NamedTuple):
     solids: int
     edges: int
 
+    def grown(self, near: Room, most_sections: int) -> Room:
+        """Room for what is near now, and for some more where it was too little.
+
+        Args:
+            near: Numbers that are near.
+            most_sections: Number of all sections.
+        """
+        return Room(
+            min(near.sections + near.sections // 4, most_sections)
+            if near.sections > self.sections
+            else self.sections,
+            2 * near.solids if near.solids > self.solids else self.solids,
+            2 * near.edges if near.edges > self.edges else self.edges,
+        )
+
 
 def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segments: int) -> Candidates:
     """Return lists of nothing, for vehicles of so many hulls, belts and segments of their paths."""

@@ -81,7 +81,8 @@ class Links:
     the order of the file, then the joints of the body's URDF that move, each after those that carry it.
 
     Attributes:
-        masses: Mass properties of each link, in its frame.
+        body: Mass properties of the body without its belts, in its frame.
+        masses: Mass properties of each link with its belts, in its frame.
         pivots: Frame of each joint, and of its link at position 0, in the frame of the link that carries it.
         parents: Index of the link that carries each joint.
         axes: Axis of each joint in its frame (3,).
@@ -90,6 +91,7 @@ class Links:
         track_frames: Frame of each track on that link.
     """
 
+    body: MassProperties
     masses: tuple[MassProperties, ...]
     pivots: tuple[Frame, ...]
     parents: tuple[int, ...]
@@ -148,7 +150,14 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
         belt = uniform_belt(track.spec.belt_path, track.spec.width, track.spec.belt.mass)
         masses[links[-1]] = masses[links[-1]] + belt.transformed(frames[-1].rotation, frames[-1].origin)
     return Links(
-        tuple(masses), tuple(pivots), tuple(parents), tuple(axes), tuple(kinds), tuple(links), tuple(frames)
+        own,
+        tuple(masses),
+        tuple(pivots),
+        tuple(parents),
+        tuple(axes),
+        tuple(kinds),
+        tuple(links),
+        tuple(frames),
     )
 
 

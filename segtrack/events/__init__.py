@@ -14,10 +14,12 @@ its driver's place is taken every step.
 | `run`, `event_result`, `histories` | one event, its setup and result |
 | `limits` | torque, hull, friction, wheels and arms, from the state |
 | `filters` | absorbed power, low pass |
+| `beside` | two events at the same instant |
 | `search` | largest obstacle and limiting speed, upwards |
 """
 
 from segtrack.events.assumptions import Assumptions
+from segtrack.events.beside import EventInstant, run_beside
 from segtrack.events.driver import BeltSpeedDriver, Driver
 from segtrack.events.event_result import DriverPlace, EventResult, EventSetup
 from segtrack.events.filters import absorbed_power, low_passed
@@ -41,6 +43,7 @@ __all__ = [
     "BeltSpeedDriver",
     "Driver",
     "DriverPlace",
+    "EventInstant",
     "EventInterrupted",
     "EventObstacle",
     "EventProgress",
@@ -59,5 +62,6 @@ __all__ = [
     "UpwardSearch",
     "absorbed_power",
     "low_passed",
+    "run_beside",
     "run_event",
 ]

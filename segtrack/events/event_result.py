@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from segtrack.events.histories import LimitHistory, Ridden
 from segtrack.events.limits import LIMITS
 from segtrack.events.obstacles import EventObstacle
 from segtrack.experiments.climb import trajectory_columns
+from segtrack.experiments.histories import ChainHistory
 from segtrack.experiments.setup import RunSetup
 from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
@@ -111,6 +112,8 @@ class EventResult:
         ridden: Vertical acceleration at the driver's place.
         limits: Limits of the vehicle over time.
         motion: Motion, sampled at 50 Hz.
+        chains: Link chains at those of `histories.INSTANTS` that there were, histories of one sample; none
+            of other track models.
         terrain: Ground with the obstacle.
         reason: Reason of a simulation that diverged; empty otherwise.
     """
@@ -129,6 +132,7 @@ class EventResult:
     ridden: Ridden
     limits: LimitHistory
     motion: Motion
+    chains: Mapping[str, ChainHistory]
     terrain: Terrain
     reason: str = ""
 
@@ -166,6 +170,15 @@ class EventResult:
     def min_pitch(self) -> float:
         """Least pitch, nose down negative [rad]."""
         return float(self.motion["pitch"].min())
+
+    @property
+    def pitched_time(self) -> float:
+        """Time of the passage's largest pitch, up or down [s]; the end if it did not come to the obstacle."""
+        times = self.motion.times
+        inside = np.flatnonzero(times > self.ridden.window[0])
+        if not len(inside):
+            return float(times[-1])
+        return float(times[inside[np.argmax(np.abs(self.motion["pitch"][inside]))]])
 
     @property
     def passage_speed(self) -> float:

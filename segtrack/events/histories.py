@@ -1,16 +1,20 @@
-"""Histories of an event: acceleration at the driver's place, and what limits the vehicle."""
+"""Histories of an event: acceleration at the driver's place, limits, and link chains at some instants."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.readings import ChainReading
 from segtrack.events.assumptions import GRAVITY
 from segtrack.events.filters import low_passed, weighted_acceleration
 from segtrack.events.limits import LIMITS
+from segtrack.experiments.histories import ChainHistory
+from segtrack.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +109,38 @@ class LimitHistory:
         inside = (self.times >= first) & (self.times <= last)
         means = self.found[inside].mean(axis=0) if inside.any() else np.zeros(len(LIMITS))
         return dict(zip(LIMITS, means.tolist(), strict=True))
+
+
+PITCHED, SHAKEN, END = INSTANTS = ("largest pitch", "largest acceleration", "end")
+"""Instants of an event at which its link chains are kept.
+
+The first two are those of the passage, pitch up or down, and the sample after the step of the acceleration.
+"""
+
+
+class ChainInstants:
+    """Link chains of a robot, kept at the `INSTANTS` of an event."""
+
+    def __init__(self, robot: Robot) -> None:
+        """Keep nothing so far."""
+        self._robot = robot
+        self._greatest: dict[str, float] = {}
+        self._kept: dict[str, tuple[float, Mapping[str, ChainReading]]] = {}
+
+    def sample(
+        self, time: float, readings: Mapping[str, ChainReading], measures: Mapping[str, float]
+    ) -> None:
+        """Keep readings by track, at a time [s], for each instant whose measure is the largest so far."""
+        for name, measure in measures.items():
+            if readings and measure >= self._greatest.get(name, measure):
+                self._greatest[name], self._kept[name] = measure, (time, readings)
+
+    def histories(self) -> Mapping[str, ChainHistory]:
+        """Return a history of one sample for each instant that there was, in the order of `INSTANTS`."""
+        return {name: chains_at(self._robot, *self._kept[name]) for name in INSTANTS if name in self._kept}
+
+
+def chains_at(robot: Robot, time: float, readings: Mapping[str, ChainReading]) -> ChainHistory:
+    """History of one sample: readings of a robot's link chains by track, at a time [s]."""
+    designs = {name: robot.tracks[name].chain_design for name in readings}
+    return ChainHistory(np.array([time]), designs, {name: (reading,) for name, reading in readings.items()})

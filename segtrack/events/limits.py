@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain.readings import ChainReading
 from segtrack.description.frames import body_shapes
 from segtrack.engine.drive import force_at
 from segtrack.engine.track_models import find_track_model
@@ -80,6 +81,8 @@ class LimitSensor:
             contact_distance: Distance from the ground at which the hull touches it [m].
         """
         self._robot, self._distance = robot, contact_distance
+        self.chains: Mapping[str, ChainReading] = {}
+        """Readings of the link chains when the state was read last, by track; none of other track models."""
         self._hull = HullClearance(robot, terrain)
         tracks = list(robot.tracks.values())
         driven = [track for track in tracks if track.flipper is None] or tracks
@@ -87,6 +90,7 @@ class LimitSensor:
 
     def read(self) -> LimitState:
         """Return the state now."""
+        self.chains = read_chains(self._robot)
         torque, slips, loads = False, [], []
         for track, table in self._driven:
             belt, command = track.state, commanded_speed(track)
@@ -110,7 +114,7 @@ class LimitSensor:
     def _pulleys_bear(self) -> tuple[bool, bool]:
         """Return if belts of the body bear on something on their foremost and on their rearmost pulley."""
         front = rear = False
-        for track, points in contact_points(self._robot):
+        for track, points in contact_points(self._robot, self.chains):
             if track.flipper is not None or not len(points):
                 continue
             parent, mount = track.parent_motion(), track.spec.mount
@@ -147,16 +151,20 @@ def end_pulleys(track: Track) -> tuple[tuple[float, float], tuple[float, float]]
     return (a, b), (c, d)
 
 
-def contact_points(robot: Robot) -> list[tuple[Track, NDArray[np.float64]]]:
-    """Places where each belt bears on something, in the world (n, 3) [m]."""
-    tracks = list(robot.tracks.values())
-    match find_track_model(robot.track_model).contacts:
-        case "shoes":
-            chains = [(track, track.read_chain()) for track in tracks]
-            return [(track, chain.positions[chain.ground_force > 0]) for track, chain in chains]
-        case "grousers":
-            readings = [(track, track.read_grousers()) for track in tracks]
-            return [(track, reading.points[reading.normal_force > 0]) for track, reading in readings]
+def read_chains(robot: Robot) -> dict[str, ChainReading]:
+    """Readings of all link chains by track; none of another track model."""
+    return {name: track.read_chain() for name, track in robot.tracks.items() if track.has_chain}
+
+
+def contact_points(
+    robot: Robot, chains: Mapping[str, ChainReading]
+) -> list[tuple[Track, NDArray[np.float64]]]:
+    """Places where each belt bears on something, in the world (n, 3) [m], given readings of link chains."""
+    if chains:
+        return [(robot.tracks[name], read.positions[read.ground_force > 0]) for name, read in chains.items()]
+    if find_track_model(robot.track_model).contacts == "grousers":
+        readings = [(track, track.read_grousers()) for track in robot.tracks.values()]
+        return [(track, reading.points[reading.normal_force > 0]) for track, reading in readings]
     with suppress(InvalidValueError):  # Something else than a belt touches, too.
         return [(robot.tracks[belt.track], belt.points) for belt in robot.read_belt_contacts()]
     return []

@@ -18,7 +18,7 @@ from segtrack.events.event_result import (
     EventResult,
     EventSetup,
 )
-from segtrack.events.histories import LimitHistory, Ridden
+from segtrack.events.histories import END, PITCHED, SHAKEN, ChainInstants, LimitHistory, Ridden
 from segtrack.events.limits import LimitSensor, LimitState
 from segtrack.experiments.climb import TrajectoryRecorder, up_of
 from segtrack.experiments.climb_result import flipper_angles
@@ -120,6 +120,7 @@ class _Passage:
         )
         self.sensor = LimitSensor(self.robot, self.terrain, given.contact_distance)
         self.recorder = TrajectoryRecorder(self.robot)
+        self.instants = ChainInstants(self.robot)
         self.velocities: list[float] = []
         self.begin = 0.0
         self.states: list[tuple[float, LimitState]] = []
@@ -159,6 +160,14 @@ class _Passage:
         self.recorder.sample(self.world.time)
         self.states.append((self.world.time, self.sensor.read()))
 
+    def _keep_chains(self, now: float, pitch: float) -> None:
+        """Keep the chains as they were sampled, if this is an instant for which they are kept."""
+        measures = {END: now}
+        if self.reached < math.inf:
+            shaken = np.abs(np.diff(self.velocities[-1 - round(CONTROL_TIME / self.world.time_step) :]))
+            measures |= {PITCHED: abs(pitch), SHAKEN: float(shaken.max())}
+        self.instants.sample(now, self.sensor.chains, measures)
+
     def _decide(self) -> EventOutcome | None:
         self._sample()
         now, state = self.world.time, self.robot.state
@@ -167,6 +176,7 @@ class _Passage:
         low, high = self.robot.bounds()
         if high[0] >= 0.0:
             self.reached = min(self.reached, self.states[-2][0])  # It crossed since.
+        self._keep_chains(now, state.pitch)
         given, obstacle = self.setup.assumptions, self.setup.obstacle
         if low[0] >= obstacle.end:
             self.passed = min(self.passed, now)
@@ -206,6 +216,7 @@ class _Passage:
                 *(np.array([getattr(s, name) for s in states]) for name in ("slip", "drive", "clearance")),
             ),
             motion=motion,
+            chains=self.instants.histories(),
             terrain=self.terrain,
             reason=reason,
         )

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol, TypeVar
 
 from segtrack.errors import MissingPackageError, SegtrackError
@@ -61,6 +62,7 @@ class Workers:
 
         Raises:
             SegtrackError: Error that a job raised.
+            BrokenProcessPool: A process was lost.
         """
         if self.count <= 1 or len(jobs) <= 1 and not self._apart:
             return [_noted(on_done, i, function(job)) for i, job in enumerate(jobs)]
@@ -163,7 +165,9 @@ class RayWorkers:
         if not ray.is_initialized():
             ray.init()
         self._ray: Any = ray
-        self._task: Any = ray.remote(_without_error)
+        self._task: Any = ray.remote(max_retries=0)(_without_error)
+        lost = ray.exceptions
+        self._lost = (lost.WorkerCrashedError, lost.NodeDiedError, lost.OutOfMemoryError)
 
     def run(
         self,
@@ -175,6 +179,7 @@ class RayWorkers:
 
         Raises:
             SegtrackError: Error that a job raised.
+            BrokenProcessPool: A worker was lost.
         """
         tasks = [self._task.remote(function, job) for job in jobs]
         index, waiting, results = {task: i for i, task in enumerate(tasks)}, list(tasks), {}
@@ -186,8 +191,10 @@ class RayWorkers:
                     raise SegtrackError(message)
                 results[index[first]] = value
                 on_done(index[first], value)
-        except BaseException:
+        except BaseException as error:
             for task in waiting:
                 self._ray.cancel(task)
+            if isinstance(error, self._lost):
+                raise BrokenProcessPool(str(error).partition("\n")[0]) from None
             raise
         return [results[i] for i in range(len(tasks))]

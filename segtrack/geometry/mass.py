@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
 
 from segtrack.geometry.path import BeltPath
 
@@ -53,6 +54,20 @@ def quaternion_of(rotation: NDArray[np.float64]) -> tuple[float, float, float, f
         (h - f, c - g, d - b, squares[3]),
     )[squares.index(max(squares))]
     return x / (2 * double), y / (2 * double), z / (2 * double), w / (2 * double)
+
+
+def rotations_of(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rotation matrices (N, 3, 3) of quaternions (x, y, z, w) (N, 4); NaN where these are not finite."""
+    fine = np.asarray(np.isfinite(quaternions).all(axis=1))
+    matrices = Rotation.from_quat(np.where(fine[:, None], quaternions, (0.0, 0.0, 0.0, 1.0))).as_matrix()
+    matrices[~fine] = np.nan
+    return np.asarray(matrices)
+
+
+def rotated(rotations: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vectors (N, 3) turned by matrices (N, 3, 3); each to the bit as alone, as matrix products are not."""
+    x, y, z = vectors.T[..., None]
+    return np.asarray(rotations[..., 0] * x + rotations[..., 1] * y + rotations[..., 2] * z)
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,18 @@ from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_all
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
-from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.placement import vehicle_links
-from segtrack.errors import InvalidValueError
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
+from segtrack.native.belt_kind import BeltKind
 from segtrack.native.kinematics import set_velocity
-from segtrack.native.layout import outer_points, vehicle_arrays
+from segtrack.native.layout import outer_points
 from segtrack.native.parts import BeltTrack
 from segtrack.native.step import VehicleArrays, Vehicles, advance
 from segtrack.native.tree import VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
 
-MAX_TIME_STEP = 0.01
-"""Longest step, for what moves within one: contacts are found once a step [s]."""
 _NO_REPORT = np.zeros((0, REPORT))
 """Report for steps: nothing is read."""
 _FIRST = np.zeros(1, dtype=np.intp)
@@ -39,7 +35,9 @@ _FIRST = np.zeros(1, dtype=np.intp)
 
 def _one_of(arrays: VehicleArrays) -> VehicleArrays:
     """Arrays of N = 1 vehicles, which share the memory of one's."""
-    return arrays._replace(tree=tree_of_one(arrays.tree), drives=arrays.drives[None])
+    return arrays._replace(
+        tree=tree_of_one(arrays.tree), drives=arrays.drives[None], reaches=arrays.reaches[None]
+    )
 
 
 @dataclass(frozen=True)
@@ -79,14 +77,10 @@ class BeltVehicle(NativeVehicle):
         Raises:
             InvalidValueError: The time step is longer than `MAX_TIME_STEP`.
         """
-        links = vehicle_links(description)
-        self._mass = links.mass
-        self.belts = belt_designs(description, self._mass, track_model == "surface")
-        self.arrays = vehicle_arrays(description, links, self.belts)
-        if time_step > MAX_TIME_STEP:
-            raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g}", time_step)
-        self._time_step = time_step
-        tree, belts, hull, _, reach, tip_speed = self.arrays
+        kind = BeltKind.of(description, track_model, time_step)
+        self._mass, self._time_step = kind.links.mass, time_step
+        self.belts, self.arrays = kind.belts, kind.arrays
+        tree, belts, hull, _, (reach,), tip_speed = self.arrays
         self._one = _one_of(self.arrays)
         parts, joints = (len(belts.kinds), len(belts.segments)), description.joint_tree
         super().__init__(description, track_model, tree, hull, reach, tip_speed, *parts, joints)

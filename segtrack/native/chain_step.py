@@ -11,8 +11,8 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
 4. speeds of sliding idlers with the links', and places of shoes and wheels with theirs
    (`chain.track_step.drift_track`).
 
-All forces belong to one instant, so that what a chain does to its links is what these do to the chain:
-momentum is kept to rounding.
+All forces belong to one instant, so that what a chain does to its links is what these do to the chain;
+momentum is kept up to the square of the sub-step.
 """
 
 from __future__ import annotations

@@ -23,8 +23,24 @@ from segtrack.terrain import Terrain
 
 PRESETS = {"exact": 0.001, "fast": 0.004}
 """Time step of each preset [s]; the first is the default."""
-_CHUNK = 0.1
+CHUNK = 0.1
 """Simulated time of one call of a kernel, after which Ctrl-C is heeded [s]."""
+
+
+def preset_step(preset: str | None, time_step: float | None) -> tuple[str, float]:
+    """Return the name of a preset, the default if not given, and its time step or the one given [s].
+
+    Raises:
+        UnknownNameError: No such preset.
+        InvalidValueError: A time step that is not positive and finite.
+    """
+    name = next(iter(PRESETS)) if preset is None else preset
+    if name not in PRESETS:
+        raise UnknownNameError("preset of the engine native", name, PRESETS)
+    step = PRESETS[name] if time_step is None else finite("time_step [s]", time_step)
+    if step <= 0:
+        raise InvalidValueError("time_step [s]", "positive", time_step)
+    return name, step
 
 
 @dataclass(frozen=True)
@@ -66,13 +82,7 @@ class NativeEngine(Engine):
             UnknownNameError: No such preset.
             InvalidValueError: A time step that is not positive and finite.
         """
-        self.preset = next(iter(PRESETS)) if preset is None else preset
-        if self.preset not in PRESETS:
-            raise UnknownNameError("preset of the engine native", self.preset, PRESETS)
-        step = PRESETS[self.preset] if time_step is None else finite("time_step [s]", time_step)
-        if step <= 0:
-            raise InvalidValueError("time_step [s]", "positive", time_step)
-        self.time_step = step
+        self.preset, self.time_step = preset_step(preset, time_step)
         self.set_gravity((0.0, 0.0, -gravity))
         self._terrains: tuple[Terrain, ...] = ()
         self._ground: Ground = pack_ground(())
@@ -136,7 +146,7 @@ class NativeEngine(Engine):
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:
         """Take a number of steps with all vehicles, see `Engine.advance`."""
         decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
-        chunk = max(1, round(_CHUNK / self.time_step))
+        chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
             count, now = min(steps, chunk), self._steps * self.time_step
             interrupt: KeyboardInterrupt | None = None

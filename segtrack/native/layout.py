@@ -42,9 +42,9 @@ def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltD
     arrays = pack_belts(belts)
     tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)
     hull = hull_arrays(vehicle, float(tree.masses.sum()))
-    reach = _reach(vehicle, links, belts, hull)
+    reaches = np.array([_reach(vehicle, links, belts, hull)])
     tip_speed = max((belt.tip_speed for belt in belts), default=1.0)
-    return rounded(VehicleArrays(tree, arrays, hull, drive_table(vehicle), reach, tip_speed))
+    return rounded(VehicleArrays(tree, arrays, hull, drive_table(vehicle), reaches, tip_speed))
 
 
 def tree_arrays(

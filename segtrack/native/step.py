@@ -63,7 +63,8 @@ class VehicleArrays(NamedTuple):
         drives: Top speed [m/s], largest driving force [N], largest brake force [N], whether the drive is
             self-locking, lag [s], and K rows of a speed [m/s] and a driving force [N], of each
             belt (T, 5 + 2 K); for N vehicles (N, T, 5 + 2 K).
-        reach: Farthest of any part from the root's centre of mass, flippers at any angle [m].
+        reaches: Farthest of any part from the root's centre of mass, flippers at any angle (1,) [m]; for N
+            vehicles (N, 1).
         tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
     """
 
@@ -71,7 +72,7 @@ class VehicleArrays(NamedTuple):
     belts: BeltArrays
     hull: HullArrays
     drives: NDArray[np.float64]
-    reach: float
+    reaches: NDArray[np.float64]
     tip_speed: float
 
 
@@ -79,7 +80,8 @@ class Vehicles(NamedTuple):
     """N vehicles of one kind, with all that changes.
 
     Attributes:
-        arrays: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives).
+        arrays: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives,
+            reaches).
         terrains: Index of the ground that each is on (N,).
         states: Their states.
         histories: Memory of the hulls' contacts.
@@ -139,7 +141,7 @@ def advance(
         state, history, memory = vehicle_view(states, i), history_view(histories, i), memory_view(memories, i)
         near = candidates_view(candidates, i)
         outcome[0] = DONE
-        fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
+        fastest = largest_speed(vehicle.tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
         while done[i] < count and outcome[0] == DONE:
             if not fastest < math.inf:
                 outcome[0] = NOT_FINITE
@@ -184,7 +186,7 @@ def advance(
             move(vehicle.tree, state, work, step)
             move_followers(vehicle.tree, state)
             done[i] += 1
-            fastest = largest_speed(vehicle.tree, work, vehicle.reach, vehicle.tip_speed, state)
+            fastest = largest_speed(vehicle.tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
             state.slack[0] -= step * fastest
             if not fastest < ABSURD_SPEED:
                 outcome[0] = TOO_FAST if fastest < math.inf else NOT_FINITE
@@ -198,7 +200,7 @@ def vehicle_of(vehicles: VehicleArrays, i: int) -> VehicleArrays:
         vehicles.belts,
         vehicles.hull,
         vehicles.drives[i],
-        vehicles.reach,
+        vehicles.reaches[i],
         vehicles.tip_speed,
     )
 

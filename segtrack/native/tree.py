@@ -64,6 +64,10 @@ class TreeArrays(NamedTuple):
     spin_momenta: NDArray[np.float64]
 
 
+OWN = ("masses", "centers", "inertias", "max_torques", "max_speeds")
+"""Arrays of a tree that each of N vehicles has by itself."""
+
+
 class TreeWork(NamedTuple):
     """Room for the stages of a step of one vehicle.
 
@@ -259,8 +263,7 @@ def tree_view(trees: TreeArrays, i: int) -> TreeArrays:
 
 def tree_of_one(tree: TreeArrays) -> TreeArrays:
     """Tree of N = 1 vehicles, whose arrays share the memory of one's."""
-    own = ("masses", "centers", "inertias", "max_torques", "max_speeds")
-    return tree._replace(**{name: getattr(tree, name)[None] for name in own})
+    return tree._replace(**{name: getattr(tree, name)[None] for name in OWN})
 
 
 @compiled

@@ -28,9 +28,9 @@ from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
 from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
 
-_SOLIDS, _EDGES = 8, 16
-"""Room for what is near one part, at first."""
-_NEAR = 0.3
+FIRST_ROOM = 8, 16
+"""Solids and edges near one part that there is room for, at first."""
+NEAR = 0.3
 """Share of sections for which there is room near anything, at first [-]."""
 
 
@@ -80,7 +80,7 @@ class NativeVehicle(VehicleModel):
         self._view = VehicleState(*(array[0] for array in self.state))
         self._hulls, self._segments, self._sections = len(hull.links), segments, sections
         self._history = allocate_contact_history(len(hull.points), self._hulls * HULL_PARTS, (1,))
-        self._candidates = self._allocate(Room(math.ceil(_NEAR * sections), _SOLIDS, _EDGES))
+        self._candidates = self._allocate(Room(math.ceil(NEAR * sections), *FIRST_ROOM))
         self._work = allocate_tree_work(tree)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 4), dtype=np.intp)
         self._ground: Ground = pack_ground(())
@@ -166,16 +166,10 @@ class NativeVehicle(VehicleModel):
 
     def _make_room(self) -> None:
         """Take lists of candidates that hold what is near now, and some more."""
-        near, (_, sections, solids, edges) = self._candidates, self._outcome[0].tolist()
+        near, wanted = self._candidates, self._outcome[0, 1:].tolist()
         room = Room(near.near.shape[1], near.solids.shape[2], near.edges.shape[2])
         self._packed = None
-        self._candidates = self._allocate(
-            Room(
-                min(sections + sections // 4, self._sections) if sections > room.sections else room.sections,
-                2 * solids if solids > room.solids else room.solids,
-                2 * edges if edges > room.edges else room.edges,
-            )
-        )
+        self._candidates = self._allocate(room.grown(Room(*wanted), self._sections))
         self.forget_candidates()
 
     def check_ground(self, ground: Ground) -> None:

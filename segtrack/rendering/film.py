@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import subprocess
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,11 @@ FRAME_RATE = 25.0
 """Frames a second."""
 MAX_FRAME_RATE = 1000.0
 _INK = (30, 34, 38)
+_MP4 = ["-preset", "veryfast", "-crf", "20"]
+_PALETTE = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
 _CODECS: dict[str, dict[str, Any]] = {
-    ".mp4": {"codec": "libx264", "output_params": ["-preset", "veryfast", "-crf", "20"]},
-    ".gif": {
-        "codec": "gif",
-        "pix_fmt_out": "pal8",
-        "output_params": [
-            "-filter_complex",
-            "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1",
-        ],
-    },
+    ".mp4": {"codec": "libx264", "output_params": _MP4},
+    ".gif": {"codec": "gif", "pix_fmt_out": "pal8", "output_params": ["-filter_complex", _PALETTE]},
 }
 """Options of ffmpeg for each kind of file; nothing that holds more than a few frames."""
 
@@ -149,3 +145,31 @@ class Film:
         below = margin, image.height - margin
         draw.text(below, f"squares {self._camera.square:g} m", _INK, self._font, anchor="ld")
         return np.asarray(image)
+
+
+def join_films(path: Path, left: Path, right: Path) -> Path:
+    """Write two films of one frame rate and size beside each other, and return the path.
+
+    The shorter one stands still at its end.
+
+    Args:
+        path: File to write, .mp4 or .gif.
+        left: Film to the left.
+        right: Film to the right.
+
+    Raises:
+        FileAccessError: The file cannot be written.
+    """
+    frames = [imageio_ffmpeg.count_frames_and_secs(str(film))[0] for film in (left, right)]
+    held = [f"[{i}]tpad=stop={max(frames) - count}:stop_mode=clone[{i}h]" for i, count in enumerate(frames)]
+    joined = ";".join([*held, "[0h][1h]hstack"])
+    if path.suffix.lower() == ".gif":
+        output = ["-filter_complex", f"{joined},{_PALETTE}"]
+    else:
+        output = ["-filter_complex", joined, "-c:v", "libx264", "-pix_fmt", "yuv420p", *_MP4]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    call = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "fatal", "-i", str(left), "-i", str(right)]
+    done = subprocess.run([*call, *output, str(path)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise FileAccessError("write to", path, done.stderr.partition("\n")[0])
+    return path

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.readings import ChainReading
-from segtrack.description import VehicleDescription
-from segtrack.description.vehicle import MountedTrack
 from segtrack.experiments.climb_result import ClimbResult
 from segtrack.experiments.histories import ChainHistory
+from segtrack.report.chain_view import chain_polygons, paint_chain, shoe_outlines, tracks_of_one_side
 from segtrack.report.side_view import (
-    FILL,
     SEGMENT_COLOURS,
-    Polygon,
-    Role,
     SidePose,
     colour_of,
     label_axes,
@@ -37,61 +28,6 @@ from segtrack.robot.motion import Motion
 from segtrack.terrain import Terrain
 
 Array = NDArray[np.float64]
-
-
-def shoe_outlines(design: TrackDesign, reading: ChainReading) -> tuple[list[Array], list[Array]]:
-    """The plate of each shoe, and the grousers of those that have one, in (x, z) of the world (4, 2) [m]."""
-    turns = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2]][:, :, [0, 2]]
-    plates, grousers = [], []
-    for kind, turn, middle in zip(design.kinds, turns, reading.positions[:, [0, 2]], strict=True):
-        tread = design.treads[kind]
-        plate = _trapezoid(tread.x, tread.length, tread.length, tread.outer - tread.thickness, tread.outer)
-        plates.append(plate @ turn.T + middle)
-        if (bar := tread.grouser) is not None:
-            tip = tread.outer + bar.height
-            grousers.append(
-                _trapezoid(tread.x + bar.x, bar.base, bar.top, tread.outer, tip) @ turn.T + middle
-            )
-    return plates, grousers
-
-
-def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[Array]:
-    """Each wheel's circle on which the chain runs, a sprocket's pitch circle, in (x, z) of the world [m]."""
-    turn = np.linspace(0, 2 * math.pi, 49)
-    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    gear = design.running_gear
-    radii = [min(radius for _, radius in wheel.profile) for wheel in gear.wheels]
-    if gear.sprocket is not None:
-        radii[gear.driven] = design.pitch_radius
-    return [radius * circle + middle for radius, middle in zip(radii, reading.wheels[:, [0, 2]], strict=True)]
-
-
-def tracks_of_one_side(result: ClimbResult) -> tuple[MountedTrack, ...]:
-    """Tracks of the side that the eye is on, flippers' last: they are in front."""
-    tracks = sorted(result.vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
-    side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
-    return tuple(track for track in tracks if track.side == side)
-
-
-def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: int) -> list[Polygon]:
-    """Shoes and wheels of all chains at one sample, for `side_view`."""
-    polygons = []
-    for track in vehicle.mounted_tracks():
-        design, reading = history.designs[track.name], history.readings[track.name][index]
-        plates, grousers = shoe_outlines(design, reading)
-        belt: Role = "belt" if track.flipper is None else "flipper belt"
-        parts: tuple[tuple[Role, list[Array]], ...] = (
-            ("wheel", wheel_outlines(design, reading)),
-            (belt, plates),
-            ("grouser", grousers),
-        )
-        polygons += [Polygon(role, points, track.y) for role, outlines in parts for points in outlines]
-    return polygons
-
-
-def _trapezoid(x: float, base: float, top: float, low: float, high: float) -> Array:
-    ends = (x - base / 2, low), (x + base / 2, low), (x + top / 2, high), (x - top / 2, high)
-    return np.array(ends)
 
 
 _NUMBERED = 5
@@ -120,7 +56,7 @@ def draw_chains(result: ClimbResult) -> Figure:
     """Draw a climb's chains: those of one side at the instant of their greatest tension; all over time."""
     history = result.chains
     assert history is not None
-    tracks = tuple(track.name for track in tracks_of_one_side(result))
+    tracks = tuple(track.name for track in tracks_of_one_side(result.vehicle))
     tensions = [history.over_time(name, "tension").max(axis=1) for name in tracks]
     index = int(np.argmax(np.max(tensions, axis=0)))
     figure = new_figure(14.0, 12.5)
@@ -149,16 +85,9 @@ def draw_shoes(
     corners, greatest = [], max(float(_of(history, t, load)[index].max()) for t in tracks)
     for layer, track in enumerate(tracks):
         design, reading = history.designs[track], history.readings[track][index]
+        values = _of(history, track, load)[index]
+        shoes = paint_chain(axes, design, reading, values, load.colours, greatest, 2.0 + layer)
         plates, grousers = shoe_outlines(design, reading)
-        colour, opacity = FILL["wheel"]
-        wheels = PolyCollection(wheel_outlines(design, reading), facecolors=colour, alpha=opacity)
-        bars = PolyCollection(grousers, facecolors=FILL["grouser"][0])
-        shoes = PolyCollection(plates, cmap=load.colours, edgecolors="black", linewidths=0.4)
-        shoes.set_array(_of(history, track, load)[index])
-        shoes.set_clim(0.0, greatest or 1.0)
-        for part, collection in enumerate((wheels, bars, shoes)):
-            collection.set_zorder(2.0 + layer + 0.1 * part)
-            axes.add_collection(collection)
         corners.append(np.concatenate([*plates, *grousers]))
         inside = reading.positions[:, [0, 2]].mean(axis=0)
         for shoe in range(0, len(plates), _NUMBERED):

@@ -20,7 +20,8 @@ from segtrack.experiments.climb import SETTLE
 from segtrack.experiments.climb_result import ClimbResult
 from segtrack.experiments.histories import GrouserHistory
 from segtrack.geometry.path import normal_of, tangent_of
-from segtrack.report.chain_figure import pose_at_sample, tracks_of_one_side
+from segtrack.report.chain_figure import pose_at_sample
+from segtrack.report.chain_view import tracks_of_one_side
 from segtrack.report.side_view import colour_of, label_axes, new_figure, paint, paint_ground, side_view
 
 Array = NDArray[np.float64]
@@ -91,7 +92,7 @@ def belt_loads(track: MountedTrack, frame: Frame, reading: GrouserReading) -> Be
 
 def draw_grousers(result: ClimbResult, history: GrouserHistory) -> Figure:
     """Draw the loads of one side at half of the robot's rise and at its largest pitch, and over time."""
-    tracks = tracks_of_one_side(result)
+    tracks = tracks_of_one_side(result.vehicle)
     figure = new_figure(14.0, 9.5 + 1.7 * len(tracks))
     title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.track_model}"
     figure.suptitle(f"{title}: normal forces of the ground on one side's tracks", fontsize=15)

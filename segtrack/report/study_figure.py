@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,9 +13,12 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
+from segtrack.events import EventInstant
+from segtrack.report.load_figure import draw_instants
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 from segtrack.study import StudyResult
-from segtrack.study.file import ParameterRange
+from segtrack.study.file import ParameterRange, StudyFile
+from segtrack.study.runs import RunJob
 
 _ROWS = 40
 """Designs that are printed; all are in the files."""
@@ -100,3 +105,44 @@ def _draw_panel(axes: Axes, values: NDArray[np.float64], results: NDArray[np.flo
         lowest = np.full(np.count_nonzero(~there), results[there].min())
         axes.plot(values[~there], lowest, "x", color=SEGMENT_COLOURS[1], label="no result")
         axes.legend(fontsize=8)
+
+
+def seen_of_row(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[str, Any]:
+    """Return what a row of a study tries, where its vehicle is at an instant, and how the run ends."""
+    result, parameters = instant.result, dict(zip(study.parameters, job.values, strict=True))
+    x, _, z = result.motion["position"][instant.sample].tolist()
+    pitch = math.degrees(result.motion["pitch"][instant.sample])
+    at = {"time": instant.time, "x": x, "z": z, "pitch_deg": pitch}
+    ending = {"outcome": result.outcome, "limited_by": ", ".join(result.limited_by)}
+    tried = {} if job.tried is None else {"tried": job.tried}
+    return {**parameters, **tried, **at, **ending}
+
+
+def beside_table(names: Sequence[str], seen: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what `seen_of_row` says of rows of a study, a column each, given their names."""
+    table = Table("", *names, title=f"{' and '.join(names)} at the same instant")
+    for name in seen[0]:
+        cells = [row[name] for row in seen]
+        table.add_row(name, *(f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells))
+    return table
+
+
+def draw_rows(
+    names: Sequence[str], seen: Sequence[Mapping[str, Any]], instants: Sequence[EventInstant]
+) -> Figure:
+    """Draw rows of a study beside each other at the same instant.
+
+    Args:
+        names: Names of the rows.
+        seen: Result of `seen_of_row` for each.
+        instants: Instant of each.
+    """
+    titles = []
+    for name, row, instant in zip(names, seen, instants, strict=True):
+        own = list(row)[: list(row).index("time")]
+        values = ", ".join(f"{parameter} {row[parameter]:.4g}" for parameter in own)
+        titles.append(f"{name}: {values}\nt = {instant.time:.2f} s, in the end {row['outcome']}")
+    figure = draw_instants(instants, titles, columns=2)
+    result = instants[0].result
+    figure.suptitle(f"{result.vehicle.name} at a {result.setup.obstacle.title}")
+    return figure

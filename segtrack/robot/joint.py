@@ -8,6 +8,28 @@ from segtrack.errors import NotReadyError, UnknownNameError, finite
 from segtrack.robot.track import clip
 
 
+def check_own(design: JointDesign) -> None:
+    """Refuse to move a joint that follows another one.
+
+    Raises:
+        NotReadyError: It does.
+    """
+    if design.mimicry is not None:
+        raise NotReadyError(f"move joint {design.name}", f"it follows joint {design.mimicry.leader}")
+
+
+def check_commanded(design: JointDesign) -> None:
+    """Refuse to command a joint that has no servo of its own.
+
+    Raises:
+        NotReadyError: It has none, or follows another joint.
+    """
+    check_own(design)
+    if design.servo is None:
+        reason = f"it has no servo; joints.{design.name}.servo of the vehicle file gives it one"
+        raise NotReadyError(f"command joint {design.name}", reason)
+
+
 class Joint:
     """A joint of the body's URDF that the vehicle file lets move: its state, read when asked for.
 
@@ -62,7 +84,7 @@ class Joint:
             InvalidValueError: Not a finite number.
             NotReadyError: It has no servo, or follows another joint.
         """
-        self._require_servo()
+        check_commanded(self.design)
         self.model.set_position(clip(self._finite("position", position), *self.design.limits))
 
     def set_speed(self, speed: float) -> None:
@@ -72,7 +94,7 @@ class Joint:
             InvalidValueError: Not a finite number.
             NotReadyError: It has no servo, or follows another joint.
         """
-        self._require_servo()
+        check_commanded(self.design)
         servo = self.design.servo
         assert servo is not None
         self.model.set_speed(clip(self._finite("speed", speed), -servo.max_speed, servo.max_speed))
@@ -84,23 +106,12 @@ class Joint:
             InvalidValueError: Not a finite number.
             NotReadyError: It follows another joint.
         """
-        self._require_own()
+        check_own(self.design)
         self.model.place(clip(self._finite("position", position), *self.design.limits))
 
     def _finite(self, what: str, value: float) -> float:
         unit = "m" if self.design.kind == "prismatic" else "rad"
         return finite(f"{what} of joint {self.name} [{unit}{'/s' if what == 'speed' else ''}]", value)
-
-    def _require_own(self) -> None:
-        if self.design.mimicry is not None:
-            leader = self.design.mimicry.leader
-            raise NotReadyError(f"move joint {self.name}", f"it follows joint {leader}")
-
-    def _require_servo(self) -> None:
-        self._require_own()
-        if self.design.servo is None:
-            reason = f"it has no servo; joints.{self.name}.servo of the vehicle file gives it one"
-            raise NotReadyError(f"command joint {self.name}", reason)
 
 
 class NamedJoints(dict[str, Joint]):

@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from segtrack.description.track import TrackSpec
 from segtrack.engine import BeltState, FrameMotion, Pedals, TrackModel
 from segtrack.errors import InvalidValueError, finite, finite_vector
@@ -66,8 +69,8 @@ REST_SPEED = 0.01
 """Slip fades to 0 as belt and ground become slower than this [m/s]: of two small numbers no ratio is left."""
 
 
-def longitudinal_slip(belt_speed: float, ground_speed: float) -> float:
-    """Slip of a driving belt, positive, or skid of a braking one, negative.
+def longitudinal_slip(belt_speed: ArrayLike, ground_speed: ArrayLike) -> NDArray[np.float64]:
+    """Slip of driving belts, positive, or skid of braking ones, negative.
 
     Wong (Theory of Ground Vehicles, section 1.3) has two ratios, each bounded where it applies: slip
     1 - v_ground / v_belt while the belt is the faster, skid 1 - v_belt / v_ground while the vehicle is.
@@ -80,16 +83,16 @@ def longitudinal_slip(belt_speed: float, ground_speed: float) -> float:
     motion of its vehicle is 1 or -1, whichever of the two is faster.
 
     Args:
-        belt_speed: Speed of the belt relative to its vehicle, forward positive [m/s].
-        ground_speed: Speed of the vehicle over the ground, along the track [m/s].
+        belt_speed: Speeds of belts relative to their vehicles, forward positive, of any shape [m/s].
+        ground_speed: Speeds of the vehicles over the ground, along the tracks, of the same shape [m/s].
 
     Returns:
-        Slip in [-1, 1] [-].
+        Slip in [-1, 1], of the same shape [-].
     """
-    belt, ground = abs(belt_speed), abs(ground_speed)
-    faster = belt_speed if belt >= ground else ground_speed
-    apart = belt_speed - ground_speed if faster >= 0 else ground_speed - belt_speed
-    return min(max(apart / max(belt, ground, REST_SPEED), -1.0), 1.0)
+    belt, ground = np.asarray(belt_speed, dtype=float), np.asarray(ground_speed, dtype=float)
+    faster = np.where(abs(belt) >= abs(ground), belt, ground)
+    apart = np.where(faster >= 0, belt - ground, ground - belt)
+    return np.asarray((apart / np.maximum(abs(faster), REST_SPEED)).clip(-1.0, 1.0))
 
 
 class Track:
@@ -178,7 +181,7 @@ class Track:
     @property
     def slip(self) -> float:
         """Longitudinal slip in [-1, 1] [-], positive driving, negative braking; see `longitudinal_slip`."""
-        return longitudinal_slip(self.speed, self.ground_speed)
+        return float(longitudinal_slip(self.speed, self.ground_speed))
 
     @property
     def has_chain(self) -> bool:

@@ -222,20 +222,25 @@ def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
     return Found(last["measure"], last["outcome"])
 
 
-def run_row(result_rows: Sequence[Row], study: StudyFile, number: int, observer: EventObserver | None) -> Row:
-    """Run one row of a study again.
+def job_of_row(result_rows: Sequence[Row], study: StudyFile, number: int, option: str) -> RunJob:
+    """Return the run of one row of a study.
 
     Args:
         result_rows: Rows of the study's file.
         study: The study.
         number: Number of the row, from 0.
-        observer: Called after each sample.
+        option: Name of what the number is of, for messages.
 
     Raises:
         InvalidValueError: There is no such row.
     """
     if not 0 <= number < len(result_rows):
-        raise InvalidValueError("--row", f"from 0 to {len(result_rows) - 1}", number)
+        raise InvalidValueError(option, f"from 0 to {len(result_rows) - 1}", number)
     row = result_rows[number]
     values = tuple(row[name] for name in study.parameters)
-    return run_job(RunJob(study, row["design"], row["trial"], values, row["tried"]), observer)
+    return RunJob(study, row["design"], row["trial"], values, row["tried"])
+
+
+def run_row(result_rows: Sequence[Row], study: StudyFile, number: int, observer: EventObserver | None) -> Row:
+    """Run one row of a study again; see `job_of_row`. The observer is called after each sample."""
+    return run_job(job_of_row(result_rows, study, number, "--row"), observer)

@@ -101,7 +101,7 @@ def _energy(bodies: Bodies, gravity: NDArray[np.float64]) -> float:
     return bodies.kinetic_energy - float(bodies.masses @ (bodies.positions @ gravity))
 
 
-_SAMPLES = 41
+BOX_SAMPLES = 41
 """Along each side of a robot's bounding box."""
 
 
@@ -136,8 +136,8 @@ def check_ground(terrains: Sequence[Terrain], point: Sequence[float]) -> None:
 def clearing_height(robot: Robot, terrains: Sequence[Terrain]) -> float:
     """Return the lift [m] after which a robot just clears the terrain under its bounding box."""
     low, high = robot.bounds()
-    x = np.linspace(low[0], high[0], _SAMPLES)
-    y = np.linspace(low[1], high[1], _SAMPLES)
+    x = np.linspace(low[0], high[0], BOX_SAMPLES)
+    y = np.linspace(low[1], high[1], BOX_SAMPLES)
     ground = float(np.max(height_of(terrains, *np.meshgrid(x, y)))) if terrains else 0.0
     return ground - low[2]
 

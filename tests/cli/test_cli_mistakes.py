@@ -106,6 +106,7 @@ SEEDS = [
     (["reproduce", "calibration"], "--seed"),
     (["event", "ride", "packbot", "--rms", "0.1"], "--seed"),
     (["study", "study.yaml"], "--row"),
+    (["study", "study.yaml"], "--beside"),
 ]
 TEXT_FOR_A_NUMBER = [
     (["courses", "draw", "gaps"], "--setting"),
@@ -352,11 +353,16 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
     yield ["study", "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
     study = ["study", "study.yaml"]
     yield [*study, "--out", "bad.yaml"], "cannot write to bad.yaml: bad.yaml is a file, not a folder"
-    yield [*study, "--record", "film.bmp"], "--record must be a file of .mp4, .gif, got 'film.bmp'"
     yield [*study, "--record", "film.gif"], "--row must be given with --record, got none"
-    for option, text in (("--view", "top"), ("--frame-rate", "20"), ("--frame-size", "640x360")):
-        filmed = "--record must be given with --view, --frame-rate or --frame-size, got none"
-        yield [*study, option, text], filmed
+    yield [*study, "--beside", "1"], "--row must be given with --beside, got none"
+    for call in (*EVENTS, study):
+        yield [*call, "--record", "film.bmp"], "--record must be a file of .mp4, .gif, got 'film.bmp'"
+        for option, text in (("--view", "top"), ("--frame-rate", "20"), ("--frame-size", "640x360")):
+            filmed = "--record must be given with --view, --frame-rate or --frame-size, got none"
+            yield [*call, option, text], filmed
+    for option in ("--raise", "--raise-speed"):
+        searched = "--record must be left out of a search, got 'film.gif'"
+        yield [*EVENTS[0], option, "0.1,0.2,0.1", "--record", "film.gif"], searched
 
 
 def wrong_in_extras() -> Iterator[tuple[list[str], str]]:

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 from m113_statics import (
+    ARM,
+    ARM_MASS,
     GRAVITY,
     HALF,
     IDLER,
@@ -12,8 +14,10 @@ from m113_statics import (
     PITCH,
     PITCH_RADIUS,
     SHOE,
+    STIFFNESS,
     WEIGHT,
     WHEEL,
+    WHEEL_MASS,
     at_rest,
     span,
 )
@@ -106,6 +110,20 @@ def test_it_stands_as_statics_say(without_friction):
     # Shoes stand where they stand: one between two wheels may lean on either.
     np.testing.assert_allclose(loads, rest.loads, rtol=0.05)
     assert np.abs(loads / rest.loads - 1).mean() < 0.02
+
+
+@pytest.mark.slow
+def test_what_the_chain_exerts_on_road_wheels_turns_their_arms_against_the_torsion_bars(without_friction):
+    """Moments about each arm's pivot by spring, weights and the reading of the wheel's force."""
+    robot, _ = without_friction
+    pitch = 2 * robot.state.orientation[1]
+    springs = np.array([joint.position for joint in robot.joints.values()]).reshape(2, 5)
+    for track, turned in zip(robot.tracks.values(), springs, strict=True):
+        along, _, up = track.read_chain().wheel_forces[-5:].T
+        below = math.radians(30) + turned - pitch
+        weights = (WHEEL_MASS + ARM_MASS / 2) * GRAVITY
+        moment = ARM * (np.cos(below) * (up - weights) - np.sin(below) * along)
+        np.testing.assert_allclose(moment, STIFFNESS * (0.2269 - turned), rtol=0.005)
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from segtrack.rendering import (
     part_points,
     read_pose,
 )
+from segtrack.rendering.film import join_films
 from segtrack.rendering.look import OnBelt
 from segtrack.rendering.mesh import _DEEP, COLOURS, ball, box, ground_mesh, prism, ring, wheel
 from segtrack.reproduce.films import film_table, measure_films
@@ -244,6 +245,21 @@ def test_a_film_has_a_frame_for_each_period_of_simulated_time(native, tmp_path, 
     about, frames = frames_of(path)
     assert (about["fps"], len(frames), frames[0].shape) == (50.0, 6, (64, 96, 3))
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_two_films_become_one_in_which_the_shorter_one_stands_still(native, tmp_path, suffix):
+    world, robot = native
+    parts = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    for part, count in zip(parts, (3, 5), strict=True):
+        with Film(part, robot, world.terrains, frame_rate=10.0, size=SMALL) as film:
+            for i in range(count):
+                film.take(0.1 * i)
+    _, joined = frames_of(join_films(tmp_path / f"both{suffix}", *parts))
+    left, right = (np.array(frames_of(part)[1], dtype=float) for part in parts)
+    assert [frame.shape for frame in joined] == [(64, 192, 3)] * 5
+    expected = np.concatenate([left[[0, 1, 2, 2, 2]], right], axis=2)
+    assert np.abs(np.array(joined) - expected).mean() < 4.0  # Compressed again.
 
 
 def test_a_film_that_an_error_ends_keeps_its_frames(native, tmp_path):

@@ -23,7 +23,8 @@ from segtrack.experiments.climb_result import ClimbInterrupted, ClimbSetup
 from segtrack.experiments.histories import CHAIN_COLUMNS, ChainRecorder
 from segtrack.files import write_csv
 from segtrack.rendering import Camera
-from segtrack.report.chain_figure import draw_chains, draw_climb, shoe_outlines, wheel_outlines
+from segtrack.report.chain_figure import draw_chains, draw_climb
+from segtrack.report.chain_view import shoe_outlines, wheel_outlines
 from segtrack.terrain import Plane
 from segtrack.world import World
 
@@ -64,6 +65,14 @@ def at_rest():
 def test_ground_carries_the_weight(at_rest):
     _, (borne, weight), _ = at_rest
     assert borne == pytest.approx(weight, rel=0.02)
+
+
+def test_wheels_carry_what_is_not_chain(at_rest):
+    """What the chains exert on their wheels bears the body."""
+    readings, (_, weight), designs = at_rest
+    forces = sum(reading.wheel_forces.sum(axis=0) for reading in readings.values())
+    chains = sum(design.chain.count * design.chain.shoe.mass for design in designs.values())
+    np.testing.assert_allclose(forces, [0.0, 0.0, weight - 9.81 * chains], atol=0.02 * weight)
 
 
 def test_tension_at_rest_is_half_of_what_the_tensioner_pushes(at_rest):

@@ -13,9 +13,10 @@ import pytest
 from command_line import PROGRAM, run
 from rich.console import Console
 
+import segtrack
 from segtrack.description import find_vehicle
-from segtrack.errors import InvalidValueError, StudyFileError
-from segtrack.experiments.parallel import Workers
+from segtrack.errors import DivergedError, InvalidValueError, StudyFileError
+from segtrack.experiments.parallel import RayWorkers, Workers
 from segtrack.report.study_figure import draw_study, study_tables
 from segtrack.study import load_study_file, run_row, run_study, runs
 from segtrack.study.journal import provenance
@@ -226,6 +227,37 @@ def test_what_diverged_is_no_number_and_its_reason_is_printed_as_it_is(text, tmp
     assert said in console.file.getvalue()
 
 
+def test_a_run_that_diverges_in_the_engine_is_a_row_with_its_reason(tmp_path, monkeypatch):
+    """And the other runs are not ended by it."""
+    left = iter([True])
+    world_run = segtrack.World.run
+
+    def diverge(world, *given, **named):
+        if next(left, False):
+            raise DivergedError("packbot", world.time, "too fast")
+        world_run(world, *given, **named)
+
+    monkeypatch.setattr(segtrack.World, "run", diverge)
+    text = SINGLE.replace("low: 0.1, high: 0.3, count: 3", "low: 0.6, high: 0.8, count: 2")
+    text = text[: text.index("  b:")].replace("height: 0.1", "height: 0.03")
+    brief = "assumptions: {stall_time: 1.0, past: 0.2, step_rest: 0.2}\ntime_step: 0.004\n"
+    result = run_study(study_of(text + brief, tmp_path), tmp_path)
+    outcomes = [row["outcome"] for row in result.rows]
+    assert outcomes == ["diverged", "passed"]
+    said = "simulation diverged: packbot at t = 0.0000 s: too fast"
+    assert result.rows[0]["reason"] == said and result.found[0] == (None, said)
+    json.dumps(result.summary(), allow_nan=False)
+
+
+def test_a_path_that_the_vehicle_has_not_is_one_clear_error_before_anything_runs(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "study.yaml").write_text(STUDY.replace("contact.friction", "contact.fiction"))
+    done = run("study", "study.yaml", folder=tmp_path)
+    assert done.exit_code == 2 and len(done.stderr.strip().splitlines()) == 1
+    assert "parameters.a.paths[0] is no place of packbot.yaml" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
 def test_whole_numbers_are_said_as_they_are_run(tmp_path):
     text = SINGLE.replace("body.center_of_mass[0]", "tracks.*.grousers.count")
     text = text.replace("low: 0.0, high: 0.1, count: 2", "low: 30, high: 33, count: 3")
@@ -242,6 +274,15 @@ def test_a_single_run_gives_its_measure(tmp_path):
     result = run_study(study_of(SINGLE, tmp_path), tmp_path, pool=Formula())
     assert result.results == pytest.approx([5 * a + b for a, b in result.values])
     assert result.summary()["result"] == "peak [g]"
+
+
+def test_a_single_run_that_does_not_pass_has_no_measure(tmp_path):
+    class Stuck(Formula):
+        def row(self, job):
+            return super().row(job) | {"passed": False, "outcome": "stuck", "limited_by": "hull"}
+
+    result = run_study(study_of(SINGLE, tmp_path), tmp_path, pool=Stuck())
+    assert set(result.found) == {(None, "stuck by hull")}
 
 
 @pytest.mark.parametrize("method", ["sobol", "halton", "latin hypercube"])
@@ -384,3 +425,42 @@ def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kil
     assert run_row(rows, study, 2, None) == rows[2]
     with pytest.raises(InvalidValueError, match="--row must be from 0 to"):
         run_row(rows, study, 99, None)
+    film = ["--record", "rows.gif", "--frame-size", "96x64", "--frame-rate", "5"]
+    done = run(
+        "study", "study.yaml", "--out", "two", "--row", "2", "--beside", "0", *film, "--json", folder=tmp_path
+    )
+    assert done.exit_code == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert [seen["row 2"][name] for name in ("a", "b", "tried")] == [rows[2][n] for n in ("a", "b", "tried")]
+    assert seen["row 2"]["outcome"] == rows[2]["outcome"] and seen["row 0"]["outcome"] == rows[0]["outcome"]
+    assert seen["row 0"]["time"] <= seen["row 2"]["time"]
+    assert (tmp_path / "two" / "rows-2-0.png").exists() and (tmp_path / "rows.gif").exists()
+
+
+@pytest.fixture
+def two_ray_workers():
+    ray = pytest.importorskip("ray")
+    ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        object_store_memory=100_000_000,
+    )
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.slow
+def test_a_study_on_rays_machines_has_the_rows_of_processes_to_the_byte(two_ray_workers, tmp_path):
+    """And a worker of Ray that is lost ends in the same error as one of them."""
+    pytest.importorskip("pyarrow")
+    study = study_of(BRIEF, tmp_path)
+    with Workers(2) as pool:
+        result = run_study(study, tmp_path / "processes", pool=pool)
+    whole = write_runs(tmp_path / "processes.parquet", study.parameters, result.rows, result.head)
+    done = run("study", "study.yaml", "--out", "ray", "--ray", folder=tmp_path)
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "ray" / "runs.parquet").read_bytes() == whole.read_bytes()
+    with pytest.raises(BrokenProcessPool):
+        RayWorkers().run(os._exit, [1, 2])

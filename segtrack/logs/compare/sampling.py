@@ -146,8 +146,7 @@ class SampledMotion:
         way, belt = self.way(side), self.belt_way(side)
         if way is None or belt is None:
             return None
-        pairs = zip((self.sums(belt) / WINDOW).tolist(), (self.sums(way) / WINDOW).tolist(), strict=True)
-        return np.array([math.nan if w != w or b != b else longitudinal_slip(b, w) for b, w in pairs])
+        return longitudinal_slip(self.sums(belt) / WINDOW, self.sums(way) / WINDOW)
 
     def no_slip_yaw(self) -> Array | None:
         """Turn in each window of a vehicle whose belts do not slip (m,) [rad]; None without two sides."""

@@ -1,0 +1,98 @@
+"""Checks of what users of a batch give: a number for all vehicles, or one for each."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.errors import InvalidValueError, Phrase
+
+
+def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
+    """Finite numbers for each of a number of vehicles (count, *shape), from ones for all or for each.
+
+    Raises:
+        InvalidValueError: Another shape, or a number that is not finite.
+    """
+    try:
+        array = np.asarray(given, dtype=float)
+        values = np.broadcast_to(array, (count, *shape))
+    except (TypeError, ValueError):
+        expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
+        got = getattr(given, "shape", None)
+        raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}")) from None
+    if not np.isfinite(array).all():
+        first, *place = (int(each[0]) for each in np.nonzero(~np.isfinite(values)))
+        raise InvalidValueError(f"{what} of vehicle {first}", "finite", float(values[(first, *place)]))
+    return values
+
+
+def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.intp]:
+    """Whole numbers from 0 to below a limit for each of a number of vehicles (count,).
+
+    Raises:
+        InvalidValueError: Another shape, not whole numbers, or out of range.
+    """
+    values = numbers(what, given, count)
+    wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= below))
+    if len(wrong):
+        i = int(wrong[0])
+        raise InvalidValueError(f"{what} of vehicle {i}", f"a whole number from 0 to {below - 1}", values[i])
+    return values.astype(np.intp)
+
+
+def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
+    """Indices of the vehicles that a mask (N,) or indices (n,) choose; all for None.
+
+    Raises:
+        InvalidValueError: A mask of another length, or an index out of range or given twice.
+    """
+    if given is None:
+        return np.arange(count)
+    array = np.atleast_1d(np.asarray(given))
+    if array.dtype == bool and array.shape == (count,):
+        return np.flatnonzero(array)
+    fine = array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0)
+    if fine and array.size:
+        fine = 0 <= array.min() and array.max() < count and len(np.unique(array)) == len(array)
+    if not fine:
+        raise InvalidValueError("vehicles", f"a mask ({count},), or indices from 0 to {count - 1}", given)
+    return array.astype(np.intp)
+
+
+def number_of_vehicles(
+    count: int | None, terrains: int | None, terrain_index: ArrayLike | None, variant: ArrayLike | None
+) -> int:
+    """Number of vehicles that all agree on; `terrains` is that of grounds of which each has one.
+
+    Raises:
+        InvalidValueError: They do not agree, or there is none.
+    """
+    given = {"count": count, "terrain": terrains}
+    for name, each in (("terrain_index", terrain_index), ("variant", variant)):
+        given[name] = len(np.atleast_1d(np.asarray(each))) if each is not None and np.ndim(each) else None
+    known = {name: number for name, number in given.items() if number is not None}
+    if len(set(known.values())) != 1:
+        got = ", ".join(f"{number} of {name}" for name, number in known.items()) or "none"
+        expected = "given by count, one terrain each, terrain_index or variant, all alike"
+        raise InvalidValueError("number of vehicles", expected, Phrase(got))
+    number = next(iter(known.values()))
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise InvalidValueError("count", "a whole number from 1", number)
+    return number
+
+
+def number_of_threads(threads: int | None) -> int:
+    """Number of threads that is given, or of the cores that the process may use.
+
+    Raises:
+        InvalidValueError: Not a whole number from 1.
+    """
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InvalidValueError("threads", "a whole number from 1", threads)
+    return threads

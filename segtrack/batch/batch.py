@@ -1,0 +1,293 @@
+"""N vehicles of one file, each by itself on its own ground, stepped together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers
+from segtrack.batch.commands import BatchCommands
+from segtrack.batch.fleet import RUNNING, Fleet, SavedFleet
+from segtrack.batch.ground import GroundLibrary
+from segtrack.batch.placement import Outlines, clearing_heights, start_positions
+from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine.drive import check_drives
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.native.belt_kind import BeltKind
+from segtrack.native.engine import CHUNK, preset_step
+from segtrack.native.step import CROWDED, NOT_FINITE, TOO_FAST
+from segtrack.terrain import Terrain
+
+TRACK_MODELS = ("compliant", "surface")
+"""Track models that a batch runs."""
+STATUSES = {RUNNING: "running", CROWDED: "crowded", NOT_FINITE: "diverged", TOO_FAST: "diverged"}
+"""Words for `Batch.status`."""
+
+
+class Batch(BatchCommands):
+    """N vehicles of one file in segtrack's own engine, each on its own ground; they never meet.
+
+    What one vehicle does is equal to the bit whatever the others do, however many there are, and whatever the
+    number of threads. One that diverges, or is near more of its ground than can be listed, stops, which
+    `status` says, and the others go on.
+
+    Attributes:
+        time_step: Step of the simulation [s].
+        preset: Name of the time step.
+        track_model: Track model of the belts.
+        terrains: Grounds, by their index.
+    """
+
+    def __init__(
+        self,
+        vehicle: str | Path | VehicleDescription | Sequence[VehicleDescription],
+        count: int | None = None,
+        *,
+        terrain: Terrain | Sequence[Terrain] | None = None,
+        terrain_index: ArrayLike | None = None,
+        variant: ArrayLike | None = None,
+        track_model: str = "compliant",
+        preset: str | None = None,
+        time_step: float | None = None,
+        gravity: float = 9.81,
+        threads: int | None = None,
+    ) -> None:
+        """Build vehicles, upright just above their ground at the world's origin, joints where they start.
+
+        Args:
+            vehicle: Bundled name, path of a vehicle file, a description, or descriptions of variants that
+                share their flippers, joints and tracks.
+            count: Number of vehicles; if not given, that of terrains, of their indices or of variants.
+            terrain: Ground of all vehicles, one for each of them, or with `terrain_index` a library to
+                choose from; flat ground if not given.
+            terrain_index: Index in `terrain` of each vehicle's ground (N,).
+            variant: Index in `vehicle` of each vehicle's variant (N,).
+            track_model: `compliant` or `surface`.
+            preset: `exact` (1 ms, the default) or `fast` (4 ms).
+            time_step: Instead of the preset's [s].
+            gravity: Downwards [m/s^2].
+            threads: Number of threads that take steps; as many as there are cores if not given.
+
+        Raises:
+            UnknownNameError: No such vehicle, track model or preset.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: Numbers of vehicles that contradict each other, an index out of range, variants
+                of other links, a ground that belts cannot be on, or a number that cannot be.
+        """
+        if track_model not in TRACK_MODELS:
+            raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
+        self.track_model, self._gravity = track_model, (0.0, 0.0, -finite("gravity [m/s^2]", gravity))
+        self.preset, self.time_step = preset_step(preset, time_step)
+        variants = tuple(vehicle) if isinstance(vehicle, list | tuple) else (vehicle,)
+        described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
+        for description in described:
+            check_drives(description, self.time_step)
+        kinds = tuple(BeltKind.of(each, track_model, self.time_step) for each in described)
+        given = (terrain,) if isinstance(terrain, Terrain) else tuple(terrain or ())
+        self._grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts])
+        self.terrains = self._grounds.terrains
+        each = len(given) if terrain_index is None and not isinstance(terrain, Terrain) and given else None
+        size = number_of_vehicles(count, each, terrain_index, variant)
+        if len(kinds) > 1 and variant is None:
+            raise InvalidValueError("variant", f"an index for each vehicle of {len(kinds)} variants", None)
+        chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
+        super().__init__(Fleet(kinds, chosen, self._grounds.packed))
+        self._outlines = Outlines(kinds)
+        self._threads = number_of_threads(threads)
+        self._pool: ThreadPoolExecutor | None = None
+        index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
+        self.reset(terrain_index=index)
+
+    def __enter__(self) -> Batch:
+        """Use as a context manager; leaving it ends its threads."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """End the threads; may be called again, and `run` begins new ones."""
+        if self._pool is not None:
+            self._pool.shutdown()
+        self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of: everything but the threads."""
+        return vars(self) | {"_pool": None}
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """Simulated time since the last reset of each vehicle (N,) [s]."""
+        return np.asarray(self._fleet.steps * self.time_step)
+
+    @property
+    def terrain_index(self) -> NDArray[np.intp]:
+        """Index of the ground that each vehicle is on (N,)."""
+        return self._fleet.terrain_of.copy()
+
+    @property
+    def variant(self) -> NDArray[np.intp]:
+        """Index of the variant that each vehicle is of (N,)."""
+        return self._fleet.kind_of.copy()
+
+    @property
+    def running(self) -> NDArray[np.bool_]:
+        """True for vehicles that take part in steps (N,)."""
+        return np.asarray(self._fleet.status == RUNNING)
+
+    @property
+    def status(self) -> list[str]:
+        """`running`, `crowded` or `diverged`, for each vehicle; those that stopped wait for a reset."""
+        return [STATUSES[status] for status in self._fleet.status.tolist()]
+
+    @property
+    def state(self) -> BatchState:
+        """Poses and velocities of the bodies, now; of a vehicle that diverged they may not be finite."""
+        return BatchState.of(self._fleet.state, self._fleet.own.centers[:, 0])
+
+    @property
+    def tracks(self) -> BatchTracks:
+        """States of the belts, now."""
+        return BatchTracks.of(self._fleet)
+
+    @property
+    def flippers(self) -> JointStates:
+        """States of the flippers, now."""
+        return self._joint_states(slice(0, len(self.flipper_names)))
+
+    @property
+    def joints(self) -> JointStates:
+        """States of the joints of the body's URDF that move, now."""
+        return self._joint_states(slice(len(self.flipper_names), None))
+
+    def _joint_states(self, which: slice) -> JointStates:
+        state = self._fleet.state
+        read = state.joint_angles, state.joint_speeds, state.joint_torques
+        return JointStates(*(array[:, which].copy() for array in read))
+
+    def read_contacts(self, vehicles: ArrayLike | None = None) -> BatchContacts:
+        """Return contacts with the ground where vehicles are now; nothing is changed.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+
+        Raises:
+            InvalidValueError: No such vehicle.
+        """
+        return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
+
+    def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+        """Heights of each vehicle's ground under points of its own; -inf where there is none.
+
+        Args:
+            x: World x (N, ...) [m].
+            y: World y, of the same shape [m].
+
+        Raises:
+            InvalidValueError: Other shapes, or a ground without heights.
+        """
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        if x.shape != y.shape or x.shape[:1] != (len(self),):
+            expected = f"x and y of one shape ({len(self)}, ...)"
+            raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
+        return self._grounds.heights(self._fleet.terrain_of, x, y)
+
+    def run(self, seconds: float) -> None:
+        """Advance all vehicles that run, by a duration [s].
+
+        Raises:
+            InvalidValueError: Negative or not finite.
+        """
+        if finite("seconds", seconds) < 0:
+            raise InvalidValueError("seconds", "at least 0", seconds)
+        self.advance(round(seconds / self.time_step))
+
+    def advance(self, steps: int) -> None:
+        """Advance all vehicles that run, by a number of time steps; all take the same, also at Ctrl-C.
+
+        Raises:
+            InvalidValueError: Not a whole number, or a negative one.
+        """
+        if not isinstance(steps, int) or steps < 0:
+            raise InvalidValueError("steps", "a whole number from 0", steps)
+        count = min(self._threads, len(self))
+        if count > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(count, "segtrack-batch")
+        chunk = max(1, round(CHUNK / self.time_step))
+        while steps > 0:
+            taken = min(steps, chunk)
+            self._fleet.advance(self._gravity, self.time_step, taken, 1.0, self._pool, count)
+            steps -= taken
+
+    def reset(
+        self,
+        vehicles: ArrayLike | None = None,
+        *,
+        x: ArrayLike = 0.0,
+        y: ArrayLike = 0.0,
+        yaw: ArrayLike = 0.0,
+        flippers: Mapping[str, ArrayLike] | None = None,
+        terrain_index: ArrayLike | None = None,
+        variant: ArrayLike | None = None,
+    ) -> None:
+        """Put vehicles upright just above their ground, at rest, commanded nothing; their time begins anew.
+
+        Friction, strength of drives and masses stay as they are, unless the variant changes.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are reset; all if not given.
+            x: World x of the body frames () or (n,) [m].
+            y: World y, likewise [m].
+            yaw: Heading about the world's z axis, likewise [rad].
+            flippers: Angles by name, likewise, clipped to their limits [rad]; 0 if not given.
+            terrain_index: Index of the ground, likewise; the present one if not given.
+            variant: Index of the variant, likewise; the present one if not given.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: Another shape, an index out of range, a number that is not finite, or a place
+                without ground.
+        """
+        chosen, fleet = self._chosen(vehicles), self._fleet
+        count = len(chosen)
+        places = np.stack(
+            [numbers(*each, count) for each in (("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw))], 1
+        )
+        positions = start_positions(fleet.kinds[0], flippers or {}, count)
+        grounds, kinds = fleet.terrain_of[chosen], fleet.kind_of[chosen]
+        if terrain_index is not None:
+            grounds = indices("terrain_index", terrain_index, count, len(self.terrains))
+        if variant is not None:
+            kinds = indices("variant", variant, count, len(fleet.kinds))
+        heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
+        if not np.isfinite(heights).all():
+            i = int(np.flatnonzero(~np.isfinite(heights))[0])
+            raise InvalidValueError(
+                f"position of vehicle {chosen[i]} [m]", "above ground", tuple(places[i, :2].tolist())
+            )
+        fleet.terrain_of[chosen] = grounds
+        changed = fleet.kind_of[chosen] != kinds
+        if changed.any():
+            fleet.take_kinds(chosen[changed], kinds[changed])
+        half = places[:, 2] / 2
+        headings = np.stack([0 * half, 0 * half, np.sin(half), np.cos(half)], axis=1)
+        fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
+
+    def save(self) -> SavedFleet:
+        """Return everything that changes, commands and properties of the vehicles included."""
+        return self._fleet.save()
+
+    def restore(self, snapshot: SavedFleet) -> None:
+        """Go back to a snapshot of this batch, or of one that was built alike, to the bit.
+
+        Raises:
+            InvalidValueError: A snapshot of another number of vehicles, or of other ones.
+        """
+        self._fleet.restore(snapshot)

@@ -1,0 +1,78 @@
+"""Bodies of a batch that weigh or balance otherwise than their file says."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.batch.fleet import Fleet
+from segtrack.errors import InvalidValueError
+from segtrack.geometry.mass import MassProperties, rotated, rotations_of
+
+
+def weigh_bodies(
+    fleet: Fleet,
+    chosen: NDArray[np.intp],
+    mass: NDArray[np.float64] | None,
+    center: NDArray[np.float64] | None,
+    inertia: NDArray[np.float64] | None,
+) -> None:
+    """Give bodies of a fleet other mass properties, of which those not given are their files'.
+
+    Body frames stay where they are and move as before.
+
+    Args:
+        fleet: The vehicles.
+        chosen: Indices of those that are changed (n,).
+        mass: Masses without belts (n,) [kg].
+        center: Centres of mass without belts, in the body frames (n, 3) [m].
+        inertia: About these centres, without belts (n, 3, 3) [kg m^2]; if not given, as the mass.
+    """
+    own, state = fleet.own, fleet.state
+    rotations = rotations_of(state.orientation[chosen])
+    for k, i in enumerate(chosen.tolist()):
+        links = fleet.kinds[fleet.kind_of[i]].links
+        body = links.body
+        weight = body.mass if mass is None else float(mass[k])
+        middle = body.center if center is None else center[k]
+        tensor = body.inertia * (weight / body.mass) if inertia is None else inertia[k]
+        with_belts = MassProperties.of(weight, middle, tensor) + (links.masses[0] - body)
+        shift = rotated(rotations[k], with_belts.center - own.centers[i, 0])
+        state.position[i] += shift
+        state.velocity[i] += np.cross(state.angular_velocity[i], shift)
+        own.masses[i, 0], own.centers[i, 0] = with_belts.mass, with_belts.center
+        own.inertias[i, 0] = with_belts.inertia
+        kind = fleet.kinds[fleet.kind_of[i]].arrays
+        own.reaches[i] = kind.reaches + np.linalg.norm(with_belts.center - kind.tree.centers[0])
+
+
+def check_bodies(
+    fleet: Fleet,
+    chosen: NDArray[np.intp],
+    mass: NDArray[np.float64] | None,
+    inertia: NDArray[np.float64] | None,
+) -> None:
+    """Refuse what no body has; arguments as in `weigh_bodies`.
+
+    Raises:
+        InvalidValueError: A mass that does not outweigh what the drives of the body's tracks reflect, or an
+            inertia that is not symmetric or breaks the triangle inequality of its principal moments.
+    """
+    if mass is not None:
+        links, tracks = fleet.kinds[0].links, fleet.kinds[0].description.mounted_tracks()
+        reflected = sum(
+            track.spec.drive.reflected_mass
+            for track, link in zip(tracks, links.track_links, strict=True)
+            if link == 0
+        )
+        for i, weight in zip(chosen.tolist(), mass.tolist(), strict=True):
+            if not weight > reflected:
+                expected = f"above {reflected:g}, what its drives reflect"
+                raise InvalidValueError(f"mass of the body of vehicle {i} [kg]", expected, weight)
+    if inertia is not None:
+        for i, tensor in zip(chosen.tolist(), inertia, strict=True):
+            moments = np.linalg.eigvalsh(tensor)
+            if not (np.allclose(tensor, tensor.T) and 0.0 < moments[2] <= (1 + 1e-9) * moments[:2].sum()):
+                expected = "symmetric, no principal moment above the sum of the others"
+                got = tensor.round(6).tolist()
+                raise InvalidValueError(f"inertia of the body of vehicle {i} [kg m^2]", expected, got)

@@ -1,0 +1,260 @@
+"""Commands to the vehicles of a batch: numbers for all of them, or one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.batch.arguments import chosen_vehicles, numbers
+from segtrack.batch.bodies import check_bodies, weigh_bodies
+from segtrack.batch.fleet import Fleet
+from segtrack.description import VehicleDescription
+from segtrack.description.frames import TrackOffsets
+from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.robot.joint import check_commanded
+
+
+class BatchCommands:
+    """Commands and properties of N vehicles.
+
+    Attributes:
+        vehicle: Description of the vehicles, or of their first variant.
+        track_names: Full names of the T tracks, in the order of arrays (N, T).
+        flipper_names: Names of the flippers, in the order of arrays (N, F).
+        joint_names: Names of the joints of the body's URDF that move, likewise.
+    """
+
+    def __init__(self, fleet: Fleet) -> None:
+        """Command a fleet."""
+        self._fleet = fleet
+        self.vehicle: VehicleDescription = fleet.kinds[0].description
+        tracks = tuple(self.vehicle.mounted_tracks())
+        self.track_names = tuple(track.name for track in tracks)
+        self.flipper_names = tuple(self.vehicle.flippers)
+        self.joint_names = tuple(joint.name for joint in self.vehicle.joint_tree.joints)
+        self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
+
+    def __len__(self) -> int:
+        """Number of vehicles."""
+        return len(self._fleet)
+
+    def set_belt_speed(self, left: ArrayLike, right: ArrayLike) -> None:
+        """Command the belts of each side, flippers' included; a belt in the middle gets the mean.
+
+        Faster commands than a drive's top speed are clipped to it.
+
+        Args:
+            left: Speeds () or (N,) [m/s].
+            right: Likewise.
+
+        Raises:
+            InvalidValueError: Another shape, or a command that is not finite.
+        """
+        self.set_track_speeds(self._by_side("belt speed [m/s]", left, right))
+
+    def set_track_speeds(self, speeds: ArrayLike) -> None:
+        """Command each belt (T,) or (N, T) [m/s]; clipped to the drives' top speeds.
+
+        Raises:
+            InvalidValueError: Another shape, or a command that is not finite.
+        """
+        top = self._fleet.own.drives[:, :, 0]
+        given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
+        self._fleet.state.commands[:] = np.clip(given, -top, top)
+        self._fleet.state.pedals[:] = 0.0
+
+    def set_throttle(
+        self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
+    ) -> None:
+        """Let throttles and brakes of each side rule the belts, until speeds are commanded.
+
+        Args:
+            left: Throttles () or (N,), clipped to [-1, 1]; see `Robot.set_throttle`.
+            right: Likewise.
+            left_brake: Brakes () or (N,), clipped to [0, 1].
+            right_brake: Likewise.
+
+        Raises:
+            InvalidValueError: Another shape, or a number that is not finite.
+        """
+        pedals = self._fleet.state.pedals
+        throttles, brakes = (
+            self._by_side("throttle", left, right),
+            self._by_side("brake", left_brake, right_brake),
+        )
+        pedals[:] = np.stack([np.ones_like(throttles), throttles.clip(-1, 1), brakes.clip(0, 1)], axis=2)
+
+    def drive(self, linear: ArrayLike, angular: ArrayLike) -> None:
+        """Command twists by belt speeds, see `Robot.drive`.
+
+        Args:
+            linear: Forward () or (N,) [m/s].
+            angular: About the bodies' z axes, left positive () or (N,) [rad/s].
+
+        Raises:
+            InvalidValueError: Another shape, or a command that is not finite.
+        """
+        turning = numbers("angular speed [rad/s]", angular, len(self)) / self.vehicle.steering_efficiency
+        forward, vehicle = numbers("linear speed [m/s]", linear, len(self)), self.vehicle
+        offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
+        self.set_belt_speed(*offsets.belt_speeds(forward, turning))
+
+    def set_flippers(self, **angles: ArrayLike) -> None:
+        """Move flippers to angles () or (N,) [rad], by name; tips raised positive, clipped to their limits.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: Another shape, or an angle that is not finite.
+        """
+        limits = self._fleet.kinds[0].arrays.tree.joint_limits
+        for j, values in self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles):
+            self._command(j, 0.0, values.clip(*limits[j]))
+
+    def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
+        """Turn flippers at speeds () or (N,) [rad/s], by name; raising positive, clipped to their fastest.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: Another shape, or a speed that is not finite.
+        """
+        for j, values in self._by_name("flipper", self.flipper_names, "speed of flipper {} [rad/s]", speeds):
+            top = self._fleet.own.max_speeds[:, j]
+            self._command(j, 1.0, values.clip(-top, top))
+
+    def set_joints(self, **positions: ArrayLike) -> None:
+        """Let servos move joints of the body's URDF to positions () or (N,) [rad or m], by name.
+
+        Positions are clipped to the joints' limits; joints without a servo ignore them.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            InvalidValueError: Another shape, or a position that is not finite.
+        """
+        limits, first = self._fleet.kinds[0].arrays.tree.joint_limits, len(self.flipper_names)
+        for j, values in self._by_name("joint", self.joint_names, "position of joint {}", positions):
+            self._command(first + j, 0.0, values.clip(*limits[first + j]))
+
+    def set_joint_speeds(self, **speeds: ArrayLike) -> None:
+        """Let servos move joints of the body's URDF at speeds () or (N,) [rad/s or m/s], by name.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            InvalidValueError: Another shape, or a speed that is not finite.
+        """
+        first = len(self.flipper_names)
+        for j, values in self._by_name("joint", self.joint_names, "speed of joint {}", speeds):
+            top = self._fleet.own.max_speeds[:, first + j]
+            self._command(first + j, 1.0, values.clip(-top, top))
+
+    def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:
+        """Apply a force to each body in each step from now on, until it is set again.
+
+        Args:
+            force: Forces in the world (3,) or (N, 3) [N]; zero ends it.
+            point: Points of action, fixed in the world, likewise [m].
+
+        Raises:
+            InvalidValueError: Another shape, or a number that is not finite.
+        """
+        pushed = numbers("force [N]", force, len(self), (3,)), numbers("point [m]", point, len(self), (3,))
+        self._fleet.state.push[:] = np.stack(pushed, axis=1)
+
+    def set_friction(self, friction: ArrayLike, vehicles: ArrayLike | None = None) -> None:
+        """Set the friction of tracks, instead of their description's.
+
+        Args:
+            friction: For all tracks of a vehicle: () or (n,); or for each: (n, T) [-].
+            vehicles: Mask (N,) or indices (n,) of those that are changed; all if not given.
+
+        Raises:
+            InvalidValueError: Another shape, negative or not finite.
+        """
+        self._fleet.state.frictions[self._chosen(vehicles)] = self._each_track(
+            "friction", friction, vehicles, 0.0
+        )
+
+    def scale_drives(self, factor: ArrayLike, vehicles: ArrayLike | None = None) -> None:
+        """Make drives so many times as strong as their description says.
+
+        Args:
+            factor: For all tracks of a vehicle: () or (n,); or for each: (n, T) [-].
+            vehicles: Mask (N,) or indices (n,) of those that are changed; all if not given.
+
+        Raises:
+            InvalidValueError: Another shape, not positive or not finite.
+        """
+        lowest = float(np.nextafter(0.0, 1.0))
+        self._fleet.state.drive_factors[self._chosen(vehicles)] = self._each_track(
+            "drive force factor", factor, vehicles, lowest
+        )
+
+    def set_body(
+        self,
+        vehicles: ArrayLike | None = None,
+        *,
+        mass: ArrayLike | None = None,
+        center_of_mass: ArrayLike | None = None,
+        inertia: ArrayLike | None = None,
+    ) -> None:
+        """Let bodies weigh and balance otherwise; what is not given is as in the vehicle file.
+
+        Contacts keep the stiffness that follows from the file.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are changed; all if not given.
+            mass: Masses of the bodies without belts and flippers () or (n,) [kg].
+            center_of_mass: Centres of mass without belts and flippers, in the body frames (3,) or (n, 3) [m].
+            inertia: About these centres, in the body frames' axes (3, 3) or (n, 3, 3) [kg m^2]; if not
+                given, in proportion to the mass.
+
+        Raises:
+            InvalidValueError: Another shape, a number that is not finite, a mass that does not outweigh what
+                the drives reflect, or an inertia that no body has.
+        """
+        chosen = self._chosen(vehicles)
+        count = len(chosen)
+        masses = None if mass is None else numbers("mass [kg]", mass, count)
+        centers = None
+        if center_of_mass is not None:
+            centers = numbers("center_of_mass [m]", center_of_mass, count, (3,))
+        tensors = None if inertia is None else numbers("inertia [kg m^2]", inertia, count, (3, 3))
+        check_bodies(self._fleet, chosen, masses, tensors)
+        weigh_bodies(self._fleet, chosen, masses, centers, tensors)
+
+    def _chosen(self, vehicles: ArrayLike | None) -> NDArray[np.intp]:
+        return chosen_vehicles(vehicles, len(self))
+
+    def _each_track(
+        self, what: str, given: ArrayLike, vehicles: ArrayLike | None, lowest: float
+    ) -> NDArray[np.float64]:
+        count, array = len(self._chosen(vehicles)), np.asarray(given)
+        values = numbers(what, array[..., None] if array.ndim < 2 else array, count, (len(self.track_names),))
+        if (values < lowest).any():
+            i = int(np.argmin(values.min(axis=1)))
+            expected = "at least 0" if lowest == 0.0 else "greater than 0"
+            raise InvalidValueError(
+                f"{what} of vehicle {self._chosen(vehicles)[i]}", expected, values[i].min()
+            )
+        return values
+
+    def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
+        """Values of the tracks (N, T) from those of the sides."""
+        sides = [numbers(f"{side} {what}", v, len(self)) for side, v in (("left", left), ("right", right))]
+        return np.stack([sides[0], (sides[0] + sides[1]) / 2, sides[1]], axis=1)[:, self._sides]
+
+    def _by_name(
+        self, kind: str, names: tuple[str, ...], what: str, given: dict[str, ArrayLike]
+    ) -> Iterable[tuple[int, NDArray[np.float64]]]:
+        """Index and values (N,) of each that is named; all are checked before the first is used."""
+        for name in given:
+            if name not in names:
+                raise UnknownNameError(f"{kind} of {self.vehicle.name}", name, names)
+            if kind == "joint":
+                check_commanded(self.vehicle.joint_tree.joints[names.index(name)])
+        return [(names.index(n), numbers(what.format(n), v, len(self))) for n, v in given.items()]
+
+    def _command(self, joint: int, as_speed: float, values: NDArray[np.float64]) -> None:
+        self._fleet.state.joint_commands[:, joint, 0] = as_speed
+        self._fleet.state.joint_commands[:, joint, 1] = values

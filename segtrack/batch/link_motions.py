@@ -1,0 +1,74 @@
+"""Places and motions of the links of N vehicles, in one reading."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.batch.fleet import Fleet
+from segtrack.ground.kernels import entry
+from segtrack.ground.tuples import Packed, item
+from segtrack.native.kinematics import move_links
+from segtrack.native.step import vehicle_of
+from segtrack.native.tree import TreeWork, vehicle_view
+
+
+class LinkMotions(NamedTuple):
+    """Places and motions of L links and T track frames of N vehicles, in the world.
+
+    Attributes:
+        rotations: From the links' frames to the world (N, L, 3, 3).
+        centers: Centres of mass (N, L, 3) [m].
+        velocities: Velocities of the centres of mass (N, L, 3) [m/s].
+        angular_velocities: (N, L, 3) [rad/s].
+        belt_origins: Origins of the track frames (N, T, 3) [m].
+        belt_rotations: From the track frames to the world (N, T, 3, 3).
+    """
+
+    rotations: NDArray[np.float64]
+    centers: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    angular_velocities: NDArray[np.float64]
+    belt_origins: NDArray[np.float64]
+    belt_rotations: NDArray[np.float64]
+
+
+def read_link_motions(fleet: Fleet) -> LinkMotions:
+    """Return places and motions of the links of a fleet; nothing is changed."""
+    count, links, tracks = len(fleet), fleet.own.masses.shape[1], fleet.state.travels.shape[1]
+    shapes = (links, 3, 3), *((links, 3) for _ in range(3)), (tracks, 3), (tracks, 3, 3)
+    motions = LinkMotions(*(np.empty((count, *shape)) for shape in shapes))
+    # Kinds differ in nothing that moves links.
+    _read_links(fleet.packed(0)[0], Packed.of(motions))
+    return motions
+
+
+@entry
+def _read_links(packed: Packed, motions: Packed) -> None:
+    vehicles, _, states, _, _, _, work, _, _ = item(packed, 0)
+    rotations, centers, velocities, angular_velocities, belt_origins, belt_rotations = item(motions, 0)
+    for i in range(len(rotations)):
+        room = TreeWork(
+            rotations[i],
+            centers[i],
+            velocities[i],
+            angular_velocities[i],
+            work.present_spins,
+            work.accelerations,
+            work.spin_accelerations,
+            work.axes,
+            work.joint_points,
+            work.pushes,
+            work.giving,
+            work.slipping,
+            work.touching,
+            work.path_rates,
+            belt_origins[i],
+            belt_rotations[i],
+            work.loads,
+            work.section_axes,
+            work.equations,
+        )
+        move_links(vehicle_of(vehicles, i).tree, vehicle_view(states, i), room)

@@ -1,0 +1,107 @@
+"""Vehicles of a batch, put down just above their ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import ConvexHull
+
+from segtrack.batch.arguments import numbers
+from segtrack.batch.ground import GroundLibrary
+from segtrack.errors import UnknownNameError
+from segtrack.native.belt_kind import BeltKind
+from segtrack.native.kinematics import move_links
+from segtrack.native.layout import outer_points
+from segtrack.native.tree import allocate_state, allocate_tree_work
+from segtrack.world.placement import BOX_SAMPLES
+
+
+class Outlines:
+    """Outlines of vehicles seen from above, and how far they reach down, by kind and joint positions."""
+
+    def __init__(self, kinds: tuple[BeltKind, ...]) -> None:
+        """Outline vehicles of these kinds."""
+        self._kinds = kinds
+        self._known: dict[tuple[int, bytes], tuple[NDArray[np.float64], float]] = {}
+
+    def of(self, kind: int, positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Outline of an upright vehicle, its belts at home.
+
+        Args:
+            kind: Index of its kind.
+            positions: Positions of its joints (J,) [rad or m].
+
+        Returns:
+            Corners of the convex hull of its x and y in the body frame (n, 2), and its least z [m].
+        """
+        key = kind, positions.tobytes()
+        if key not in self._known:
+            if len(self._known) >= 1000:  # Drawn anew at each reset: none comes again.
+                self._known.clear()
+            self._known[key] = self._outline(self._kinds[kind], positions)
+        return self._known[key]
+
+    def _outline(self, kind: BeltKind, positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        tree = kind.arrays.tree
+        state, work = allocate_state(1, len(positions), len(kind.belts)), allocate_tree_work(tree)
+        state.joint_angles[0], state.position[0] = positions, tree.centers[0]
+        one = type(state)(*(array[0] for array in state))
+        move_links(tree, one, work)
+        points = outer_points(kind.arrays, kind.belts, one, work)
+        return points[ConvexHull(points[:, :2]).vertices, :2], float(points[:, 2].min())
+
+
+def clearing_heights(
+    outlines: Outlines,
+    grounds: GroundLibrary,
+    kinds: NDArray[np.intp],
+    indices: NDArray[np.intp],
+    places: NDArray[np.float64],
+    positions: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Heights of upright body frames (n,) [m] at which vehicles just clear the ground under their boxes.
+
+    Args:
+        outlines: Outlines of their kinds.
+        grounds: Grounds of the batch.
+        kinds: Index of each one's kind (n,).
+        indices: Index of each one's ground (n,).
+        places: World x and y of the body frames [m], and yaw [rad] (n, 3).
+        positions: Positions of the joints (n, J) [rad or m].
+    """
+    lines, bottoms = np.empty((2, len(kinds), BOX_SAMPLES)), np.empty(len(kinds))
+    for k, (kind, (x, y, yaw)) in enumerate(zip(kinds.tolist(), places.tolist(), strict=True)):
+        corners, bottoms[k] = outlines.of(kind, positions[k])
+        cosine, sine = np.cos(yaw), np.sin(yaw)
+        turned = corners @ np.array([[cosine, sine], [-sine, cosine]]) + (x, y)
+        lines[:, k] = np.linspace(turned.min(axis=0), turned.max(axis=0), BOX_SAMPLES).T
+    along, across = np.broadcast_arrays(lines[0][:, None, :], lines[1][:, :, None])
+    return np.asarray(grounds.heights(indices, along, across).max(axis=(1, 2)) - bottoms)
+
+
+def start_positions(kind: BeltKind, flippers: Mapping[str, ArrayLike], count: int) -> NDArray[np.float64]:
+    """Positions at which the joints of a number of vehicles start (count, J) [rad or m].
+
+    Args:
+        kind: Kind of the vehicles.
+        flippers: Angles by name () or (count,), clipped to their limits [rad]; 0 if not given.
+        count: Number of vehicles.
+
+    Raises:
+        UnknownNameError: There is no such flipper.
+        InvalidValueError: Another shape, or an angle that is not finite.
+    """
+    limits, vehicle, names = kind.arrays.tree.joint_limits, kind.description, tuple(kind.description.flippers)
+    first, joints = len(names), vehicle.joint_tree.joints
+    start = np.array([0.0] * first + [joint.initial_position for joint in joints])
+    positions = np.tile(start, (count, 1))
+    for name, angles in flippers.items():
+        if name not in names:
+            raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
+        j = names.index(name)
+        given = numbers(f"angle of flipper {name} [rad]", angles, count)
+        positions[:, j] = given.clip(*limits[j])
+    positions[:, :first] = positions[:, :first].clip(*limits[:first].T)
+    return positions

@@ -1,0 +1,387 @@
+"""Vehicles of a batch: each does to the bit what it does alone in a world, and nothing that others cause."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from native_vehicles import ROBOTS
+
+import segtrack
+from segtrack import Batch, terrain
+from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.experiments.variants import with_drive_lag, with_friction, with_grousers
+
+STEP = 0.004
+GROUNDS = (
+    terrain.Step(height=0.1, distance=0.5),
+    terrain.StepField(max_height=0.1, cell=0.2, rows=8, columns=8, distance=0.3, seed=3),
+    terrain.Waves(heights=(0.05, 0.08), lengths=(0.5, 0.7), distance=0.4, width=3.0),
+    terrain.Plane(),
+)
+
+
+def drive(driven, k):
+    """Commands of one step of a script that all flippers and sides take part in."""
+    driven.set_belt_speed(0.3 * np.sin(k), 0.3 * np.cos(2 * k))
+    driven.set_flipper_speeds(**dict.fromkeys(driven.flipper_names, 0.3 * np.cos(k)))
+
+
+class InWorld:
+    """A robot in a native world, with a batch's names for what the script needs."""
+
+    def __init__(self, vehicle, ground, time_step=STEP, **given):
+        self.world = segtrack.World(engine="native", time_step=time_step)
+        self.world.add_terrain(ground)
+        self.robot = self.world.add_vehicle(vehicle, **given)
+        self.flipper_names = tuple(self.robot.flippers)
+        self.set_belt_speed, self.set_flipper_speeds = (
+            self.robot.set_belt_speed,
+            self.robot.set_flipper_speeds,
+        )
+
+    def run(self, seconds):
+        self.world.run(seconds)
+
+
+def scripted(driven, seconds=1.5):
+    for k in range(round(seconds / 0.1)):
+        drive(driven, k)
+        driven.run(0.1)
+    return driven
+
+
+def assert_equal_to_worlds(batch, alone):
+    """Each vehicle is where one is that was alone in a world."""
+    state, tracks, flippers = batch.state, batch.tracks, batch.flippers
+    for i, other in enumerate(alone):
+        robot = other.robot
+        assert tuple(state.position[i].tolist()) == pytest.approx(robot.state.position, abs=1e-15)
+        assert tuple(state.orientation[i].tolist()) == robot.state.orientation
+        assert tuple(state.velocity[i].tolist()) == robot.state.velocity
+        assert tuple(state.angular_velocity[i].tolist()) == robot.state.angular_velocity
+        attitude = robot.state.roll, robot.state.pitch, robot.state.yaw
+        assert (state.roll[i], state.pitch[i], state.yaw[i]) == pytest.approx(attitude, abs=1e-12)
+        for t, track in enumerate(robot.tracks.values()):
+            read = tracks.travel[i, t], tracks.speed[i, t], tracks.force[i, t], tracks.energy[i, t]
+            assert read == tuple(track.state)
+            assert tracks.ground_speed[i, t] == pytest.approx(track.ground_speed, abs=1e-12)
+            assert tracks.slip[i, t] == pytest.approx(track.slip, abs=1e-9)
+        for j, flipper in enumerate(robot.flippers.values()):
+            assert (flippers.position[i, j], flippers.speed[i, j], flippers.force[i, j]) == tuple(
+                flipper.state
+            )
+
+
+def test_each_is_equal_to_the_bit_to_one_alone_in_a_world():
+    batch = scripted(Batch("quince", terrain=GROUNDS, time_step=STEP))
+    assert_equal_to_worlds(batch, [scripted(InWorld("quince", ground)) for ground in GROUNDS])
+    assert batch.time == pytest.approx(1.5)
+    assert batch.status == ["running"] * 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ROBOTS if "m113" not in name])
+@pytest.mark.parametrize("track_model", ["compliant", "surface"])
+def test_all_bundled_vehicles_are_equal_to_the_bit_to_ones_alone(name, track_model):
+    grounds = GROUNDS[:1] + GROUNDS[2:]
+    batch = scripted(Batch(name, terrain=grounds, time_step=0.002, track_model=track_model))
+    alone = [InWorld(name, ground, 0.002, track_model=track_model) for ground in grounds]
+    assert_equal_to_worlds(batch, list(map(scripted, alone)))
+
+
+def states_of(batch):
+    return [*batch.state, *batch.tracks, *batch.flippers]
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Nine vehicles on three grounds, of other frictions, drives and bodies, driven by one thread."""
+    return scripted(make_mixed(threads=1))
+
+
+def make_mixed(order=None, **given):
+    order = np.arange(9) if order is None else order
+    index = np.arange(9) % 3
+    batch = Batch("quince", terrain=GROUNDS[:3], terrain_index=index[order], time_step=STEP, **given)
+    batch.set_friction((0.3 + 0.05 * np.arange(9))[order])
+    batch.scale_drives((0.5 + 0.1 * np.arange(9))[order])
+    body = batch.vehicle.body
+    batch.set_body(
+        mass=(body.mass * (1 + 0.05 * np.arange(9)))[order],
+        center_of_mass=np.outer(0.01 * np.arange(9), (1.0, 0.5, 1.0))[order],
+    )
+    return batch
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_nothing(mixed, threads):
+    with make_mixed(threads=threads) as batch:
+        for one, other in zip(states_of(scripted(batch)), states_of(mixed), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("order", [[4], [8, 2, 5, 0], list(range(8, -1, -1))])
+def test_number_and_order_change_nothing(mixed, order):
+    batch = scripted(make_mixed(np.array(order)))
+    for one, other in zip(states_of(batch), states_of(mixed), strict=True):
+        np.testing.assert_array_equal(one, other[order])
+
+
+def test_variants_are_equal_to_the_bit_to_ones_alone_whatever_their_order():
+    quince = segtrack.load_vehicle("quince")
+    kinds = quince, with_grousers(quince, 1.5, 0.5), with_drive_lag(with_friction(quince, 0.4), 0.2)
+    variant = [2, 0, 1, 1, 0]
+    batch = scripted(Batch(kinds, variant=variant, terrain=GROUNDS[0], time_step=STEP))
+    assert_equal_to_worlds(batch, [scripted(InWorld(kinds[v], GROUNDS[0])) for v in variant])
+    batch.reset([0, 3], variant=[1, 2])
+    scripted(batch)
+    alone = [scripted(InWorld(kinds[v], GROUNDS[0])) for v in (1, 2)]
+    for i, other in zip((0, 3), alone, strict=True):
+        assert tuple(batch.state.velocity[i].tolist()) == other.robot.state.velocity
+
+
+def test_a_reset_leaves_others_alone_and_makes_anew(mixed):
+    batch, chosen = scripted(make_mixed()), np.arange(9) % 2 == 0
+    batch.reset(chosen, x=0.05, yaw=0.1, flippers={"front_left": 0.4})
+    assert (batch.time[chosen] == 0).all() and batch.time[~chosen] == pytest.approx(1.5)
+    for one, other in zip(states_of(batch), states_of(mixed), strict=True):
+        np.testing.assert_array_equal(one[~chosen], other[~chosen])
+    assert batch.flippers.position[chosen, 0] == pytest.approx(0.4)
+    fresh = make_mixed()
+    fresh.reset(chosen, x=0.05, yaw=0.1, flippers={"front_left": 0.4})
+    for one, other in zip(states_of(scripted(batch)), states_of(scripted(fresh)), strict=True):
+        np.testing.assert_array_equal(one[chosen], other[chosen])
+
+
+def test_vehicles_start_just_above_their_ground():
+    batch = Batch("quince", 3, terrain=GROUNDS[:2], terrain_index=[0, 1, 1])
+    batch.reset(x=[0.5, 1.0, 0.7], y=[0.0, 0.1, -0.3], yaw=[0.0, 0.5, 2.0])
+    for i, ground in enumerate((GROUNDS[0], GROUNDS[1], GROUNDS[1])):
+        world = segtrack.World(engine="native")
+        world.add_terrain(ground)
+        robot = world.add_vehicle("quince")
+        x, y, yaw = batch.state.position[i, 0], batch.state.position[i, 1], batch.state.yaw[i]
+        world.place_on_terrain(robot, x, y, yaw)
+        assert batch.state.position[i] == pytest.approx(robot.state.position, abs=1e-12)
+
+
+def test_save_act_restore_act_and_copies_are_equal_to_the_bit(mixed):
+    batch = scripted(make_mixed(), 0.7)
+    saved, copies = batch.save(), [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    first = states_of(scripted(batch, 0.5))
+    batch.reset()
+    batch.set_friction(1.0)
+    batch.restore(saved)
+    assert batch.time == pytest.approx(0.7)
+    for other in (batch, *copies):
+        for one, again in zip(first, states_of(scripted(other, 0.5)), strict=True):
+            np.testing.assert_array_equal(one, again)
+
+
+def test_a_snapshot_of_other_vehicles_is_refused(mixed):
+    for other in (Batch("quince", 2), Batch("packbot", 9)):
+        with pytest.raises(InvalidValueError, match="must be the 9 of its snapshot"):
+            make_mixed().restore(other.save())
+
+
+def test_one_that_diverges_stops_and_the_others_go_on(mixed):
+    batch = make_mixed()
+    batch.apply_force(np.outer(np.arange(9) == 4, (0.0, 0.0, 1e9)), (0.0, 0.0, 0.0))
+    scripted(batch)
+    others = np.arange(9) != 4
+    assert batch.status == ["diverged" if i == 4 else "running" for i in range(9)]
+    assert batch.running.tolist() == others.tolist()
+    assert batch.time[4] < 0.01 < 1.4 < batch.time[others].min()
+    for one, other in zip(states_of(batch), states_of(mixed), strict=True):
+        np.testing.assert_array_equal(one[others], other[others])
+    batch.apply_force((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    batch.reset([4])
+    assert batch.running.all()
+    scripted(batch, 0.3)
+    again = make_mixed(np.array([4]))
+    again.reset()
+    scripted(again, 0.3)
+    np.testing.assert_array_equal(batch.state.position[4], again.state.position[0])
+
+
+def test_one_among_more_than_can_be_listed_is_crowded_and_the_others_go_on(mixed):
+    slats = [terrain.GroundBox(x=0.5, y=0, length=0.4, width=2, height=0.01 + 1e-4 * k) for k in range(70)]
+    heap, chosen = terrain.Boxes(boxes=tuple(slats)), np.array([0, 1, 2, 0])
+    batch = Batch("quince", terrain=(*GROUNDS[:2], heap), terrain_index=chosen, time_step=STEP)
+    batch.reset(x=[0.0, 0.0, 0.5, 0.0])
+    scripted(batch)
+    assert batch.status == ["running", "running", "crowded", "running"]
+    alone = [scripted(InWorld("quince", ground)) for ground in GROUNDS[:2]]
+    for i, other in zip((0, 1, 3), (*alone, alone[0]), strict=True):
+        assert tuple(batch.state.velocity[i].tolist()) == other.robot.state.velocity
+
+
+def test_many_slats_are_met_once_there_is_room():
+    """More than at first are near a part: all vehicles get more room, and do what they do alone."""
+    slats = [terrain.GroundBox(x=0.3, y=0, length=0.4, width=2, height=0.01 + 1e-4 * k) for k in range(30)]
+    heap = terrain.Boxes(boxes=tuple(slats))
+    batch = scripted(Batch("quince", terrain=[heap, GROUNDS[0]], time_step=STEP))
+    assert_equal_to_worlds(batch, [scripted(InWorld("quince", ground)) for ground in (heap, GROUNDS[0])])
+
+
+def test_bodies_weigh_and_balance_as_they_are_told():
+    """At rest the ground carries the weight, under the centre of mass."""
+    batch = Batch("packbot", 3, time_step=STEP)
+    body, whole = batch.vehicle.body, segtrack.World(engine="native").add_vehicle("packbot").mass
+    masses, shift = (
+        body.mass * np.array([1.0, 1.4, 0.8]),
+        np.array([[0, 0, 0], [0.05, 0, 0], [0.02, 0.04, 0.1]]),
+    )
+    batch.set_body(mass=masses, center_of_mass=body.center_of_mass + shift)
+    before = batch.state.position
+    batch.run(3.0)
+    contacts, weights = batch.read_contacts(), (whole - body.mass + masses) * 9.81
+    for i in range(3):
+        own = contacts.vehicle == i
+        assert contacts.normal_force[own].sum() == pytest.approx(weights[i], rel=1e-6)
+        center = (
+            contacts.normal_force[own] @ (contacts.point[own, :2] - batch.state.position[i, :2]) / weights[i]
+        )
+        moved = center * weights[i] - (masses * 9.81)[i] * (np.array(body.center_of_mass) + shift[i])[:2]
+        if i == 0:
+            rest = moved
+        assert moved == pytest.approx(rest, abs=2e-3 * weights[i] * 0.05)
+    assert before[:, 0] == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+def test_a_body_that_is_balanced_otherwise_moves_on_as_before():
+    batch = scripted(Batch("quince", terrain=GROUNDS[0], count=2, time_step=STEP), 0.5)
+    batch.set_flippers(front_left=0.0)
+    before = batch.state
+    arm = np.array([0.03, -0.02, 0.05])
+    batch.set_body([1], mass=30.0, center_of_mass=arm)
+    after = batch.state
+    np.testing.assert_array_equal(after.position[0], before.position[0])
+    assert after.position[1] == pytest.approx(before.position[1], abs=1e-14)
+    turned = np.cross(after.angular_velocity[1], after.velocity[1] - before.velocity[1])
+    assert after.angular_velocity[1] == pytest.approx(before.angular_velocity[1])
+    assert after.velocity[1] @ after.angular_velocity[1] == pytest.approx(
+        before.velocity[1] @ before.angular_velocity[1]
+    )
+    assert np.isfinite(turned).all()
+
+
+def test_a_body_as_in_the_file_changes_nothing():
+    batch, other = (Batch("quince", terrain=GROUNDS[0], count=1, time_step=STEP) for _ in range(2))
+    batch.set_body()
+    scripted(batch), scripted(other)
+    np.testing.assert_allclose(batch.state.position, other.state.position, rtol=0, atol=1e-9)
+
+
+def test_contacts_are_those_of_a_world():
+    batch = scripted(Batch("quince", terrain=GROUNDS[:2], time_step=STEP))
+    contacts = batch.read_contacts([1])
+    robot = scripted(InWorld("quince", GROUNDS[1])).robot
+    for t, track in enumerate(robot.tracks.values()):
+        read, own = track.read_grousers(), contacts.track == t
+        np.testing.assert_array_equal(contacts.normal_force[own], read.normal_force)
+        np.testing.assert_array_equal(contacts.point[own], read.points)
+        np.testing.assert_array_equal(contacts.tangential_force[own], read.tangential_force)
+    assert (contacts.vehicle == 1).all()
+    before = states_of(batch)
+    batch.read_contacts()
+    for one, other in zip(states_of(batch), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_heights_are_each_vehicles_own():
+    batch = Batch("quince", terrain=GROUNDS, time_step=STEP)
+    x = np.linspace(0.0, 1.5, 7) + np.arange(4)[:, None] * 0.01
+    heights = batch.height(x, 0 * x)
+    for i, ground in enumerate(GROUNDS):
+        np.testing.assert_array_equal(heights[i], ground.height_at(x[i], 0 * x[i]))
+
+
+def test_an_interrupt_waits_until_all_have_taken_the_same_steps(mixed, monkeypatch):
+    batch, calls = make_mixed(threads=1), []
+    take = batch._fleet._take_steps
+    drive(batch, 0)
+    batch.run(0.1)
+
+    def interrupted(thread, spans, *given):
+        calls.append(thread)
+        if len(calls) == 1:
+            take(thread, iter([next(spans)]), *given)
+            raise KeyboardInterrupt
+        take(thread, spans, *given)
+
+    monkeypatch.setattr(batch._fleet, "_take_steps", interrupted)
+    drive(batch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        batch.run(0.1)
+    assert batch.time == pytest.approx(0.2)
+    monkeypatch.undo()
+    for k in range(2, 15):
+        drive(batch, k)
+        batch.run(0.1)
+    for one, other in zip(states_of(batch), states_of(mixed), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda b: b.set_belt_speed([0.1, np.nan], 0.1),
+            "left belt speed [m/s] of vehicle 1 must be finite",
+        ),
+        (lambda b: b.set_belt_speed([0.1] * 3, 0.1), "must be numbers of shape (), or (2,)"),
+        (lambda b: b.set_flippers(nose=0.1), "no flipper of quince 'nose'"),
+        (lambda b: b.set_friction([0.5, -0.1]), "friction of vehicle 1 must be at least 0"),
+        (lambda b: b.scale_drives(0.0), "drive force factor of vehicle 0 must be greater than 0"),
+        (lambda b: b.set_body(mass=0.0), "mass of the body of vehicle 0"),
+        (lambda b: b.set_body(inertia=np.diag([1.0, 1.0, 3.0])), "no principal moment above the sum"),
+        (lambda b: b.reset([2]), "vehicles must be a mask (2,), or indices from 0 to 1"),
+        (lambda b: b.reset([True, False, True]), "vehicles must be a mask"),
+        (
+            lambda b: b.reset(terrain_index=[0, 1]),
+            "terrain_index of vehicle 1 must be a whole number from 0 to 0",
+        ),
+        (lambda b: b.run(-1.0), "seconds must be at least 0"),
+        (lambda b: b.advance(1.5), "steps must be a whole number"),
+        (lambda b: b.height(np.zeros(3), np.zeros(3)), "points [m] must be x and y of one shape (2, ...)"),
+        (lambda b: b.set_joints(arm=0.1), "no joint of quince 'arm'"),
+    ],
+)
+def test_mistakes_are_named_and_change_nothing(call, message):
+    batch = Batch("quince", 2, time_step=STEP)
+    before = batch.save()
+    with pytest.raises((InvalidValueError, UnknownNameError, NotReadyError)) as error:
+        call(batch)
+    assert message in str(error.value)
+    for one, other in zip((*before.state, *before.own, before.indices), _arrays(batch.save()), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def _arrays(saved):
+    return (*saved.state, *saved.own, saved.indices)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "number of vehicles must be given by count"),
+        ({"count": 2, "terrain": GROUNDS}, "got 2 of count, 4 of terrain"),
+        ({"count": 0}, "count must be a whole number from 1"),
+        ({"count": 1, "track_model": "chain"}, "no track model of a batch 'chain'"),
+        ({"count": 1, "terrain": [3]}, "terrain must be one of segtrack.terrain"),
+        ({"count": 1, "threads": 0}, "threads must be a whole number from 1"),
+        ({"count": 1, "preset": "coarse"}, "no preset of the engine native 'coarse'"),
+        ({"count": 1, "time_step": 0.02}, "time_step [s] must be at most 0.01"),
+    ],
+)
+def test_batches_that_cannot_be_are_refused(given, message):
+    with pytest.raises((InvalidValueError, UnknownNameError)) as error:
+        Batch("quince", **given)
+    assert message in str(error.value)
+
+
+def test_variants_of_other_tracks_are_refused():
+    with pytest.raises(InvalidValueError, match="with the flippers, joints and tracks of quince"):
+        Batch([segtrack.load_vehicle("quince"), segtrack.load_vehicle("packbot")], variant=[0, 1])
