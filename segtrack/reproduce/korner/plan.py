@@ -52,7 +52,7 @@ STIFF = 10.0
 """Factor on the stiffness of shoes on the ground with which sprockets do not sink into steps [-]."""
 _VARIANTS = ((True, 1.0), (False, 1.0), (True, STIFF))
 """Hull that touches or does not, and factor on the shoes' stiffness [-]."""
-_DRIVINGS: tuple[tuple[Driving, bool], ...] = (("throttle", False), ("throttle", True), ("creep", False))
+_DRIVINGS: tuple[tuple[Driving, bool], ...] = (("throttle", True), ("throttle", False), ("creep", False))
 """Way of driving at steps, and if torques are as the paper prints them."""
 
 
