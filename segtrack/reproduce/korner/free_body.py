@@ -159,7 +159,7 @@ def find_free_body(run: StuckRun) -> StuckForces:
     assert not result.passed
     samples, weight = watch.samples, watch.weight
     first, last = samples[0], samples[-1]
-    center = np.mean([sample.center for sample in samples], axis=0)
+    center: Array = np.stack([sample.center for sample in samples]).mean(axis=0)
     places = np.concatenate([sample.places for sample in samples])
     forces = np.concatenate([sample.forces for sample in samples]) / len(samples)
     rate = (last.momentum - first.momentum) / (last.time - first.time)
@@ -173,7 +173,8 @@ def find_free_body(run: StuckRun) -> StuckForces:
     places, forces, loads = (each[loads > 0.0] for each in (places, forces, loads))
     cells, inverse = np.unique(np.floor(places / _CELL), axis=0, return_inverse=True)
     columns = (*forces.T, *(loads[:, None] * places).T, loads)
-    sums = np.stack([np.bincount(inverse.ravel(), column, len(cells)) for column in columns], axis=1)
+    bins = [np.bincount(inverse.ravel(), column, len(cells)) for column in columns]
+    sums = np.stack(bins, axis=1, dtype=np.float64)
     return StuckForces(
         series.name,
         setup.obstacle,
@@ -196,8 +197,8 @@ def draw_free_bodies(bodies: Sequence[StuckForces]) -> Figure:
 
 
 def _draw(axes: Axes, body: StuckForces) -> None:
-    x, z = np.concatenate(body.outlines).T
-    left, right, low = x.min() - 0.6, x.max() + 0.8, min(z.min(), 0.0) - 0.5
+    (left, low), (right, high) = (end(np.concatenate(body.outlines), axis=0) for end in (np.min, np.max))
+    left, right, low = left - 0.6, right + 0.8, min(low, 0.0) - 0.5
     paint_ground(axes, body.obstacle.terrain(20.0, 20.0), left, right, low)
     for outline in body.outlines:
         axes.plot(*np.concatenate([outline, outline[:1]]).T, color="#888888", linewidth=1.0)
@@ -212,10 +213,11 @@ def _draw(axes: Axes, body: StuckForces) -> None:
             continue
         axes.quiver(*place, *(share * _ARROW), angles="xy", scale_units="xy", scale=1.0, width=0.004,
                     color=colour_of(colour), zorder=5, label=None if name in labelled else name)  # fmt: skip
-        axes.annotate(f"{size:.2f}", place + share * _ARROW, fontsize=8, color=colour_of(colour), zorder=6)
+        x, z = place + share * _ARROW
+        axes.annotate(f"{size:.2f}", (x, z), fontsize=8, color=colour_of(colour), zorder=6)
         labelled.add(name)
     axes.set_xlim(left, right)
-    axes.set_ylim(low, z.max() + 0.8)
+    axes.set_ylim(low, high + 0.8)
     axes.set_aspect("equal")
     axes.legend(fontsize=8, loc="upper left")
     title = f"{body.name}, {body.obstacle.size:.2f} m: forces over the weight"
