@@ -77,6 +77,8 @@ class ChainReading:
         tension: Tension in each joint, along the mean direction of its two shoes (n,) [N].
         pin_force: Magnitude of each joint's whole force (n,) [N].
         ground_force: Sum of the normal forces on each shoe, on plate, grouser and edges (n,) [N].
+        terrain_force: Force of the ground on each shoe, friction included, in the world (n, 3) [N].
+        terrain_torque: Its torque about each shoe's centre of mass, in the world (n, 3) [N m].
         pressure: Nominal pressure, `ground_force` over the plate's length times width, whether plate
             or grouser carries it (n,) [Pa].
         sinkage: Depth of each shoe's deepest corner in the ground, which is the grouser tip's if there is
@@ -104,6 +106,8 @@ class ChainReading:
     tension: NDArray[np.float64]
     pin_force: NDArray[np.float64]
     ground_force: NDArray[np.float64]
+    terrain_force: NDArray[np.float64]
+    terrain_torque: NDArray[np.float64]
     pressure: NDArray[np.float64]
     sinkage: NDArray[np.float64]
     footing: NDArray[np.str_]
@@ -165,6 +169,7 @@ def read_track(
     shoe_loads, candidates = allocate_contact_arrays(contact.ground, contact.treads)
     found = contact._replace(history=contact.history.copy(), loads=shoe_loads, candidates=candidates)
     find_contact_candidates(found, frames)
+    others = loads.forces.copy(), loads.torques.copy()
     add_terrain_contacts(found, frames, loads, 0.0)
     force = shoe_loads.normal_forces
     footings = _footings(design, shoe_loads)
@@ -181,6 +186,8 @@ def read_track(
         tension=joint_tension(chain, frames, loads.pin_forces),
         pin_force=np.linalg.norm(loads.pin_forces, axis=1),
         ground_force=force,
+        terrain_force=(loads.forces - others[0])[: chain.count],
+        terrain_torque=(loads.torques - others[1])[: chain.count],
         pressure=force / plates[design.kinds],
         sinkage=shoe_loads.sinkages,
         footing=np.array([footing.face for footing in footings]),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from segtrack.description import load_vehicle
 from segtrack.reproduce.korner import paper
 from segtrack.reproduce.korner.figure import draw_korner
+from segtrack.reproduce.korner.free_body import StuckRun, draw_free_bodies, find_free_body, stuck_runs
 from segtrack.reproduce.korner.plan import KornerPlan, step_series, trapezoid_series
 from segtrack.reproduce.korner.result import run_plan, trend
 from segtrack.reproduce.korner.series import SeriesResult, SeriesTrial
@@ -16,6 +19,7 @@ from segtrack.reproduce.korner.vehicle import (
     AS_PAPER,
     BASE,
     SIDE,
+    ModelChange,
     SprocketPlace,
     evaluation_model,
     grid_places,
@@ -90,3 +94,27 @@ def test_steps_and_the_last_ditch_end_as_in_the_paper() -> None:
     assert math.isclose(summary["steps"][0]["largest"], 0.7)
     assert len(korner_tables(result)) == 4
     assert len(draw_korner(result).axes) >= 4
+
+
+def test_the_plain_series_of_each_kind_has_a_free_body() -> None:
+    plain, other = (
+        step_series("throttle", 0.8, (0.8, 0.9), change=ModelChange(hull=hull)) for hull in (True, False)
+    )
+    creep = step_series("creep", 0.8, (0.8,))
+    results = [
+        SeriesResult(plain, (_trial(0.8, 1.0), _trial(0.9, 1.0, passed=False))),
+        SeriesResult(other, (_trial(0.8, 1.0, passed=False),)),
+        SeriesResult(creep, (_trial(0.8, 1.0),)),
+    ]
+    assert stuck_runs(results) == (StuckRun(plain, 0.9),)
+
+
+@pytest.mark.slow
+def test_forces_on_shoes_hold_a_stuck_vehicle_whose_hull_touches_nothing() -> None:
+    """Newton's second law: ground on shoes and weight are the change of momentum, so nothing is left."""
+    series = step_series("throttle", paper.FRICTION, (1.6,), change=ModelChange(hull=False))
+    body = find_free_body(StuckRun(series, 1.6))
+    left = np.linalg.norm(body.hull) / body.weight
+    assert left < 0.001
+    assert body.weight == pytest.approx(9.81 * load_vehicle(BASE).mass, rel=1e-6)
+    assert len(draw_free_bodies([body]).axes) == 1

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from segtrack.experiments.parallel import run_parallel
 from segtrack.report.outcome import Outcome
 from segtrack.reproduce.korner.figure import draw_korner
+from segtrack.reproduce.korner.free_body import draw_free_bodies, find_free_body, stuck_runs
 from segtrack.reproduce.korner.plan import make_plan
 from segtrack.reproduce.korner.result import run_plan
 from segtrack.reproduce.korner.tables import korner_tables
@@ -30,6 +32,8 @@ def run(
     plan = make_plan(full)
     with session.counting("driving", len(plan.series)) as done:
         result = run_plan(plan, on_done=done)
-    summary = {"full": full, **result.summary()}
+    bodies = run_parallel(find_free_body, stuck_runs((*result.steps, *result.gaps)))
+    summary = {"full": full, **result.summary(), "free_bodies": [body.summary() for body in bodies]}
     files = {"korner.json": summary, "korner.png": draw_korner(result)}
+    files["korner_forces.png"] = draw_free_bodies(bodies)
     return Outcome(korner_tables(result), summary, files)
