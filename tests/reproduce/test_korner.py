@@ -48,7 +48,10 @@ def test_a_limiting_speed_is_interpolated_at_the_first_crossing() -> None:
 def test_a_trend_is_the_slope_of_a_plane() -> None:
     places = [SprocketPlace(x, z) for x in (-0.1, 0.0, 0.1) for z in (-0.1, 0.1)]
     runs = tuple(
-        SeriesResult(step_series("throttle", 0.8, (1.0,), place), (_trial(0.8 + 0.5 * place.z, 0.0),))
+        SeriesResult(
+            step_series("throttle", 0.8, (1.0,), place),
+            (_trial(0.8 + 0.5 * place.z, 0.0), _trial(2.0, 0.0, passed=False)),
+        )
         for place in places
     )
     assert trend(runs, 1) == pytest.approx(0.5)

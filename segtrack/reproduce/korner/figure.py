@@ -52,32 +52,38 @@ def _draw_peaks(axes: Axes, result: KornerResult) -> None:
 
 
 def _draw_map(figure: Figure, axes: Axes, name: str, runs: tuple[SeriesResult, ...]) -> None:
-    found = {each.series.place: each.largest for each in runs if each.series.place is not None}
+    found = {each.series.place: each.limit for each in runs if each.series.place is not None}
     across, up = (sorted({place[axis] for place in found}) for axis in (0, 1))
     grid = np.full((len(up), len(across)), np.nan)
     for (x, z), height in found.items():
         grid[up.index(z), across.index(x)] = np.nan if height is None else height
     axes.set_facecolor("#dddddd")
     image = axes.pcolormesh(across, up, np.ma.masked_invalid(grid), shading="nearest", cmap="viridis")
-    figure.colorbar(image, ax=axes, label="largest step [m]")
+    figure.colorbar(image, ax=axes, label=_measure(runs))
     for (row, column), height in np.ndenumerate(grid):
         if np.isfinite(height):
             colour = "white" if height < np.nanmean(grid) else "black"
             axes.text(across[column], up[row], f"{height:.2f}", ha="center", va="center", color=colour)
-    label_axes(axes, "sprocket forward [m]", "sprocket up [m]", f"{name}; grey: no such vehicle")
+    label_axes(axes, "sprocket forward [m]", "sprocket up [m]", f"{name}; grey: no such vehicle, or no limit")
     axes.grid(visible=False)
 
 
 def _draw_trend(axes: Axes, runs: tuple[SeriesResult, ...]) -> None:
     for i, x in enumerate(sorted({each.series.place.x for each in runs if each.series.place})):
         line = [
-            (each.series.place.z, each.largest)
+            (each.series.place.z, each.limit)
             for each in runs
-            if each.series.place and each.series.place.x == x and each.largest is not None
+            if each.series.place and each.series.place.x == x and each.limit is not None
         ]
         if line:
             axes.plot(*np.array(sorted(line)).T, "o-", color=colour_of(i % len(SEGMENT_COLOURS)),
                       label=f"forward {x:+.2f} m")  # fmt: skip
-    label_axes(axes, "sprocket up [m]", "largest step [m]", "Largest step over the sprocket's height")
+    label_axes(axes, "sprocket up [m]", _measure(runs), "The same over the sprocket's height")
     if axes.lines:
         axes.legend(fontsize=8)
+
+
+def _measure(runs: tuple[SeriesResult, ...]) -> str:
+    """Words and unit of the limit of some runs."""
+    launched = any(each.series.driving == "launch" for each in runs)
+    return f"speed at {Assumptions.peak_limit:g} g [m/s]" if launched else "largest step [m]"

@@ -28,7 +28,7 @@ class KornerPlan:
         gaps: Base model at gaps.
         trapezoids: Base model at trapezoids, a run each.
         half_rounds: Base model at half-rounds, its speed raised.
-        places: Evaluation model at steps, for each place of the sprocket.
+        places: Evaluation model at steps and at the highest half-round, for each place of the sprocket.
     """
 
     steps: tuple[Series, ...]
@@ -85,12 +85,18 @@ def gap_series(lengths: tuple[float, ...], change: ModelChange) -> Series:
 
 
 def half_round_series(
-    height: float, speeds: tuple[float, ...], time_step: float = TIME_STEP, change: ModelChange = AS_PAPER
+    height: float,
+    speeds: tuple[float, ...],
+    time_step: float = TIME_STEP,
+    change: ModelChange = AS_PAPER,
+    place: SprocketPlace | None = None,
 ) -> Series:
     """Return a series of speeds over a half-round."""
     step = "" if time_step == TIME_STEP else f", steps of {1000 * time_step:g} ms"
     name = f"half-round of {1000 * height:.0f} mm{change.words}{step}"
-    return Series(name, HalfRoundObstacle(height), speeds, "launch", change=change, time_step=time_step)
+    return Series(
+        name, HalfRoundObstacle(height), speeds, "launch", place=place, change=change, time_step=time_step
+    )
 
 
 def make_plan(full: bool) -> KornerPlan:
@@ -105,6 +111,7 @@ def make_plan(full: bool) -> KornerPlan:
     ]
     tried += [("throttle", FRICTION, change) for change in (*_NUMERICS, *_POWER)]
     lowest = {FRICTION: 0.7, SOFTENED_FRICTION: 0.3}
+    places = grid_places(9 if full else 5)
     return KornerPlan(
         steps=tuple(
             step_series(driving, friction, rising(lowest[friction], 1.4, STEP_INCREMENT), None, change)
@@ -117,16 +124,22 @@ def make_plan(full: bool) -> KornerPlan:
             half_round_series(HALF_ROUNDS[-1], speeds, _FINE_STEP),
             half_round_series(HALF_ROUNDS[-1], speeds, TIME_STEP, ModelChange(power=True)),
         ),
-        places=tuple(
-            step_series(
-                driving,
-                FRICTION,
-                rising(0.5, 1.6, STEP_INCREMENT if full else 0.04),
-                place,
-                ModelChange(hull=False, pads=pads),
-            )
-            for driving in drivings
-            for pads in (1.0, STIFF)
-            for place in grid_places(9 if full else 5)
+        places=(
+            *(
+                step_series(
+                    driving,
+                    FRICTION,
+                    rising(0.5, 1.6, STEP_INCREMENT if full else 0.04),
+                    place,
+                    ModelChange(hull=False, pads=pads),
+                )
+                for driving in drivings
+                for pads in (1.0, STIFF)
+                for place in places
+            ),
+            *(
+                half_round_series(HALF_ROUNDS[-1], speeds, TIME_STEP, ModelChange(hull=False), place)
+                for place in places
+            ),
         ),
     )

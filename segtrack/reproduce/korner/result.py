@@ -29,7 +29,7 @@ class KornerResult:
         return "".join("F" if each.failed else "S" for each in runs)
 
     def maps(self) -> dict[str, tuple[SeriesResult, ...]]:
-        """Return results over the sprocket's place, by the way of driving."""
+        """Return results over the sprocket's place, by what is raised and how."""
         names = dict.fromkeys(each.series.name for each in self.places)
         return {name: tuple(each for each in self.places if each.series.name == name) for name in names}
 
@@ -39,6 +39,7 @@ class KornerResult:
             name: {
                 "places": len(runs),
                 "refused": sum(bool(each.refused) for each in runs),
+                "limited": sum(each.limit is not None for each in runs),
                 "per_height": trend(runs, 1),
                 "per_way_forward": trend(runs, 0),
             }
@@ -64,8 +65,8 @@ class KornerResult:
 
 
 def trend(runs: tuple[SeriesResult, ...], axis: int) -> float | None:
-    """Slope of the largest step over the sprocket's x (axis 0) or z (1), by least squares in both [-]."""
-    found = [(*each.series.place, each.largest) for each in runs if each.series.place and each.largest]
+    """Slope of the limit over the sprocket's x (axis 0) or z (1), by least squares in both [- or 1/s]."""
+    found = [(*each.series.place, each.limit) for each in runs if each.series.place and each.limit]
     if len({row[:2] for row in found}) < 3:
         return None
     x, z, heights = np.array(found).T
@@ -102,6 +103,7 @@ def _entry(result: SeriesResult) -> dict[str, Any]:
         "shoes": chain.shoes if chain else None,
         "idler_slide": chain.slide if chain else None,
         "largest": result.largest,
+        "limit": result.limit,
         "refused": result.refused,
         "trials": trials,
     }

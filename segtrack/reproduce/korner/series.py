@@ -65,7 +65,8 @@ class SeriesTrial(NamedTuple):
 class Series:
     """Runs of an event, from the lowest value up to the first that fails.
 
-    Of speeds that is the first whose filtered peak exceeds the limit, or at which the vehicle does not pass.
+    Of speeds that is the first at which the vehicle does not pass, or whose filtered peak exceeds the limit; where
+    the sprocket is moved, whose peak does.
 
     Attributes:
         name: Name of what is sought.
@@ -130,6 +131,16 @@ class SeriesResult:
         """First run that did not pass; None if all did."""
         return next((trial for trial in self.trials if not trial.passed), None)
 
+    @property
+    def limit(self) -> float | None:
+        """Largest size that was passed [m], or speed at which the peak crosses the limit [m/s].
+
+        None if the first value is beyond it, or none is.
+        """
+        if self.series.driving == "launch":
+            return self.limiting_speed(lambda trial: trial.peak)
+        return self.largest if self.failed else None
+
     def limiting_speed(self, measure: Callable[[SeriesTrial], float]) -> float | None:
         """Speed at which a measure first crosses the limit, by interpolation; None if it does not."""
         limit = Assumptions.peak_limit
@@ -167,7 +178,9 @@ def _raise(series: Series, vehicle: VehicleDescription) -> tuple[SeriesTrial, ..
     trials: list[SeriesTrial] = []
     for value in series.values:
         trials.append(_trial(value, run_event(series.setup(vehicle, value))))
-        over = series.driving == "launch" and trials[-1].filtered_peak > Assumptions.peak_limit
+        # Where the sprocket is moved the first crossing is enough.
+        peak = trials[-1].filtered_peak if series.place is None else trials[-1].peak
+        over = series.driving == "launch" and peak > Assumptions.peak_limit
         if not trials[-1].passed or over:
             break
     return tuple(trials)

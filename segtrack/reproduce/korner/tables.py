@@ -56,12 +56,12 @@ def _half_rounds(result: KornerResult) -> Table:
 
 def _trends(result: KornerResult) -> Table:
     table = Table(
-        "largest steps", "places", "default [m]", "least to most [m]", "per m up", "per m forward",
-        title=f"Evaluation model, sprocket moved; paper: {paper.PLACES} places, "
-        f"{paper.EVALUATION_STEP} m by default, higher climbs higher, no trend forward",
+        "limits", "places", "default", "least to most", "per m up", "per m forward",
+        title="Evaluation model, sprocket moved: largest steps [m], speeds at 2.5 g [m/s]; "
+        f"paper: {paper.PLACES} places, {paper.EVALUATION_STEP} m by default, higher climbs higher, no trend forward",
     )  # fmt: skip
     for name, runs in result.maps().items():
-        heights = [each.largest for each in runs if each.largest is not None]
+        heights = [each.limit for each in runs if each.limit is not None]
         made = f"{sum(not each.refused for each in runs)} of {len(runs)}"
         span = f"{min(heights):.2f} to {max(heights):.2f}" if heights else ""
         slopes = (_number(trend(runs, axis)) for axis in (1, 0))
@@ -70,7 +70,7 @@ def _trends(result: KornerResult) -> Table:
 
 
 def _default(runs: tuple[SeriesResult, ...]) -> float | None:
-    return next((each.largest for each in runs if each.series.place == (0.0, 0.0)), None)
+    return next((each.limit for each in runs if each.series.place == (0.0, 0.0)), None)
 
 
 def _number(value: float | None) -> str:

@@ -171,7 +171,7 @@ def evaluation_model(
     for joint in data["joints"].values():
         if "table" in joint["damper"]:
             _stiffen(joint["damper"]["table"])
-    _mirror_arms(urdf)
+    _mirror_and_move(urdf, place)
     _free_hull(urdf)
     with tempfile.TemporaryDirectory(prefix="segtrack_") as folder:
         data["tracks"]["left"] = _mirrored(right)
@@ -228,11 +228,16 @@ def _free_hull(urdf: ElementTree.ElementTree[ElementTree.Element]) -> None:
             link.remove(collision)
 
 
-def _mirror_arms(urdf: ElementTree.ElementTree[ElementTree.Element]) -> None:
-    """Place the left arms where the right ones are."""
+def _mirror_and_move(urdf: ElementTree.ElementTree[ElementTree.Element], place: SprocketPlace) -> None:
+    """Place left arms, sprocket and idler where the right ones are, and both sprockets at their place."""
     origins = {joint.get("name", ""): joint.find("origin") for joint in urdf.iter("joint")}
     for name, origin in origins.items():
         other = origins.get(name.replace("left", SIDE))
-        if name.startswith("arm_left") and origin is not None and other is not None:
+        if name.startswith(("arm_left", "sprocket_left", "idler_left")) and None not in (origin, other):
+            assert origin is not None and other is not None
             x, y, z = other.attrib["xyz"].split()
             origin.set("xyz", f"{x} {-float(y)} {z}")
+    for name, origin in origins.items():
+        if name.startswith("sprocket_") and origin is not None:
+            x, y, z = map(float, origin.attrib["xyz"].split())
+            origin.set("xyz", f"{x + place.x} {y} {z + place.z}")
