@@ -65,8 +65,8 @@ class SeriesTrial(NamedTuple):
 class Series:
     """Runs of an event, from the lowest value up to the first that fails.
 
-    Of speeds that is the first at which the vehicle does not pass, or whose filtered peak exceeds the limit; where
-    the sprocket is moved, whose peak does.
+    Of speeds that is the first at which the vehicle does not pass, or whose filtered peak exceeds the limit;
+    where the sprocket is moved, whose peak does.
 
     Attributes:
         name: Name of what is sought.

@@ -58,7 +58,8 @@ def _trends(result: KornerResult) -> Table:
     table = Table(
         "limits", "places", "default", "least to most", "per m up", "per m forward",
         title="Evaluation model, sprocket moved: largest steps [m], speeds at 2.5 g [m/s]; "
-        f"paper: {paper.PLACES} places, {paper.EVALUATION_STEP} m by default, higher climbs higher, no trend forward",
+        f"paper: {paper.PLACES} places, {paper.EVALUATION_STEP} m by default, higher climbs higher, "
+        "no trend forward",
     )  # fmt: skip
     for name, runs in result.maps().items():
         heights = [each.limit for each in runs if each.limit is not None]
