@@ -113,15 +113,21 @@ def vehicles(as_json: JsonFlag = False) -> None:
 
 @command
 def validate(file: VehicleFile) -> None:
-    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build."""
+    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build.
+
+    It ends with exit code 2 where the file describes chains that cannot be built.
+    """
     vehicle = load_vehicle(file)
     tracks = len(list(vehicle.mounted_tracks()))
     flippers = len(vehicle.flippers)
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
-    for reason in chain_problems(vehicle):
+    reasons = chain_problems(vehicle)
+    for reason in reasons:
         words().print(f"{vehicle.name}: not for track model chain: {reason}", highlight=False)
+    if reasons and vehicle.describes_chains:
+        raise typer.Exit(2)
 
 
 @command

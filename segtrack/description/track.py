@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from segtrack.description.base import (
     Angle,
     Checks,
@@ -92,6 +94,10 @@ class ContactSpec(Spec):
         return self.lateral_friction / self.friction
 
 
+_SHOES_WEIGH_ALIKE = 0.05
+"""Difference between a belt's mass and that of its shoes that may be rounding, over the mass [-]."""
+
+
 class TrackSpec(Spec):
     """A track: a belt on its path, its grousers and its drive."""
 
@@ -119,6 +125,19 @@ class TrackSpec(Spec):
             radius = f"{smallest:g} m of its path's tightest outward arc"
             message = f"must be less than the radius of {radius}, got {self.belt.thickness:g} m"
             yield Problem("belt.thickness", message)
+
+    @check
+    def _belt_weighs_as_its_shoes(self) -> Checks:
+        shoes = None if self.chain is None else known(self.chain, "shoes", None)
+        count, mass = (
+            (None, None) if shoes is None else (known(shoes, "count", None), known(shoes, "mass", None))
+        )
+        if count is None or mass is None:
+            return
+        belt, together = self.belt.mass, count * mass
+        if abs(belt / together - 1) > _SHOES_WEIGH_ALIKE:
+            message = f"must be about the {together:.4g} kg of its {count} shoes, got {belt:g}"
+            yield Problem("belt.mass", message)
 
     @check
     def _grousers_apart(self) -> Checks:
@@ -201,3 +220,17 @@ class TrackSpec(Spec):
             path, self.width, self.belt.thickness, self.moving_mass, placed, self.omit_segments
         )
         return tuple(sorted(links, key=lambda link: link.name != path.names[path.ground]))
+
+
+def overlap(one: TrackSpec, other: TrackSpec) -> bool:
+    """True for tracks on one parent, turned alike, whose belts are in one place."""
+    keys = ("mount", "width", "belt_path")
+    (mount, width, path), (its, wide, way) = ([known(t, key, None) for key in keys] for t in (one, other))
+    if any(part is None for part in (mount, width, path, its, wide, way)):
+        return False
+    if (mount.parent, mount.rpy) != (its.parent, its.rpy):
+        return False
+    x, y, z = mount.frame.rotation.T @ np.subtract(its.xyz, mount.xyz)
+    points, others = path.outline(), way.outline() + (x, z)
+    apart = (points.max(axis=0) <= others.min(axis=0)) | (others.max(axis=0) <= points.min(axis=0))
+    return bool(abs(y) < (width + wide) / 2 and not apart.any())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -28,7 +29,7 @@ from segtrack.description.joints.checks import joint_problems
 from segtrack.description.joints.design import JointTree, joint_tree
 from segtrack.description.joints.spec import JointName, JointSpec
 from segtrack.description.joints.suspension import suspension_joints
-from segtrack.description.track import Mount, TrackSpec
+from segtrack.description.track import Mount, TrackSpec, overlap
 from segtrack.description.urdf_checks import Mounting, link_problems, reflected_mass_problems
 from segtrack.errors import InvalidValueError, Phrase, Problem
 
@@ -149,6 +150,12 @@ class VehicleDescription(Spec):
             yield Problem("", f"has two tracks named {name} (a flipper's track is named flipper_track)")
 
     @check
+    def _tracks_are_apart(self) -> Checks:
+        for (name, one), (other, two) in combinations(known(self, "tracks", {}).items(), 2):
+            if overlap(one, two):
+                yield Problem(f"tracks.{other}.mount", f"must be beside track {name}, got both in one place")
+
+    @check
     def _links_carry(self) -> Checks:
         mass, fixed = known(self.body, "mass", None), known(self.body, "fixed", True)
         mountings = {
@@ -189,6 +196,11 @@ class VehicleDescription(Spec):
                     yield Problem(where, f"must be that of {place}: one link has one spring")
 
     @property
+    def describes_chains(self) -> bool:
+        """True if the file has settings of the track model `chain`, for a track or for all."""
+        return "chain" in self.model_fields_set or any(t.spec.chain is not None for t in self._mounted())
+
+    @property
     def joint_tree(self) -> JointTree:
         """Joints of the body's URDF that move, and the links that each one carries; read from its file."""
         return joint_tree(self.body.urdf, self.joints)
@@ -211,9 +223,8 @@ class VehicleDescription(Spec):
     def gauge(self) -> float | None:
         """Distance between the planes of the body's left and right tracks [m]; None without two sides.
 
-        It is twice the mean distance from y = 0 of a body's tracks that mirror each other. Flippers are not
-        included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the middle do not
-        count, so that a vehicle with one track has no gauge.
+        Flippers are not included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the
+        middle do not count, so that a vehicle with one track has no gauge.
         """
         offsets = self.track_offsets
         return None if offsets is None else offsets.gauge

@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
-from segtrack.description.chain.layout import check_links
+from segtrack.description.chain.layout import check_links, check_sides
 from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
 from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.placement import Links
@@ -99,6 +99,7 @@ def parent_mounts(vehicle: VehicleDescription, links: Links, designs: Sequence[T
 
     Raises:
         UnknownNameError: Wheels are on a link that there is not.
+        InvalidValueError: Wheels are on a link of another track.
     """
     tree, frames = vehicle.joint_tree, links.frames
     starts, indices, mounts = [0], list[int](), list[Frame]()
@@ -106,6 +107,7 @@ def parent_mounts(vehicle: VehicleDescription, links: Links, designs: Sequence[T
         at_home = frames[link] @ frame
         parents = [link]
         check_links(design, tree.links)
+        check_sides(vehicle, [design])
         for name in design.parent_link_names:
             joint = tree.links[name].joint
             parents.append(1 + len(vehicle.flippers) + joint if joint >= 0 else 0)

@@ -115,6 +115,10 @@ TOP_FIRST = {
          "tracks.left.mount.xyz must be at most 3 long, got [0, 1, 2, 3]"),
         ([((*LEFT, "mount", "xyz"), "here")], "tracks.left.mount.xyz must be a list, got 'here'"),
         ([(("body", "fixed"), "maybe")], "body.fixed must be true or false, got 'maybe'"),
+        ([(("tracks", "right", "mount", "xyz"), [0.05, 0.2, 0.0])],
+         "tracks.right.mount must be beside track left, got both in one place"),
+        ([((*LEFT, "chain"), {"shoes": {"count": 40, "mass": 0.5}})],
+         "tracks.left.belt.mass must be about the 20 kg of its 40 shoes, got 2"),
         # Lengths and masses.
         ([((*LEFT, "width"), 0)], "tracks.left.width must be greater than 0, got 0"),
         ([((*LEFT, "width"), -0.1)], "tracks.left.width must be greater than 0, got -0.1"),
@@ -250,7 +254,8 @@ FLIPPER = ("flippers", "front_left")
          "flippers.front_left.mount.parent has no link 'arm'; there are: body"),
         ([(("flippers", "body"), content("quince")["flippers"]["front_left"])],
          "flippers.body must not be named like a link of the body"),
-        ([(("tracks", "front_left_belt"), content("quince")["tracks"]["left"])],
+        ([(("tracks", "front_left_belt"),
+           content("quince")["tracks"]["left"] | {"mount": {"xyz": [0.0, 9.0, 0.0]}})],
          "has two tracks named front_left_belt (a flipper's track is named flipper_track)"),
         ([((*FLIPPER, "tracks", "belt", "drive", "reflected_mass"), 1.3)],
          "flippers.front_left.tracks.belt.drive.reflected_mass must be less than the 1.3 kg that are left of "

@@ -687,3 +687,27 @@ def test_belts_run_around_road_wheels_that_reach_out_of_their_pulleys() -> None:
     assert around.outline()[:, 1].min() == pytest.approx(-0.13 - 0.06 - THICKNESS, abs=1e-5)
     within = track({"road_wheels": [wheel | {"z": 0.0}]}).belt_path
     np.testing.assert_array_equal(within.outline(), track().belt_path.outline())
+
+
+def test_torques_at_another_radius_than_the_sprockets_are_refused() -> None:
+    """A tenth of it would make the drive ten times as strong."""
+    radius = pin_radius(design())
+    drive = {"max_speed": 1.0, "torque_table": {"radius": radius, "rows": [[0, 50.0], [10, 5.0]]}}
+    assert design(drive=drive).chain.shoe.pitch > 0
+    drive["torque_table"] |= {"radius": 10 * radius}
+    with pytest.raises(InvalidValueError, match=r"drive.torque_table.radius of belt \[m\] must be about the"):
+        design(drive=drive)
+
+
+def test_a_wrong_number_of_shoes_is_told_all_that_close() -> None:
+    """Whatever number was tried, the advice is the same, and following it closes the chain."""
+    pitch, told = PERIMETER / COUNT, set()
+    for count in (COUNT - 5, COUNT + 4):
+        with pytest.raises(InvalidValueError) as error:
+            design({"shoes": {"pitch": pitch, "count": count}})
+        told.add(str(error.value).split(", which")[0])
+    (advice,) = told
+    counts = [int(word) for word in re.findall(r"\d+", advice.split("must be ")[1])]
+    assert COUNT in counts
+    for count in counts:
+        assert design({"shoes": {"pitch": pitch, "count": count}}).chain.count == count

@@ -226,6 +226,19 @@ TURN = {"turn": {"servo": {}}}
             "joints.turn.stops must have lower.position below upper.position, got 0.5 and 0.1",
         ),
         (
+            {"turn": {"spring": {"stiffness": 9.0, "free_position": 13.0}}},
+            "joints.turn.spring.free_position must be in radians, "
+            "got 13, which in degrees would be 0.2269 rad",
+        ),
+        (
+            {"turn": {"stops": {"upper": {"position": 50.0, "stiffness": 1.0}}}},
+            "joints.turn.stops.upper.position must be within the joint's limit of 2, got 50",
+        ),
+        (
+            {"turn": {"stops": {"lower": {"position": 0.1, "stiffness": 1.0}}}},
+            "joints.turn.stops.lower.position must leave the start at 0 free, got 0.1",
+        ),
+        (
             {"turn": {"spring": {"table": [[0.0, 0.0]]}}},
             "joints.turn.spring.table must be at least 2 long, got [[0.0, 0.0]]",
         ),
@@ -324,15 +337,16 @@ def test_a_link_has_one_spring(tmp_path: Path) -> None:
 
 def test_chains_agree_about_the_spring_of_a_link(tmp_path: Path) -> None:
     springs = [{"chain": {"suspension": {"turn_link": {"stiffness": k}}}} for k in (5.0, 6.0)]
-    first, second = (TRACK | spring for spring in springs)
+    other = TRACK | {"mount": {"parent": "base", "xyz": [0.0, -0.2, 0.0]}}
+    first, second = TRACK | springs[0], other | springs[1]
     told = "must be that of tracks.own.chain.suspension.turn_link: one link has one spring"
     assert complaint(tmp_path, {}, tracks={"own": first, "two": second}) == (
         f"tracks.two.chain.suspension.turn_link {told}"
     )
-    assert complaint(tmp_path, {}, tracks={"own": first, "two": TRACK}, **springs[1]) == (
+    assert complaint(tmp_path, {}, tracks={"own": first, "two": other}, **springs[1]) == (
         f"chain.suspension.turn_link {told}"
     )
-    assert written(tmp_path, {}, tracks={"own": first, "two": first})
+    assert written(tmp_path, {}, tracks={"own": first, "two": other | springs[0]})
 
 
 ON_A_JOINT = "chain.suspension.{} must be a link on a joint of type revolute, continuous, prismatic"

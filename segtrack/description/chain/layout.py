@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, Tr
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.geometry.loops import PlateLoop
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 from segtrack.ground.tread import Grouser, Tread
 
@@ -64,6 +66,8 @@ def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Gr
             return Grouser(shape.height, base, base / 2, (rear + front) / 2)
 
 
+_SAME_PLANE = 1e-6
+"""Difference of distances to two tracks that is none [m]."""
 MIN_SUB_STEP = 1e-6
 """Sub-step of a chain that is worth waiting for [s]."""
 
@@ -81,6 +85,7 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
     assert spec.chain is not None
     layout = ChainLayout(name, spec, spec.chain)
     loop = fit_loop(layout)
+    _check_drive_radius(layout, loop)
     shoe = design_shoe(layout, loop)
     bushing = design_bushing(layout, shoe)
     treads = design_treads(layout, shoe)
@@ -108,6 +113,18 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
     return design
 
 
+def _check_drive_radius(layout: ChainLayout, loop: PlateLoop) -> None:
+    """Refuse torques at another radius than that of the sprocket's pitch circle.
+
+    Raises:
+        InvalidValueError: They differ by more than a twentieth.
+    """
+    table, pitch_radius = layout.spec.drive.torque_table, loop.pitch / (2 * math.sin(math.pi / loop.teeth))
+    if table is not None and abs(table.radius / pitch_radius - 1) > 0.05:
+        expected = f"about the {pitch_radius:.4g} m of its sprocket's pitch circle"
+        raise InvalidValueError(f"drive.torque_table.radius of {layout.name} [m]", expected, table.radius)
+
+
 def check_links(design: TrackDesign, links: Iterable[str]) -> None:
     """Refuse wheels on a link that is not among those of the body's URDF.
 
@@ -120,6 +137,25 @@ def check_links(design: TrackDesign, links: Iterable[str]) -> None:
             raise UnknownNameError(f"link for the chain of {design.name}", name, known)
 
 
+def check_sides(vehicle: VehicleDescription, designs: Iterable[TrackDesign]) -> None:
+    """Refuse wheels of chains on links, which there are, that are nearer to another track.
+
+    Raises:
+        InvalidValueError: There is such a wheel.
+    """
+    tree, tracks = vehicle.joint_tree, {track.name: track.y for track in vehicle.mounted_tracks()}
+    at_home = tree.frames({})
+    for track, name in ((design.name, name) for design in designs for name in design.parent_link_names):
+        place = tree.links[name]
+        frame = at_home[tree.joints[place.joint].child] @ place.frame if place.joint >= 0 else place.frame
+        aside = {other: abs(y - frame.origin[1]) for other, y in tracks.items()}
+        nearest = min(aside, key=aside.__getitem__)
+        if aside[nearest] < aside[track] - _SAME_PLANE:
+            expected = f"nearer to it than to {nearest}"
+            got = Phrase(f"{name}, {aside[track]:.3g} m and {aside[nearest]:.3g} m aside")
+            raise InvalidValueError(f"link for the chain of {track}", expected, got)
+
+
 def chain_problems(vehicle: VehicleDescription) -> list[str]:
     """Reasons against the track model `chain`: those of each track, or that its chains bear no tensioner."""
     problems, chains = list[str](), list[TrackChain]()
@@ -128,6 +164,7 @@ def chain_problems(vehicle: VehicleDescription) -> list[str]:
         try:
             design = track_design(track.name, track.spec)
             check_links(design, vehicle.with_suspension().joint_tree.links)
+            check_sides(vehicle.with_suspension(), [design])
             still = parents_at_rest(1 + len(design.parent_link_names))
             chains.append(TrackChain(design, still, track.spec.chain.sub_step))
         except (InvalidValueError, UnknownNameError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -57,6 +57,11 @@ class ChainLayout:
             return grousers.count
         arcs = [s.radius for s in self.spec.belt_path.segments if isinstance(s, Arc)]
         return round(self.spec.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
+
+    def with_count(self, count: int) -> ChainLayout:
+        """Layout with another number of shoes."""
+        shoes = self.chain.shoes.model_copy(update={"count": count})
+        return replace(self, chain=self.chain.model_copy(update={"shoes": shoes}))
 
     @property
     def shoe_mass(self) -> float:
@@ -234,12 +239,22 @@ def _path(layout: ChainLayout) -> BeltPath:
         return path
     excess = partial(_excess_pitch, layout, pitch)
     if excess(-pitch / 2) * excess(pitch / 2) > 0:
-        ends = [excess(slide) * count + count * pitch for slide in (-pitch / 2, pitch / 2)]
-        counts = range(math.ceil(min(ends) / pitch), math.floor(max(ends) / pitch) + 1)
+        around = round(path.perimeter / pitch)
+        near = (layout.with_count(other) for other in range(max(around - 4, MIN_TEETH), around + 5))
+        counts = [other.count for other in near if _closes(other, pitch)]
         choice = " or ".join(map(str, counts)) if counts else "another, with another pitch"
         expected = f"{choice}, which close around its wheels with a pitch of {pitch:.4g} m"
         raise InvalidValueError(f"chain.shoes.count of {layout.name}", expected, count)
     return _path_with_idler_at(layout, brentq(excess, -pitch / 2, pitch / 2, xtol=1e-7))
+
+
+def _closes(layout: ChainLayout, pitch: float) -> bool:
+    """True if shoes of a pitch close around wheels of which the idler moves by at most half of it [m]."""
+    try:
+        ends = [_excess_pitch(layout, pitch, slide) for slide in (-pitch / 2, pitch / 2)]
+    except InvalidValueError:
+        return False
+    return ends[0] * ends[1] <= 0
 
 
 def _excess_pitch(layout: ChainLayout, pitch: float, slide: float) -> float:

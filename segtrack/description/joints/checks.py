@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from segtrack.description.base import known
+from segtrack.description.base import in_radians, known
 from segtrack.description.frames import read_inertial
 from segtrack.description.joints.design import (
     JointTree,
@@ -161,6 +162,7 @@ def _settings_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSp
     if start is not None and low < high and not low <= start <= high:
         message = f"must be within the joint's limits [{low:g}, {high:g}], got {start:g}"
         yield Problem(f"{where}.initial_position", message)
+    yield from _spring_and_stop_problems(joints[name], where, spec, (low, high))
     servo = known(spec, "servo", None)
     if servo is None:
         return
@@ -171,6 +173,28 @@ def _settings_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSp
         if known(servo, key, 1.0) is None and not value > 0:
             message = f"is missing: the URDF gives the joint no positive {source}"
             yield Problem(f"{where}.servo.{key}", message)
+
+
+def _spring_and_stop_problems(
+    joint: UrdfJoint, where: str, spec: JointSpec, limits: tuple[float, float]
+) -> Iterator[Problem]:
+    """Yield angles that look like degrees, and buffers that are never touched or are so from the start."""
+    spring, start = known(spec, "spring", None), known(spec, "initial_position", 0.0)
+    free = 0.0 if spring is None else known(spring, "free_position", 0.0)
+    if joint.kind != "prismatic" and abs(free) > math.tau:
+        yield Problem(f"{where}.spring.free_position", f"must be in radians, {in_radians(free)}")
+    stops = {side: known(spec, f"stops.{side}", None) for side in ("lower", "upper")}
+    places = {side: known(stop, "position", None) for side, stop in stops.items() if stop is not None}
+    given = {side: place for side, place in places.items() if place is not None}
+    if given.get("lower", -math.inf) >= given.get("upper", math.inf):
+        return  # A mistake by itself.
+    for side, place in given.items():
+        sign, limit = (-1, limits[0]) if side == "lower" else (1, limits[1])
+        key = f"{where}.stops.{side}.position"
+        if sign * (place - limit) >= 0:
+            yield Problem(key, f"must be within the joint's limit of {limit:g}, got {place:g}")
+        elif sign * (start - place) > 0:
+            yield Problem(key, f"must leave the start at {start:g} free, got {place:g}")
 
 
 def _massless(robot: Element, tree: JointTree, places: Mapping[str, str]) -> Iterator[Problem]:

@@ -126,8 +126,7 @@ def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
     assert track.chain is not None
     fits = []
     for count in _COUNTS:
-        shoes = track.chain.shoes.model_copy(update={"count": count})
-        layout = ChainLayout(SIDE, track, track.chain.model_copy(update={"shoes": shoes}))
+        layout = ChainLayout(SIDE, track, track.chain).with_count(count)
         with suppress(InvalidValueError):
             slide = (layout.place_of("tensioned") or (0.0, 0.0))[0] - fit_loop(layout).idler.center[0]
             fits.append(FittedChain(count, float(slide)))
@@ -177,6 +176,7 @@ def evaluation_model(
         data["tracks"]["left"] = _mirrored(right)
         fit = fit_shoes(_written(data, urdf, Path(folder)))
         right["chain"]["shoes"]["count"] = fit.shoes
+        right["belt"]["mass"] = fit.shoes * right["chain"]["shoes"]["mass"]
         data["tracks"]["left"] = _mirrored(right)
         yield with_sub_steps(_written(data, urdf, Path(folder)), change.sub_steps), fit
 
