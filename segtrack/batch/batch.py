@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers
 from segtrack.batch.commands import BatchCommands
-from segtrack.batch.fleet import RUNNING, Fleet, SavedFleet
+from segtrack.batch.fleet import RUNNING, Fleet
+from segtrack.batch.fleet_arrays import SavedBatch
 from segtrack.batch.ground import GroundLibrary
-from segtrack.batch.placement import Outlines, clearing_heights, start_positions
+from segtrack.batch.placement import Outlines, check_above_ground, clearing_heights, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine.drive import check_drives
@@ -41,7 +42,6 @@ class Batch(BatchCommands):
         time_step: Step of the simulation [s].
         preset: Name of the time step.
         track_model: Track model of the belts.
-        terrains: Grounds, by their index.
     """
 
     def __init__(
@@ -90,10 +90,9 @@ class Batch(BatchCommands):
             check_drives(description, self.time_step)
         kinds = tuple(BeltKind.of(each, track_model, self.time_step) for each in described)
         given = (terrain,) if isinstance(terrain, Terrain) else tuple(terrain or ())
-        self._grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts])
-        self.terrains = self._grounds.terrains
         each = len(given) if terrain_index is None and not isinstance(terrain, Terrain) and given else None
         size = number_of_vehicles(count, each, terrain_index, variant)
+        self._grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)
         if len(kinds) > 1 and variant is None:
             raise InvalidValueError("variant", f"an index for each vehicle of {len(kinds)} variants", None)
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
@@ -128,6 +127,11 @@ class Batch(BatchCommands):
         return np.asarray(self._fleet.steps * self.time_step)
 
     @property
+    def terrains(self) -> tuple[Terrain, ...]:
+        """Grounds, by their index: those given, then one of each vehicle's own."""
+        return tuple(self._grounds.terrains)
+
+    @property
     def terrain_index(self) -> NDArray[np.intp]:
         """Index of the ground that each vehicle is on (N,)."""
         return self._fleet.terrain_of.copy()
@@ -160,17 +164,12 @@ class Batch(BatchCommands):
     @property
     def flippers(self) -> JointStates:
         """States of the flippers, now."""
-        return self._joint_states(slice(0, len(self.flipper_names)))
+        return JointStates.of(self._fleet.state, slice(0, len(self.flipper_names)))
 
     @property
     def joints(self) -> JointStates:
         """States of the joints of the body's URDF that move, now."""
-        return self._joint_states(slice(len(self.flipper_names), None))
-
-    def _joint_states(self, which: slice) -> JointStates:
-        state = self._fleet.state
-        read = state.joint_angles, state.joint_speeds, state.joint_torques
-        return JointStates(*(array[:, which].copy() for array in read))
+        return JointStates.of(self._fleet.state, slice(len(self.flipper_names), None))
 
     def read_contacts(self, vehicles: ArrayLike | None = None) -> BatchContacts:
         """Return contacts with the ground where vehicles are now; nothing is changed.
@@ -234,6 +233,7 @@ class Batch(BatchCommands):
         y: ArrayLike = 0.0,
         yaw: ArrayLike = 0.0,
         flippers: Mapping[str, ArrayLike] | None = None,
+        terrain: Sequence[Terrain] | None = None,
         terrain_index: ArrayLike | None = None,
         variant: ArrayLike | None = None,
     ) -> None:
@@ -247,7 +247,9 @@ class Batch(BatchCommands):
             y: World y, likewise [m].
             yaw: Heading about the world's z axis, likewise [rad].
             flippers: Angles by name, likewise, clipped to their limits [rad]; 0 if not given.
-            terrain_index: Index of the ground, likewise; the present one if not given.
+            terrain: Grounds of their own, one for each (n,), instead of any that they had.
+            terrain_index: Index of the ground among those of the construction, () or (n,); the present one
+                if neither is given.
             variant: Index of the variant, likewise; the present one if not given.
 
         Raises:
@@ -262,16 +264,16 @@ class Batch(BatchCommands):
         )
         positions = start_positions(fleet.kinds[0], flippers or {}, count)
         grounds, kinds = fleet.terrain_of[chosen], fleet.kind_of[chosen]
-        if terrain_index is not None:
-            grounds = indices("terrain_index", terrain_index, count, len(self.terrains))
+        if terrain is not None:
+            if terrain_index is not None:
+                raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
+            grounds = self._grounds.lay(chosen, terrain)
+        elif terrain_index is not None:
+            grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
             kinds = indices("variant", variant, count, len(fleet.kinds))
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
-        if not np.isfinite(heights).all():
-            i = int(np.flatnonzero(~np.isfinite(heights))[0])
-            raise InvalidValueError(
-                f"position of vehicle {chosen[i]} [m]", "above ground", tuple(places[i, :2].tolist())
-            )
+        check_above_ground(chosen, places, heights)
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
         if changed.any():
@@ -280,14 +282,15 @@ class Batch(BatchCommands):
         headings = np.stack([0 * half, 0 * half, np.sin(half), np.cos(half)], axis=1)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 
-    def save(self) -> SavedFleet:
-        """Return everything that changes, commands and properties of the vehicles included."""
-        return self._fleet.save()
+    def save(self) -> SavedBatch:
+        """Return everything that changes, commands, properties and own grounds of the vehicles included."""
+        return SavedBatch(self._fleet.save(), tuple(self._grounds.terrains[self._grounds.size :]))
 
-    def restore(self, snapshot: SavedFleet) -> None:
+    def restore(self, snapshot: SavedBatch) -> None:
         """Go back to a snapshot of this batch, or of one that was built alike, to the bit.
 
         Raises:
             InvalidValueError: A snapshot of another number of vehicles, or of other ones.
         """
-        self._fleet.restore(snapshot)
+        self._fleet.restore(snapshot.fleet)
+        self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)

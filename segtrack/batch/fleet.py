@@ -200,9 +200,8 @@ class Fleet:
 
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
         """Forget all contacts of vehicles, as of ones that were put where they are."""
-        memory = self._memory
-        memory.places[chosen] = memory.sections[chosen] = NONE
-        for contacts in (self._history, memory.contacts):
+        self._memory.places[chosen] = self._memory.sections[chosen] = NONE
+        for contacts in (self._history, self._memory.contacts):
             contacts.solid_ids[chosen] = contacts.edge_ids[chosen] = NONE
         self.state.slack[chosen] = 0.0
 
@@ -231,6 +230,7 @@ class Fleet:
         state.joint_angles[chosen] = state.joint_references[chosen] = joints
         state.joint_commands[chosen, :, 1] = joints
         self.status[chosen], self.steps[chosen] = RUNNING, 0
+        self._probe = None  # Its room is that of the grounds that there were.
         self.forget_contacts(chosen)
 
     def take_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:

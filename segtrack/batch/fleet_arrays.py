@@ -13,6 +13,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.tree import OWN, VehicleState
+from segtrack.terrain import Terrain
 
 
 class OwnProperties(NamedTuple):
@@ -68,6 +69,18 @@ class SavedFleet(NamedTuple):
     memory: BeltMemory
     own: OwnProperties
     indices: NDArray[np.intp]
+
+
+class SavedBatch(NamedTuple):
+    """Everything of a batch that changes.
+
+    Attributes:
+        fleet: Everything of its vehicles.
+        own_terrains: Grounds that are vehicles' own (N,).
+    """
+
+    fleet: SavedFleet
+    own_terrains: tuple[Terrain, ...]
 
 
 def check_alike(kinds: Sequence[BeltKind]) -> None:

@@ -1,4 +1,4 @@
-"""Grounds that are laid out in advance, of which each vehicle of a batch is on one."""
+"""Grounds that kernels read: a library laid out in advance, and one that is each vehicle's own."""
 
 from __future__ import annotations
 
@@ -13,37 +13,84 @@ from segtrack.ground.pack import pack_ground
 from segtrack.ground.tuples import Packed
 from segtrack.terrain import Plane, Terrain
 
+_KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
+
 
 class GroundLibrary:
-    """Terrains as kernels read them, each by its index.
+    """Terrains as kernels read them, each by its index: the library's, then one of each vehicle's own.
 
     Attributes:
-        terrains: The terrains.
+        size: Number of terrains of the library.
+        terrains: All of them, by index; what is a vehicle's own is the library's first until it is laid.
         packed: Grounds of the terrains, packed.
     """
 
-    def __init__(self, terrains: Sequence[Terrain], belts: Sequence[BeltDesign]) -> None:
+    def __init__(self, terrains: Sequence[Terrain], belts: Sequence[BeltDesign], count: int) -> None:
         """Lay terrains out; one that is given again is laid out once.
 
         Args:
             terrains: One for each index; flat ground for none.
             belts: Belts that are to run on them.
+            count: Number of vehicles.
 
         Raises:
             InvalidValueError: Not a terrain, a mesh with a piece that is not closed and convex, or soil under
                 belts whose faces stand still.
         """
-        for terrain in terrains:
-            if not isinstance(terrain, Terrain):
-                raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
-        self.terrains = tuple(terrains) or (Plane(),)
+        self._belts = belts
+        self._recent: dict[Terrain, tuple[Terrain, Packed]] = {}
+        given = tuple(terrains) or (Plane(),)
+        self.size = len(given)
         made: dict[int, Packed] = {}
-        for terrain in self.terrains:
+        for terrain in given:
             if id(terrain) not in made:
-                ground = pack_ground((terrain,))
-                check_ground(ground, belts)
-                made[id(terrain)] = Packed.of(ground)
+                made[id(terrain)] = self._pack(terrain)
+        self.terrains = [*given, *given[:1] * count]
         self.packed = Packed.joined([made[id(terrain)] for terrain in self.terrains])
+
+    def _pack(self, terrain: Terrain) -> Packed:
+        if not isinstance(terrain, Terrain):
+            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
+        ground = pack_ground((terrain,))
+        check_ground(ground, self._belts)
+        return Packed.of(ground)
+
+    def lay(self, vehicles: NDArray[np.intp], terrains: Sequence[Terrain]) -> NDArray[np.intp]:
+        """Lay vehicles' own grounds, which replace those that they had; they are to be placed anew.
+
+        Args:
+            vehicles: Indices of the vehicles (n,).
+            terrains: Ground of each (n,).
+
+        Returns:
+            Indices of the grounds (n,).
+
+        Raises:
+            InvalidValueError: Another number of them, or as at construction; nothing is replaced then.
+        """
+        if isinstance(terrains, Terrain) or len(terrains) != len(vehicles):
+            raise InvalidValueError(
+                "terrain", f"{len(vehicles)}, one for each vehicle that is reset", terrains
+            )
+        indices = self.size + vehicles
+        laid = [self._laid(terrain) for terrain in terrains]
+        for index, (terrain, packed) in zip(indices.tolist(), laid, strict=True):
+            if self.terrains[index] is not terrain:
+                self.terrains[index] = terrain
+                self.packed.replace(index, packed)
+        return indices
+
+    def _laid(self, terrain: Terrain) -> tuple[Terrain, Packed]:
+        """A terrain that is equal to one, and its ground."""
+        try:
+            known = self._recent.get(terrain)
+        except TypeError:  # It has arrays, by which it cannot be found.
+            return terrain, self._pack(terrain)
+        if known is None:
+            if len(self._recent) >= _KEPT:
+                self._recent.pop(next(iter(self._recent)))
+            known = self._recent[terrain] = terrain, self._pack(terrain)
+        return known
 
     def heights(
         self, indices: NDArray[np.intp], x: NDArray[np.float64], y: NDArray[np.float64]
@@ -59,7 +106,9 @@ class GroundLibrary:
             Heights of the same shape [m].
         """
         heights = np.empty(x.shape)
-        for index in np.unique(indices).tolist():
-            own = indices == index
-            heights[own] = self.terrains[index].height_at(x[own], y[own])
+        groups: dict[int, list[int]] = {}
+        for k, index in enumerate(indices.tolist()):
+            groups.setdefault(id(self.terrains[index]), []).append(k)
+        for own in groups.values():
+            heights[own] = self.terrains[indices[own[0]]].height_at(x[own], y[own])
         return heights

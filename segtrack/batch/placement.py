@@ -10,7 +10,7 @@ from scipy.spatial import ConvexHull
 
 from segtrack.batch.arguments import numbers
 from segtrack.batch.ground import GroundLibrary
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.kinematics import move_links
 from segtrack.native.layout import outer_points
@@ -79,6 +79,25 @@ def clearing_heights(
         lines[:, k] = np.linspace(turned.min(axis=0), turned.max(axis=0), BOX_SAMPLES).T
     along, across = np.broadcast_arrays(lines[0][:, None, :], lines[1][:, :, None])
     return np.asarray(grounds.heights(indices, along, across).max(axis=(1, 2)) - bottoms)
+
+
+def check_above_ground(
+    vehicles: NDArray[np.intp], places: NDArray[np.float64], heights: NDArray[np.float64]
+) -> None:
+    """Refuse places without ground.
+
+    Args:
+        vehicles: Indices of the vehicles (n,).
+        places: World x and y of the body frames [m], and yaw (n, 3).
+        heights: Their heights (n,) [m].
+
+    Raises:
+        InvalidValueError: A height is not finite.
+    """
+    if not np.isfinite(heights).all():
+        i = int(np.flatnonzero(~np.isfinite(heights))[0])
+        where = tuple(places[i, :2].tolist())
+        raise InvalidValueError(f"position of vehicle {vehicles[i]} [m]", "above ground", where)
 
 
 def start_positions(kind: BeltKind, flippers: Mapping[str, ArrayLike], count: int) -> NDArray[np.float64]:

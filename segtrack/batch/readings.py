@@ -12,6 +12,7 @@ from segtrack.batch.link_motions import LinkMotions, read_link_motions
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.geometry.mass import rotated, rotations_of
 from segtrack.native.tree import VehicleState
+from segtrack.robot.state import attitudes_of
 from segtrack.robot.track import longitudinal_slip
 
 
@@ -47,9 +48,7 @@ class BatchState(NamedTuple):
             state.orientation.copy(),
             state.velocity.copy(),
             state.angular_velocity.copy(),
-            np.arctan2(rotation[:, 2, 1], rotation[:, 2, 2]),
-            np.arcsin(rotation[:, 2, 0].clip(-1.0, 1.0)),
-            np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0]),
+            *attitudes_of(rotation),
             rotation,
         )
 
@@ -106,6 +105,12 @@ class JointStates(NamedTuple):
     position: NDArray[np.float64]
     speed: NDArray[np.float64]
     force: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, state: VehicleState, which: slice) -> JointStates:
+        """Read some joints of vehicles."""
+        read = state.joint_angles, state.joint_speeds, state.joint_torques
+        return cls(*(array[:, which].copy() for array in read))
 
 
 class BatchContacts(NamedTuple):

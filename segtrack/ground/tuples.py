@@ -36,7 +36,7 @@ class Packed:
         items: The tuples, whose arrays are kept.
     """
 
-    def __init__(self, items: Sequence[tuple[Any, ...]], rows: NDArray[np.uint64], kind: Any) -> None:
+    def __init__(self, items: list[tuple[Any, ...]], rows: NDArray[np.uint64], kind: Any) -> None:
         """Take tuples, the numbers that stand for each (n, width), and the numba type of them all."""
         self.items, self._rows, self._numba_type_ = items, rows, kind
         self._width, self._address = rows.shape[1], rows.ctypes.data
@@ -63,8 +63,18 @@ class Packed:
         items = [item for part in parts for item in part.items]
         return cls(items, np.concatenate([part._rows for part in parts]), parts[0]._numba_type_)
 
+    def replace(self, index: int, part: Packed) -> None:
+        """Put one packed tuple in the place of an item.
 
-def _pack_all(items: Sequence[tuple[Any, ...]]) -> Packed:
+        Raises:
+            TypeError: It is of another kind.
+        """
+        if part._numba_type_ != self._numba_type_:
+            raise TypeError("a tuple of another kind cannot be put among those that are packed")
+        (self.items[index],), self._rows[index] = part.items, part._rows[0]
+
+
+def _pack_all(items: list[tuple[Any, ...]]) -> Packed:
     return Packed.joined(list(map(Packed.of, items)))
 
 

@@ -36,3 +36,12 @@ def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
     roll = math.atan2(rotation[2, 1], rotation[2, 2])
     pitch = math.asin(min(max(rotation[2, 0], -1.0), 1.0))
     return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+def attitudes_of(rotations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Rolls, pitches and yaws (N,) [rad], as `attitude_of`, of N rotations into the world (N, 3, 3)."""
+    return (
+        np.arctan2(rotations[:, 2, 1], rotations[:, 2, 2]),
+        np.arcsin(rotations[:, 2, 0].clip(-1.0, 1.0)),
+        np.arctan2(rotations[:, 1, 0], rotations[:, 0, 0]),
+    )

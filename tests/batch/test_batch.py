@@ -179,6 +179,35 @@ def test_save_act_restore_act_and_copies_are_equal_to_the_bit(mixed):
             np.testing.assert_array_equal(one, again)
 
 
+def test_a_ground_of_its_own_is_given_at_a_reset_and_saved_with_the_batch():
+    batch, ground = scripted(Batch("quince", 3, terrain=GROUNDS[3], time_step=STEP), 0.3), GROUNDS[1]
+    batch.reset([2, 0], terrain=[ground, GROUNDS[0]], x=[0.0, 0.1])
+    assert [batch.terrains[i] for i in batch.terrain_index] == [GROUNDS[0], GROUNDS[3], ground]
+    np.testing.assert_array_equal(
+        batch.height(*np.full((2, 3, 1), 0.6))[:, 0], [0.1, 0.0, ground.height_at(0.6, 0.6)]
+    )
+    saved = batch.save()
+    scripted(batch)
+    alone = scripted(InWorld("quince", ground)).robot
+    assert tuple(batch.state.velocity[2].tolist()) == alone.state.velocity
+    read, own = alone.tracks["left"].read_grousers(), batch.read_contacts([2])
+    np.testing.assert_array_equal(own.normal_force[own.track == 0], read.normal_force)
+    first = states_of(batch)
+    # A ground that is equal is the same one; others take the place of what was there.
+    batch.reset([0], terrain=[terrain.Step(height=0.1, distance=0.5)])
+    assert batch.terrains[batch.terrain_index[0]] is GROUNDS[0]
+    batch.reset(terrain=[GROUNDS[2]] * 3)
+    batch.reset([1], terrain_index=0)
+    assert [batch.terrains[i] for i in batch.terrain_index] == [GROUNDS[2], GROUNDS[3], GROUNDS[2]]
+    batch.restore(saved)
+    for one, again in zip(first, states_of(scripted(batch)), strict=True):
+        np.testing.assert_array_equal(one, again)
+    for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
+        other.restore(saved)
+        for one, again in zip(first, states_of(scripted(other)), strict=True):
+            np.testing.assert_array_equal(one, again)
+
+
 def test_a_snapshot_of_other_vehicles_is_refused(mixed):
     for other in (Batch("quince", 2), Batch("packbot", 9)):
         with pytest.raises(InvalidValueError, match="must be the 9 of its snapshot"):
@@ -333,6 +362,9 @@ def test_an_interrupt_waits_until_all_have_taken_the_same_steps(mixed, monkeypat
         ),
         (lambda b: b.set_belt_speed([0.1] * 3, 0.1), "must be numbers of shape (), or (2,)"),
         (lambda b: b.set_flippers(nose=0.1), "no flipper of quince 'nose'"),
+        (lambda b: b.reset(terrain=GROUNDS[0]), "terrain must be 2, one for each vehicle that is reset"),
+        (lambda b: b.reset([0], terrain=GROUNDS[:1], terrain_index=0), "terrain_index must be left out"),
+        (lambda b: b.reset([0], terrain=["step"]), "terrain must be one of segtrack.terrain, got 'step'"),
         (lambda b: b.set_friction([0.5, -0.1]), "friction of vehicle 1 must be at least 0"),
         (lambda b: b.scale_drives(0.0), "drive force factor of vehicle 0 must be greater than 0"),
         (lambda b: b.set_body(mass=0.0), "mass of the body of vehicle 0"),
@@ -351,11 +383,11 @@ def test_an_interrupt_waits_until_all_have_taken_the_same_steps(mixed, monkeypat
 )
 def test_mistakes_are_named_and_change_nothing(call, message):
     batch = Batch("quince", 2, time_step=STEP)
-    before = batch.save()
+    before = batch.save().fleet
     with pytest.raises((InvalidValueError, UnknownNameError, NotReadyError)) as error:
         call(batch)
     assert message in str(error.value)
-    for one, other in zip((*before.state, *before.own, before.indices), _arrays(batch.save()), strict=True):
+    for one, other in zip((*before.state, *before.own, before.indices), _arrays(batch.save().fleet), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
