@@ -49,6 +49,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
         batch: The robots.
+        simulation_time: Wall time that their simulation has taken [s].
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
@@ -116,7 +117,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             vehicle, num_envs, track_model=track_model, time_step=self.time_step, threads=threads
         )
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
-        self._episodes = Episodes(setup, num_envs)
+        self._episodes, self.simulation_time = Episodes(setup, num_envs), 0.0
         self._rngs = [np_random()[0] for _ in range(num_envs)]
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
@@ -186,6 +187,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         began = time.perf_counter()
         batch.run(self.control_period)
         elapsed, running = time.perf_counter() - began, batch.running[acting]
+        self.simulation_time += elapsed
         went, stuck = acting[running], acting[~running]
         rewards, ended = np.zeros(count), np.zeros((2, count), np.bool_)
         if len(went):
