@@ -8,15 +8,22 @@ import gymnasium
 
 from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
+from segtrack.envs.episode import TaskState
 from segtrack.envs.observation import Scan
-from segtrack.envs.task import Task, TaskState
+from segtrack.envs.task import Task
 from segtrack.envs.tasks import TASKS
+from segtrack.envs.view import TaskView
 
-__all__ = ["IDS", "TASKS", "Curriculum", "Environment", "Scan", "TaskState", "Task"]
+__all__ = ["IDS", "TASKS", "Curriculum", "Environment", "Scan", "Task", "TaskState", "TaskView"]
 
 IDS = tuple(f"segtrack/{name}-v0" for name in TASKS)
 """The registered environments."""
 
 for _id, _name in zip(IDS, TASKS, strict=True):
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, entry_point="segtrack.envs.environment:Environment", kwargs={"task": _name})
+        gymnasium.register(
+            _id,
+            entry_point="segtrack.envs.environment:Environment",
+            vector_entry_point="segtrack.envs.vector:VectorEnvironment",
+            kwargs={"task": _name},
+        )

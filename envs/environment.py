@@ -5,26 +5,30 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
-from segtrack.envs.episode import Episode, EpisodeWorld
+from segtrack.envs.episode import Episodes, TaskState
+from segtrack.envs.episode_world import EpisodeWorld
 from segtrack.envs.observation import Scan
-from segtrack.envs.parameters import check_values, robot_parameters, sample_values
-from segtrack.envs.rewards import Reward
-from segtrack.envs.sensors import Actuators, FlipperGroups, ObservationKind, Sensors, check_belt_speed
-from segtrack.envs.task import FAILURES, Task, TaskState, check_task, reach_of
-from segtrack.envs.tasks import find_task
-from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, Phrase, UnknownNameError, finite
+from segtrack.envs.sensors import FlipperGroups, ObservationKind
+from segtrack.envs.setup import TaskSetup
+from segtrack.envs.task import Task
+from segtrack.envs.view import RobotMotions, TaskView
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.world import resolve
+
+if TYPE_CHECKING:
+    from segtrack.rendering import Camera
 
 _MODES = ("human", "rgb_array")
 _BULLET_PRESET = "coarse"
+_ONE = np.zeros(1, dtype=np.intp)
 
 
 class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
@@ -106,38 +110,29 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
                 task needs.
             SegtrackError: There is no display for a window.
         """
-        if isinstance(task, str):
-            task = find_task(task)()
-        check_task(task)
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
         self.engine, self.track_model = resolve(engine, track_model)
         if render_mode == "human" and self.engine != "pybullet":
             raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
-        self.task, self.render_mode = task, render_mode
-        self.vehicle = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
-        if task.needs_flippers and not self.vehicle.flippers:
-            expected = f"one with flippers for {task.name}"
-            raise InvalidValueError("vehicle", expected, Phrase(f"{self.vehicle.name}, which has none"))
-        if finite("control_frequency [Hz]", control_frequency) <= 0:
-            raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
-        self.control_period = 1.0 / control_frequency
+        self._setup = TaskSetup.of(
+            task,
+            vehicle=vehicle,
+            control_frequency=control_frequency,
+            belt_speed=belt_speed,
+            flippers=flippers,
+            observation=observation,
+            scan=scan,
+            time_limit=time_limit,
+            reward=reward,
+            **parameters,
+        )
+        self.task, self.vehicle, self.render_mode = self._setup.task, self._setup.vehicle, render_mode
+        self.control_period, self.parameters = self._setup.control_period, self._setup.parameters
         self.metadata = {**self.metadata, "render_fps": max(1, round(control_frequency))}  # type: ignore[misc]
-        self.actuators = Actuators(self.vehicle, check_belt_speed(belt_speed, self.vehicle), flippers)
-        self.action_space = self.actuators.space
-        self.scan = scan if scan is not None else Scan()
-        if not isinstance(self.scan, Scan):
-            raise InvalidValueError("scan", "a Scan", scan)
-        self.sensors = Sensors(self.vehicle, self.actuators.names, self.scan, observation)
-        self.observation_space = self.sensors.space
-        limit = task.time_limit if time_limit is None else finite("time_limit [s]", time_limit)
-        if limit <= 0:
-            raise InvalidValueError("time_limit [s]", "greater than 0", time_limit)
-        self._time_limit = limit
-        self.reward = Reward(task.weights, reward if reward is not None else {}, self.control_period)
-        self.parameters = {**task.parameters, **robot_parameters(self.vehicle)}
-        self._given = check_values(self.parameters, parameters, task.name)
-        self._reach = reach_of(self.vehicle)
+        self.actuators, self.action_space = self._setup.actuators, self._setup.actuators.space
+        self.scan, self.reward = self._setup.scan, self._setup.reward
+        self.sensors, self.observation_space = self._setup.sensors, self._setup.sensors.space
         if preset is None and self.engine == "pybullet":
             preset = _BULLET_PRESET
         self._episode_world: EpisodeWorld | None = EpisodeWorld(
@@ -150,7 +145,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             gui=render_mode == "human",
         )
         self.preset, self.time_step = self._episode_world.preset, self._episode_world.time_step
-        self._episode: Episode | None = None
+        self._episode: Episodes | None = None
+        self._camera: Camera | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -169,24 +165,16 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             UnknownNameError: No such parameter.
             InvalidValueError: A value that cannot be.
         """
-        episode_world = self._open_world("reset")
-        given = {
-            **self._given,
-            **check_values(self.parameters, {} if options is None else options, self.task.name),
-        }
+        episode_world, given = self._open_world("reset"), self._setup.check_options(options)
         super().reset(seed=seed)
-        values = sample_values(self.parameters, given, self.np_random)
-        course = self.task.course(values, self._reach, self.np_random)
-        self._episode = None
+        values, course = self._setup.draw(given, self.np_random)
+        self._episode = self._camera = None
         episode_world.set_up(course, values)
-        still = np.zeros(self.action_space.shape or (), np.float32)
-        episode = Episode(course, values, episode_world.robot, still, self.np_random)
-        entries = self.sensors.read(episode.task_state, values["sensor_noise"], episode.rng)
-        episode.observation = self.sensors.form(entries)
+        episode = Episodes(self._setup, 1)
+        motion = RobotMotions.of_robot(episode_world.robot)
+        episode.begin(_ONE, [course], [values], [self.np_random], motion)
         self._episode = episode
-        return episode.observation, episode.info(
-            dict.fromkeys(self.reward.weights, 0.0), 0.0, self.control_period
-        )
+        return self._observe(episode), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act for one control step.
@@ -203,34 +191,43 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             InvalidValueError: An action of another shape, or not of finite numbers.
         """
         episode_world, episode = self._episode_world, self._episode
-        if episode_world is None or episode is None or episode.outcome != "running":
+        if episode_world is None or episode is None or episode.outcome[0] != "running":
             raise self._refusal("step")
-        robot, period = episode_world.robot, self.control_period
-        action = self.actuators.check(action)
-        episode.queue.append(action)
-        self.actuators.apply(robot, episode.queue.popleft())
-        progress, began = episode.task_state.place.progress, time.perf_counter()
+        actions = self.actuators.check(action)[None]
+        belts, flippers = self.actuators.commands(episode.delayed(_ONE, actions)[0])
+        began = time.perf_counter()
         try:
-            episode_world.world.run(period, real_time=self.render_mode == "human")
+            episode_world.command(belts, flippers, self.render_mode == "human")
         except DivergedError:
-            episode.outcome = "diverged"
             episode_world.invalidate()
-            info = episode.info(dict.fromkeys(self.reward.weights, 0.0), 0.0, period)
-            return episode.observation, 0.0, False, True, info
-        episode.elapsed += time.perf_counter() - began
-        slip = episode.advance(robot, action, period)
-        now = episode.task_state
-        episode.outcome = self.task.outcome(now)
-        terms = self.reward.terms(progress, now, episode.outcome)
-        # The robot's own ending counts where it falls together with the end of the time.
-        terminated = episode.outcome == "success" or episode.outcome in FAILURES
-        truncated = episode.steps * period >= self._time_limit - 1e-9
-        if truncated and not terminated:
-            episode.outcome = "timeout"
-        entries = self.sensors.read(now, episode.values["sensor_noise"], episode.rng)
-        episode.observation = self.sensors.form(entries)
-        info = episode.info(terms, slip, period)
-        return episode.observation, sum(terms.values()), terminated, truncated, info
+            ends = episode.diverge(_ONE)
+        else:
+            episode.elapsed += time.perf_counter() - began
+            ends = episode.advance(_ONE, RobotMotions.of_robot(episode_world.robot), actions)
+        terms = {}
+        for name, term in ends.terms.items():
+            terms[name] = float(term[0])
+        info = self._info(episode, terms, float(ends.slip[0]))
+        ended = bool(ends.terminated[0]), bool(ends.truncated[0])
+        return self._observe(episode), float(ends.rewards[0]), *ended, info
+
+    def _observe(self, episode: Episodes) -> Any:
+        return self.sensors.form(episode.entries[0])
+
+    def _info(self, episode: Episodes, terms: dict[str, float], slip: float) -> dict[str, Any]:
+        outcome, elapsed = str(episode.outcome[0]), float(episode.elapsed[0])
+        info = {
+            "parameters": dict(episode.values[0]),
+            "outcome": outcome,
+            "success": outcome == "success",
+            "progress": float(episode.view.progress[0]),
+            "slip": slip,
+            "energy": float(episode.energy[0]),
+            "reward_terms": terms,
+        }
+        if outcome != "running" and elapsed > 0:
+            info["real_time_factor"] = int(episode.steps[0]) * self.control_period / elapsed
+        return info
 
     def render(self) -> Any:
         """Return a picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
@@ -241,10 +238,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         episode_world = self._open_world("render")
         if self._episode is None:
             raise self._refusal("render")
-        if self._episode.camera is None:
-            robot, terrains = episode_world.robot, episode_world.world.terrains
-            self._episode.camera = Camera(robot, terrains, view="oblique")
-        return self._episode.camera.take()
+        if self._camera is None:
+            self._camera = Camera(episode_world.robot, episode_world.world.terrains, view="oblique")
+        return self._camera.take()
 
     def close(self) -> None:
         """Free what the engine holds; may be called again."""
@@ -272,7 +268,18 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """
         if self._episode is None:
             raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
-        return self._episode.task_state
+        return TaskState.of(self._episode.view, self._episode.courses[0])
+
+    @property
+    def view(self) -> TaskView:
+        """View of the robot that parts of observations and terms of rewards are functions of; N is 1.
+
+        Raises:
+            NotReadyError: There is no episode.
+        """
+        if self._episode is None:
+            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
+        return self._episode.view
 
     def _open_world(self, what: str) -> EpisodeWorld:
         if self._episode_world is None:

@@ -1,230 +1,265 @@
-"""Episodes: the world that is set up for each, and what changes while one runs."""
+"""Episodes of N robots, side by side: what is seen, what it is worth, and when it ends."""
 
 from __future__ import annotations
 
-import math
-from collections import deque
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.engine import EngineName
-from segtrack.envs.parameters import MODEL_PARAMETERS, Values
-from segtrack.envs.task import EpisodeCourse, Outcome, TaskState
-from segtrack.experiments.variants import with_body, with_grousers
-from segtrack.robot import Robot
+from segtrack.engine import ActuatorState
+from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
+from segtrack.envs.setup import TaskSetup
+from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
+from segtrack.envs.view import LOOK_AHEAD, RobotMotions, TaskView
+from segtrack.robot import RobotState
 from segtrack.robot.track import longitudinal_slip
-from segtrack.world import World
 
-if TYPE_CHECKING:
-    from segtrack.rendering import Camera
+Rows = NDArray[np.intp]
 
 
-class EpisodeWorld:
-    """A world with one robot.
+def _longest_delay() -> int:
+    delay = ROBOT_PARAMETERS["action_delay"]
+    assert isinstance(delay, Number)
+    return int(delay.high)
 
-    The robot is loaded before any terrain. At each episode the state right after loading is
-    restored and the terrain put under it, so that an episode does not depend on those before it.
+
+class TaskState(NamedTuple):
+    """One robot of a view, in plain numbers.
 
     Attributes:
-        MAX_SOLIDS: Solids of terrain after which the world is built anew: PyBullet keeps 4 kB of each that
-            was removed.
-        world: World with the robot, and the terrain of the episode; empty before the first.
-        preset: The engine's solver settings.
-        time_step: Time step of the world [s].
-        robot: Robot in the world.
+        state: Pose and velocity of the robot.
+        place: Place on the course's path.
+        action: Latest action as it was given (n,), in [-1, 1].
+        last_action: Action before that (n,), in [-1, 1].
+        work: Work of the belt drives in this step, without what they got back [J].
+        course: Terrain and path.
+        actuators: State of belts and flippers.
+        up: World z component of the body's z axis [-].
+        forward: Body's x axis in the world (3,).
+        heading_error: Angle by which the body must turn left to head along the path [rad].
     """
 
-    MAX_SOLIDS: ClassVar[int] = 2000
-    robot: Robot
+    state: RobotState
+    place: PathPoint
+    action: NDArray[np.float32]
+    last_action: NDArray[np.float32]
+    work: float
+    course: EpisodeCourse
+    actuators: ActuatorState
+    up: float
+    forward: tuple[float, float, float]
+    heading_error: float
 
-    def __init__(
-        self,
-        vehicle: VehicleDescription,
-        *,
-        engine: EngineName,
-        track_model: str,
-        preset: str | None,
-        time_step: float | None,
-        period: float,
-        gui: bool,
-    ) -> None:
-        """Open an empty world, in a window if there is to be one.
-
-        Args:
-            vehicle: Vehicle to load.
-            engine: Engine that simulates it.
-            track_model: Track model of the vehicle.
-            preset: The engine's solver settings; its default if not given.
-            time_step: Time step instead of the preset's [s].
-            period: Control period [s]; the time step is cut so that a whole number fits.
-            gui: Show PyBullet's window.
-
-        Raises:
-            UnknownNameError: No such preset.
-            InvalidValueError: A window for an engine that has none, or no time step.
-            SegtrackError: There is no display for a window.
-        """
-        self._vehicle, self._engine, self._track_model, self._preset = vehicle, engine, track_model, preset
-        self.world = World(preset, engine=engine, time_step=time_step, gui=gui)
-        self.preset = self.world.preset
-        self._window = self.world if gui else None
-        self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)
-        self._loaded: dict[str, Any] | None = None
-        self._solids = 0
-
-    def close(self) -> None:
-        """Close the world and the window; may be called again."""
-        self.world.close()
-        if self._window is not None:
-            self._window.close()
-
-    def invalidate(self) -> None:
-        """Load the robot anew at the next episode: the simulation has diverged."""
-        self._loaded = None
-
-    def set_up(self, course: EpisodeCourse, values: Mapping[str, Any]) -> None:
-        """Put the robot at the beginning of a course.
-
-        Args:
-            course: Terrain and path.
-            values: Values of `ROBOT_PARAMETERS`.
-
-        Raises:
-            InvalidValueError: The vehicle cannot be changed like that.
-        """
-        model = {name: values[name] for name in MODEL_PARAMETERS}
-        if model != self._loaded or self._solids > self.MAX_SOLIDS:
-            self._load(model)
-        self.world.clear_terrain()
-        self.world.restore(self._bare)
-        self.world.add_terrain(course.terrain)
-        self._solids += len(course.terrain.solids())
-        for track in self.robot.tracks.values():
-            friction = values["friction"]
-            track.set_friction(track.spec.contact.friction if friction is None else friction)
-            track.scale_drive(values["drive_force"])
-        x, y = course.path.at(0.0)
-        x, y = x + values["initial_x"], y + values["initial_y"]
-        self.world.place_on_terrain(self.robot, x, y, values["initial_yaw"])
-
-    def _load(self, model: dict[str, Any]) -> None:
-        offset = tuple(model[f"center_of_mass_{axis}"] for axis in "xyz")
-        vehicle = self._vehicle
-        if model["mass"] != 1.0 or any(offset):
-            vehicle = with_body(vehicle, model["mass"], offset)
-        if model["grouser_height"] != 1.0 or model["grouser_count"] != 1.0:
-            vehicle = with_grousers(vehicle, model["grouser_height"], model["grouser_count"])
-        self._loaded = None
-        self.world = self._open()
-        self.robot = self.world.add_vehicle(vehicle, track_model=self._track_model)
-        self._bare = self.world.save()
-        self._loaded, self._solids = model, 0
-
-    def _open(self) -> World:
-        """An empty world, in the window if there is one."""
-        client = None
-        if self._window is None:
-            self.world.close()
-        else:
-            client = self._window.client
-            client.resetSimulation()
-        return World(
-            self._preset, engine=self._engine, time_step=self.time_step, client=client, resettable=False
+    @classmethod
+    def of(cls, view: TaskView, course: EpisodeCourse, i: int = 0) -> TaskState:
+        """Read a robot of a view, by its index."""
+        motion, attitude = view.motion, (view.roll, view.pitch, view.yaw)
+        pose = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
+        forward_x, forward_y, forward_z = view.forward[i].tolist()
+        return cls(
+            RobotState(
+                *(tuple(array[i].tolist()) for array in pose), *(float(angle[i]) for angle in attitude)
+            ),
+            PathPoint(float(view.progress[i]), float(view.lateral[i]), float(view.path_heading[i])),
+            view.action[i],
+            view.last_action[i],
+            float(view.work[i]),
+            course,
+            ActuatorState(*(array[i] for array in motion[5:])),
+            float(view.up[i]),
+            (forward_x, forward_y, forward_z),
+            float(view.heading_error[i]),
         )
 
 
-class Episode:
-    """One episode.
+class Ends(NamedTuple):
+    """Rewards and ends of a control step of n robots.
 
     Attributes:
-        course: Terrain and path.
-        values: Values of all parameters.
-        task_state: State after the latest control step.
-        queue: Actions that have not been taken yet.
-        rng: Source of the sensors' noise.
-        observation: Latest observation.
-        outcome: `running`, or how the episode ended.
-        steps: Control steps so far.
-        elapsed: Wall time of the simulation so far [s].
-        energy: Work of all belt drives so far [J].
-        camera: Camera of its pictures, once one has been asked for.
+        rewards: (n,)
+        terminated: Robots that brought their end about (n,).
+        truncated: Robots whose time is over, or whose simulation has diverged (n,).
+        terms: Weighted terms of the reward, by name (n,).
+        slip: Longitudinal slip of the mean belt over the way along the body's forward axis (n,) [-].
     """
 
-    def __init__(
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    terms: dict[str, NDArray[np.float64]]
+    slip: NDArray[np.float64]
+
+
+class Episodes:
+    """Episodes of N robots, each with a course, parameters and a source of random numbers of its own.
+
+    Methods take the indices (n,) of the robots that they are about, and rows for these alone.
+
+    Attributes:
+        courses: Terrain and path of each (N,).
+        values: Values of all parameters of each (N,).
+        view: Robots after their latest control step.
+        entries: Latest observations, clipped (N, ...).
+        outcome: `running`, or how each episode ended (N,).
+        steps: Control steps so far (N,).
+        elapsed: Wall time of the simulation so far (N,) [s].
+        energy: Work of all belt drives so far (N,) [J].
+    """
+
+    view: TaskView
+
+    def __init__(self, setup: TaskSetup, count: int) -> None:
+        """Make room for a number of robots, none of which has begun."""
+        self._setup = setup
+        self.courses: list[EpisodeCourse] = []
+        self.values: list[Values] = []
+        self._rngs: list[np.random.Generator] = []
+        actions, entries = len(setup.actuators.names), len(setup.sensors.limits[0])
+        self._given = np.zeros((_longest_delay() + 1, count, actions), np.float32)
+        self.entries = np.zeros((count, entries), np.float32)
+        self.outcome = np.full(count, "running", dtype="<U10")
+        self.steps = np.zeros(count, dtype=np.intp)
+        self.elapsed, self.energy, self._delays = np.zeros(count), np.zeros(count), np.zeros(count, np.intp)
+
+    def __len__(self) -> int:
+        """Number of robots."""
+        return len(self.steps)
+
+    def begin(
         self,
-        course: EpisodeCourse,
-        values: Values,
-        robot: Robot,
-        still: NDArray[np.float32],
-        rng: np.random.Generator,
+        chosen: Rows,
+        courses: Sequence[EpisodeCourse],
+        values: Sequence[Values],
+        rngs: Sequence[np.random.Generator],
+        motion: RobotMotions,
     ) -> None:
-        """Begin an episode where a robot stands.
+        """Begin episodes where robots stand; at first those of all.
 
         Args:
-            course: Terrain and path.
-            values: Values of all parameters.
-            robot: Robot at the beginning of the course.
-            still: Action of nothing (n,).
-            rng: Source of the sensors' noise.
+            chosen: Indices of the robots (n,).
+            courses: Terrain and path of each (n,).
+            values: Values of all parameters of each (n,).
+            rngs: Source of the sensors' noise of each (n,).
+            motion: Reading of the robots.
         """
-        self.course, self.values, self.rng = course, values, rng
-        self.task_state = self._read(robot, still, still, robot.read_actuators().belt_energies)
-        self.queue = deque([still] * values["action_delay"])
-        self.observation: Any = None
-        self.outcome: Outcome = "running"
-        self.steps = 0
-        self.elapsed = self.energy = 0.0
-        self.camera: Camera | None = None
+        if not self.courses:
+            self.courses, self.values, self._rngs = list(courses), list(values), list(rngs)
+            self._paths = Paths([course.path for course in courses])
+        for k, i in enumerate(chosen.tolist()):
+            self.courses[i], self.values[i], self._rngs[i] = courses[k], values[k], rngs[k]
+            self._paths.replace(i, courses[k].path)
+        self._given[:, chosen] = 0.0
+        self._delays[chosen] = [own["action_delay"] for own in values]
+        self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
+        self.outcome[chosen] = "running"
+        still = np.zeros_like(self._given[0, chosen])
+        now = self._look(chosen, motion, still, still, motion.belt_energies)
+        self.view = self.view.put(chosen, now) if hasattr(self, "view") else now
+        self._perceive(chosen, now)
 
-    def advance(self, robot: Robot, action: NDArray[np.float32], period: float) -> float:
-        """Take in a control step that a robot has made.
+    def delayed(self, chosen: Rows, actions: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Take actions (n, A), and return those that are due now: those of some steps ago, at first none."""
+        room, now = len(self._given), self.steps[chosen]
+        self._given[now % room, chosen] = actions
+        return self._given[(now - self._delays[chosen]) % room, chosen]
+
+    def advance(self, chosen: Rows, motion: RobotMotions, actions: NDArray[np.float32]) -> Ends:
+        """Take in a control step that robots have made.
 
         Args:
-            robot: Robot after the step.
-            action: Action of the step (n,).
-            period: Length of the step [s].
-
-        Returns:
-            Longitudinal slip of the mean belt over the way along the body's forward axis, in [-1, 1] [-].
+            chosen: Indices of the robots (n,).
+            motion: Reading of them after the step.
+            actions: Actions of the step (n, A).
         """
-        before = self.task_state
-        now = self.task_state = self._read(robot, action, before.action, before.actuators.belt_energies)
-        self.steps += 1
-        self.energy = float(np.add.reduce(now.actuators.belt_energies))
-        travels = now.actuators.belt_travels - before.actuators.belt_travels
-        way = np.subtract(now.state.position, before.state.position) @ now.forward
-        return float(longitudinal_slip(np.add.reduce(travels) / len(travels) / period, way / period))
+        setup, before = self._setup, self.view
+        old = before.motion
+        now = self._look(chosen, motion, actions, before.action[chosen], old.belt_energies[chosen])
+        now = now._replace(gained=now.progress - before.progress[chosen])
+        now = now._replace(outcome=outcomes_of(setup.task, now))
+        self.steps[chosen] += 1
+        self.energy[chosen] = np.add.reduce(motion.belt_energies, axis=1)
+        travels = (
+            np.add.reduce(motion.belt_travels - old.belt_travels[chosen], axis=1)
+            / motion.belt_travels.shape[1]
+        )
+        way = np.add.reduce((motion.position - old.position[chosen]) * now.forward, axis=1)
+        slip = np.asarray(longitudinal_slip(travels / setup.control_period, way / setup.control_period))
+        terms = setup.reward.terms(now)
+        # The robot's own ending counts where it falls together with the end of the time.
+        terminated = now.outcome != "running"
+        truncated = self.steps[chosen] * setup.control_period >= setup.time_limit - 1e-9
+        self.outcome[chosen] = np.where(truncated & ~terminated, "timeout", now.outcome)
+        self.view = before.put(chosen, now)
+        self._perceive(chosen, now)
+        return Ends(sum(terms.values(), np.zeros(len(chosen))), terminated, truncated, terms, slip)
 
-    def info(self, terms: dict[str, float], slip: float, control_period: float) -> dict[str, Any]:
-        """Return what gymnasium hands out beside an observation.
+    def diverge(self, chosen: Rows) -> Ends:
+        """Truncate the episodes of robots whose simulation has diverged; their last observations stay."""
+        self.outcome[chosen] = "diverged"
+        none, count = np.zeros(len(chosen)), len(chosen)
+        terms = dict.fromkeys(self._setup.reward.weights, none)
+        return Ends(none, np.zeros(count, np.bool_), np.ones(count, np.bool_), terms, none)
 
-        Args:
-            terms: Weighted terms of the reward.
-            slip: Slip in the latest control step, in [-1, 1] [-].
-            control_period: Time between two actions [s].
-        """
-        info = {
-            "parameters": dict(self.values),
-            "outcome": self.outcome,
-            "success": self.outcome == "success",
-            "progress": self.task_state.place.progress,
-            "slip": slip,
-            "energy": self.energy,
-            "reward_terms": terms,
-        }
-        if self.outcome != "running" and self.elapsed > 0:
-            info["real_time_factor"] = self.steps * control_period / self.elapsed
-        return info
+    def heights(self, chosen: Rows, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Heights of the ground (n, k) [m] under points (n, k) of robots; those on one terrain together."""
+        terrains: dict[int, list[int]] = {}
+        for k, i in enumerate(chosen.tolist()):
+            terrains.setdefault(id(self.courses[i].terrain), []).append(k)
+        if len(terrains) == 1:
+            return self.courses[int(chosen[0])].terrain.height_at(x, y)
+        heights = np.empty(x.shape)
+        for own in terrains.values():
+            heights[own] = self.courses[int(chosen[own[0]])].terrain.height_at(x[own], y[own])
+        return heights
 
-    def _read(
-        self, robot: Robot, action: NDArray[np.float32], last: NDArray[np.float32], energies: Any
-    ) -> TaskState:
-        """Read the state of the episode; `energies` are those of the belts before the step (T,) [J]."""
-        state, actuators = robot.state, robot.read_actuators()
-        x, y, _ = state.position
-        work = float(np.add.reduce(np.maximum(actuators.belt_energies - energies, 0.0)))
-        return TaskState.of(state, self.course.path.locate(x, y), action, last, work, self.course, actuators)
+    def _look(
+        self,
+        chosen: Rows,
+        motion: RobotMotions,
+        action: NDArray[np.float32],
+        last: NDArray[np.float32],
+        energies: NDArray[np.float64],
+    ) -> TaskView:
+        """View of robots; `energies` are those of the belts before the step (n, T) [J]."""
+        paths = self._paths.rows(chosen)
+        progress, lateral, heading = paths.locate(motion.position[:, :2])
+        return TaskView.of(
+            motion,
+            progress,
+            lateral,
+            heading,
+            paths.length,
+            paths.at(progress + LOOK_AHEAD),
+            action=action,
+            last_action=last,
+            work=np.add.reduce(np.maximum(motion.belt_energies - energies, 0.0), axis=1),
+            gained=np.zeros(len(chosen)),
+            outcome=np.full(len(chosen), "running", dtype="<U10"),
+            period=self._setup.control_period,
+            height=GroundHeights(self, chosen),
+        )
+
+    def _perceive(self, chosen: Rows, now: TaskView) -> None:
+        indices = chosen.tolist()
+        noises = [self.values[i]["sensor_noise"] for i in indices]
+        rngs = [self._rngs[i] for i in indices]
+        sensors = self._setup.sensors
+        self.entries[chosen] = sensors.clip(sensors.read(now, noises, rngs))
+
+
+class GroundHeights(NamedTuple):
+    """Function that samples the ground of some robots; unlike a closure it can be copied and pickled.
+
+    Attributes:
+        episodes: Episodes of all robots.
+        chosen: Indices of those that it is about (n,).
+    """
+
+    episodes: Episodes
+    chosen: Rows
+
+    def __call__(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
+        return self.episodes.heights(self.chosen, x, y)

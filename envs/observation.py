@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.envs.task import TaskState
+from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, finite
-
-LOOK_AHEAD = 0.5
-"""The next point to drive to lies this far on along the path [m]."""
 
 
 @dataclass(frozen=True)
@@ -84,33 +81,17 @@ class ObservationSetup(NamedTuple):
     actions: tuple[str, ...]
     scan: Scan
     points: NDArray[np.float64]
-    sides: tuple[tuple[int, ...], tuple[int, ...]]
+    sides: tuple[NDArray[np.intp], NDArray[np.intp]]
     counts: tuple[int, int]
 
     @classmethod
     def of(cls, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan) -> ObservationSetup:
         """Return the setup for a vehicle, the names of its actions' entries and a scan."""
         sides = [track.side for track in vehicle.mounted_tracks()]
-        left, right = (tuple(i for i, s in enumerate(sides) if s == side) for side in ("left", "right"))
+        left, right = (np.flatnonzero(np.array(sides) == side) for side in ("left", "right"))
         counts = max(len(left), 1), max(len(right), 1)
         points = np.ascontiguousarray(scan.points().reshape(-1, 2).T)
         return cls(vehicle, tuple(actions), scan, points, (left, right), counts)
-
-
-class ObservationInput(NamedTuple):
-    """State of an episode and rotations, from which the parts of an observation are read.
-
-    Attributes:
-        setup: Setup of the sensors, which is fixed.
-        now: State of the episode.
-        to_world: Rotation from the body frame to the world (3, 3).
-        to_heading: Rotation from the world's x and y to the heading frame's (2, 2).
-    """
-
-    setup: ObservationSetup
-    now: TaskState
-    to_world: NDArray[np.float64]
-    to_heading: NDArray[np.float64]
 
 
 class ObservationPart(NamedTuple):
@@ -121,7 +102,7 @@ class ObservationPart(NamedTuple):
         frame: Frame in which the entries are given.
         labels: Function of the setup that gives the label of each entry; a part without entries is left out.
         limits: Function of the setup that gives the largest size of all entries, or (low, high) of each.
-        read: Function of the situation that gives the entries.
+        read: Function of the view of N robots and of the setup that gives the entries (N, n).
         measured: True if sensor noise is added.
     """
 
@@ -129,23 +110,21 @@ class ObservationPart(NamedTuple):
     frame: str
     labels: Callable[[ObservationSetup], Sequence[str]]
     limits: Callable[[ObservationSetup], float | Sequence[tuple[float, float]]]
-    read: Callable[[ObservationInput], ArrayLike]
+    read: Callable[[TaskView, ObservationSetup], NDArray[np.floating]]
     measured: bool = True
 
 
-def _read_heights(s: ObservationInput) -> NDArray[np.float64]:
-    x, y, z = s.now.state.position
-    along, across = s.to_heading.T @ s.setup.points
-    across += y
-    along += x
-    heights, (nx, ny) = s.now.course.terrain.height_at(along, across), s.setup.scan.samples
-    return np.asarray(np.add.reduce(heights.reshape(-1, nx * ny), axis=1) / (nx * ny) - z)
+def _read_heights(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    (x, y, z), (ahead, left), (nx, ny) = s.motion.position.T[..., None], own.points, own.scan.samples
+    cosine, sine = np.cos(s.yaw)[:, None], np.sin(s.yaw)[:, None]
+    heights = s.height(cosine * ahead - sine * left + x, sine * ahead + cosine * left + y)
+    return np.asarray(np.add.reduce(heights.reshape(len(x), -1, nx * ny), axis=2) / (nx * ny) - z)
 
 
-def _sum_sides(s: ObservationInput, values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the sums of the values (T,) of the left and of the right tracks."""
-    listed, (left, right) = values.tolist(), s.setup.sides
-    return sum(map(listed.__getitem__, left)), sum(map(listed.__getitem__, right))
+def _sum_sides(values: NDArray[np.float64], own: ObservationSetup) -> NDArray[np.float64]:
+    """Return the sums (N, 2) of the values (N, T) of the left and of the right tracks."""
+    left, right = own.sides
+    return np.array([np.add.reduce(values.take(side, axis=1), axis=1) for side in (left, right)]).T
 
 
 def _top_speed(setup: ObservationSetup) -> float:
@@ -171,73 +150,69 @@ PARTS: dict[str, ObservationPart] = {
         "world",
         lambda own: ("roll", "pitch"),
         lambda own: [(-math.pi, math.pi), (-math.pi / 2, math.pi / 2)],
-        lambda s: (s.now.state.roll, s.now.state.pitch),
+        lambda s, own: np.array([s.roll, s.pitch]).T,
     ),
     "angular_velocity": ObservationPart(
         "rad/s",
         "body",
         lambda own: "xyz",
         lambda own: 5.0,
-        lambda s: s.to_world.T @ s.now.state.angular_velocity,
+        lambda s, own: s.in_body(s.motion.angular_velocity),
     ),
     "velocity": ObservationPart(
-        "m/s", "body", lambda own: "xyz", lambda own: 2.0, lambda s: s.to_world.T @ s.now.state.velocity
+        "m/s", "body", lambda own: "xyz", lambda own: 2.0, lambda s, own: s.in_body(s.motion.velocity)
     ),
     "belt_speed": ObservationPart(
         "m/s",
         "track",
         lambda own: ("left", "right"),
         lambda own: 2 * _top_speed(own),
-        lambda s: np.divide(_sum_sides(s, s.now.actuators.belt_speeds), s.setup.counts),  # Means.
+        lambda s, own: _sum_sides(s.motion.belt_speeds, own) / own.counts,  # Means.
     ),
     "belt_force": ObservationPart(
         "N",
         "track",
         lambda own: ("left", "right"),
         lambda own: _strongest_side(own),
-        lambda s: _sum_sides(s, s.now.actuators.belt_forces),
+        lambda s, own: _sum_sides(s.motion.belt_forces, own),
     ),
     "flipper_angle": ObservationPart(
         "rad",
         "body",
         lambda own: tuple(own.vehicle.flippers),
         lambda own: [(f.limits[0] - 0.1, f.limits[1] + 0.1) for f in own.vehicle.flippers.values()],
-        lambda s: s.now.actuators.flipper_angles,
+        lambda s, own: s.motion.flipper_angles,
     ),
     "flipper_speed": ObservationPart(
         "rad/s",
         "body",
         lambda own: tuple(own.vehicle.flippers),
         lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
-        lambda s: s.now.actuators.flipper_speeds,
+        lambda s, own: s.motion.flipper_speeds,
     ),
     "last_action": ObservationPart(
-        "-", "-", lambda own: own.actions, lambda own: 1.0, lambda s: s.now.action, measured=False
+        "-", "-", lambda own: own.actions, lambda own: 1.0, lambda s, own: s.action, measured=False
     ),
     "next_point": ObservationPart(
         "m",
         "heading",
         lambda own: "xy",
         lambda own: 2.0,
-        # `LOOK_AHEAD` further on along the path.
-        lambda s: (
-            s.to_heading
-            @ np.subtract(s.now.course.path.at(s.now.place.progress + LOOK_AHEAD), s.now.state.position[:2])
-        ),
+        lambda s, own: s.in_heading(s.next_point - s.motion.position[:, :2]),
     ),
     "to_go": ObservationPart(
         "m",
         "path",
         lambda own: ("length",),
         lambda own: [(0.0, 10.0)],
-        lambda s: (s.now.course.path.length - s.now.place.progress,),
+        lambda s, own: (s.path_length - s.progress)[:, None],
     ),
     "path_error": ObservationPart(
         "m, rad",
         "path",
         lambda own: ("lateral", "heading"),
         lambda own: [(-2.0, 2.0), (-math.pi, math.pi)],
-        lambda s: (s.now.place.lateral, s.now.heading_error),
+        lambda s, own: np.array([s.lateral, s.heading_error]).T,
     ),
 }
 """All parts by name, in the order of a flat observation. A further row is a further part."""

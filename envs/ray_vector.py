@@ -12,7 +12,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
-from segtrack.errors import InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
+from segtrack.envs.setup import autoreset_of, mask_of, seeds_of
+from segtrack.errors import InvalidValueError, NotReadyError, SegtrackError
 
 try:
     import ray
@@ -65,11 +66,7 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         if not isinstance(num_envs, int) or num_envs < 1:
             raise InvalidValueError("num_envs", "a whole number, at least 1", num_envs)
-        try:
-            self._mode = AutoresetMode(autoreset_mode)
-        except ValueError:
-            known = [mode.value for mode in AutoresetMode]
-            raise UnknownNameError("autoreset mode", autoreset_mode, known) from None
+        self._mode = autoreset_of(autoreset_mode)
         if not ray.is_initialized():
             ray.init()
         self.num_envs, self._id = num_envs, env_id
@@ -105,10 +102,9 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             SegtrackError: Whatever an environment refuses; or a worker died.
         """
         self._check_open("reset")
-        seeds, mask = self._seeds(seed), np.ones(self.num_envs, np.bool_)
-        if options is not None and "reset_mask" in options:
-            mask = self._checked_mask(options["reset_mask"])
-            options = {key: value for key, value in options.items() if key != "reset_mask"}
+        seeds, (mask, options) = seeds_of(seed, self.num_envs), mask_of(options, self.num_envs)
+        if not mask.all() and not self._all_reset():
+            raise NotReadyError(f"reset some of {self._id}", "not all have been reset before")
         answers = self._ask("reset", {i: (seeds[i], options) for i in np.flatnonzero(mask).tolist()})
         infos: dict[str, Any] = {}
         for i, (observation, info) in answers.items():
@@ -191,24 +187,6 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise NotReadyError(f"{what} {self._id}", "it is closed")
         if not ray.is_initialized():
             raise NotReadyError(f"{what} {self._id}", "Ray has been shut down")
-
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, int | np.integer):
-            return [int(seed) + i for i in range(self.num_envs)]
-        if not isinstance(seed, Sequence) or len(seed) != self.num_envs:
-            raise InvalidValueError("seed", f"a whole number, or a list of {self.num_envs}", seed)
-        return seed
-
-    def _checked_mask(self, mask: Any) -> NDArray[np.bool_]:
-        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
-        if not fits or not mask.any():
-            expected = f"an array of {self.num_envs} truth values, one of them true"
-            raise InvalidValueError("options['reset_mask']", expected, mask)
-        if not mask.all() and not self._all_reset():
-            raise NotReadyError(f"reset some of {self._id}", "not all have been reset before")
-        return mask
 
 
 class _One(SyncVectorEnv):

@@ -6,25 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from segtrack.envs.task import FAILURES, Outcome, TaskState
+from segtrack.envs.task import failed
+from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
-
-
-class ControlStep(NamedTuple):
-    """One control step, as the terms of a reward see it.
-
-    Attributes:
-        gained: Progress along the path in the step [m].
-        now: State after the step.
-        outcome: Outcome of the episode after the step.
-        period: Length of the step [s].
-    """
-
-    gained: float
-    now: TaskState
-    outcome: Outcome
-    period: float
 
 
 class Term(NamedTuple):
@@ -33,54 +19,44 @@ class Term(NamedTuple):
     Attributes:
         weight: Weight where neither task nor user gives another.
         text: Meaning, for tables.
-        value: Function of the control step that gives the unweighted term.
+        value: Function of the view of N robots after a control step that gives the unweighted term (N,).
     """
 
     weight: float
     text: str
-    value: Callable[[ControlStep], float]
+    value: Callable[[TaskView], NDArray[np.floating]]
+
+
+def _shock(s: TaskView) -> NDArray[np.float64]:
+    """Square of the turning about the axis across the heading: the y axis as far as the heading goes."""
+    across = np.cos(s.yaw) * s.motion.angular_velocity[:, 1] - np.sin(s.yaw) * s.motion.angular_velocity[:, 0]
+    return np.asarray(across**2)
 
 
 TERMS: dict[str, Term] = {
-    "progress": Term(5.0, "length of the path gained in the step [m]", lambda step: step.gained),
-    "success": Term(10.0, "1 when the task is done", lambda step: float(step.outcome == "success")),
+    "progress": Term(5.0, "length of the path gained in the step [m]", lambda s: s.gained),
+    "success": Term(10.0, "1 when the task is done", lambda s: 1.0 * (s.outcome == "success")),
     "failure": Term(
         5.0,
         "-1 when the robot has tipped over, fallen or left the course",
-        lambda step: -float(step.outcome in FAILURES),
+        lambda s: -1.0 * failed(s.outcome),
     ),
-    "time": Term(0.2, "-1 a second", lambda step: -step.period),
-    "lateral": Term(
-        0.5, "-(distance to the path [m]) a second", lambda step: -abs(step.now.place.lateral) * step.period
-    ),
+    "time": Term(0.2, "-1 a second", lambda s: np.full(len(s.gained), -s.period)),
+    "lateral": Term(0.5, "-(distance to the path [m]) a second", lambda s: -np.abs(s.lateral) * s.period),
     "heading": Term(
-        0.2,
-        "-(angle between robot and path [rad]) a second",
-        lambda step: -abs(step.now.heading_error) * step.period,
+        0.2, "-(angle between robot and path [rad]) a second", lambda s: -np.abs(s.heading_error) * s.period
     ),
-    "tilt": Term(0.5, "-(roll [rad])^2 a second", lambda step: -(step.now.state.roll**2) * step.period),
+    "tilt": Term(0.5, "-(roll [rad])^2 a second", lambda s: -(s.roll**2) * s.period),
     "shock": Term(
         0.02,
         "-(body's angular speed about its y axis [rad/s])^2 a second",
-        # About the y axis as far as the heading goes.
-        lambda step: (
-            -float(
-                (
-                    -np.sin(step.now.state.yaw) * step.now.state.angular_velocity[0]
-                    + np.cos(step.now.state.yaw) * step.now.state.angular_velocity[1]
-                )
-                ** 2
-            )
-            * step.period
-        ),
+        lambda s: -_shock(s) * s.period,
     ),
-    "energy": Term(0.5, "-(positive work of the belt drives [kJ])", lambda step: -step.now.work / 1000.0),
+    "energy": Term(0.5, "-(positive work of the belt drives [kJ])", lambda s: -s.work / 1000.0),
     "smoothness": Term(
         0.01,
         "-(mean square change of the action)",
-        lambda step: (
-            -float(np.add.reduce((step.now.action - step.now.last_action) ** 2) / len(step.now.action))
-        ),
+        lambda s: -np.mean((s.action - s.last_action) ** 2, axis=1).astype(float),
     ),
 }
 """All terms by name. A further row is a further term: in rewards, `info`, errors and tables."""
@@ -93,13 +69,12 @@ class Reward:
         weights: Weight of each term, by name.
     """
 
-    def __init__(self, task_weights: Mapping[str, float], given: Mapping[str, float], period: float) -> None:
+    def __init__(self, task_weights: Mapping[str, float], given: Mapping[str, float]) -> None:
         """Choose the weights.
 
         Args:
             task_weights: Weights of the task, instead of those of `TERMS`.
             given: Weights of the user, instead of the task's.
-            period: Length of a control step [s].
 
         Raises:
             UnknownNameError: There is no such term; also for a weight of the task.
@@ -112,20 +87,12 @@ class Reward:
                 raise UnknownNameError("reward term", name, TERMS)
         user = {name: finite(f"weight of reward term {name}", weight) for name, weight in given.items()}
         self.weights = {**{name: term.weight for name, term in TERMS.items()}, **task_weights, **user}
-        self._period = period
 
-    def terms(self, before: float, now: TaskState, outcome: Outcome) -> dict[str, float]:
-        """Return what each term adds to the reward of a step.
-
-        Args:
-            before: Progress before the step [m].
-            now: State after the step.
-            outcome: Outcome of the episode after the step.
-        """
-        step = ControlStep(now.place.progress - before, now, outcome, self._period)
+    def terms(self, view: TaskView) -> dict[str, NDArray[np.float64]]:
+        """Return what each term adds to the rewards (N,) of the step after which a view is seen."""
         terms = {}
         for name, term in TERMS.items():
-            terms[name] = self.weights[name] * term.value(step)
+            terms[name] = np.asarray(self.weights[name] * term.value(view), dtype=float)
         return terms
 
 

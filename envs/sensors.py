@@ -14,14 +14,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.envs.observation import PARTS, ObservationInput, ObservationPart, ObservationSetup, Scan
-from segtrack.envs.task import TaskState
+from segtrack.envs.observation import PARTS, ObservationPart, ObservationSetup, Scan
+from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
-from segtrack.geometry.mass import rotation_of
-from segtrack.robot import Robot
 
 FlipperGroups = Literal["pairs", "each"]
 _GROUPS = ("pairs", "each")
@@ -60,35 +58,40 @@ class Actuators:
         self._turned = [(name, i, parts[name].max_speed) for i, names in grouped for name in names]
         self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
 
-    def check(self, action: Any) -> NDArray[np.float32]:
-        """Return an action as an array (n,), clipped to [-1, 1].
+    def check(self, actions: Any, count: int | None = None) -> NDArray[np.float32]:
+        """Return an action (n,), or those of a number of robots (count, n), clipped to [-1, 1].
 
         Raises:
             InvalidValueError: Of another shape, or not finite numbers.
         """
+        shape = (len(self.names),) if count is None else (count, len(self.names))
+        what = "action" if count is None else "actions"
         try:
-            given = np.asarray(action)
+            given = np.asarray(actions)
         except ValueError:  # Ragged.
             given = np.asarray(None)
         if given.dtype.kind not in "fiu":
-            raise InvalidValueError("action", f"{len(self.names)} numbers", action)
+            raise InvalidValueError(what, f"{math.prod(shape)} numbers", actions)
         array = given.astype(np.float32)
-        if array.shape != (len(self.names),):
-            expected = f"of shape {self.space.shape}: {', '.join(self.names)}"
-            raise InvalidValueError("action", expected, Phrase(f"shape {array.shape}"))
-        for name, value in zip(self.names, array.tolist(), strict=True):
-            if not math.isfinite(value):
-                raise InvalidValueError(f"action entry {name}", "a finite number", value)
+        if array.shape != shape:
+            expected = f"of shape {shape}: {', '.join(self.names)}"
+            raise InvalidValueError(what, expected, Phrase(f"shape {array.shape}"))
+        if not np.isfinite(array).all():
+            *robot, entry = np.argwhere(~np.isfinite(array))[0].tolist()
+            where = "".join(f" of robot {i}" for i in robot)
+            value = float(array[(*robot, entry)])
+            raise InvalidValueError(f"action entry {self.names[entry]}{where}", "a finite number", value)
         return array.clip(-1.0, 1.0)
 
-    def apply(self, robot: Robot, action: NDArray[np.float32]) -> None:
-        """Command a robot."""
-        values = action.tolist()
-        robot.set_belt_speed(values[0] * self.belt_speed, values[1] * self.belt_speed)
-        speeds = {}
-        for flipper, entry, fastest in self._turned:
-            speeds[flipper] = values[entry] * fastest
-        robot.set_flipper_speeds(**speeds)
+    def commands(self, actions: NDArray[np.float32]) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Return what actions (..., n) command.
+
+        Returns:
+            Speeds of the left and of the right belts (2, ...) [m/s]; turning speed of each flipper, by its
+            name (...) [rad/s].
+        """
+        values = np.moveaxis(actions.astype(float), -1, 0)
+        return values[:2] * self.belt_speed, {name: values[i] * top for name, i, top in self._turned}
 
 
 def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
@@ -130,7 +133,7 @@ class Entries(NamedTuple):
 
 
 class Sensors:
-    """Sensors that turn the state of an episode into an observation.
+    """Sensors that turn the view of N robots into observations.
 
     Attributes:
         parts: Parts of the observation, in their order.
@@ -182,51 +185,52 @@ class Sensors:
         return tuple(f"{part.name}.{label}" for part in self.parts for label in part.labels)
 
     def read(
-        self, now: TaskState, noise: float = 0.0, rng: np.random.Generator | None = None
+        self,
+        view: TaskView,
+        noises: Sequence[float] | None = None,
+        rngs: Sequence[np.random.Generator] | None = None,
     ) -> NDArray[np.float64]:
-        """Return all entries (n,), not clipped.
+        """Return all entries of N robots (N, n), not clipped.
 
         Args:
-            now: State of the episode.
-            noise: Standard deviation of the normal noise of what is measured, over half an entry's range.
-            rng: Source of the noise.
+            view: View of the robots.
+            noises: Standard deviation of the normal noise of what is measured, over half an entry's range, of
+                each robot (N,); none if not given.
+            rngs: Source of each robot's noise (N,).
         """
-        state = now.state
-        cosine, sine = math.cos(state.yaw), math.sin(state.yaw)
-        situation = ObservationInput(
-            self._setup,
-            now,
-            rotation_of((state.roll, -state.pitch, state.yaw)),
-            np.array([[cosine, sine], [-sine, cosine]]),
-        )
-        entries: list[ArrayLike] = []
+        rows = []
         for part in self.parts:
-            entries.append(PARTS[part.name].read(situation))
-        joined = np.concatenate(entries)
-        if noise == 0 or rng is None:
-            return joined
-        return joined + noise * self._half * rng.standard_normal(len(joined))
+            rows.append(PARTS[part.name].read(view, self._setup))
+        entries = np.concatenate(rows, axis=1, dtype=float)
+        for i, (noise, rng) in enumerate(zip(noises or (), rngs or (), strict=True)):
+            if noise != 0:
+                entries[i] += noise * self._half * rng.standard_normal(entries.shape[1])
+        return entries
 
-    def form(self, entries: NDArray[np.float64]) -> Any:
-        """Return an observation of the space, clipped to it, from all entries (n,)."""
-        flat = entries.astype(np.float32).clip(self._low, self._high)
+    def clip(self, entries: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return all entries (..., n), clipped to their ranges."""
+        return entries.astype(np.float32).clip(self._low, self._high)
+
+    def form(self, entries: NDArray[np.floating]) -> Any:
+        """Return observations of the space, clipped to it, from all entries (..., n)."""
+        flat = self.clip(entries)
         if self._flat:
             return flat
-        split = np.split(flat, self._ends[:-1])
+        split = np.split(flat, self._ends[:-1], axis=-1)
         return {part.name: values for part, values in zip(self.parts, split, strict=True)}
 
     def flat(self, observation: Any) -> NDArray[np.float32]:
-        """Return all entries (n,) of an observation, flat or dict."""
+        """Return all entries (..., n) of observations, flat or dict."""
         if self._flat:
             return np.asarray(observation)
-        return np.concatenate([observation[part.name] for part in self.parts])
+        return np.concatenate([observation[part.name] for part in self.parts], axis=-1)
 
     def part(self, observation: Any, name: str) -> NDArray[np.float32]:
-        """Return a named part of an observation, flat or dict."""
+        """Return a named part (..., n) of observations, flat or dict."""
         if not self._flat:
             return np.asarray(observation[name])
         i = [part.name for part in self.parts].index(name)
-        return np.asarray(observation[self._ends[i] - len(self.parts[i].labels) : self._ends[i]])
+        return np.asarray(observation[..., self._ends[i] - len(self.parts[i].labels) : self._ends[i]])
 
     def table(self) -> str:
         """Return the entries as a Markdown table."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -14,10 +15,9 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.placement import bounding_box
-from segtrack.engine import ActuatorState
 from segtrack.envs.parameters import Parameter
+from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.robot import RobotState
 from segtrack.terrain import Terrain
 
 
@@ -46,54 +46,89 @@ class Path:
     points: NDArray[np.float64]
 
     @cached_property
-    def _directions(self) -> NDArray[np.float64]:
+    def segments(self) -> NDArray[np.float64]:
+        """Start x and y, direction x and y, length, length up to it [m], heading [rad] of each (n - 1, 7)."""
         steps = np.diff(self.points, axis=0)
-        return np.asarray(steps / np.linalg.norm(steps, axis=1)[:, None])
-
-    @cached_property
-    def _marks(self) -> NDArray[np.float64]:
-        """Length of the path up to each point (n,) [m]."""
-        return np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))))
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.float64]:
-        """Length of each segment (n - 1,) [m]."""
-        return np.diff(self._marks)
-
-    @cached_property
-    def _segments(self) -> list[tuple[float, ...]]:
-        """Start x and y, direction x and y, length, mark [m] and heading [rad] of each segment."""
-        directions, marks = self._directions, self._marks
-        rows = np.column_stack([self.points[:-1], directions, self._lengths, marks[:-1]]).tolist()
-        return [(*row, math.atan2(row[3], row[2])) for row in rows]
-
-    @cached_property
-    def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """World x and world y of the points (n,) [m]."""
-        return np.ascontiguousarray(self.points[:, 0]), np.ascontiguousarray(self.points[:, 1])
+        lengths = np.linalg.norm(steps, axis=1)
+        directions = steps / lengths[:, None]
+        marks = np.concatenate(([0.0], np.cumsum(lengths)[:-1]))
+        headings = np.arctan2(directions[:, 1], directions[:, 0])
+        return np.column_stack([self.points[:-1], directions, lengths, marks, headings])
 
     @cached_property
     def length(self) -> float:
         """Length from the first to the last point [m]."""
-        return float(self._marks[-1])
+        return float(self.segments[-1, 4] + self.segments[-1, 5])
 
     def locate(self, x: float, y: float) -> PathPoint:
         """Return the point of the path that is nearest to world x and y [m]."""
-        nearest = 0
-        if len(self._segments) > 1:
-            offsets = np.array([x, y]) - self.points[:-1]
-            along_all = np.add.reduce(offsets * self._directions, axis=1).clip(0.0, self._lengths)
-            aside = offsets - along_all[:, None] * self._directions
-            nearest = int(np.add.reduce(aside**2, axis=1).argmin())
-        start_x, start_y, dx, dy, length, mark, heading = self._segments[nearest]
-        aside_x, aside_y = x - start_x, y - start_y
-        along = min(max(aside_x * dx + aside_y * dy, 0.0), length)
-        return PathPoint(mark + along, dx * aside_y - dy * aside_x, heading)
+        place = Paths([self]).locate(np.array([[x, y]]))
+        return PathPoint(*(float(array[0]) for array in place))
 
     def at(self, progress: float) -> tuple[float, float]:
         """Return world x and y after some length of the path [m]; its ends beyond it."""
-        x, y = self._axes
-        return float(np.interp(progress, self._marks, x)), float(np.interp(progress, self._marks, y))
+        ((x, y),) = Paths([self]).at(np.array([progress])).tolist()
+        return x, y
+
+
+class Paths:
+    """Paths of N robots, side by side.
+
+    Attributes:
+        length: Length of each (N,) [m].
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Lay paths side by side; shorter ones are filled up with segments that are nowhere near."""
+        self.length = np.zeros(len(paths))
+        self._segments = np.full((7, len(paths), 1), np.inf)
+        for i, path in enumerate(paths):
+            self.replace(i, path)
+
+    def replace(self, index: int, path: Path) -> None:
+        """Put another path in the place of one."""
+        count, width = len(path.segments), self._segments.shape[2]
+        if count > width:
+            room = ((0, 0), (0, 0), (0, count - width))
+            self._segments = np.pad(self._segments, room, constant_values=np.inf)
+        self._segments[:, index, :count], self._segments[:, index, count:] = path.segments.T, np.inf
+        self.length[index] = path.length
+
+    def rows(self, chosen: NDArray[np.intp]) -> Paths:
+        """Return the paths of some robots, by their indices."""
+        if len(chosen) == len(self.length):
+            return self
+        some = copy.copy(self)
+        some.length, some._segments = self.length[chosen], self._segments[:, chosen]
+        return some
+
+    def locate(self, places: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return progress, lateral [m] and heading [rad] (N,), as `PathPoint`, of places (N, 2) [m]."""
+        if self._segments.shape[2] == 1:
+            near = self._segments[:, :, 0]
+        else:
+            x, y, dx, dy, lengths = self._segments[:5]
+            aside_x, aside_y = places[:, :1] - x, places[:, 1:] - y
+            with np.errstate(invalid="ignore"):
+                along = (aside_x * dx + aside_y * dy).clip(0.0, lengths)
+                squares = (aside_x - along * dx) ** 2 + (aside_y - along * dy) ** 2
+            near = self._of_each(np.where(np.isnan(squares), np.inf, squares).argmin(axis=1))
+        x, y, dx, dy, lengths, marks, headings = near
+        aside_x, aside_y = places[:, 0] - x, places[:, 1] - y
+        along = (aside_x * dx + aside_y * dy).clip(0.0, lengths)
+        return marks + along, dx * aside_y - dy * aside_x, headings
+
+    def at(self, progress: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return world x and y (N, 2) [m] after some length of each path (N,) [m]; its ends beyond it."""
+        x, y, dx, dy, lengths, marks, _ = self._of_each(
+            (self._segments[5, :, 1:] <= progress[:, None]).sum(axis=1)
+        )
+        along = (progress - marks).clip(0.0, lengths)
+        return np.array([x + along * dx, y + along * dy]).T
+
+    def _of_each(self, segments: NDArray[np.intp]) -> NDArray[np.float64]:
+        """One segment of each path (7, N), by its index (N,)."""
+        return self._segments[:, np.arange(len(segments)), segments]
 
 
 def straight(x_start: float, x_end: float) -> Path:
@@ -114,54 +149,8 @@ class EpisodeCourse:
     path: Path
 
 
-class TaskState(NamedTuple):
-    """State of an episode after a control step.
-
-    Attributes:
-        state: Pose and velocity of the robot.
-        place: Place on the course's path.
-        action: Latest action as it was given (n,), in [-1, 1].
-        last_action: Action before that (n,), in [-1, 1].
-        work: Work of the belt drives in this step, without what they got back [J].
-        course: Terrain and path.
-        actuators: State of belts and flippers.
-        up: World z component of the body's z axis [-].
-        forward: Body's x axis in the world (3,).
-        heading_error: Angle by which the body must turn left to head along the path [rad].
-    """
-
-    state: RobotState
-    place: PathPoint
-    action: np.ndarray
-    last_action: np.ndarray
-    work: float
-    course: EpisodeCourse
-    actuators: ActuatorState
-
-    up: float
-    forward: tuple[float, float, float]
-    heading_error: float
-
-    @classmethod
-    def of(
-        cls,
-        state: RobotState,
-        place: PathPoint,
-        action: np.ndarray,
-        last_action: np.ndarray,
-        work: float,
-        course: EpisodeCourse,
-        actuators: ActuatorState,
-    ) -> TaskState:
-        """Derive the angles to the vertical and to the path; arguments as the attributes."""
-        level = math.cos(state.pitch)
-        forward = level * math.cos(state.yaw), level * math.sin(state.yaw), math.sin(state.pitch)
-        heading_error = math.remainder(place.heading - state.yaw, math.tau)
-        up = math.cos(state.roll) * level
-        return cls(state, place, action, last_action, work, course, actuators, up, forward, heading_error)
-
-
 Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]
+"""How an episode ended, or `running`."""
 FAILURES: tuple[Outcome, ...] = ("tip_over", "fallen", "off_course")
 """Endings that the robot brought about, besides success."""
 
@@ -211,19 +200,37 @@ class Task(ABC):
             rng: Source of random numbers.
         """
 
-    def outcome(self, task_state: TaskState) -> Outcome:
-        """Return the outcome of the episode here: `running` unless it ends.
+    def outcome(self, view: TaskView) -> NDArray[np.str_]:
+        """Return the outcome of each episode here (N,), an `Outcome`: `running` unless it ends.
 
         Checked in this order, the first that holds counts: `tip_over`, `fallen`, `off_course`, `success`.
         """
-        if task_state.up < TIP_OVER:
-            return "tip_over"
-        if task_state.state.position[2] < FALLEN:
-            return "fallen"
-        if abs(task_state.place.lateral) > self.corridor:
-            return "off_course"
-        there = task_state.place.progress >= task_state.course.path.length - 1e-6
-        return "success" if there and task_state.up >= UPRIGHT else "running"
+        there = (view.progress >= view.path_length - 1e-6) & (view.up >= UPRIGHT)
+        outcome = np.where(there, "success", "running")
+        outcome = np.where(np.abs(view.lateral) > self.corridor, "off_course", outcome)
+        outcome = np.where(view.motion.position[:, 2] < FALLEN, "fallen", outcome)
+        return np.where(view.up < TIP_OVER, "tip_over", outcome)
+
+
+def failed(outcomes: NDArray[np.str_]) -> NDArray[np.bool_]:
+    """Return which of some outcomes are `FAILURES`."""
+    failures = outcomes == FAILURES[0]
+    for word in FAILURES[1:]:
+        failures |= outcomes == word
+    return failures
+
+
+def outcomes_of(task: Task, view: TaskView) -> NDArray[np.str_]:
+    """Outcome of each robot (N,) by the rules of a task.
+
+    Raises:
+        InvalidValueError: The task does not give one for each.
+    """
+    outcome = np.asarray(task.outcome(view))
+    if outcome.shape != view.yaw.shape or outcome.dtype.kind != "U":
+        got = Phrase(f"{outcome.dtype} of shape {outcome.shape}")
+        raise InvalidValueError(f"outcome of {task.name}", f"words of shape {view.yaw.shape}", got)
+    return outcome
 
 
 def check_task(task: object) -> None:

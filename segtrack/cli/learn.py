@@ -171,29 +171,59 @@ def benchmark(
     rounds: Annotated[int, typer.Option(help="Turns of one process and of all cores.", min=1)] = 3,
     vehicle: Vehicle = "quince",
     engine: EngineChoice = None,
+    num_envs: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure vector environments of so many robots instead, such as 1,16,256.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Annotated[str, typer.Option(help="Threads of vector environments, such as 1,2.")] = "1",
+    time_step: Annotated[
+        float | None,
+        typer.Option(help="Time step of vector environments [s], 0.001.", show_default=False),
+    ] = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Measure control steps a second of the environments, in one process and on all cores."""
     from segtrack.envs import benchmark as measuring
     from segtrack.envs.tasks import TASKS
-    from segtrack.report.learning import benchmark_table, draw_benchmark
+    from segtrack.report.learning import batch_table, benchmark_table, draw_benchmark
     from segtrack.report.outcome import Outcome
 
-    folder = results_folder(out, "benchmark")
     chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
+    given: dict[str, Any] = {"steps": steps, "rounds": rounds, "vehicle": vehicle}
+    if num_envs is not None:
+        if engine not in (None, "native"):
+            raise InvalidValueError("--engine with --num-envs", "native", engine)
+        numbers, shared = _counts("--num-envs", num_envs), _counts("--threads", threads)
+        folder = results_folder(out, "benchmark")
+        with counting("measuring", len(chosen) * len(numbers) * len(shared)) as done:
+            batches = measuring.benchmark_batches(
+                chosen, numbers, shared, time_step=time_step, on_done=done, **given
+            )
+        batch_summary = {"vehicle": vehicle, "batches": [vars(speed) for speed in batches]}
+        files: dict[str, Any] = {"benchmark.json": batch_summary}
+        finish(Outcome(batch_table(batches), batch_summary, files), folder, as_json)
+        return
+    if time_step is not None:
+        raise InvalidValueError("--time-step", "left out without --num-envs", time_step)
+    folder = results_folder(out, "benchmark")
     with counting("measuring", len(chosen)) as done:
-        speeds = measuring.benchmark(
-            chosen,
-            steps=steps,
-            rounds=rounds,
-            vehicle=vehicle,
-            engine=engine,  # type: ignore[arg-type]
-            on_done=done,
-        )
+        speeds = measuring.benchmark(chosen, engine=engine, on_done=done, **given)
     summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
     files = {"benchmark.json": summary, "benchmark.png": draw_benchmark(speeds)}
     finish(Outcome(benchmark_table(speeds), summary, files), folder, as_json)
+
+
+def _counts(option: str, text: str) -> tuple[int, ...]:
+    """Return whole numbers from 1, of an option."""
+    numbers = parse_numbers(option, text)
+    for number in numbers:
+        if number < 1 or number != int(number):
+            raise InvalidValueError(option, "whole numbers from 1", number)
+    return tuple(map(int, numbers))
 
 
 def _task(name: str) -> str:

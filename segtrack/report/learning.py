@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.benchmark import Speed
+from segtrack.envs.benchmark import BatchSpeed, Speed
 from segtrack.envs.evaluation import Evaluation, LevelResult
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.training import TrainingResult
@@ -69,6 +69,19 @@ def benchmark_table(speeds: Sequence[Speed]) -> Table:
     for s in speeds:
         values = (f"{s.one:.0f}", f"{s.real_time_factor:.1f}", f"{s.all_cores:.0f}", f"{s.gain:.2f}")
         table.add_row(s.task, *values, f"{s.reset * 1000:.1f}", f"{s.slowest_reset * 1000:.0f}")
+    return table
+
+
+def batch_table(speeds: Sequence[BatchSpeed]) -> Table:
+    """Return a table of control steps a second of vector environments, and what takes the time."""
+    shares = "physics", "observation", "reward", "Python"
+    columns = "task", "robots", "threads", "step [ms]", "steps/s", *shares, "reset of one [ms]", "memory [MB]"
+    table = Table(*columns, title="Control steps a second of vector environments, and shares of the time")
+    for s in speeds:
+        times = (f"{s.physics:.1%}", f"{s.observation:.1%}", f"{s.reward:.1%}", f"{s.python:.1%}")
+        rest = (f"{s.reset * 1000:.2f}", f"{s.memory / 1e6:.0f}")
+        of = (s.task, str(s.num_envs), str(s.threads), f"{s.time_step * 1000:g}", f"{s.rate:.0f}")
+        table.add_row(*of, *times, *rest)
     return table
 
 

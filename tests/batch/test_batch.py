@@ -387,7 +387,7 @@ def test_mistakes_are_named_and_change_nothing(call, message):
     with pytest.raises((InvalidValueError, UnknownNameError, NotReadyError)) as error:
         call(batch)
     assert message in str(error.value)
-    for one, other in zip((*before.state, *before.own, before.indices), _arrays(batch.save().fleet), strict=True):
+    for one, other in zip(_arrays(before), _arrays(batch.save().fleet), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -14,7 +14,7 @@ from gymnasium.wrappers import TimeLimit
 from scenes import environment
 
 from segtrack.envs import IDS
-from segtrack.envs.episode import EpisodeWorld
+from segtrack.envs.episode_world import EpisodeWorld
 
 VARIED = {
     "friction": (0.4, 0.8),

@@ -4,16 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from env_views import view_at
 from scenes import environment
 
 from segtrack import terrain
-from segtrack.engine import ActuatorState
-from segtrack.envs import Task, TaskState
+from segtrack.envs import Task
 from segtrack.envs.observation import PARTS, ObservationPart
 from segtrack.envs.task import EpisodeCourse, Path, straight
 from segtrack.envs.tasks import StepClimb
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.robot import RobotState
 
 WAY = straight(0.0, 2.0)
 STILL = np.zeros(4, np.float32)
@@ -21,11 +20,7 @@ STILL = np.zeros(4, np.float32)
 
 def standing(x=0.5, y=0.0, z=0.1, roll_deg=0.0, pitch_deg=0.0):
     """A robot at rest somewhere on a straight way of 2 m."""
-    roll, pitch = math.radians(roll_deg), math.radians(pitch_deg)
-    zero = (0.0, 0.0, 0.0)
-    state = RobotState((x, y, z), (0.0, 0.0, 0.0, 1.0), zero, zero, roll, pitch, 0.0)
-    course, nothing = EpisodeCourse(terrain.Plane(), WAY), ActuatorState(*np.zeros((7, 0)))
-    return TaskState.of(state, WAY.locate(x, y), STILL, STILL, 0.0, course, nothing)
+    return view_at(WAY, x, y, z, math.radians(roll_deg), math.radians(pitch_deg))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +48,7 @@ def standing(x=0.5, y=0.0, z=0.1, roll_deg=0.0, pitch_deg=0.0):
     ],
 )
 def test_each_bound_counts_on_both_of_its_sides(place, outcome):
-    assert StepClimb().outcome(standing(**place)) == outcome
+    assert StepClimb().outcome(standing(**place)).tolist() == [outcome]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +63,7 @@ def test_each_bound_counts_on_both_of_its_sides(place, outcome):
     ],
 )
 def test_of_two_endings_at_once_the_failure_counts(place, outcome):
-    assert StepClimb().outcome(standing(**place)) == outcome
+    assert StepClimb().outcome(standing(**place)).tolist() == [outcome]
 
 
 class Ends(StepClimb):
@@ -76,8 +71,23 @@ class Ends(StepClimb):
 
     end = "success"
 
-    def outcome(self, task_state):
-        return self.end if float(task_state.action[0]) == 1.0 else "running"
+    def outcome(self, view):
+        return np.where(view.action[:, 0] == 1.0, self.end, "running")
+
+
+class EndsOnce(StepClimb):
+    """An outcome as if there were one robot only."""
+
+    def outcome(self, view):
+        return "success" if view.action[0, 0] == 1.0 else "running"
+
+
+def test_an_outcome_that_is_not_one_for_each_robot_is_refused():
+    with environment(EndsOnce(), engine="native") as env:
+        env.reset(seed=0)
+        with pytest.raises(InvalidValueError) as error:
+            env.step(STILL)
+    assert str(error.value) == "outcome of StepClimb must be words of shape (1,), got <U7 of shape ()"
 
 
 @pytest.mark.parametrize("end", ["success", "tip_over", "fallen", "off_course"])
@@ -155,7 +165,7 @@ def test_a_row_more_is_a_part_of_an_observation_more(monkeypatch):
         "world",
         lambda own: ("z",),
         lambda own: [(-1.0, 0.5)],
-        lambda s: (s.now.state.position[2],),
+        lambda s, own: s.motion.position[:, 2:],
         measured=False,
     )
     monkeypatch.setitem(PARTS, "height", row)
@@ -166,7 +176,8 @@ def test_a_row_more_is_a_part_of_an_observation_more(monkeypatch):
         assert env.sensors.part(observation, "height") == pytest.approx([height], abs=1e-6)
         assert "| height | z | m | -1 to 0.5 | world |" in env.sensors.table()
         assert env.observation_space.high[-1] == 0.5
-        raised = env.task_state._replace(state=env.task_state.state._replace(position=(0.0, 0.0, 0.7)))
-        assert env.sensors.form(env.sensors.read(raised))[-1] == 0.5
+        raised = view_at(WAY, 0.0, 0.0, 0.7).motion.position
+        raised = env.view._replace(motion=env.view.motion._replace(position=raised))
+        assert env.sensors.form(env.sensors.read(raised))[0, -1] == 0.5
     with pytest.raises(UnknownNameError), environment(engine="native", observation="boxes"):
         pass

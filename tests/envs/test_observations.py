@@ -6,9 +6,10 @@ import numpy as np
 import pybullet
 import pytest
 from env_actions import FORWARD, robot_of
+from env_views import view_now
 from scenes import environment
 
-from segtrack.envs import Scan, TaskState
+from segtrack.envs import Scan
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_the_height_scan_looks_in_the_heading_frame(yaw):
         env.reset(seed=4)
         robot_of(env).reset_base_pose((0.9, 0.2, 0.5), pybullet.getQuaternionFromEuler((0.3, -0.2, yaw)))
         state = robot_of(env).state
-        entries = env.sensors.read(TaskState.of(state, *env.task_state[1:7]))
+        entries = env.sensors.read(view_now(env))[0]
         field = env.task_state.course.terrain
     expected = []
     for row in range(7):
@@ -71,8 +72,7 @@ def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb):
         quaternion = pybullet.getQuaternionFromEuler((roll, -pitch, yaw))
         robot.reset_base_pose((0.0, 0.0, 2.0), quaternion)
         client.resetBaseVelocity(robot.model.body_id, (0.3, -0.2, 0.1), (0.5, 1.0, -0.7))
-        task_state = TaskState.of(robot.state, *climb.task_state[1:7])
-        seen = climb.sensors.form(climb.sensors.read(task_state))
+        seen = climb.sensors.form(climb.sensors.read(view_now(climb))[0])
         rotation = np.array(pybullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
         part = climb.sensors.part
         np.testing.assert_allclose(part(seen, "velocity"), (0.3, -0.2, 0.1) @ rotation, atol=1e-6)

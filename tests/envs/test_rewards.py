@@ -6,40 +6,45 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from env_views import view_at
 from scipy.spatial.transform import Rotation
 
-from segtrack import terrain
-from segtrack.engine import ActuatorState
-from segtrack.envs import TaskState
 from segtrack.envs.rewards import TERMS, Reward, Term, reward_table
-from segtrack.envs.task import EpisodeCourse, straight
+from segtrack.envs.task import straight
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.robot import RobotState
 
 README = (Path(__file__).parents[2] / "envs" / "README.md").read_text(encoding="utf-8")
 WAY = straight(0.0, 2.0)
 WEIGHTS = {name: term.weight for name, term in TERMS.items()}
-NOTHING = ActuatorState(*np.zeros((7, 0)))
 
 
-def moment(x=0.5, y=0.2, angular_velocity=(0.0, 0.0, 0.0), roll=0.0, yaw=0.0):
+def moment(before=0.4, outcome="running", period=0.1, *, x=0.5, y=0.2, turning=(0, 0, 0), roll=0.0, yaw=0.0):
     """A control step after which a robot is at (x, y) of a way along +x; its drives gave 40 J."""
-    still = (0.0, 0.0, 0.0)
-    state = RobotState((x, y, 0.1), (0.0, 0.0, 0.0, 1.0), still, angular_velocity, roll, pitch=0.1, yaw=yaw)
-    return TaskState.of(
-        state=state,
-        place=WAY.locate(x, y),
-        action=np.array([1.0, -1.0, 0.5, 0.0]),
-        last_action=np.array([0.0, -1.0, 0.5, 1.0]),
-        work=40.0,
-        course=EpisodeCourse(terrain.Plane(), WAY),
-        actuators=NOTHING,
+    return view_at(
+        WAY,
+        x,
+        y,
+        roll=roll,
+        pitch=0.1,
+        yaw=yaw,
+        turning=turning,
+        action=np.array([[1.0, -1.0, 0.5, 0.0]]),
+        last_action=np.array([[0.0, -1.0, 0.5, 1.0]]),
+        work=np.array([40.0]),
+        gained=np.array([x - before]),
+        outcome=np.array([outcome]),
+        period=period,
     )
 
 
+def terms_of(reward, view):
+    """Terms of the only robot of a view."""
+    return {name: value.item() for name, value in reward.terms(view).items()}
+
+
 def test_each_term_of_the_reward_is_what_the_table_says():
-    now = moment(angular_velocity=(0.6, 0.8, 5.0), roll=0.3, yaw=math.pi / 2)
-    reward = Reward({"lateral": 2.0, "tilt": 0.25}, {"tilt": 3.0, "energy": 1.0}, 0.05)
+    where = {"period": 0.05, "turning": (0.6, 0.8, 5.0), "roll": 0.3, "yaw": math.pi / 2}
+    reward = Reward({"lateral": 2.0, "tilt": 0.25}, {"tilt": 3.0, "energy": 1.0})
     assert reward.weights == {**WEIGHTS, "lateral": 2.0, "tilt": 3.0, "energy": 1.0}
     expected = {
         "progress": 5.0 * 0.1,
@@ -54,12 +59,12 @@ def test_each_term_of_the_reward_is_what_the_table_says():
         "energy": -1.0 * 0.04,
         "smoothness": -0.01 * 0.5,
     }
-    assert reward.terms(0.4, now, "success") == pytest.approx(expected)
+    assert terms_of(reward, moment(0.4, "success", **where)) == pytest.approx(expected)
     for outcome in ("tip_over", "fallen", "off_course"):
-        failed = reward.terms(0.4, now, outcome)
+        failed = terms_of(reward, moment(0.4, outcome, **where))
         assert (failed["success"], failed["failure"]) == (0.0, -5.0)
     for outcome in ("running", "timeout"):
-        going = reward.terms(0.4, now, outcome)
+        going = terms_of(reward, moment(0.4, outcome, **where))
         assert (going["success"], going["failure"]) == (0.0, 0.0)
 
 
@@ -70,43 +75,43 @@ def test_the_default_weights_are_those_of_the_table():
 
 
 def test_a_row_more_is_a_term_more(monkeypatch):
-    row = Term(0.5, "(height of the body frame [m]) a second", lambda step: step.now.state.position[2] * 0.1)
+    row = Term(0.5, "(height of the body frame [m]) a second", lambda s: s.motion.position[:, 2] * s.period)
     monkeypatch.setitem(TERMS, "height", row)
-    reward = Reward({}, {"time": 0.0}, 0.1)
-    assert reward.terms(0.5, moment(), "running")["height"] == pytest.approx(0.5 * 0.1 * 0.1)
-    assert Reward({}, {"height": 2.0}, 0.1).weights["height"] == 2.0
+    reward = Reward({}, {"time": 0.0})
+    assert terms_of(reward, moment())["height"] == pytest.approx(0.5 * 0.1 * 0.1)
+    assert Reward({}, {"height": 2.0}).weights["height"] == 2.0
     assert "| height | 0.5 | (height of the body frame [m]) a second |" in reward_table()
 
 
 def test_weights_of_a_task_for_terms_that_there_are_not_are_refused():
     with pytest.raises(UnknownNameError, match="^no reward term 'speed'; there are: progress, "):
-        Reward({"speed": 1.0}, {}, 0.1)
+        Reward({"speed": 1.0}, {})
 
 
 @pytest.mark.parametrize("yaw", [-2.5, -0.7, 0.0, 0.4, 2.0])
 def test_shock_is_turning_about_the_axis_across_the_heading(yaw):
     """Whatever turns a level robot about its own x and z axes is no shock."""
     heading = Rotation.from_euler("z", yaw)
-    reward = Reward({}, {"shock": 1.0}, 0.1)
+    reward = Reward({}, {"shock": 1.0})
     for turning in ((0.0, 0.8, 0.0), (0.6, 0.8, -0.3), (0.6, -0.8, 0.3)):
-        now = moment(angular_velocity=tuple(heading.apply(turning)), yaw=yaw)
-        assert reward.terms(0.0, now, "running")["shock"] == pytest.approx(-(0.8**2) * 0.1)
+        now = moment(turning=tuple(heading.apply(turning)), yaw=yaw)
+        assert terms_of(reward, now)["shock"] == pytest.approx(-(0.8**2) * 0.1)
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_what_is_on_the_left_costs_as_on_the_right(side):
-    reward = Reward({}, dict.fromkeys(WEIGHTS, 1.0), 0.1)
-    terms = reward.terms(0.5, moment(y=0.3 * side, roll=0.2 * side, yaw=0.7 * side), "running")
+    reward = Reward({}, dict.fromkeys(WEIGHTS, 1.0))
+    terms = terms_of(reward, moment(0.5, y=0.3 * side, roll=0.2 * side, yaw=0.7 * side))
     costs = [terms[name] for name in ("progress", "lateral", "heading", "tilt")]
     assert costs == pytest.approx([0.0, -0.03, -0.07, -0.004])
 
 
 def test_weights_that_cannot_be_are_refused():
     with pytest.raises(UnknownNameError) as error:
-        Reward({}, {"progress": 1.0, "speed": 1.0}, 0.1)
+        Reward({}, {"progress": 1.0, "speed": 1.0})
     assert str(error.value) == f"no reward term 'speed'; there are: {', '.join(WEIGHTS)}"
     with pytest.raises(InvalidValueError) as error:
-        Reward({}, {"time": math.nan}, 0.1)
+        Reward({}, {"time": math.nan})
     assert str(error.value) == "weight of reward term time must be a finite number, got nan"
     with pytest.raises(InvalidValueError, match="^reward must be weights by term, got "):
-        Reward({}, ["time"], 0.1)
+        Reward({}, ["time"])

@@ -1,0 +1,207 @@
+"""Worlds of environments, single or vector, which are set up for each episode."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.engine import EngineName
+from segtrack.envs.parameters import MODEL_PARAMETERS, Values
+from segtrack.envs.task import EpisodeCourse
+from segtrack.experiments.variants import with_body, with_grousers
+from segtrack.robot import Robot
+from segtrack.world import World
+
+if TYPE_CHECKING:
+    from segtrack.batch import Batch
+
+
+class EpisodeWorld:
+    """A world with one robot.
+
+    The robot is loaded before any terrain. At each episode the state right after loading is
+    restored and the terrain put under it, so that an episode does not depend on those before it.
+
+    Attributes:
+        MAX_SOLIDS: Solids of terrain after which the world is built anew: PyBullet keeps 4 kB of each that
+            was removed.
+        world: World with the robot, and the terrain of the episode; empty before the first.
+        preset: The engine's solver settings.
+        time_step: Time step of the world [s].
+        robot: Robot in the world.
+    """
+
+    MAX_SOLIDS: ClassVar[int] = 2000
+    robot: Robot
+
+    def __init__(
+        self,
+        vehicle: VehicleDescription,
+        *,
+        engine: EngineName,
+        track_model: str,
+        preset: str | None,
+        time_step: float | None,
+        period: float,
+        gui: bool,
+    ) -> None:
+        """Open an empty world, in a window if there is to be one.
+
+        Args:
+            vehicle: Vehicle to load.
+            engine: Engine that simulates it.
+            track_model: Track model of the vehicle.
+            preset: The engine's solver settings; its default if not given.
+            time_step: Time step instead of the preset's [s].
+            period: Control period [s]; the time step is cut so that a whole number fits.
+            gui: Show PyBullet's window.
+
+        Raises:
+            UnknownNameError: No such preset.
+            InvalidValueError: A window for an engine that has none, or no time step.
+            SegtrackError: There is no display for a window.
+        """
+        self._vehicle, self._engine, self._track_model, self._preset = vehicle, engine, track_model, preset
+        self.world = World(preset, engine=engine, time_step=time_step, gui=gui)
+        self.preset = self.world.preset
+        self._window, self._period = self.world if gui else None, period
+        self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)
+        self._loaded: dict[str, Any] | None = None
+        self._solids = 0
+
+    def close(self) -> None:
+        """Close the world and the window; may be called again."""
+        self.world.close()
+        if self._window is not None:
+            self._window.close()
+
+    def invalidate(self) -> None:
+        """Load the robot anew at the next episode: the simulation has diverged."""
+        self._loaded = None
+
+    def set_up(self, course: EpisodeCourse, values: Mapping[str, Any]) -> None:
+        """Put the robot at the beginning of a course.
+
+        Args:
+            course: Terrain and path.
+            values: Values of `ROBOT_PARAMETERS`.
+
+        Raises:
+            InvalidValueError: The vehicle cannot be changed like that.
+        """
+        model = {name: values[name] for name in MODEL_PARAMETERS}
+        if model != self._loaded or self._solids > self.MAX_SOLIDS:
+            self._load(model)
+        self.world.clear_terrain()
+        self.world.restore(self._bare)
+        self.world.add_terrain(course.terrain)
+        self._solids += len(course.terrain.solids())
+        for track in self.robot.tracks.values():
+            friction = values["friction"]
+            track.set_friction(track.spec.contact.friction if friction is None else friction)
+            track.scale_drive(values["drive_force"])
+        x, y = course.path.at(0.0)
+        x, y = x + values["initial_x"], y + values["initial_y"]
+        self.world.place_on_terrain(self.robot, x, y, values["initial_yaw"])
+
+    def command(
+        self, belts: NDArray[np.float64], flippers: Mapping[str, NDArray[np.float64]], real_time: bool
+    ) -> None:
+        """Drive for a control step.
+
+        Args:
+            belts: Speeds of the left and of the right belts (2,) [m/s].
+            flippers: Turning speeds by name [rad/s].
+            real_time: Keep pace with the clock.
+
+        Raises:
+            DivergedError: The simulation has diverged.
+        """
+        self.robot.set_belt_speed(*belts.tolist())
+        self.robot.set_flipper_speeds(**{name: float(speed) for name, speed in flippers.items()})
+        self.world.run(self._period, real_time=real_time)
+
+    def _load(self, model: dict[str, Any]) -> None:
+        offset = tuple(model[f"center_of_mass_{axis}"] for axis in "xyz")
+        vehicle = self._vehicle
+        if model["mass"] != 1.0 or any(offset):
+            vehicle = with_body(vehicle, model["mass"], offset)
+        if model["grouser_height"] != 1.0 or model["grouser_count"] != 1.0:
+            vehicle = with_grousers(vehicle, model["grouser_height"], model["grouser_count"])
+        self._loaded = None
+        self.world = self._open()
+        self.robot = self.world.add_vehicle(vehicle, track_model=self._track_model)
+        self._bare = self.world.save()
+        self._loaded, self._solids = model, 0
+
+    def _open(self) -> World:
+        """An empty world, in the window if there is one."""
+        client = None
+        if self._window is None:
+            self.world.close()
+        else:
+            client = self._window.client
+            client.resetSimulation()
+        return World(
+            self._preset, engine=self._engine, time_step=self.time_step, client=client, resettable=False
+        )
+
+
+_BODY = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
+
+
+class EpisodeBatch:
+    """A batch whose robots are put at the beginning of episodes, each by itself."""
+
+    def __init__(self, vehicle: VehicleDescription, batch: Batch) -> None:
+        """Take a batch of a vehicle as its file has it, but for grousers."""
+        self._vehicle, self._batch = vehicle, batch
+        self._frictions = [track.spec.contact.friction for track in vehicle.mounted_tracks()]
+        self._bodies: list[tuple[float, ...]] = [(1.0, 0.0, 0.0, 0.0)] * len(batch)
+
+    def set_up(
+        self, chosen: NDArray[np.intp], courses: Sequence[EpisodeCourse], values: Sequence[Values]
+    ) -> list[EpisodeCourse]:
+        """Put robots at the beginning of courses.
+
+        Args:
+            chosen: Indices of the robots (n,).
+            courses: Terrain and path of each (n,).
+            values: Values of `ROBOT_PARAMETERS` of each (n,).
+
+        Returns:
+            The courses, with the batch's own terrain, which is one where it is equal (n,).
+
+        Raises:
+            InvalidValueError: The vehicle cannot be changed like that.
+        """
+        batch, indices = self._batch, chosen.tolist()
+        bodies = [tuple(own[name] for name in _BODY) for own in values]
+        changed = [k for k, i in enumerate(indices) if bodies[k] != self._bodies[i]]
+        if changed:
+            others = [with_body(self._vehicle, bodies[k][0], bodies[k][1:]).body for k in changed]
+            batch.set_body(
+                chosen[changed],
+                mass=[body.mass for body in others],
+                center_of_mass=[body.center_of_mass for body in others],
+            )
+            for k in changed:
+                self._bodies[indices[k]] = bodies[k]
+        own = [v["friction"] for v in values]
+        tracks = [self._frictions if f is None else [f] * len(self._frictions) for f in own]
+        batch.set_friction(np.array(tracks), chosen)
+        batch.scale_drives([v["drive_force"] for v in values], chosen)
+        moved = np.array([[v["initial_x"], v["initial_y"]] for v in values])
+        x, y = (np.array([course.path.at(0.0) for course in courses]) + moved).T
+        yaw = [v["initial_yaw"] for v in values]
+        batch.reset(chosen, x=x, y=y, yaw=yaw, terrain=[course.terrain for course in courses])
+        grounds, index = batch.terrains, batch.terrain_index[chosen]
+        return [
+            replace(course, terrain=grounds[g]) for course, g in zip(courses, index.tolist(), strict=True)
+        ]

@@ -1,0 +1,165 @@
+"""Setup of an environment, single or vector: what does not change from episode to episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.envs.observation import Scan
+from segtrack.envs.parameters import Parameter, Values, check_values, robot_parameters, sample_values
+from segtrack.envs.rewards import Reward
+from segtrack.envs.sensors import Actuators, FlipperGroups, ObservationKind, Sensors, check_belt_speed
+from segtrack.envs.task import EpisodeCourse, Task, check_task, reach_of
+from segtrack.envs.tasks import find_task
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+
+
+@dataclass(frozen=True, eq=False)
+class TaskSetup:
+    """A task, a robot, its sensors and actuators, and a reward.
+
+    Attributes:
+        task: Task of the robot.
+        vehicle: Description of the robot.
+        parameters: Parameters that an episode is built from, by name.
+        given: Values or ranges of them instead of the defaults.
+        actuators: Commands of the action's entries.
+        scan: Grid of the height scan.
+        sensors: Sensors of the observations.
+        reward: Weighted terms of the reward.
+        control_period: Time between two actions [s].
+        time_limit: Time after which an episode is truncated [s].
+        reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
+    """
+
+    task: Task
+    vehicle: VehicleDescription
+    parameters: dict[str, Parameter]
+    given: Values
+    actuators: Actuators
+    scan: Scan
+    sensors: Sensors
+    reward: Reward
+    control_period: float
+    time_limit: float
+    reach: float
+
+    @classmethod
+    def of(
+        cls,
+        task: str | Task,
+        *,
+        vehicle: str | Path | VehicleDescription = "quince",
+        control_frequency: float = 20.0,
+        belt_speed: float = 0.3,
+        flippers: FlipperGroups = "pairs",
+        observation: ObservationKind = "flat",
+        scan: Scan | None = None,
+        time_limit: float | None = None,
+        reward: Mapping[str, float] | None = None,
+        **parameters: Any,
+    ) -> TaskSetup:
+        """Check what an environment is given, and put it together; arguments as those of `Environment`.
+
+        Raises:
+            UnknownNameError: No such task, vehicle, parameter or reward term.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: A value that cannot be, a task without name or parameters, or a vehicle without
+                the flippers that the task needs.
+        """
+        if isinstance(task, str):
+            task = find_task(task)()
+        check_task(task)
+        described = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
+        if task.needs_flippers and not described.flippers:
+            expected = f"one with flippers for {task.name}"
+            raise InvalidValueError("vehicle", expected, Phrase(f"{described.name}, which has none"))
+        if finite("control_frequency [Hz]", control_frequency) <= 0:
+            raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
+        actuators = Actuators(described, check_belt_speed(belt_speed, described), flippers)
+        scan = scan if scan is not None else Scan()
+        if not isinstance(scan, Scan):
+            raise InvalidValueError("scan", "a Scan", scan)
+        limit = task.time_limit if time_limit is None else finite("time_limit [s]", time_limit)
+        if limit <= 0:
+            raise InvalidValueError("time_limit [s]", "greater than 0", time_limit)
+        known = {**task.parameters, **robot_parameters(described)}
+        return cls(
+            task,
+            described,
+            known,
+            check_values(known, parameters, task.name),
+            actuators,
+            scan,
+            Sensors(described, actuators.names, scan, observation),
+            Reward(task.weights, reward if reward is not None else {}),
+            1.0 / control_frequency,
+            limit,
+            reach_of(described),
+        )
+
+    def check_options(self, options: Mapping[str, Any] | None) -> Values:
+        """Values or ranges of parameters for an episode, from those of a reset and the environment's own.
+
+        Raises:
+            UnknownNameError: No such parameter.
+            InvalidValueError: A value that cannot be.
+        """
+        own = check_values(self.parameters, {} if options is None else options, self.task.name)
+        return {**self.given, **own}
+
+    def draw(self, given: Values, rng: np.random.Generator) -> tuple[Values, EpisodeCourse]:
+        """Draw the parameters and the course of an episode."""
+        values = sample_values(self.parameters, given, rng)
+        return values, self.task.course(values, self.reach, rng)
+
+
+def autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
+    """Return gymnasium's mode of resets of a name.
+
+    Raises:
+        UnknownNameError: No such mode.
+    """
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = [each.value for each in AutoresetMode]
+        raise UnknownNameError("autoreset mode", str(mode), known) from None
+
+
+def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:
+    """Return a seed for each of a number of environments: counted up from one, or those given.
+
+    Raises:
+        InvalidValueError: Another number of seeds.
+    """
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, int | np.integer):
+        return [int(seed) + i for i in range(count)]
+    if not isinstance(seed, Sequence) or len(seed) != count:
+        raise InvalidValueError("seed", f"a whole number, or a list of {count}", seed)
+    return seed
+
+
+def mask_of(options: dict[str, Any] | None, count: int) -> tuple[NDArray[np.bool_], dict[str, Any] | None]:
+    """Return which of a number of environments a reset is of, and its other options.
+
+    Raises:
+        InvalidValueError: A `reset_mask` that is none.
+    """
+    if options is None or "reset_mask" not in options:
+        return np.ones(count, np.bool_), options
+    mask: Any = options["reset_mask"]
+    fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (count,)
+    if not fits or not mask.any():
+        expected = f"an array of {count} truth values, one of them true"
+        raise InvalidValueError("options['reset_mask']", expected, mask)
+    return mask, {key: value for key, value in options.items() if key != "reset_mask"}

@@ -1,0 +1,300 @@
+"""The vector environment: N robots of one batch, stepped together, each at an episode of its own."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from segtrack.batch import Batch
+from segtrack.batch.batch import TRACK_MODELS
+from segtrack.engine import EngineName
+from segtrack.envs.episode import Ends, Episodes, Rows
+from segtrack.envs.episode_world import EpisodeBatch
+from segtrack.envs.parameters import Values
+from segtrack.envs.setup import TaskSetup, autoreset_of, mask_of, seeds_of
+from segtrack.envs.task import Task
+from segtrack.envs.view import RobotMotions, TaskView
+from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.experiments.variants import with_grousers
+from segtrack.native.engine import preset_step
+
+_GROUSERS = ("grouser_height", "grouser_count")
+
+
+class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
+    """N robots at one task, in one batch of the native engine.
+
+    `gymnasium.make_vec("segtrack/StepClimb-v0", num_envs=1024, height=(0.1, 0.3))` makes one. Robot i with
+    seed s sees and earns what a single native environment does with seed s + i, and draws what that draws;
+    only `mass` differs, see `segtrack.Batch.set_body`: contacts keep the stiffness that follows from the
+    vehicle file. Rewards, `info` and resets are as gymnasium's `SyncVectorEnv` has them. A
+    `real_time_factor` counts the time in which all robots were simulated.
+
+    Attributes:
+        task: Task of the robots.
+        vehicle: Description of the robots.
+        parameters: Parameters that an episode is built from, by name.
+        actuators: Commands of the action's entries.
+        scan: Grid of the height scan.
+        sensors: Sensors of the observations.
+        reward: Weighted terms of the reward.
+        control_period: Time between two actions [s].
+        time_step: Time step of the engine [s].
+        batch: The robots.
+        simulation_time: Wall time that their simulation has taken [s].
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        task: str | Task,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        engine: EngineName = "native",
+        track_model: str = "compliant",
+        preset: str | None = None,
+        time_step: float | None = None,
+        threads: int | None = None,
+        render_mode: None = None,
+        **given: Any,
+    ) -> None:
+        """Put robots together, which stand at the origin until the first reset.
+
+        Args:
+            task: Name of a task, or one of your own.
+            num_envs: Number of robots.
+            autoreset_mode: Mode of resets after the end of an episode, as gymnasium's.
+            engine: `native`.
+            track_model: `compliant` or `surface`.
+            preset: `exact` (1 ms, the default) or `fast` (4 ms).
+            time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
+                of time steps.
+            threads: Number of threads that simulate; as many as there are cores if not given.
+            render_mode: None.
+            **given: Other keywords as those of `Environment`, and parameters of task and robot: numbers, or
+                ranges to sample from, of grousers numbers.
+
+        Raises:
+            UnknownNameError: No such task, vehicle, parameter, reward term, track model, preset or mode.
+            VehicleFileError: The vehicle file has mistakes.
+            InvalidValueError: A value that cannot be, as of `Environment`, or not for a batch.
+        """
+        for what, value, expected in (("engine", engine, "native"), ("render_mode", render_mode, None)):
+            if value != expected:
+                raise InvalidValueError(f"{what} of a vector environment", str(expected), value)
+        if track_model not in TRACK_MODELS:
+            raise UnknownNameError("track model of a vector environment", track_model, TRACK_MODELS)
+        if not isinstance(num_envs, int) or isinstance(num_envs, bool) or num_envs < 1:
+            raise InvalidValueError("num_envs", "a whole number, at least 1", num_envs)
+        self.num_envs, self._mode = num_envs, autoreset_of(autoreset_mode)
+        self._setup = setup = TaskSetup.of(task, **given)
+        self.task, self.vehicle, self.parameters = setup.task, setup.vehicle, setup.parameters
+        self.actuators, self.sensors, self.scan = setup.actuators, setup.sensors, setup.scan
+        self.reward, self.control_period = setup.reward, setup.control_period
+        rate = max(1, round(1.0 / self.control_period))
+        self.metadata = {"render_modes": [], "render_fps": rate, "autoreset_mode": self._mode}  # type: ignore[misc]
+        self.single_action_space, self.single_observation_space = self.actuators.space, self.sensors.space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._grousers = {name: setup.given.get(name, 1.0) for name in _GROUSERS}
+        self._check_grousers(setup.given)
+        vehicle, (height, count) = self.vehicle, self._grousers.values()
+        if (height, count) != (1.0, 1.0):
+            vehicle = with_grousers(vehicle, height, count)
+        _, step = preset_step(preset, time_step)
+        self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
+        self.batch = Batch(
+            vehicle, num_envs, track_model=track_model, time_step=self.time_step, threads=threads
+        )
+        self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
+        self._episodes, self.simulation_time = Episodes(setup, num_envs), 0.0
+        self._rngs = [np_random()[0] for _ in range(num_envs)]
+        self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
+        self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
+        self._columns: dict[str, NDArray[Any]] = {}
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode with each robot, or with some.
+
+        Args:
+            seed: Seed of the first robot, and counted up for the others; or one for each.
+            options: Parameters for these episodes instead of the constructor's: numbers or ranges; and
+                `reset_mask`, which robots to reset (num_envs,).
+
+        Returns:
+            The observations (num_envs, ...), and `info` of those that were reset.
+
+        Raises:
+            NotReadyError: Closed; or some are to be left out before all were reset.
+            UnknownNameError: No such parameter.
+            InvalidValueError: A value that cannot be, another number of seeds, or a mask that is none.
+        """
+        self._check_open("reset")
+        seeds, (mask, others) = seeds_of(seed, self.num_envs), mask_of(options, self.num_envs)
+        if not (mask.all() or self._episodes.courses):
+            raise NotReadyError(f"reset some of {self.task.name}", "not all have been reset before")
+        given = self._setup.check_options(others)
+        self._check_grousers(given)
+        chosen = np.flatnonzero(mask)
+        for i in chosen.tolist():
+            if seeds[i] is not None:
+                self._rngs[i] = np_random(seeds[i])[0]
+        self._begin(chosen, given)
+        self._over[chosen] = False
+        return self.sensors.form(self._episodes.entries), self._info(chosen)
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Act with all robots for one control step.
+
+        Args:
+            actions: Actions (num_envs, n), in [-1, 1], see `segtrack.envs.sensors`.
+
+        Returns:
+            Observations, rewards, terminations and truncations (num_envs, ...), and `info`.
+
+        Raises:
+            NotReadyError: Not reset, closed, or over in mode `DISABLED`.
+            InvalidValueError: Actions of another shape, or not of finite numbers.
+        """
+        self._check_open("step")
+        episodes, batch, count = self._episodes, self.batch, self.num_envs
+        if not episodes.courses:
+            raise NotReadyError(f"step {self.task.name}", "it has not been reset")
+        if self._mode is AutoresetMode.DISABLED and self._over.any():
+            over = ", ".join(map(str, np.flatnonzero(self._over)))
+            raise NotReadyError(f"step {self.task.name}", f"the episodes of {over} are over; reset them")
+        taken = self.actuators.check(actions, count)
+        waiting, acting = np.flatnonzero(self._over), np.flatnonzero(~self._over)
+        due = np.zeros_like(taken)
+        due[acting] = episodes.delayed(acting, taken[acting])
+        belts, flippers = self.actuators.commands(due)
+        batch.set_belt_speed(*belts)
+        batch.set_flipper_speeds(**flippers)
+        began = time.perf_counter()
+        batch.run(self.control_period)
+        elapsed, running = time.perf_counter() - began, batch.running[acting]
+        self.simulation_time += elapsed
+        went, stuck = acting[running], acting[~running]
+        rewards, ended = np.zeros(count), np.zeros((2, count), np.bool_)
+        if len(went):
+            episodes.elapsed[went] += elapsed
+            motion = RobotMotions.of_batch(batch).rows(went)
+            self._note(went, episodes.advance(went, motion, taken[went]), rewards, ended)
+        if len(stuck):
+            self._note(stuck, episodes.diverge(stuck), rewards, ended)
+        if len(waiting):
+            self._begin(waiting, self._setup.given)
+        self._over, finals = ended.any(axis=0), {}
+        over = np.flatnonzero(self._over)
+        if self._mode is AutoresetMode.SAME_STEP and len(over):
+            seen = np.full(count, None, dtype=object)
+            for i in over.tolist():
+                seen[i] = self.sensors.form(episodes.entries[i])
+            finals = _with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
+            self._begin(over, self._setup.given)
+            self._over = np.zeros(count, np.bool_)
+        info = {**finals, **self._info(np.arange(count))}
+        return self.sensors.form(episodes.entries), rewards, *ended, info
+
+    def close_extras(self, **_: Any) -> None:
+        """End the threads; `close()` calls this, once."""
+        self.batch.close()
+
+    @property
+    def view(self) -> TaskView:
+        """View of the robots after their latest step, which observations and rewards are functions of.
+
+        Raises:
+            NotReadyError: There are no episodes yet.
+        """
+        if not self._episodes.courses:
+            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
+        return self._episodes.view
+
+    def _begin(self, chosen: Rows, given: Values) -> None:
+        """Begin episodes with some robots."""
+        rngs = [self._rngs[i] for i in chosen.tolist()]
+        drawn = [self._setup.draw(given, rng) for rng in rngs]
+        values = [own for own, _ in drawn]
+        courses = self._episode_batch.set_up(chosen, [course for _, course in drawn], values)
+        self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch).rows(chosen))
+        self._slip[chosen] = 0.0
+        for term in self._terms.values():
+            term[chosen] = 0.0
+        for name in self.parameters:
+            column = _column([own[name] for own in values])
+            if name in self._columns and len(chosen) < self.num_envs:
+                column, new = self._columns[name], column
+                column = column.astype(object if new.dtype == object else column.dtype)
+                column[chosen] = new
+            self._columns[name] = column
+
+    def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
+        """Write down what some robots earned, and which ended."""
+        rewards[chosen], self._slip[chosen] = ends.rewards, ends.slip
+        ended[0, chosen], ended[1, chosen] = ends.terminated, ends.truncated
+        for name, term in ends.terms.items():
+            self._terms[name][chosen] = term
+
+    def _info(self, chosen: Rows) -> dict[str, Any]:
+        """`info` of some robots, in gymnasium's format: arrays (num_envs,), and which of them count."""
+        episodes, mask = self._episodes, np.zeros(self.num_envs, np.bool_)
+        mask[chosen] = True
+        named: dict[str, Any] = {
+            "parameters": self._columns,
+            "outcome": episodes.outcome.astype(object),
+            "success": episodes.outcome == "success",
+            "progress": episodes.view.progress,
+            "slip": self._slip,
+            "energy": episodes.energy,
+            "reward_terms": self._terms,
+        }
+        info = _with_masks(named, mask)
+        over = mask & (episodes.outcome != "running") & (episodes.elapsed > 0)
+        if over.any():
+            factor = np.zeros(self.num_envs)
+            factor[over] = episodes.steps[over] * self.control_period / episodes.elapsed[over]
+            info |= {"real_time_factor": factor, "_real_time_factor": over}
+        return info
+
+    def _check_grousers(self, given: Values) -> None:
+        """Refuse grousers that differ from robot to robot, or from those that the batch was built with."""
+        for name, own in self._grousers.items():
+            if isinstance(own, tuple) or given.get(name, own) != own:
+                expected = "one number, fixed at construction"
+                raise InvalidValueError(f"{name} of a vector environment", expected, given[name])
+
+    def _check_open(self, what: str) -> None:
+        if self.closed:
+            raise NotReadyError(f"{what} {self.task.name}", "it is closed")
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """One value of each robot, of the type that gymnasium gives them."""
+    return np.array(values, dtype=type(values[0]) if isinstance(values[0], int | float) else object)
+
+
+def _with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """Arrays where a mask says so, nothing elsewhere; each beside the mask."""
+    info: dict[str, Any] = {}
+    for name, values in named.items():
+        if isinstance(values, dict):
+            info[name] = values if name == "final_info" else _with_masks(values, mask)
+        else:
+            info[name] = np.where(mask, values, None if values.dtype == object else values.dtype.type())
+        info[f"_{name}"] = mask
+    return info

@@ -1,0 +1,176 @@
+"""View of N robots at their tasks, which observations, rewards and endings are read from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.geometry.mass import rotated
+from segtrack.robot import Robot
+from segtrack.robot.state import attitudes_of
+
+if TYPE_CHECKING:
+    from segtrack.batch import Batch  # With numba, which takes half a second to import.
+
+LOOK_AHEAD = 0.5
+"""The next point to drive to lies this far on along the path [m]."""
+Array = NDArray[np.float64]
+HeightFunction = Callable[[Array, Array], Array]
+"""Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m]."""
+
+
+class RobotMotions(NamedTuple):
+    """Reading of N robots, whatever engine they are in.
+
+    Attributes:
+        position: Body frames in the world (N, 3) [m].
+        orientation: Body frames in the world, quaternions (x, y, z, w) (N, 4).
+        rotation: From the body frames to the world (N, 3, 3).
+        velocity: Velocities of the bodies' centres of mass in the world (N, 3) [m/s].
+        angular_velocity: Angular velocities of the bodies in the world (N, 3) [rad/s].
+        belt_travels: Belt travels since the start (N, T) [m].
+        belt_speeds: Belt speeds, forward positive (N, T) [m/s].
+        belt_forces: Drive forces along the belts' travel (N, T) [N].
+        belt_energies: Work of the drives since the start (N, T) [J].
+        flipper_angles: Flipper angles, tip up positive (N, F) [rad].
+        flipper_speeds: Flipper speeds, raising positive (N, F) [rad/s].
+        flipper_torques: Motor torques, raising positive (N, F) [N m].
+    """
+
+    position: Array
+    orientation: Array
+    rotation: Array
+    velocity: Array
+    angular_velocity: Array
+    belt_travels: Array
+    belt_speeds: Array
+    belt_forces: Array
+    belt_energies: Array
+    flipper_angles: Array
+    flipper_speeds: Array
+    flipper_torques: Array
+
+    @classmethod
+    def of_robot(cls, robot: Robot) -> RobotMotions:
+        """Read a robot of a world: N is 1."""
+        body = robot.body_motion()
+        pose = body.position, np.array(body.orientation), body.rotation
+        read = *pose, body.velocity, body.angular_velocity, *robot.read_actuators()
+        return cls(*(array[None] for array in read))
+
+    @classmethod
+    def of_batch(cls, batch: Batch) -> RobotMotions:
+        """Read the vehicles of a batch."""
+        state, tracks, flippers = batch.state, batch.tracks, batch.flippers
+        return cls(
+            state.position,
+            state.orientation,
+            state.rotation,
+            state.velocity,
+            state.angular_velocity,
+            *tracks[:4],
+            *flippers,
+        )
+
+    def rows(self, chosen: NDArray[np.intp]) -> RobotMotions:
+        """Reading of some of the robots, by their indices."""
+        return RobotMotions(*(array[chosen] for array in self))
+
+
+class TaskView(NamedTuple):
+    """N robots at their tasks after a control step, without noise or limits.
+
+    Parts of observations, terms of rewards and outcomes of tasks are functions of it that give a row for each
+    robot. In a single environment N is 1.
+
+    Attributes:
+        motion: Poses and velocities, belts and flippers.
+        roll: About the bodies' x axes (N,) [rad].
+        pitch: Bodies' x axes above the horizontal, nose up positive (N,) [rad].
+        yaw: About the world's z axis (N,) [rad].
+        progress: Length of the path up to the point nearest to the robot (N,) [m].
+        lateral: Distance to the left of the path's line there (N,) [m].
+        path_heading: Heading of the path there, about the world's z axis (N,) [rad].
+        path_length: Length of the whole path (N,) [m].
+        next_point: Point of the path `LOOK_AHEAD` further on, world x and y (N, 2) [m].
+        heading_error: Angle by which the body must turn left to head along the path (N,) [rad].
+        action: Latest action as it was given (N, A), in [-1, 1].
+        last_action: Action before that (N, A), in [-1, 1].
+        work: Work of the belt drives in this step, without what they got back (N,) [J].
+        gained: Progress along the path in this step (N,) [m].
+        outcome: Outcome by the task's rules (N,), see `segtrack.envs.task.Outcome`.
+        period: Length of a control step [s].
+        height: Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m].
+    """
+
+    motion: RobotMotions
+    roll: Array
+    pitch: Array
+    yaw: Array
+    progress: Array
+    lateral: Array
+    path_heading: Array
+    path_length: Array
+    next_point: Array
+    heading_error: Array
+    action: NDArray[np.float32]
+    last_action: NDArray[np.float32]
+    work: Array
+    gained: Array
+    outcome: NDArray[np.str_]
+    period: float
+    height: HeightFunction
+
+    @property
+    def up(self) -> Array:
+        """World z components of the bodies' z axes (N,) [-]."""
+        return self.motion.rotation[:, 2, 2]
+
+    @property
+    def forward(self) -> Array:
+        """Bodies' x axes in the world (N, 3)."""
+        return self.motion.rotation[:, :, 0]
+
+    def in_body(self, vectors: Array) -> Array:
+        """Turn vectors from the world (N, 3) into the body frames."""
+        return rotated(self.motion.rotation.transpose(0, 2, 1), vectors)
+
+    def in_heading(self, vectors: Array) -> Array:
+        """Turn vectors along the ground from the world (N, 2) into the heading frames."""
+        cosine, sine = np.cos(self.yaw), np.sin(self.yaw)
+        x, y = vectors.T
+        return np.array([cosine * x + sine * y, cosine * y - sine * x]).T
+
+    def put(self, chosen: NDArray[np.intp], rows: TaskView) -> TaskView:
+        """Return a view with other rows for some of the robots, by their indices."""
+        if len(chosen) == len(self.yaw):
+            return rows
+        motion = RobotMotions(
+            *(_put(old, chosen, new) for old, new in zip(self.motion, rows.motion, strict=True))
+        )
+        arrays = (_put(old, chosen, new) for old, new in zip(self[1:-2], rows[1:-2], strict=True))
+        return TaskView(motion, *arrays, self.period, self.height)
+
+    @classmethod
+    def of(cls, motion: RobotMotions, *places: Any, **others: Any) -> TaskView:
+        """Derive attitude and the angle to the path.
+
+        Args:
+            motion: Reading of the robots.
+            *places: Their places on their paths, `progress` to `next_point`.
+            **others: Values of the fields after `heading_error`, by name.
+        """
+        roll, pitch, yaw = attitudes_of(motion.rotation)
+        turn = places[2] - yaw
+        heading_error = turn - math.tau * np.round(turn / math.tau)
+        return cls(motion, roll, pitch, yaw, *places, heading_error, **others)
+
+
+def _put(array: NDArray[Any], chosen: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:
+    changed = array.astype(np.promote_types(array.dtype, rows.dtype))
+    changed[chosen] = rows
+    return changed
