@@ -52,7 +52,10 @@ def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
     """
     if given is None:
         return np.arange(count)
-    array = np.atleast_1d(np.asarray(given))
+    try:
+        array = np.atleast_1d(np.asarray(given))
+    except ValueError:  # Ragged.
+        array = np.zeros((0, 0))
     if array.dtype == bool and array.shape == (count,):
         return np.flatnonzero(array)
     fine = array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0)
@@ -79,10 +82,7 @@ def number_of_vehicles(
         got = ", ".join(f"{number} of {name}" for name, number in known.items()) or "none"
         expected = "given by count, one terrain each, terrain_index or variant, all alike"
         raise InvalidValueError("number of vehicles", expected, Phrase(got))
-    number = next(iter(known.values()))
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise InvalidValueError("count", "a whole number from 1", number)
-    return number
+    return whole("count", next(iter(known.values())))
 
 
 def number_of_threads(threads: int | None) -> int:
@@ -93,6 +93,15 @@ def number_of_threads(threads: int | None) -> int:
     """
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise InvalidValueError("threads", "a whole number from 1", threads)
-    return threads
+    return whole("threads", threads)
+
+
+def whole(what: str, given: Any, least: int = 1) -> int:
+    """A whole number that is not too small.
+
+    Raises:
+        InvalidValueError: Not one.
+    """
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise InvalidValueError(what, f"a whole number from {least}", given)
+    return int(given)

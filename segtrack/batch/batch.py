@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers, whole
 from segtrack.batch.commands import BatchCommands
 from segtrack.batch.fleet import RUNNING, Fleet
-from segtrack.batch.fleet_arrays import SavedBatch
+from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.placement import Outlines, check_above_ground, clearing_heights, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates
@@ -24,6 +25,7 @@ from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
 from segtrack.native.step import CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.terrain import Terrain
+from segtrack.world.placement import heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
 """Track models that a batch runs."""
@@ -97,9 +99,11 @@ class Batch(BatchCommands):
             raise InvalidValueError("variant", f"an index for each vehicle of {len(kinds)} variants", None)
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
         super().__init__(Fleet(kinds, chosen, self._grounds.packed))
+        self._made_of = track_model, self.time_step, *described, *self._grounds.terrains[: self._grounds.size]
         self._outlines = Outlines(kinds)
         self._threads = number_of_threads(threads)
         self._pool: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
         self.reset(terrain_index=index)
 
@@ -214,11 +218,10 @@ class Batch(BatchCommands):
         Raises:
             InvalidValueError: Not a whole number, or a negative one.
         """
-        if not isinstance(steps, int) or steps < 0:
-            raise InvalidValueError("steps", "a whole number from 0", steps)
-        count = min(self._threads, len(self))
-        if count > 1 and self._pool is None:
-            self._pool = ThreadPoolExecutor(count, "segtrack-batch")
+        steps, count = whole("steps", steps, 0), min(self._threads, len(self))
+        if count > 1 and (self._pool is None or self._process != os.getpid()):
+            # A forked process has a pool without threads.
+            self._pool, self._process = ThreadPoolExecutor(count, "segtrack-batch"), os.getpid()
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
             taken = min(steps, chunk)
@@ -262,7 +265,6 @@ class Batch(BatchCommands):
         places = np.stack(
             [numbers(*each, count) for each in (("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw))], 1
         )
-        positions = start_positions(fleet.kinds[0], flippers or {}, count)
         grounds, kinds = fleet.terrain_of[chosen], fleet.kind_of[chosen]
         if terrain is not None:
             if terrain_index is not None:
@@ -272,25 +274,27 @@ class Batch(BatchCommands):
             grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
             kinds = indices("variant", variant, count, len(fleet.kinds))
+        positions = start_positions(fleet.kinds, kinds, flippers or {})
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
         check_above_ground(chosen, places, heights)
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
         if changed.any():
             fleet.take_kinds(chosen[changed], kinds[changed])
-        half = places[:, 2] / 2
-        headings = np.stack([0 * half, 0 * half, np.sin(half), np.cos(half)], axis=1)
+        headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 
     def save(self) -> SavedBatch:
         """Return everything that changes, commands, properties and own grounds of the vehicles included."""
-        return SavedBatch(self._fleet.save(), tuple(self._grounds.terrains[self._grounds.size :]))
+        own = tuple(self._grounds.terrains[self._grounds.size :])
+        return SavedBatch(self._fleet.save(), own, self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:
         """Go back to a snapshot of this batch, or of one that was built alike, to the bit.
 
         Raises:
-            InvalidValueError: A snapshot of another number of vehicles, or of other ones.
+            InvalidValueError: No snapshot, or one of other vehicles or grounds.
         """
+        check_snapshot(snapshot, self._made_of)
         self._fleet.restore(snapshot.fleet)
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)

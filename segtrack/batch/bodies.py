@@ -59,15 +59,18 @@ def check_bodies(
             inertia that is not symmetric or breaks the triangle inequality of its principal moments.
     """
     if mass is not None:
-        links, tracks = fleet.kinds[0].links, fleet.kinds[0].description.mounted_tracks()
-        reflected = sum(
-            track.spec.drive.reflected_mass
-            for track, link in zip(tracks, links.track_links, strict=True)
-            if link == 0
-        )
+        reflected = [
+            sum(
+                track.spec.drive.reflected_mass
+                for track, link in zip(kind.description.mounted_tracks(), kind.links.track_links, strict=True)
+                if link == 0
+            )
+            for kind in fleet.kinds
+        ]
         for i, weight in zip(chosen.tolist(), mass.tolist(), strict=True):
-            if not weight > reflected:
-                expected = f"above {reflected:g}, what its drives reflect"
+            least = reflected[fleet.kind_of[i]]
+            if not weight > least:
+                expected = f"above {least:g}, what its drives reflect"
                 raise InvalidValueError(f"mass of the body of vehicle {i} [kg]", expected, weight)
     if inertia is not None:
         for i, tensor in zip(chosen.tolist(), inertia, strict=True):

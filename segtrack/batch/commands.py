@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,17 +74,20 @@ class BatchCommands:
         Args:
             left: Throttles () or (N,), clipped to [-1, 1]; see `Robot.set_throttle`.
             right: Likewise.
-            left_brake: Brakes () or (N,), clipped to [0, 1].
+            left_brake: Brakes () or (N,), in [0, 1], clipped to 1.
             right_brake: Likewise.
 
         Raises:
-            InvalidValueError: Another shape, or a number that is not finite.
+            InvalidValueError: Another shape, a number that is not finite, or a negative brake.
         """
         pedals = self._fleet.state.pedals
         throttles, brakes = (
             self._by_side("throttle", left, right),
             self._by_side("brake", left_brake, right_brake),
         )
+        if (brakes < 0).any():
+            i, t = (int(each[0]) for each in np.nonzero(brakes < 0))
+            raise InvalidValueError(f"brake of vehicle {i}", "at least 0", float(brakes[i, t]))
         pedals[:] = np.stack([np.ones_like(throttles), throttles.clip(-1, 1), brakes.clip(0, 1)], axis=2)
 
     def drive(self, linear: ArrayLike, angular: ArrayLike) -> None:
@@ -96,10 +100,17 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        turning = numbers("angular speed [rad/s]", angular, len(self)) / self.vehicle.steering_efficiency
-        forward, vehicle = numbers("linear speed [m/s]", linear, len(self)), self.vehicle
-        offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
-        self.set_belt_speed(*offsets.belt_speeds(forward, turning))
+        turning = numbers("angular speed [rad/s]", angular, len(self))
+        forward = numbers("linear speed [m/s]", linear, len(self))
+        vehicles = [kind.description for kind in self._fleet.kinds]
+        left, right, efficiency = np.array(
+            [
+                (v.side_offset("left") or 0.0, v.side_offset("right") or 0.0, v.steering_efficiency)
+                for v in vehicles
+            ]
+        )[self._fleet.kind_of].T
+        offsets: Any = TrackOffsets(left, right)
+        self.set_belt_speed(*offsets.belt_speeds(forward, turning / efficiency))
 
     def set_flippers(self, **angles: ArrayLike) -> None:
         """Move flippers to angles () or (N,) [rad], by name; tips raised positive, clipped to their limits.
@@ -108,9 +119,9 @@ class BatchCommands:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or an angle that is not finite.
         """
-        limits = self._fleet.kinds[0].arrays.tree.joint_limits
+        limits = self._fleet.joint_limits
         for j, values in self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles):
-            self._command(j, 0.0, values.clip(*limits[j]))
+            self._command(j, 0.0, values.clip(*limits[:, j].T))
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
         """Turn flippers at speeds () or (N,) [rad/s], by name; raising positive, clipped to their fastest.
@@ -126,15 +137,16 @@ class BatchCommands:
     def set_joints(self, **positions: ArrayLike) -> None:
         """Let servos move joints of the body's URDF to positions () or (N,) [rad or m], by name.
 
-        Positions are clipped to the joints' limits; joints without a servo ignore them.
+        Positions are clipped to the joints' limits.
 
         Raises:
             UnknownNameError: There is no such joint.
+            NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: Another shape, or a position that is not finite.
         """
-        limits, first = self._fleet.kinds[0].arrays.tree.joint_limits, len(self.flipper_names)
+        limits, first = self._fleet.joint_limits, len(self.flipper_names)
         for j, values in self._by_name("joint", self.joint_names, "position of joint {}", positions):
-            self._command(first + j, 0.0, values.clip(*limits[first + j]))
+            self._command(first + j, 0.0, values.clip(*limits[:, first + j].T))
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
         """Let servos move joints of the body's URDF at speeds () or (N,) [rad/s or m/s], by name.
@@ -149,7 +161,7 @@ class BatchCommands:
             self._command(first + j, 1.0, values.clip(-top, top))
 
     def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:
-        """Apply a force to each body in each step from now on, until it is set again.
+        """Apply a force to each body in each step from now on, until it is set again or the vehicle reset.
 
         Args:
             force: Forces in the world (3,) or (N, 3) [N]; zero ends it.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.batch.fleet_arrays import OwnProperties, SavedFleet, check_alike, one_memory
+from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import allocate_belt_memory, copy_memory
@@ -82,6 +83,11 @@ class Fleet:
         self._probe: Fleet | None = None
         self._take_room(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
 
+    @property
+    def joint_limits(self) -> NDArray[np.float64]:
+        """Least and largest position of each vehicle's joints (N, J, 2) [rad or m]."""
+        return np.stack([kind.arrays.tree.joint_limits for kind in self.kinds])[self.kind_of]
+
     def __len__(self) -> int:
         """Number of vehicles."""
         return len(self.kind_of)
@@ -101,7 +107,8 @@ class Fleet:
     def _make_room(self, wanted: Room) -> None:
         """Grow to hold what is near, and some more."""
         before = self._memory
-        self._take_room(self._room.grown(wanted, self._sections))
+        grown = self._room.grown(wanted, self._sections)
+        self._take_room(Room(*map(min, grown, LARGEST_ROOM)))
         copy_memory(self._memory, before)
 
     def packed(self, thread: int) -> list[Packed]:
@@ -145,22 +152,17 @@ class Fleet:
             thread_count: Number of them.
         """
         self._done[:] = np.where(self.status == RUNNING, 0, count)
-        interrupt: KeyboardInterrupt | None = None
-        while (self._done < count).any():
-            self._outcomes[:, 0] = DONE
-            spans = iter(list(self._spans(max(1, len(self) // (_BLOCKS * thread_count)))))
-            given: Any = spans, gravity, step, count, decay
-            try:
+        with interrupts_deferred():
+            while (self._done < count).any():
+                self._outcomes[:, 0] = DONE
+                spans = iter(list(self.spans(max(1, len(self) // (_BLOCKS * thread_count)))))
+                given: Any = spans, gravity, step, count, decay
                 if threads is None:
                     self._take_steps(0, *given)
                 else:
                     self._share_steps(threads, thread_count, *given)
-            except KeyboardInterrupt as error:  # Waits until all have taken the steps.
-                interrupt = error
-            self._look_after(count)
-        self.steps[self.status == RUNNING] += count
-        if interrupt is not None:
-            raise interrupt
+                self._look_after(count)
+            self.steps[self.status == RUNNING] += count
 
     def _look_after(self, count: int) -> None:
         """Stop vehicles that failed, and make room for those that are crowded."""
@@ -180,18 +182,16 @@ class Fleet:
         """Let threads take steps, each with work arrays of its own, until there is nothing left."""
         self.packed(thread_count - 1)
         tasks = [threads.submit(self._take_steps, k, *given) for k in range(thread_count)]
-        try:
-            wait(tasks)
-        finally:
-            for task in tasks:
-                task.result()
+        wait(tasks)
+        for task in tasks:
+            task.result()
 
     def _take_steps(self, thread: int, spans: Iterator[tuple[int, int, int]], *given: Any) -> None:
         packed = self.packed(thread)
         for first, last, kind in spans:
             advance(packed[kind], self.grounds, _NO_REPORT, first, last, *given)
 
-    def _spans(self, longest: int) -> Iterator[tuple[int, int, int]]:
+    def spans(self, longest: int) -> Iterator[tuple[int, int, int]]:
         """Neighbours of one kind: first, behind the last, and their kind."""
         changes = np.flatnonzero(np.diff(self.kind_of)) + 1
         for begin, end in pairwise([0, *changes.tolist(), len(self)]):

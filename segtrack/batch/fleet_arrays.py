@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,10 +78,26 @@ class SavedBatch(NamedTuple):
     Attributes:
         fleet: Everything of its vehicles.
         own_terrains: Grounds that are vehicles' own (N,).
+        made_of: Track model, time step, variants and library of grounds of the batch.
     """
 
     fleet: SavedFleet
     own_terrains: tuple[Terrain, ...]
+    made_of: tuple[Any, ...]
+
+
+def check_snapshot(snapshot: Any, made_of: tuple[Any, ...]) -> None:
+    """Refuse what is no snapshot of a batch of these parts; terrains with arrays must be the same ones.
+
+    Raises:
+        InvalidValueError: It is none.
+    """
+    known = isinstance(snapshot, SavedBatch) and len(snapshot.made_of) == len(made_of)
+    with suppress(ValueError):  # Arrays that are equal here and not there.
+        if known and all(a is b or bool(a == b) for a, b in zip(snapshot.made_of, made_of, strict=True)):
+            return
+    expected = "one of a batch of the same variants, grounds, track model and time step"
+    raise InvalidValueError("snapshot", expected, Phrase(type(snapshot).__name__))
 
 
 def check_alike(kinds: Sequence[BeltKind]) -> None:
@@ -89,18 +106,19 @@ def check_alike(kinds: Sequence[BeltKind]) -> None:
     Raises:
         InvalidValueError: Other links, joints or tracks than the first one's.
     """
-    first = kinds[0]
-    names = [track.name for track in first.description.mounted_tracks()]
-    for kind in kinds[1:]:
-        alike = (
-            tuple(kind.description.flippers) == tuple(first.description.flippers)
-            and kind.links.parents == first.links.parents
-            and kind.links.track_links == first.links.track_links
-            and [track.name for track in kind.description.mounted_tracks()] == names
-        )
-        if not alike:
-            expected = f"with the flippers, joints and tracks of {first.description.name}"
+    first, *others = ((kind, _structure(kind)) for kind in kinds)
+    for kind, structure in others:
+        if structure != first[1]:
+            expected = f"with the flippers, joints and tracks of {first[0].description.name}"
             raise InvalidValueError("variant", expected, Phrase(kind.description.name))
+
+
+def _structure(kind: BeltKind) -> tuple[Any, ...]:
+    """What variants of a vehicle have in common."""
+    vehicle, links = kind.description, kind.links
+    joints = [(j.name, j.kind, j.mimicry, j.servo is None) for j in vehicle.joint_tree.joints]
+    tracks = [(track.name, track.side) for track in vehicle.mounted_tracks()]
+    return tuple(vehicle.flippers), joints, tracks, links.parents, links.track_links, vehicle.body.fixed
 
 
 def one_memory(memory: BeltMemory, i: int) -> BeltMemory:

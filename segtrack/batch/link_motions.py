@@ -40,16 +40,17 @@ def read_link_motions(fleet: Fleet) -> LinkMotions:
     count, links, tracks = len(fleet), fleet.own.masses.shape[1], fleet.state.travels.shape[1]
     shapes = (links, 3, 3), *((links, 3) for _ in range(3)), (tracks, 3), (tracks, 3, 3)
     motions = LinkMotions(*(np.empty((count, *shape)) for shape in shapes))
-    # Kinds differ in nothing that moves links.
-    _read_links(fleet.packed(0)[0], Packed.of(motions))
+    packed = Packed.of(motions)
+    for first, last, kind in fleet.spans(count):
+        _read_links(fleet.packed(0)[kind], packed, first, last)
     return motions
 
 
 @entry
-def _read_links(packed: Packed, motions: Packed) -> None:
+def _read_links(packed: Packed, motions: Packed, first: int, last: int) -> None:
     vehicles, _, states, _, _, _, work, _, _ = item(packed, 0)
     rotations, centers, velocities, angular_velocities, belt_origins, belt_rotations = item(motions, 0)
-    for i in range(len(rotations)):
+    for i in range(first, last):
         room = TreeWork(
             rotations[i],
             centers[i],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from segtrack.batch.arguments import numbers
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.belt_kind import BeltKind
+from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import move_links
 from segtrack.native.layout import outer_points
 from segtrack.native.tree import allocate_state, allocate_tree_work
@@ -100,27 +101,39 @@ def check_above_ground(
         raise InvalidValueError(f"position of vehicle {vehicles[i]} [m]", "above ground", where)
 
 
-def start_positions(kind: BeltKind, flippers: Mapping[str, ArrayLike], count: int) -> NDArray[np.float64]:
-    """Positions at which the joints of a number of vehicles start (count, J) [rad or m].
+def start_positions(
+    kinds: Sequence[BeltKind], chosen: NDArray[np.intp], flippers: Mapping[str, ArrayLike]
+) -> NDArray[np.float64]:
+    """Positions at which the joints of vehicles start (n, J) [rad or m].
 
     Args:
-        kind: Kind of the vehicles.
-        flippers: Angles by name () or (count,), clipped to their limits [rad]; 0 if not given.
-        count: Number of vehicles.
+        kinds: Kinds of vehicles.
+        chosen: Index of each one's kind (n,).
+        flippers: Angles by name () or (n,), clipped to their limits [rad]; 0 if not given.
 
     Raises:
         UnknownNameError: There is no such flipper.
-        InvalidValueError: Another shape, or an angle that is not finite.
+        InvalidValueError: Not angles by name, another shape, or an angle that is not finite.
     """
-    limits, vehicle, names = kind.arrays.tree.joint_limits, kind.description, tuple(kind.description.flippers)
-    first, joints = len(names), vehicle.joint_tree.joints
-    start = np.array([0.0] * first + [joint.initial_position for joint in joints])
-    positions = np.tile(start, (count, 1))
+    vehicle, names = kinds[0].description, tuple(kinds[0].description.flippers)
+    if not isinstance(flippers, Mapping):
+        raise InvalidValueError("flippers", "angles by name", flippers)
+    limits = np.stack([kind.arrays.tree.joint_limits for kind in kinds])[chosen]
+    positions = np.stack([_initial_positions(kind) for kind in kinds])[chosen]
     for name, angles in flippers.items():
         if name not in names:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
-        j = names.index(name)
-        given = numbers(f"angle of flipper {name} [rad]", angles, count)
-        positions[:, j] = given.clip(*limits[j])
-    positions[:, :first] = positions[:, :first].clip(*limits[:first].T)
+        positions[:, names.index(name)] = numbers(f"angle of flipper {name} [rad]", angles, len(chosen))
+    flipper = slice(0, len(names))
+    positions[:, flipper] = positions[:, flipper].clip(limits[:, flipper, 0], limits[:, flipper, 1])
     return positions
+
+
+def _initial_positions(kind: BeltKind) -> NDArray[np.float64]:
+    """Positions of the joints of a vehicle at the start, flippers at 0 (J,) [rad or m]."""
+    arrays, joints = kind.arrays.tree.joints, kind.description.joint_tree.joints
+    start = np.array([0.0] * len(kind.description.flippers) + [joint.initial_position for joint in joints])
+    following = np.flatnonzero(arrays.leaders >= 0)
+    ratio, offset = arrays.settings[following][:, [RATIO, OFFSET]].T
+    start[following] = offset + ratio * start[arrays.leaders[following]]
+    return start

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from segtrack.geometry.path import BeltPath
 
@@ -57,11 +56,14 @@ def quaternion_of(rotation: NDArray[np.float64]) -> tuple[float, float, float, f
 
 
 def rotations_of(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rotation matrices (N, 3, 3) of quaternions (x, y, z, w) (N, 4); NaN where these are not finite."""
-    fine = np.asarray(np.isfinite(quaternions).all(axis=1))
-    matrices = Rotation.from_quat(np.where(fine[:, None], quaternions, (0.0, 0.0, 0.0, 1.0))).as_matrix()
-    matrices[~fine] = np.nan
-    return np.asarray(matrices)
+    """Rotation matrices (N, 3, 3) of unit quaternions (x, y, z, w) (N, 4), to the bit those of kernels."""
+    x, y, z, w = quaternions.T
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def rotated(rotations: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,16 +1,20 @@
 """Vehicles of a batch: each does to the bit what it does alone in a world, and nothing that others cause."""
 
 import copy
+import multiprocessing
 import pickle
+import signal
+import sys
 
 import numpy as np
 import pytest
+from jointed_vehicles import Limb, jointed
 from native_vehicles import ROBOTS
 
 import segtrack
 from segtrack import Batch, terrain
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
-from segtrack.experiments.variants import with_drive_lag, with_friction, with_grousers
+from segtrack.experiments.variants import with_drive_lag, with_friction, with_gauge, with_grousers
 
 STEP = 0.004
 GROUNDS = (
@@ -208,10 +212,102 @@ def test_a_ground_of_its_own_is_given_at_a_reset_and_saved_with_the_batch():
             np.testing.assert_array_equal(one, again)
 
 
-def test_a_snapshot_of_other_vehicles_is_refused(mixed):
-    for other in (Batch("quince", 2), Batch("packbot", 9)):
-        with pytest.raises(InvalidValueError, match="must be the 9 of its snapshot"):
-            make_mixed().restore(other.save())
+def test_a_snapshot_of_another_batch_is_refused_before_anything_changes(mixed):
+    quince = segtrack.load_vehicle("quince")
+    others = [
+        Batch("packbot", 9, time_step=STEP),
+        Batch(with_grousers(quince, 1.5, 0.5), terrain=GROUNDS[:3], terrain_index=[0] * 9, time_step=STEP),
+        Batch("quince", terrain=GROUNDS[:2], terrain_index=[0] * 9, time_step=STEP),
+        Batch("quince", terrain=GROUNDS[:3], terrain_index=[0] * 9, time_step=0.002),
+        Batch("quince", terrain=GROUNDS[:3], terrain_index=[0] * 8, time_step=STEP),
+    ]
+    batch = make_mixed()
+    before = states_of(batch)
+    for saved in (*(other.save() for other in others), None):
+        with pytest.raises(InvalidValueError, match=r"snapshot must be one of a batch|must be the 9 of its"):
+            batch.restore(saved)
+    for one, other in zip(states_of(batch), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+    alike = make_mixed()
+    alike.restore(scripted(batch, 0.3).save())
+    np.testing.assert_array_equal(alike.state.position, batch.state.position)
+
+
+def test_variants_have_limits_and_gauges_of_their_own():
+    """Angles are clipped to each one's limits; wide ones turn, slip and are driven as in a world."""
+    quince = segtrack.load_vehicle("quince")
+    narrow = {name: f.model_copy(update={"limits": (-0.2, 0.2)}) for name, f in quince.flippers.items()}
+    kinds = quince, quince.model_copy(update={"flippers": narrow}), with_gauge(quince, 1.2)
+    for order in ([0, 1, 2], [2, 1, 0]):
+        variants = [kinds[i] for i in order]
+        batch = Batch(variants, variant=[0, 1, 2], time_step=STEP)
+        batch.reset(flippers={"front_left": 0.8})
+        batch.set_flippers(front_right=0.7)
+        batch.drive(0.0, 0.5)
+        batch.run(1.5)
+        for i, kind in enumerate(variants):
+            world = segtrack.World(engine="native", time_step=STEP)
+            world.add_terrain(terrain.Plane())
+            robot = world.add_vehicle(kind, flippers={"front_left": 0.8})
+            robot.set_flippers(front_right=0.7)
+            robot.drive(0.0, 0.5)
+            world.run(1.5)
+            assert batch.state.velocity[i] == pytest.approx(robot.state.velocity, abs=1e-10)
+            slips = [track.slip for track in robot.tracks.values()]
+            assert batch.tracks.slip[i] == pytest.approx(slips, abs=1e-9)
+
+
+def test_start_poses_and_joints_are_those_of_a_world(tmp_path):
+    """Heights are sums in another order."""
+    limbs = (
+        Limb("arm", xyz=(0.1, 0.0, 0.2)),
+        Limb(
+            "finger",
+            parent="arm_link",
+            xyz=(0.3, 0.0, 0.0),
+            mimic='joint="arm" multiplier="-0.7" offset="0.1"',
+        ),
+    )
+    vehicle = segtrack.load_vehicle(jointed(tmp_path, limbs, {"arm": {"initial_position": 0.3, "servo": {}}}))
+    places = np.random.default_rng(0).uniform((-0.2, -0.2, -3.0), (0.2, 0.2, 3.0), (12, 3))
+    batch = Batch(vehicle, 12, time_step=STEP)
+    batch.reset(x=places[:, 0], y=places[:, 1], yaw=places[:, 2])
+    batch.set_joints(arm=0.5)
+    batch.set_belt_speed(0.2, 0.1)
+    batch.run(0.4)
+    world = segtrack.World(engine="native", time_step=STEP)
+    world.add_terrain(terrain.Plane())
+    robot = world.add_vehicle(vehicle)
+    saved = world.save()
+    for i, place in enumerate(places.tolist()):
+        world.restore(saved)
+        world.place_on_terrain(robot, *place)
+        robot.joints["arm"].set_position(0.5)
+        robot.set_belt_speed(0.2, 0.1)
+        world.run(0.4)
+        joints = [joint.position for joint in robot.joints.values()]
+        assert batch.joints.position[i].tolist() == pytest.approx(joints, abs=1e-12)
+        assert batch.state.orientation[i] == pytest.approx(robot.state.orientation, abs=1e-12)
+        assert batch.state.velocity[i] == pytest.approx(robot.state.velocity, abs=1e-12)
+
+
+def _run_in_fork(batch, queue):
+    batch.run(0.1)
+    queue.put(batch.state.position)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    batch = make_mixed(threads=2)
+    batch.run(0.1)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_run_in_fork, args=(batch, queue), daemon=True)
+    process.start()
+    there = queue.get(timeout=60)
+    process.join()
+    batch.run(0.1)
+    np.testing.assert_array_equal(there, batch.state.position)
 
 
 def test_one_that_diverges_stops_and_the_others_go_on(mixed):
@@ -327,26 +423,31 @@ def test_heights_are_each_vehicles_own():
         np.testing.assert_array_equal(heights[i], ground.height_at(x[i], 0 * x[i]))
 
 
-def test_an_interrupt_waits_until_all_have_taken_the_same_steps(mixed, monkeypatch):
-    batch, calls = make_mixed(threads=1), []
-    take = batch._fleet._take_steps
-    drive(batch, 0)
-    batch.run(0.1)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch, threads):
+    """However many come, and wherever."""
+    batch = make_mixed(threads=threads)
+    take, look = batch._fleet._take_steps, batch._fleet._look_after
 
-    def interrupted(thread, spans, *given):
-        calls.append(thread)
-        if len(calls) == 1:
-            take(thread, iter([next(spans)]), *given)
-            raise KeyboardInterrupt
-        take(thread, spans, *given)
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        take(*given)
+        signal.raise_signal(signal.SIGINT)
+
+    def looked(count):
+        signal.raise_signal(signal.SIGINT)
+        look(count)
 
     monkeypatch.setattr(batch._fleet, "_take_steps", interrupted)
-    drive(batch, 1)
-    with pytest.raises(KeyboardInterrupt):
-        batch.run(0.1)
-    assert batch.time == pytest.approx(0.2)
+    monkeypatch.setattr(batch._fleet, "_look_after", looked)
+    for k in range(3):
+        drive(batch, k)
+        with pytest.raises(KeyboardInterrupt):
+            batch.run(0.1)
+    assert batch.time == pytest.approx(0.3)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     monkeypatch.undo()
-    for k in range(2, 15):
+    for k in range(3, 15):
         drive(batch, k)
         batch.run(0.1)
     for one, other in zip(states_of(batch), states_of(mixed), strict=True):

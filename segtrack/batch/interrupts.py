@@ -1,0 +1,26 @@
+"""Ctrl-C that waits until vehicles of a batch have all taken the same steps."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C, however often, wait for the end of the block; threads besides the main one never get it."""
+    before: Any = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    seen: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *given: seen.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if seen:
+        before(*seen[0])
