@@ -65,16 +65,9 @@ class RobotMotions(NamedTuple):
     @classmethod
     def of_batch(cls, batch: Batch) -> RobotMotions:
         """Read the vehicles of a batch."""
-        state, tracks, flippers = batch.state, batch.tracks, batch.flippers
-        return cls(
-            state.position,
-            state.orientation,
-            state.rotation,
-            state.velocity,
-            state.angular_velocity,
-            *tracks[:4],
-            *flippers,
-        )
+        state = batch.state
+        pose = state.position, state.orientation, state.rotation
+        return cls(*pose, state.velocity, state.angular_velocity, *batch.read_actuators())
 
     def rows(self, chosen: NDArray[np.intp]) -> RobotMotions:
         """Reading of some of the robots, by their indices."""

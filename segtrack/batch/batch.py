@@ -16,8 +16,9 @@ from segtrack.batch.fleet import RUNNING, Fleet
 from segtrack.batch.fleet_arrays import SavedBatch
 from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.placement import Outlines, check_above_ground, clearing_heights, start_positions
-from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates
+from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.native.belt_kind import BeltKind
@@ -97,8 +98,7 @@ class Batch(BatchCommands):
             raise InvalidValueError("variant", f"an index for each vehicle of {len(kinds)} variants", None)
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
         super().__init__(Fleet(kinds, chosen, self._grounds.packed))
-        self._outlines = Outlines(kinds)
-        self._threads = number_of_threads(threads)
+        self._outlines, self._threads = Outlines(kinds), number_of_threads(threads)
         self._pool: ThreadPoolExecutor | None = None
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
         self.reset(terrain_index=index)
@@ -160,6 +160,10 @@ class Batch(BatchCommands):
     def tracks(self) -> BatchTracks:
         """States of the belts, now."""
         return BatchTracks.of(self._fleet)
+
+    def read_actuators(self) -> ActuatorState:
+        """Return the state of all belts (N, T) and flippers (N, F) in one reading, without slip."""
+        return actuators_of(self._fleet.state, len(self.flipper_names))
 
     @property
     def flippers(self) -> JointStates:
