@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,11 @@ class TaskState(NamedTuple):
     def of(cls, view: TaskView, course: EpisodeCourse, i: int = 0) -> TaskState:
         """Read a robot of a view, by its index."""
         motion, attitude = view.motion, (view.roll, view.pitch, view.yaw)
-        pose = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
+        poses = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
+        pose: Any = (tuple(array[i].tolist()) for array in poses)
         forward_x, forward_y, forward_z = view.forward[i].tolist()
         return cls(
-            RobotState(
-                *(tuple(array[i].tolist()) for array in pose), *(float(angle[i]) for angle in attitude)
-            ),
+            RobotState(*pose, *(float(angle[i]) for angle in attitude)),
             PathPoint(float(view.progress[i]), float(view.lateral[i]), float(view.path_heading[i])),
             view.action[i],
             view.last_action[i],

@@ -188,7 +188,7 @@ class EpisodeBatch:
             others = [with_body(self._vehicle, bodies[k][0], bodies[k][1:]).body for k in changed]
             batch.set_body(
                 chosen[changed],
-                mass=[body.mass for body in others],
+                mass=np.array([body.mass for body in others], dtype=float),
                 center_of_mass=[body.center_of_mass for body in others],
             )
             for k in changed:

@@ -175,8 +175,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         if not episodes.courses:
             raise NotReadyError(f"step {self.task.name}", "it has not been reset")
         if self._mode is AutoresetMode.DISABLED and self._over.any():
-            over = ", ".join(map(str, np.flatnonzero(self._over)))
-            raise NotReadyError(f"step {self.task.name}", f"the episodes of {over} are over; reset them")
+            late = ", ".join(map(str, np.flatnonzero(self._over)))
+            raise NotReadyError(f"step {self.task.name}", f"the episodes of {late} are over; reset them")
         taken = self.actuators.check(actions, count)
         waiting, acting = np.flatnonzero(self._over), np.flatnonzero(~self._over)
         due = np.zeros_like(taken)
@@ -198,8 +198,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             self._note(stuck, episodes.diverge(stuck), rewards, ended)
         if len(waiting):
             self._begin(waiting, self._setup.given)
-        self._over, finals = ended.any(axis=0), {}
-        over = np.flatnonzero(self._over)
+        self._over = np.asarray(ended.any(axis=0))
+        over, finals = np.flatnonzero(self._over), dict[str, Any]()
         if self._mode is AutoresetMode.SAME_STEP and len(over):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():

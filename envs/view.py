@@ -65,16 +65,9 @@ class RobotMotions(NamedTuple):
     @classmethod
     def of_batch(cls, batch: Batch) -> RobotMotions:
         """Read the vehicles of a batch."""
-        state, tracks, flippers = batch.state, batch.tracks, batch.flippers
-        return cls(
-            state.position,
-            state.orientation,
-            state.rotation,
-            state.velocity,
-            state.angular_velocity,
-            *tracks[:4],
-            *flippers,
-        )
+        state = batch.state
+        pose = state.position, state.orientation, state.rotation
+        return cls(*pose, state.velocity, state.angular_velocity, *batch.read_actuators())
 
     def rows(self, chosen: NDArray[np.intp]) -> RobotMotions:
         """Reading of some of the robots, by their indices."""
@@ -149,11 +142,11 @@ class TaskView(NamedTuple):
         """Return a view with other rows for some of the robots, by their indices."""
         if len(chosen) == len(self.yaw):
             return rows
-        motion = RobotMotions(
-            *(_put(old, chosen, new) for old, new in zip(self.motion, rows.motion, strict=True))
-        )
-        arrays = (_put(old, chosen, new) for old, new in zip(self[1:-2], rows[1:-2], strict=True))
-        return TaskView(motion, *arrays, self.period, self.height)
+        motions: Any = zip(self.motion, rows.motion, strict=True)
+        motion = RobotMotions(*(_put(old, chosen, new) for old, new in motions))
+        others: Any = ((old, chosen, new) for old, new in zip(self[1:-2], rows[1:-2], strict=True))
+        fields: Any = (motion, *(_put(*each) for each in others), self.period, self.height)
+        return TaskView(*fields)
 
     @classmethod
     def of(cls, motion: RobotMotions, *places: Any, **others: Any) -> TaskView:
@@ -167,7 +160,8 @@ class TaskView(NamedTuple):
         roll, pitch, yaw = attitudes_of(motion.rotation)
         turn = places[2] - yaw
         heading_error = turn - math.tau * np.round(turn / math.tau)
-        return cls(motion, roll, pitch, yaw, *places, heading_error, **others)
+        places += (heading_error,)
+        return cls(motion, roll, pitch, yaw, *places, **others)
 
 
 def _put(array: NDArray[Any], chosen: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:

@@ -13,24 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers, whole
 from segtrack.batch.commands import BatchCommands
-from segtrack.batch.fleet import RUNNING, Fleet
-from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
+from segtrack.batch.fleet import Fleet
+from segtrack.batch.fleet_arrays import RUNNING, STATUSES, SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.placement import Outlines, check_above_ground, clearing_heights, start_positions
-from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates
+from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
-from segtrack.native.step import CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.terrain import Terrain
 from segtrack.world.placement import heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
 """Track models that a batch runs."""
-STATUSES = {RUNNING: "running", CROWDED: "crowded", NOT_FINITE: "diverged", TOO_FAST: "diverged"}
-"""Words for `Batch.status`."""
 
 
 class Batch(BatchCommands):
@@ -100,8 +98,7 @@ class Batch(BatchCommands):
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
         super().__init__(Fleet(kinds, chosen, self._grounds.packed))
         self._made_of = track_model, self.time_step, *described, *self._grounds.terrains[: self._grounds.size]
-        self._outlines = Outlines(kinds)
-        self._threads = number_of_threads(threads)
+        self._outlines, self._threads = Outlines(kinds), number_of_threads(threads)
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
@@ -164,6 +161,10 @@ class Batch(BatchCommands):
     def tracks(self) -> BatchTracks:
         """States of the belts, now."""
         return BatchTracks.of(self._fleet)
+
+    def read_actuators(self) -> ActuatorState:
+        """Return the state of all belts (N, T) and flippers (N, F) in one reading, without slip."""
+        return actuators_of(self._fleet.state, len(self.flipper_names))
 
     @property
     def flippers(self) -> JointStates:
@@ -279,8 +280,7 @@ class Batch(BatchCommands):
         check_above_ground(chosen, places, heights)
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
-        if changed.any():
-            fleet.take_kinds(chosen[changed], kinds[changed])
+        fleet.take_kinds(chosen[changed], kinds[changed])
         headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.batch.fleet_arrays import OwnProperties, SavedFleet, check_alike, one_memory
+from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
@@ -29,8 +29,6 @@ from segtrack.native.vehicle import FIRST_ROOM, NEAR
 
 LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256)
 """Room beyond which a vehicle is crowded: more near one part of it is not listed for all of a fleet."""
-RUNNING = DONE
-"""Status of vehicles in steps; others are `CROWDED`, `NOT_FINITE` or `TOO_FAST`."""
 _NO_REPORT = np.zeros((0, REPORT))
 _BLOCKS = 8
 """Blocks of vehicles a thread takes on average, so that none waits long for the last one."""

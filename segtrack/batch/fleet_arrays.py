@@ -13,8 +13,14 @@ from segtrack.compliant.memory import BeltMemory
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.native.belt_kind import BeltKind
+from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import OWN, VehicleState
 from segtrack.terrain import Terrain
+
+RUNNING = DONE
+"""Status of vehicles in steps; others are `CROWDED`, `NOT_FINITE` or `TOO_FAST`."""
+STATUSES = {RUNNING: "running", CROWDED: "crowded", NOT_FINITE: "diverged", TOO_FAST: "diverged"}
+"""Words for `Batch.status`."""
 
 
 class OwnProperties(NamedTuple):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.link_motions import LinkMotions, read_link_motions
 from segtrack.compliant.edge_contact import REPORT
+from segtrack.engine import ActuatorState
 from segtrack.geometry.mass import rotated, rotations_of
 from segtrack.native.tree import VehicleState
 from segtrack.robot.state import attitudes_of
@@ -111,6 +112,14 @@ class JointStates(NamedTuple):
         """Read some joints of vehicles."""
         read = state.joint_angles, state.joint_speeds, state.joint_torques
         return cls(*(array[:, which].copy() for array in read))
+
+
+def actuators_of(state: VehicleState, flippers: int) -> ActuatorState:
+    """Read all belts (N, T), and the first joints, which are flippers (N, F)."""
+    belts = state.travels, state.speeds, state.forces, state.energies
+    joints = state.joint_angles, state.joint_speeds, state.joint_torques
+    first = (array[:, :flippers] for array in joints)
+    return ActuatorState(*(array.copy() for array in (*belts, *first)))
 
 
 class BatchContacts(NamedTuple):

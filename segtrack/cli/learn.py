@@ -211,7 +211,12 @@ def benchmark(
         raise InvalidValueError("--time-step", "left out without --num-envs", time_step)
     folder = results_folder(out, "benchmark")
     with counting("measuring", len(chosen)) as done:
-        speeds = measuring.benchmark(chosen, engine=engine, on_done=done, **given)
+        speeds = measuring.benchmark(
+            chosen,
+            engine=engine,  # type: ignore[arg-type]
+            on_done=done,
+            **given,
+        )
     summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
     files = {"benchmark.json": summary, "benchmark.png": draw_benchmark(speeds)}
     finish(Outcome(benchmark_table(speeds), summary, files), folder, as_json)
@@ -221,7 +226,7 @@ def _counts(option: str, text: str) -> tuple[int, ...]:
     """Return whole numbers from 1, of an option."""
     numbers = parse_numbers(option, text)
     for number in numbers:
-        if number < 1 or number != int(number):
+        if number < 1 or not number.is_integer():
             raise InvalidValueError(option, "whole numbers from 1", number)
     return tuple(map(int, numbers))
 

@@ -38,7 +38,9 @@ def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
     return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
 
 
-def attitudes_of(rotations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def attitudes_of(
+    rotations: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Rolls, pitches and yaws (N,) [rad], as `attitude_of`, of N rotations into the world (N, 3, 3)."""
     return (
         np.arctan2(rotations[:, 2, 1], rotations[:, 2, 2]),

@@ -71,6 +71,8 @@ def assert_equal_to_worlds(batch, alone):
             assert read == tuple(track.state)
             assert tracks.ground_speed[i, t] == pytest.approx(track.ground_speed, abs=1e-12)
             assert tracks.slip[i, t] == pytest.approx(track.slip, abs=1e-9)
+        for each, own in zip(batch.read_actuators(), robot.read_actuators(), strict=True):
+            np.testing.assert_array_equal(each[i], own)
         for j, flipper in enumerate(robot.flippers.values()):
             assert (flippers.position[i, j], flippers.speed[i, j], flippers.force[i, j]) == tuple(
                 flipper.state

@@ -212,6 +212,13 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for call in (["train"], ["evaluate"], ["benchmark"]):
         tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
+    many = ["benchmark", "Drive", "--num-envs"]
+    for number in ("0", "1.5", "inf"):
+        yield [*many, number], f"--num-envs must be whole numbers from 1, got {float(number)}"
+    yield [*many, "2", "--threads", "half"], "--threads must be numbers with commas between them, got 'half'"
+    yield [*many, "2", "--engine", "pybullet"], "--engine with --num-envs must be native, got 'pybullet'"
+    early = "--time-step must be left out without --num-envs, got 0.002"
+    yield ["benchmark", "Drive", "--time-step", "0.002"], early
     for call in (FILMS, ["reproduce", "films"]):
         yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
     clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"

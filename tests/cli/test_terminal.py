@@ -13,7 +13,7 @@ from rich.text import Text
 from segtrack.cli.output import fit_table
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.report import tables
-from segtrack.report.learning import benchmark_table, evaluation_table
+from segtrack.report.learning import batch_table, benchmark_table, evaluation_table
 from segtrack.reproduce import okada_table_4
 from segtrack.reproduce.okada_cases import TABLE_4
 from segtrack.reproduce.speed import speed_table
@@ -76,6 +76,12 @@ def benchmark():
     return benchmark_table([row])
 
 
+def batches():
+    names = "num_envs", "threads", "time_step", "rate", "reset", "memory"
+    shares = dict.fromkeys(("physics", "observation", "reward", "python"), 0.25)
+    return batch_table([SimpleNamespace(task="RoughTerrain", **dict.fromkeys(names, 1234.5), **shares)])
+
+
 TABLES = {
     "vehicles": lambda: tables.vehicles_table({name: load_vehicle(name) for name in bundled_vehicles()}),
     "table 4": table_4,
@@ -83,6 +89,7 @@ TABLES = {
     "speed": speed,
     "evaluation": evaluation,
     "benchmark": benchmark,
+    "batches": batches,
 }
 
 

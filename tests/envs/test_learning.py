@@ -12,7 +12,7 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.benchmark import benchmark
+from segtrack.envs.benchmark import benchmark, benchmark_batches
 from segtrack.envs.evaluation import EpisodeOutcome, EvaluationSetup, LevelResult, evaluate
 from segtrack.envs.parameters import ROBOT_PARAMETERS
 from segtrack.report.learning import draw_evaluation, evaluation_table
@@ -80,6 +80,22 @@ def test_speeds_fit_each_other() -> None:
     assert speed.workers == 2
     assert speed.gain == speed.all_cores / speed.one
     assert speed.real_time_factor == pytest.approx(speed.one / 20.0)
+
+
+def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path: Path) -> None:
+    counted: list[int] = []
+    given = {"steps": 3, "rounds": 1, "time_step": 0.005}
+    speeds = benchmark_batches(("GapCross",), (1, 3), (1, 2), on_done=lambda: counted.append(1), **given)
+    assert [(s.num_envs, s.threads) for s in speeds] == [(1, 1), (1, 2), (3, 1), (3, 2)]
+    assert len(counted) == 4
+    for s in speeds:
+        assert s.physics + s.observation + s.reward + s.python == pytest.approx(1.0)
+        assert 0.0 < s.physics < 1.0 and s.reset > 0.0
+    words = ["benchmark", "GapCross", "--num-envs", "2", "--steps", "2", "--rounds", "1", "--json"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert [row["num_envs"] for row in json.loads(done.stdout)["batches"]] == [2]
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark.json"]
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,18 @@ def test_robots_of_all_tasks_do_what_single_environments_do(task, mode):
     assert compare(*pair(task, 4, mode, **given), 100) >= 8
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "task, given",
+    [
+        ("Drive", {"vehicle": "packbot"}),
+        ("StairClimb", {"track_model": "surface", "direction": ("up", "down"), "flippers": "each"}),
+    ],
+)
+def test_other_vehicles_and_track_models_do_what_single_environments_do(task, given):
+    assert compare(*pair(task, 3, **given), 25) >= 6
+
+
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_named_parts_and_robots_that_diverge_are_as_in_single_environments(mode):
     alone, together = pair("StepClimb", 2, mode, observation="dict", time_limit=5.0, action_delay=0)
