@@ -239,5 +239,5 @@ def _mirror_and_move(urdf: ElementTree.ElementTree[ElementTree.Element], place: 
             origin.set("xyz", f"{x} {-float(y)} {z}")
     for name, origin in origins.items():
         if name.startswith("sprocket_") and origin is not None:
-            x, y, z = map(float, origin.attrib["xyz"].split())
-            origin.set("xyz", f"{x + place.x} {y} {z + place.z}")
+            ahead, y, up = origin.attrib["xyz"].split()
+            origin.set("xyz", f"{float(ahead) + place.x} {y} {float(up) + place.z}")
