@@ -90,7 +90,7 @@ class Actuators:
             Speeds of the left and of the right belts (2, ...) [m/s]; turning speed of each flipper, by its
             name (...) [rad/s].
         """
-        values = np.moveaxis(actions.astype(float), -1, 0)
+        values = actions.T.astype(float)
         return values[:2] * self.belt_speed, {name: values[i] * top for name, i, top in self._turned}
 
 

@@ -4,6 +4,8 @@ import psutil
 import pytest
 from scenes import environment
 
+from segtrack.envs.vector import VectorEnvironment
+
 
 def growth_over_resets(task, count, **given):
     """By how much resident memory grows over resets [MB]."""
@@ -35,3 +37,15 @@ def test_loading_the_robot_anew_gives_its_memory_back():
 @pytest.mark.slow
 def test_wavy_ground_gives_its_memory_back():
     assert growth_over_resets("RoughTerrain", 200, kind="waves") < 20
+
+
+@pytest.mark.slow
+def test_grounds_of_a_batch_give_their_memory_back():
+    env, process = VectorEnvironment("RoughTerrain", 4, mass=(0.8, 1.2), threads=1), psutil.Process()
+    for _ in range(50):
+        env.reset()
+    before = process.memory_info().rss
+    for _ in range(250):
+        env.reset()
+    env.close()
+    assert (process.memory_info().rss - before) / 1e6 < 20
