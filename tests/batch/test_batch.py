@@ -428,6 +428,7 @@ def test_heights_are_each_vehicles_own():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch, threads):
     """However many come, and wherever."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # Workers of tests ignore it.
     batch = make_mixed(threads=threads)
     take, look = batch._fleet._take_steps, batch._fleet._look_after
 
@@ -447,7 +448,7 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
         with pytest.raises(KeyboardInterrupt):
             batch.run(0.1)
     assert batch.time == pytest.approx(0.3)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
     monkeypatch.undo()
     for k in range(3, 15):
         drive(batch, k)

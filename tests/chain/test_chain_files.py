@@ -131,7 +131,7 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
         ),
         (
             {"shoes": {"count": 30, "pitch": 0.04}},
-            "chain.shoes.count", "37, which close around its wheels with a pitch of 0.04 m, got 30",
+            "chain.shoes.count", "37 or 38, which close around its wheels with a pitch of 0.04 m, got 30",
         ),
         (
             {"shoes": {"pitch": 5.0}},
@@ -176,11 +176,18 @@ def test_chains_that_cannot_be_built_are_refused(chain, key: str, complaint: str
         assert world.client.getNumBodies() == 0
 
 
-def test_a_number_of_shoes_that_is_asked_for_closes() -> None:
-    """The message on a pitch of 40 mm names the only count, and that one does."""
-    design = designs(parsed("packbot", (CHAIN, {"shoes": {"count": 37, "pitch": 0.04}})))["left"]
-    assert design.chain.count == 37
+@pytest.mark.parametrize("count", [37, 38])
+def test_numbers_of_shoes_that_are_asked_for_close(count: int) -> None:
+    """The message on a pitch of 40 mm names two counts, the idler half a pitch to either side."""
+    design = designs(parsed("packbot", (CHAIN, {"shoes": {"count": count, "pitch": 0.04}})))["left"]
+    assert design.chain.count == count
     assert design.chain.shoe.pitch == pytest.approx(0.04, abs=1e-6)
+
+
+@pytest.mark.parametrize("count", [36, 39])
+def test_other_numbers_of_shoes_do_not_close(count: int) -> None:
+    with pytest.raises(InvalidValueError, match="37 or 38, which close"):
+        designs(parsed("packbot", (CHAIN, {"shoes": {"count": count, "pitch": 0.04}})))
 
 
 def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:

@@ -234,8 +234,8 @@ def test_nothing_of_a_vehicle_is_farther_than_its_reach(world: segtrack.World, n
         robot.model.place_links()
         away = robot.model._outer_points() - robot.model._work.centers[0]
         farthest = max(farthest, float(np.linalg.norm(away, axis=1).max()))
-    assert farthest <= robot.model.arrays.reach + 1e-9
-    assert robot.model.arrays.reach < 1.1 * farthest
+    assert farthest <= robot.model.arrays.reaches[0] + 1e-9
+    assert robot.model.arrays.reaches[0] < 1.1 * farthest
 
 
 def test_each_track_reads_its_own_contacts() -> None:
