@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
+from segtrack.errors import SegtrackError
 from segtrack.experiments.variants import with_friction
 from segtrack.world import resolve
 
@@ -32,7 +34,16 @@ class RunSetup:
 
     @cached_property
     def resolved(self) -> tuple[EngineName, str]:
-        """Engine and track model, where they are left open chosen."""
+        """Engine and track model, where they are left open chosen.
+
+        Sprung wheels of chains ask for steps of a fraction of a millisecond in PyBullet: with both left open,
+        a vehicle that has them runs as chains in the native engine.
+        """
+        if self.engine is None and self.track_model is None:
+            with suppress(SegtrackError):  # Told once the vehicle is loaded.
+                vehicle = self.load_vehicle()
+                if vehicle.joints and vehicle.describes_chains:
+                    return "native", "chain"
         return resolve(self.engine, self.track_model)
 
     def load_vehicle(self) -> VehicleDescription:

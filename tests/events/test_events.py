@@ -295,3 +295,15 @@ def test_events_run_in_pybullet(track_model):
     stuck = run_event(EventSetup(PACKBOT, StepObstacle(0.5), 0.4, engine="pybullet", track_model=track_model))
     assert passed.passed and not stuck.passed
     assert "friction" in stuck.limited_by or stuck.outcome == "tipped over"
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "given", "resolved"),
+    [
+        ("m113", {}, ("native", "chain")),
+        ("m113", {"engine": "native"}, ("native", "compliant")),
+        ("bulldozer", {"engine": "native"}, ("native", "compliant")),
+    ],
+)
+def test_sprung_chains_run_where_they_can_unless_something_is_chosen(vehicle, given, resolved):
+    assert EventSetup(vehicle, StepObstacle(0.3), **given).resolved == resolved
