@@ -57,7 +57,7 @@ def _half_rounds(result: KornerResult) -> Table:
 def _trends(result: KornerResult) -> Table:
     table = Table(
         "limits", "places", "default", "least to most", "per m up", "per m forward",
-        title="Evaluation model, sprocket moved: largest steps [m], speeds at 2.5 g [m/s]; "
+        title="Evaluation model, sprocket moved: largest steps in m, speeds at 2.5 g in m/s; "
         f"paper: {paper.PLACES} places, {paper.EVALUATION_STEP} m by default, higher climbs higher, "
         "no trend forward",
     )  # fmt: skip
