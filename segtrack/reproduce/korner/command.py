@@ -24,7 +24,7 @@ def run(
         typer.Option(
             "--full",
             help="The paper's 69 places of the sprocket, its increments, and creeping: "
-            "about three hours on two cores.",
+            "three to four hours on two cores.",
         ),
     ] = False,
 ) -> Outcome:

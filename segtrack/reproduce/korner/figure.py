@@ -64,7 +64,7 @@ def _draw_map(figure: Figure, axes: Axes, name: str, runs: tuple[SeriesResult, .
         if np.isfinite(height):
             colour = "white" if height < np.nanmean(grid) else "black"
             axes.text(across[column], up[row], f"{height:.2f}", ha="center", va="center", color=colour)
-    label_axes(axes, "sprocket forward [m]", "sprocket up [m]", f"{name}; grey: no such vehicle, or no limit")
+    label_axes(axes, "sprocket forward [m]", "sprocket up [m]", f"{name}; grey: none")
     axes.grid(visible=False)
 
 
