@@ -229,7 +229,7 @@ class Episodes:
             progress,
             lateral,
             heading,
-            paths.length,
+            paths.length.copy(),
             paths.at(progress + LOOK_AHEAD),
             action=action,
             last_action=last,

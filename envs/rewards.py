@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segtrack.envs.task import failed
 from segtrack.envs.view import TaskView
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
 class Term(NamedTuple):
@@ -89,10 +89,19 @@ class Reward:
         self.weights = {**{name: term.weight for name, term in TERMS.items()}, **task_weights, **user}
 
     def terms(self, view: TaskView) -> dict[str, NDArray[np.float64]]:
-        """Return what each term adds to the rewards (N,) of the step after which a view is seen."""
+        """Return what each term adds to the rewards (N,) of the step after which a view is seen.
+
+        Raises:
+            InvalidValueError: A term that does not give a number for each robot.
+        """
         terms = {}
         for name, term in TERMS.items():
             terms[name] = np.asarray(self.weights[name] * term.value(view), dtype=float)
+            if terms[name].shape != view.yaw.shape:
+                got = Phrase(f"shape {terms[name].shape}")
+                raise InvalidValueError(
+                    f"reward term {name}", f"of shape {view.yaw.shape}, a row a robot", got
+                )
         return terms
 
 

@@ -197,10 +197,22 @@ class Sensors:
             noises: Standard deviation of the normal noise of what is measured, over half an entry's range, of
                 each robot (N,); none if not given.
             rngs: Source of each robot's noise (N,).
+
+        Raises:
+            InvalidValueError: A part that does not give its entries for each robot.
         """
         rows = []
         for part in self.parts:
-            rows.append(PARTS[part.name].read(view, self._setup))
+            read, expected = (
+                np.asarray(PARTS[part.name].read(view, self._setup)),
+                (len(view.yaw), len(part.labels)),
+            )
+            if read.shape != expected:
+                got = Phrase(f"shape {read.shape}")
+                raise InvalidValueError(
+                    f"observation part {part.name}", f"of shape {expected}, a row a robot", got
+                )
+            rows.append(read)
         entries = np.concatenate(rows, axis=1, dtype=float)
         for i, (noise, rng) in enumerate(zip(noises or (), rngs or (), strict=True)):
             if noise != 0:

@@ -17,7 +17,7 @@ from segtrack.description import VehicleDescription
 from segtrack.description.placement import bounding_box
 from segtrack.envs.parameters import Parameter
 from segtrack.envs.view import TaskView
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.terrain import Terrain
 
 
@@ -225,11 +225,16 @@ def outcomes_of(task: Task, view: TaskView) -> NDArray[np.str_]:
 
     Raises:
         InvalidValueError: The task does not give one for each.
+        UnknownNameError: A word that is no outcome of a task.
     """
     outcome = np.asarray(task.outcome(view))
     if outcome.shape != view.yaw.shape or outcome.dtype.kind != "U":
         got = Phrase(f"{outcome.dtype} of shape {outcome.shape}")
         raise InvalidValueError(f"outcome of {task.name}", f"words of shape {view.yaw.shape}", got)
+    known = "running", "success", *FAILURES
+    for word in np.unique(outcome).tolist():
+        if word not in known:
+            raise UnknownNameError(f"outcome of {task.name}", word, known)
     return outcome
 
 

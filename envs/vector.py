@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from segtrack.batch import Batch
+from segtrack.batch.arguments import whole
 from segtrack.batch.batch import TRACK_MODELS
 from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
@@ -91,18 +92,17 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """
         for what, value, expected in (("engine", engine, "native"), ("render_mode", render_mode, None)):
             if value != expected:
-                raise InvalidValueError(f"{what} of a vector environment", str(expected), value)
+                known = f'{expected}, or with vectorization_mode="sync"'
+                raise InvalidValueError(f"{what} of a vector environment", known, value)
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a vector environment", track_model, TRACK_MODELS)
-        if not isinstance(num_envs, int) or isinstance(num_envs, bool) or num_envs < 1:
-            raise InvalidValueError("num_envs", "a whole number, at least 1", num_envs)
-        self.num_envs, self._mode = num_envs, autoreset_of(autoreset_mode)
+        self.num_envs, self._mode = whole("num_envs", num_envs), autoreset_of(autoreset_mode)
         self._setup = setup = TaskSetup.of(task, **given)
         self.task, self.vehicle, self.parameters = setup.task, setup.vehicle, setup.parameters
         self.actuators, self.sensors, self.scan = setup.actuators, setup.sensors, setup.scan
         self.reward, self.control_period = setup.reward, setup.control_period
         rate = max(1, round(1.0 / self.control_period))
-        self.metadata = {"render_modes": [], "render_fps": rate, "autoreset_mode": self._mode}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "render_fps": rate, "autoreset_mode": self._mode}  # type: ignore[misc]
         self.single_action_space, self.single_observation_space = self.actuators.space, self.sensors.space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -148,9 +148,9 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         given = self._setup.check_options(others)
         self._check_grousers(given)
         chosen = np.flatnonzero(mask)
-        for i in chosen.tolist():
-            if seeds[i] is not None:
-                self._rngs[i] = np_random(seeds[i])[0]
+        for i in chosen[[seeds[i] is not None for i in chosen.tolist()]].tolist():
+            self._rngs[i] = np_random(seeds[i])[0]
+        self._over[chosen] = True  # If this is refused, they must be reset before they step.
         self._begin(chosen, given)
         self._over[chosen] = False
         return self.sensors.form(self._episodes.entries), self._info(chosen)
@@ -178,8 +178,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             late = ", ".join(map(str, np.flatnonzero(self._over)))
             raise NotReadyError(f"step {self.task.name}", f"the episodes of {late} are over; reset them")
         taken = self.actuators.check(actions, count)
-        waiting, acting = np.flatnonzero(self._over), np.flatnonzero(~self._over)
-        due = np.zeros_like(taken)
+        (waiting, acting), due = map(np.flatnonzero, (self._over, ~self._over)), np.zeros_like(taken)
         due[acting] = episodes.delayed(acting, taken[acting])
         belts, flippers = self.actuators.commands(due)
         batch.set_belt_speed(*belts)
@@ -196,9 +195,10 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             self._note(went, episodes.advance(went, motion, taken[went]), rewards, ended)
         if len(stuck):
             self._note(stuck, episodes.diverge(stuck), rewards, ended)
+        self._over |= ended.any(axis=0)
         if len(waiting):
             self._begin(waiting, self._setup.given)
-        self._over = np.asarray(ended.any(axis=0))
+            self._over[waiting] = False
         over, finals = np.flatnonzero(self._over), dict[str, Any]()
         if self._mode is AutoresetMode.SAME_STEP and len(over):
             seen = np.full(count, None, dtype=object)
@@ -296,5 +296,5 @@ def _with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any
             info[name] = values if name == "final_info" else _with_masks(values, mask)
         else:
             info[name] = np.where(mask, values, None if values.dtype == object else values.dtype.type())
-        info[f"_{name}"] = mask
+        info[f"_{name}"] = mask.copy()
     return info

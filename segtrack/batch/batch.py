@@ -16,7 +16,7 @@ from segtrack.batch.commands import BatchCommands
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES, SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
-from segtrack.batch.placement import Outlines, check_above_ground, clearing_heights, start_positions
+from segtrack.batch.placement import Outlines, clearing_heights, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
@@ -266,18 +266,19 @@ class Batch(BatchCommands):
         places = np.stack(
             [numbers(*each, count) for each in (("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw))], 1
         )
-        grounds, kinds = fleet.terrain_of[chosen], fleet.kind_of[chosen]
-        if terrain is not None:
-            if terrain_index is not None:
-                raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
-            grounds = self._grounds.lay(chosen, terrain)
-        elif terrain_index is not None:
+        grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
+        if terrain is not None and terrain_index is not None:
+            raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
+        if terrain_index is not None:
             grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
             kinds = indices("variant", variant, count, len(fleet.kinds))
         positions = start_positions(fleet.kinds, kinds, flippers or {})
+        grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
-        check_above_ground(chosen, places, heights)
+        if not np.isfinite(heights).all():
+            self._grounds.lay(chosen, before)
+            refuse_places(chosen, places, heights)
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
         fleet.take_kinds(chosen[changed], kinds[changed])
@@ -286,8 +287,7 @@ class Batch(BatchCommands):
 
     def save(self) -> SavedBatch:
         """Return everything that changes, commands, properties and own grounds of the vehicles included."""
-        own = tuple(self._grounds.terrains[self._grounds.size :])
-        return SavedBatch(self._fleet.save(), own, self._made_of)
+        return SavedBatch(self._fleet.save(), self._grounds.own(np.arange(len(self))), self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:
         """Go back to a snapshot of this batch, or of one that was built alike, to the bit.

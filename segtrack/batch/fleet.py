@@ -256,6 +256,7 @@ class Fleet:
         edges = self._hulls * HULL_PARTS * MAX_EDGES
         report = np.zeros((sections + self._history.solid_ids.shape[1] + 2 * edges, REPORT))
         advance(probe.packed(0)[kind], self.grounds, report, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
+        assert probe._outcomes[0, 0] == DONE
         return report[report[:, 3] > 0]
 
     def save(self) -> SavedFleet:
@@ -284,7 +285,7 @@ class Fleet:
         overwrite(self.own, saved.own)
         overwrite((self.kind_of, self.terrain_of, self.status, self.steps), saved.indices)
         copy_memory(self._memory, saved.memory)
-        self.state.slack[:] = 0.0
+        self.state.slack[:], self._probe = 0.0, None
 
     def _copy_vehicle(self, other: Fleet, i: int) -> None:
         """Make the only vehicle equal to one of another fleet, for whose contacts there is room."""

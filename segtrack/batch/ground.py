@@ -55,6 +55,10 @@ class GroundLibrary:
         check_ground(ground, self._belts)
         return Packed.of(ground)
 
+    def own(self, vehicles: NDArray[np.intp]) -> tuple[Terrain, ...]:
+        """Terrains that are vehicles' own, by their indices."""
+        return tuple(self.terrains[self.size + i] for i in vehicles.tolist())
+
     def lay(self, vehicles: NDArray[np.intp], terrains: Sequence[Terrain]) -> NDArray[np.intp]:
         """Lay vehicles' own grounds, which replace those that they had; they are to be placed anew.
 

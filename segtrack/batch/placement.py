@@ -82,23 +82,22 @@ def clearing_heights(
     return np.asarray(grounds.heights(indices, along, across).max(axis=(1, 2)) - bottoms)
 
 
-def check_above_ground(
+def refuse_places(
     vehicles: NDArray[np.intp], places: NDArray[np.float64], heights: NDArray[np.float64]
 ) -> None:
-    """Refuse places without ground.
+    """Refuse the first place without ground.
 
     Args:
         vehicles: Indices of the vehicles (n,).
         places: World x and y of the body frames [m], and yaw (n, 3).
-        heights: Their heights (n,) [m].
+        heights: Their heights (n,), of which one at least is not finite [m].
 
     Raises:
-        InvalidValueError: A height is not finite.
+        InvalidValueError: Always.
     """
-    if not np.isfinite(heights).all():
-        i = int(np.flatnonzero(~np.isfinite(heights))[0])
-        where = tuple(places[i, :2].tolist())
-        raise InvalidValueError(f"position of vehicle {vehicles[i]} [m]", "above ground", where)
+    i = int(np.flatnonzero(~np.isfinite(heights))[0])
+    where = tuple(places[i, :2].tolist())
+    raise InvalidValueError(f"position of vehicle {vehicles[i]} [m]", "above ground", where)
 
 
 def start_positions(

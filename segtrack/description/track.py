@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.description.base import (
     Angle,
@@ -94,6 +95,8 @@ class ContactSpec(Spec):
         return self.lateral_friction / self.friction
 
 
+_TOUCHING = 1e-6
+"""Depth by which belts side by side may overlap: numbers are rounded [m]."""
 _SHOES_WEIGH_ALIKE = 0.05
 """Difference between a belt's mass and that of its shoes that may be rounding, over the mass [-]."""
 
@@ -231,6 +234,17 @@ def overlap(one: TrackSpec, other: TrackSpec) -> bool:
     if (mount.parent, mount.rpy) != (its.parent, its.rpy):
         return False
     x, y, z = mount.frame.rotation.T @ np.subtract(its.xyz, mount.xyz)
-    points, others = path.outline(), way.outline() + (x, z)
-    apart = (points.max(axis=0) <= others.min(axis=0)) | (others.max(axis=0) <= points.min(axis=0))
-    return bool(abs(y) < (width + wide) / 2 and not apart.any())
+    apart = _can_be_separated(path.outline(), way.outline() + (x, z))
+    return bool(abs(y) < (width + wide) / 2 - _TOUCHING and not apart)
+
+
+def _can_be_separated(points: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """True if a side of one of two outlines (n, 2) has all of the other one beyond it."""
+    for one, other in ((points, others), (others, points)):
+        sides = np.roll(one, -1, axis=0) - one
+        sides = sides[np.hypot(*sides.T) > 0.0]
+        normals = np.stack([sides[:, 1], -sides[:, 0]], axis=1)
+        for outwards in (normals, -normals):
+            if ((outwards @ one.T).max(axis=1) <= (outwards @ other.T).min(axis=1)).any():
+                return True
+    return False

@@ -153,7 +153,7 @@ class VehicleDescription(Spec):
     def _tracks_are_apart(self) -> Checks:
         for (name, one), (other, two) in combinations(known(self, "tracks", {}).items(), 2):
             if overlap(one, two):
-                yield Problem(f"tracks.{other}.mount", f"must be beside track {name}, got both in one place")
+                yield Problem(f"tracks.{other}.mount", f"must not overlap track {name}'s")
 
     @check
     def _links_carry(self) -> Checks:
@@ -199,6 +199,13 @@ class VehicleDescription(Spec):
     def describes_chains(self) -> bool:
         """True if the file has settings of the track model `chain`, for a track or for all."""
         return "chain" in self.model_fields_set or any(t.spec.chain is not None for t in self._mounted())
+
+    @property
+    def has_sprung_chains(self) -> bool:
+        """True if wheels of a track's chain are on links that move."""
+        tree = self.with_suspension().joint_tree
+        wheels = (w for t in self.mounted_tracks() if t.spec.chain for w in t.spec.chain.road_wheels or ())
+        return any(w.link in tree.links and tree.links[w.link].joint >= 0 for w in wheels if w.link)
 
     @property
     def joint_tree(self) -> JointTree:

@@ -171,12 +171,12 @@ class _Passage:
     def _decide(self) -> EventOutcome | None:
         self._sample()
         now, state = self.world.time, self.robot.state
-        if up_of(state) < 0.0:
-            return "tipped over"
         low, high = self.robot.bounds()
         if high[0] >= 0.0:
             self.reached = min(self.reached, self.states[-2][0])  # It crossed since.
         self._keep_chains(now, state.pitch)
+        if up_of(state) < 0.0:
+            return "tipped over"
         given, obstacle = self.setup.assumptions, self.setup.obstacle
         if low[0] >= obstacle.end:
             self.passed = min(self.passed, now)

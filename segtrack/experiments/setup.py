@@ -42,7 +42,7 @@ class RunSetup:
         if self.engine is None and self.track_model is None:
             with suppress(SegtrackError):  # Told once the vehicle is loaded.
                 vehicle = self.load_vehicle()
-                if vehicle.joints and vehicle.describes_chains:
+                if vehicle.has_sprung_chains:
                     return "native", "chain"
         return resolve(self.engine, self.track_model)
 

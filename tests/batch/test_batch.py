@@ -417,6 +417,29 @@ def test_contacts_are_those_of_a_world():
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_refused_reset_leaves_grounds_as_they_were():
+    batch = Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP)
+    island = terrain.Heightfield(heights=np.zeros((3, 3)), spacing=0.1, center=(50.0, 0.0))
+    twin = Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP)
+    for given in ({"terrain": [island]}, {"terrain": [GROUNDS[3]], "flippers": {"nose": 0.1}}):
+        with pytest.raises((InvalidValueError, UnknownNameError)):
+            batch.reset([1], **given)
+    for one, other in zip(states_of(scripted(batch)), states_of(scripted(twin)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_contacts_are_read_after_a_restore_to_ground_with_more_solids():
+    slats = [terrain.GroundBox(x=0.3, y=0, length=0.4, width=2, height=0.01 + 1e-4 * k) for k in range(30)]
+    batch = Batch("quince", 1, time_step=STEP)
+    batch.reset(terrain=[terrain.Boxes(boxes=tuple(slats))])
+    batch.run(0.4)
+    saved, load = batch.save(), batch.read_contacts().normal_force.sum()
+    batch.reset(terrain=[terrain.Plane()])
+    batch.read_contacts()
+    batch.restore(saved)
+    assert batch.read_contacts().normal_force.sum() == load > 0
+
+
 def test_heights_are_each_vehicles_own():
     batch = Batch("quince", terrain=GROUNDS, time_step=STEP)
     x = np.linspace(0.0, 1.5, 7) + np.arange(4)[:, None] * 0.01

@@ -116,7 +116,7 @@ TOP_FIRST = {
         ([((*LEFT, "mount", "xyz"), "here")], "tracks.left.mount.xyz must be a list, got 'here'"),
         ([(("body", "fixed"), "maybe")], "body.fixed must be true or false, got 'maybe'"),
         ([(("tracks", "right", "mount", "xyz"), [0.05, 0.2, 0.0])],
-         "tracks.right.mount must be beside track left, got both in one place"),
+         "tracks.right.mount must not overlap track left's"),
         ([((*LEFT, "chain"), {"shoes": {"count": 40, "mass": 0.5}})],
          "tracks.left.belt.mass must be about the 20 kg of its 40 shoes, got 2"),
         # Lengths and masses.

@@ -691,12 +691,17 @@ def test_belts_run_around_road_wheels_that_reach_out_of_their_pulleys() -> None:
 
 def test_torques_at_another_radius_than_the_sprockets_are_refused() -> None:
     """A tenth of it would make the drive ten times as strong."""
-    radius = pin_radius(design())
-    drive = {"max_speed": 1.0, "torque_table": {"radius": radius, "rows": [[0, 50.0], [10, 5.0]]}}
-    assert design(drive=drive).chain.shoe.pitch > 0
+    chain = {"shoes": {"pitch": PERIMETER / COUNT, "count": COUNT}}
+    radius = pin_radius(design(chain))
+    drive: dict[str, Any] = {
+        "max_speed": 1.0,
+        "torque_table": {"radius": radius, "rows": [[0, 50.0], [10, 5.0]]},
+    }
+    assert design(chain, drive=drive).chain.shoe.pitch > 0
     drive["torque_table"] |= {"radius": 10 * radius}
+    assert design(drive=drive).chain.shoe.pitch > 0  # Of teeth that the file leaves open.
     with pytest.raises(InvalidValueError, match=r"drive.torque_table.radius of belt \[m\] must be about the"):
-        design(drive=drive)
+        design(chain, drive=drive)
 
 
 def test_a_wrong_number_of_shoes_is_told_all_that_close() -> None:

@@ -232,7 +232,7 @@ TURN = {"turn": {"servo": {}}}
         ),
         (
             {"turn": {"stops": {"upper": {"position": 50.0, "stiffness": 1.0}}}},
-            "joints.turn.stops.upper.position must be within the joint's limit of 2, got 50",
+            "joints.turn.stops.upper.position must be short of the joint's limit of 2, got 50",
         ),
         (
             {"turn": {"stops": {"lower": {"position": 0.1, "stiffness": 1.0}}}},

@@ -10,6 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from segtrack.envs import IDS, TASKS, Environment
+from segtrack.envs.rewards import TERMS, Term
 from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
@@ -213,9 +214,11 @@ def test_gymnasium_makes_the_batch_where_nothing_else_is_asked_for(name):
 @pytest.mark.parametrize(
     "given, message",
     [
-        ({"num_envs": 0}, "num_envs must be a whole number, at least 1, got 0"),
-        ({"engine": "pybullet"}, "engine of a vector environment must be native, got 'pybullet'"),
-        ({"render_mode": "human"}, "render_mode of a vector environment must be None, got 'human'"),
+        ({"num_envs": 0}, "num_envs must be a whole number from 1, got 0"),
+        ({"engine": "pybullet"},
+         "engine of a vector environment must be native, or with vectorization_mode=\"sync\", got"),
+        ({"render_mode": "human"},
+         "render_mode of a vector environment must be None, or with vectorization_mode=\"sync\", got"),
         ({"track_model": "chain"}, "no track model of a vector environment 'chain'; there are: compliant, "),
         ({"autoreset_mode": "never"}, "no autoreset mode 'never'; there are: NextStep, SameStep, Disabled"),
         ({"threads": 0}, "threads must be a whole number from 1, got 0"),
@@ -248,3 +251,30 @@ def test_calls_out_of_order_and_actions_that_are_none_are_refused():
     for call in (env.reset, lambda: env.step(still)):
         with pytest.raises(NotReadyError, match="it is closed"):
             call()
+
+
+def test_after_a_refused_reset_robots_are_reset_before_they_step():
+    """Nothing of the refused episode is left in the next one."""
+    envs = [VectorEnvironment("StepClimb", 2, **STEP) for _ in range(2)]
+    for env in envs:
+        env.reset(seed=3)
+    with pytest.raises(InvalidValueError):
+        envs[0].reset(seed=4, options={"friction": 0.1, "initial_x": float("nan")})
+    seen = [env.reset(seed=5)[0] for env in envs]
+    np.testing.assert_array_equal(*seen)
+    action = np.ones(envs[0].action_space.shape, np.float32)
+    np.testing.assert_array_equal(*(env.step(action)[0] for env in envs))
+
+
+def test_rows_of_another_shape_and_unknown_outcomes_are_refused_by_name(monkeypatch):
+    env = VectorEnvironment("StepClimb", 2, **STEP)
+    env.reset(seed=0)
+    monkeypatch.setitem(TERMS, "shock", Term(1.0, "", lambda view: -np.mean(view.motion.flipper_speeds**2)))
+    with pytest.raises(InvalidValueError, match="reward term shock must be of shape"):
+        env.step(np.zeros(env.action_space.shape, np.float32))
+    monkeypatch.undo()
+    monkeypatch.setattr(type(env.task), "outcome", lambda self, view: np.full(2, "tipover"))
+    with pytest.raises(
+        UnknownNameError, match="no outcome of StepClimb 'tipover'; there are: running, success"
+    ):
+        env.step(np.zeros(env.action_space.shape, np.float32))

@@ -66,8 +66,6 @@ def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Gr
             return Grouser(shape.height, base, base / 2, (rear + front) / 2)
 
 
-_SAME_PLANE = 1e-6
-"""Difference of distances to two tracks that is none [m]."""
 MIN_SUB_STEP = 1e-6
 """Sub-step of a chain that is worth waiting for [s]."""
 
@@ -114,13 +112,17 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
 
 
 def _check_drive_radius(layout: ChainLayout, loop: PlateLoop) -> None:
-    """Refuse torques at another radius than that of the sprocket's pitch circle.
+    """Refuse torques at another radius than that of the pitch circle of a sprocket that the file describes.
 
     Raises:
         InvalidValueError: They differ by more than a twentieth.
     """
-    table, pitch_radius = layout.spec.drive.torque_table, loop.pitch / (2 * math.sin(math.pi / loop.teeth))
-    if table is not None and abs(table.radius / pitch_radius - 1) > 0.05:
+    chain, table = layout.chain, layout.spec.drive.torque_table
+    designed = chain.shoes.pitch is None and (chain.sprocket is None or chain.sprocket.teeth is None)
+    if table is None or designed or chain.drum is not None:
+        return
+    pitch_radius = loop.pitch / (2 * math.sin(math.pi / loop.teeth))
+    if abs(table.radius / pitch_radius - 1) > 0.05:
         expected = f"about the {pitch_radius:.4g} m of its sprocket's pitch circle"
         raise InvalidValueError(f"drive.torque_table.radius of {layout.name} [m]", expected, table.radius)
 
@@ -138,22 +140,20 @@ def check_links(design: TrackDesign, links: Iterable[str]) -> None:
 
 
 def check_sides(vehicle: VehicleDescription, designs: Iterable[TrackDesign]) -> None:
-    """Refuse wheels of chains on links, which there are, that are nearer to another track.
+    """Refuse wheels of chains on links, which there are, on the other side of the vehicle.
 
     Raises:
         InvalidValueError: There is such a wheel.
     """
-    tree, tracks = vehicle.joint_tree, {track.name: track.y for track in vehicle.mounted_tracks()}
+    tree, tracks = vehicle.joint_tree, {track.name: track for track in vehicle.mounted_tracks()}
     at_home = tree.frames({})
-    for track, name in ((design.name, name) for design in designs for name in design.parent_link_names):
-        place = tree.links[name]
+    for name, link in ((design.name, link) for design in designs for link in design.parent_link_names):
+        track, place = tracks[name], tree.links[link]
         frame = at_home[tree.joints[place.joint].child] @ place.frame if place.joint >= 0 else place.frame
-        aside = {other: abs(y - frame.origin[1]) for other, y in tracks.items()}
-        nearest = min(aside, key=aside.__getitem__)
-        if aside[nearest] < aside[track] - _SAME_PLANE:
-            expected = f"nearer to it than to {nearest}"
-            got = Phrase(f"{name}, {aside[track]:.3g} m and {aside[nearest]:.3g} m aside")
-            raise InvalidValueError(f"link for the chain of {track}", expected, got)
+        y = float(frame.origin[1])
+        if y * track.y < 0 and abs(y) > track.spec.width / 2:
+            got = Phrase(f"{link}, which is at y = {y:.4g} m, the track at {track.y:.4g} m")
+            raise InvalidValueError(f"link for the chain of {name}", "on its side of the vehicle", got)
 
 
 def chain_problems(vehicle: VehicleDescription) -> list[str]:

@@ -56,7 +56,7 @@ class BushingSpec(Spec):
 
 
 class WheelSpec(Spec):
-    """A wheel; its mass is part of its link's, but for what slides on a tensioner."""
+    """A wheel; its mass, and what slides on a tensioner, is part of its link's."""
 
     inertia: Positive | None = None
     """About its axle [kg m^2]; that of a disc of a part of the belt's mass if not given: a twentieth for

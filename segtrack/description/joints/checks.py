@@ -192,7 +192,7 @@ def _spring_and_stop_problems(
         sign, limit = (-1, limits[0]) if side == "lower" else (1, limits[1])
         key = f"{where}.stops.{side}.position"
         if sign * (place - limit) >= 0:
-            yield Problem(key, f"must be within the joint's limit of {limit:g}, got {place:g}")
+            yield Problem(key, f"must be short of the joint's limit of {limit:g}, got {place:g}")
         elif sign * (start - place) > 0:
             yield Problem(key, f"must leave the start at {start:g} free, got {place:g}")
 
