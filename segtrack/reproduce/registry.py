@@ -18,7 +18,10 @@ from segtrack.world import resolve
 
 TrackModel = Annotated[
     str | None,
-    typer.Option(help=f"{describe_track_models()}; the engine's first if not given.", show_default=False),
+    typer.Option(
+        help=f"{describe_track_models()}; the engine's first if not given, chain on sprung wheels.",
+        show_default=False,
+    ),
 ]
 TrackModels = Annotated[
     list[str] | None,
@@ -28,7 +31,8 @@ EngineChoice = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed.",
+        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed "
+        "(native for chains on sprung wheels).",
         show_default=False,
     ),
 ]
