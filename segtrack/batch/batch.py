@@ -94,10 +94,10 @@ class Batch(BatchCommands):
         size = number_of_vehicles(count, each, terrain_index, variant)
         self._grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)
         if len(kinds) > 1 and variant is None:
-            raise InvalidValueError("variant", f"an index for each vehicle of {len(kinds)} variants", None)
+            raise InvalidValueError("variant", f"an index a vehicle of {len(kinds)} variants", None)
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
         super().__init__(Fleet(kinds, chosen, self._grounds.packed))
-        self._made_of = track_model, self.time_step, *described, *self._grounds.terrains[: self._grounds.size]
+        self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
         self._outlines, self._threads = Outlines(kinds), number_of_threads(threads)
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
@@ -226,7 +226,7 @@ class Batch(BatchCommands):
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
             taken = min(steps, chunk)
-            self._fleet.advance(self._gravity, self.time_step, taken, 1.0, self._pool, count)
+            self._fleet.advance(self._gravity, self.time_step, taken, self._pool, count)
             steps -= taken
 
     def reset(

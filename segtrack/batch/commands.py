@@ -35,6 +35,9 @@ class BatchCommands:
         self.track_names = tuple(track.name for track in tracks)
         self.flipper_names = tuple(self.vehicle.flippers)
         self.joint_names = tuple(joint.name for joint in self.vehicle.joint_tree.joints)
+        kinds = [kind.description for kind in fleet.kinds]
+        turning = [(v.side_offset("left"), v.side_offset("right"), v.steering_efficiency) for v in kinds]
+        self._turning = np.nan_to_num(np.array(turning, dtype=float))  # Without tracks on a side.
         self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
 
     def __len__(self) -> int:
@@ -102,13 +105,7 @@ class BatchCommands:
         """
         turning = numbers("angular speed [rad/s]", angular, len(self))
         forward = numbers("linear speed [m/s]", linear, len(self))
-        vehicles = [kind.description for kind in self._fleet.kinds]
-        left, right, efficiency = np.array(
-            [
-                (v.side_offset("left") or 0.0, v.side_offset("right") or 0.0, v.steering_efficiency)
-                for v in vehicles
-            ]
-        )[self._fleet.kind_of].T
+        left, right, efficiency = self._turning[self._fleet.kind_of].T
         offsets: Any = TrackOffsets(left, right)
         self.set_belt_speed(*offsets.belt_speeds(forward, turning / efficiency))
 
@@ -183,9 +180,8 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, negative or not finite.
         """
-        self._fleet.state.frictions[self._chosen(vehicles)] = self._each_track(
-            "friction", friction, vehicles, 0.0
-        )
+        chosen = self._chosen(vehicles)
+        self._fleet.state.frictions[chosen] = self._each_track("friction", friction, chosen, 0.0)
 
     def scale_drives(self, factor: ArrayLike, vehicles: ArrayLike | None = None) -> None:
         """Make drives so many times as strong as their description says.
@@ -197,10 +193,9 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, not positive or not finite.
         """
-        lowest = float(np.nextafter(0.0, 1.0))
-        self._fleet.state.drive_factors[self._chosen(vehicles)] = self._each_track(
-            "drive force factor", factor, vehicles, lowest
-        )
+        chosen, lowest = self._chosen(vehicles), float(np.nextafter(0.0, 1.0))
+        factors = self._each_track("drive force factor", factor, chosen, lowest)
+        self._fleet.state.drive_factors[chosen] = factors
 
     def set_body(
         self,
@@ -239,16 +234,14 @@ class BatchCommands:
         return chosen_vehicles(vehicles, len(self))
 
     def _each_track(
-        self, what: str, given: ArrayLike, vehicles: ArrayLike | None, lowest: float
+        self, what: str, given: ArrayLike, chosen: NDArray[np.intp], lowest: float
     ) -> NDArray[np.float64]:
-        count, array = len(self._chosen(vehicles)), np.asarray(given)
-        values = numbers(what, array[..., None] if array.ndim < 2 else array, count, (len(self.track_names),))
+        array, tracks = np.asarray(given), (len(self.track_names),)
+        values = numbers(what, array[..., None] if array.ndim < 2 else array, len(chosen), tracks)
         if (values < lowest).any():
             i = int(np.argmin(values.min(axis=1)))
             expected = "at least 0" if lowest == 0.0 else "greater than 0"
-            raise InvalidValueError(
-                f"{what} of vehicle {self._chosen(vehicles)[i]}", expected, values[i].min()
-            )
+            raise InvalidValueError(f"{what} of vehicle {chosen[i]}", expected, values[i].min())
         return values
 
     def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import allocate_belt_memory, copy_memory
-from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.mass import rotated, rotations_of
 from segtrack.ground.broadphase import MAX_EDGES, NONE, allocate_contact_history
 from segtrack.ground.tuples import Packed, overwrite
@@ -68,7 +67,10 @@ class Fleet:
         self.terrain_of, self.status, self.steps = np.zeros((3, count), dtype=np.intp)
         tree, belts = kinds[0].arrays.tree, [kind.arrays.belts for kind in kinds]
         self.state = allocate_state(count, len(tree.joint_parents), len(tree.belt_links))
-        self.own = OwnProperties.of(kinds, self.kind_of)
+        self._own_by_kind = OwnProperties.of(kinds)
+        friction = [[t.spec.contact.friction for t in k.description.mounted_tracks()] for k in kinds]
+        self._friction_by_kind = np.array(friction)
+        self.own = OwnProperties(*(values[self.kind_of] for values in self._own_by_kind))
         self.take_kinds(np.arange(count), self.kind_of)
         self._sections = max(len(each.kinds) for each in belts)
         self._segments = max(len(each.segments) for each in belts)
@@ -135,7 +137,6 @@ class Fleet:
         gravity: Vector,
         step: float,
         count: int,
-        decay: float = 1.0,
         threads: Executor | None = None,
         thread_count: int = 1,
     ) -> None:
@@ -145,7 +146,6 @@ class Fleet:
             gravity: Gravity in the world [m/s^2].
             step: Duration of a step [s].
             count: Number of steps.
-            decay: Fraction of velocities that damping leaves in a step; 1 without.
             threads: Threads that take part; the caller's alone if not given.
             thread_count: Number of them.
         """
@@ -154,7 +154,7 @@ class Fleet:
             while (self._done < count).any():
                 self._outcomes[:, 0] = DONE
                 spans = iter(list(self.spans(max(1, len(self) // (_BLOCKS * thread_count)))))
-                given: Any = spans, gravity, step, count, decay
+                given: Any = spans, gravity, step, count, 1.0
                 if threads is None:
                     self._take_steps(0, *given)
                 else:
@@ -234,10 +234,10 @@ class Fleet:
     def take_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
         """Let vehicles be of other kinds, with all that those have."""
         self.kind_of[chosen] = kinds
-        frictions = [[t.spec.contact.friction for t in k.description.mounted_tracks()] for k in self.kinds]
-        self.state.frictions[chosen], self.state.drive_factors[chosen] = np.array(frictions)[kinds], 1.0
-        for array, values in zip(self.own, OwnProperties.of(self.kinds, kinds), strict=True):
-            array[chosen] = values
+        self.state.frictions[chosen] = self._friction_by_kind[kinds]
+        self.state.drive_factors[chosen] = 1.0
+        for array, values in zip(self.own, self._own_by_kind, strict=True):
+            array[chosen] = values[kinds]
 
     def read_contacts(self, i: int, step: float) -> NDArray[np.float64]:
         """Contacts of a vehicle with the ground where it is now (n, `REPORT`); nothing is changed.
@@ -268,15 +268,7 @@ class Fleet:
         return SavedFleet(self.state.copy(), self._history.copy(), memory, own, indices)
 
     def restore(self, saved: SavedFleet) -> None:
-        """Go back to what was saved of vehicles of the same kinds, on the same grounds.
-
-        Raises:
-            InvalidValueError: Of other vehicles.
-        """
-        for mine, given in zip((*self.state, *self.own), (*saved.state, *saved.own), strict=True):
-            if mine.shape != given.shape:
-                got = Phrase(f"a snapshot of {saved.indices.shape[1]} other ones")
-                raise InvalidValueError("vehicles of a batch", f"the {len(self)} of its snapshot", got)
+        """Go back to what was saved of as many vehicles of the same kinds, on the same grounds."""
         places = saved.memory.sections.shape[1]
         if places > self._room.sections:
             self._take_room(self._room._replace(sections=places))

@@ -45,13 +45,13 @@ class OwnProperties(NamedTuple):
     reaches: NDArray[np.float64]
 
     @classmethod
-    def of(cls, kinds: Sequence[BeltKind], kind_of: NDArray[np.intp]) -> OwnProperties:
-        """Return those that vehicles have by their kinds."""
+    def of(cls, kinds: Sequence[BeltKind]) -> OwnProperties:
+        """Return those that one vehicle of each kind has by it."""
         widest = max(kind.arrays.drives.shape[1] for kind in kinds)
         drives = [_widened(kind.arrays.drives, widest) for kind in kinds]
         trees = [[getattr(kind.arrays.tree, name) for kind in kinds] for name in OWN]
         reaches = [kind.arrays.reaches for kind in kinds]
-        return cls(*(np.stack(rows)[kind_of] for rows in (*trees, drives, reaches)))
+        return cls(*(np.stack(rows) for rows in (*trees, drives, reaches)))
 
 
 def _widened(drives: NDArray[np.float64], width: int) -> NDArray[np.float64]:
@@ -84,7 +84,7 @@ class SavedBatch(NamedTuple):
     Attributes:
         fleet: Everything of its vehicles.
         own_terrains: Grounds that are vehicles' own (N,).
-        made_of: Track model, time step, variants and library of grounds of the batch.
+        made_of: Number of vehicles, track model, time step, variants and library of grounds of the batch.
     """
 
     fleet: SavedFleet
@@ -102,7 +102,7 @@ def check_snapshot(snapshot: Any, made_of: tuple[Any, ...]) -> None:
     with suppress(ValueError):  # Arrays that are equal here and not there.
         if known and all(a is b or bool(a == b) for a, b in zip(snapshot.made_of, made_of, strict=True)):
             return
-    expected = "one of a batch of the same variants, grounds, track model and time step"
+    expected = "one of a batch of the same number, variants, grounds, track model and time step"
     raise InvalidValueError("snapshot", expected, Phrase(type(snapshot).__name__))
 
 

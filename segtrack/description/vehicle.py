@@ -230,8 +230,9 @@ class VehicleDescription(Spec):
     def gauge(self) -> float | None:
         """Distance between the planes of the body's left and right tracks [m]; None without two sides.
 
-        Flippers are not included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the
-        middle do not count, so that a vehicle with one track has no gauge.
+        It is twice the mean distance from y = 0 of a body's tracks that mirror each other. Flippers are not
+        included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the middle do not
+        count, so that a vehicle with one track has no gauge.
         """
         offsets = self.track_offsets
         return None if offsets is None else offsets.gauge

@@ -35,5 +35,6 @@ def run(
     bodies = run_parallel(find_free_body, stuck_runs((*result.steps, *result.gaps)))
     summary = {"full": full, **result.summary(), "free_bodies": [body.summary() for body in bodies]}
     files = {"korner.json": summary, "korner.png": draw_korner(result)}
-    files["korner_forces.png"] = draw_free_bodies(bodies)
+    if bodies:
+        files["korner_forces.png"] = draw_free_bodies(bodies)
     return Outcome(korner_tables(result), summary, files)
