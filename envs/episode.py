@@ -15,6 +15,7 @@ from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import LOOK_AHEAD, RobotMotions, TaskView
 from segtrack.robot import RobotState
 from segtrack.robot.track import longitudinal_slip
+from segtrack.terrain.base import heights_of_each
 
 Rows = NDArray[np.intp]
 
@@ -201,18 +202,6 @@ class Episodes:
         terms = dict.fromkeys(self._setup.reward.weights, none)
         return Ends(none, np.zeros(count, np.bool_), np.ones(count, np.bool_), terms, none)
 
-    def heights(self, chosen: Rows, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heights of the ground (n, k) [m] under points (n, k) of robots; those on one terrain together."""
-        terrains: dict[int, list[int]] = {}
-        for k, i in enumerate(chosen.tolist()):
-            terrains.setdefault(id(self.courses[i].terrain), []).append(k)
-        if len(terrains) == 1:
-            return self.courses[int(chosen[0])].terrain.height_at(x, y)
-        heights = np.empty(x.shape)
-        for own in terrains.values():
-            heights[own] = self.courses[int(chosen[own[0]])].terrain.height_at(x[own], y[own])
-        return heights
-
     def _look(
         self,
         chosen: Rows,
@@ -261,4 +250,5 @@ class GroundHeights(NamedTuple):
 
     def __call__(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
-        return self.episodes.heights(self.chosen, x, y)
+        courses = self.episodes.courses
+        return heights_of_each([courses[i].terrain for i in self.chosen.tolist()], x, y)

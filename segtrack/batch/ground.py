@@ -12,6 +12,7 @@ from segtrack.errors import InvalidValueError
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.tuples import Packed
 from segtrack.terrain import Plane, Terrain
+from segtrack.terrain.base import heights_of_each
 
 _KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
 
@@ -109,10 +110,4 @@ class GroundLibrary:
         Returns:
             Heights of the same shape [m].
         """
-        heights = np.empty(x.shape)
-        groups: dict[int, list[int]] = {}
-        for k, index in enumerate(indices.tolist()):
-            groups.setdefault(id(self.terrains[index]), []).append(k)
-        for own in groups.values():
-            heights[own] = self.terrains[indices[own[0]]].height_at(x[own], y[own])
-        return heights
+        return heights_of_each([self.terrains[index] for index in indices.tolist()], x, y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -88,6 +88,30 @@ class Terrain(Checked):
         if x.shape != y.shape:
             x, y = np.broadcast_arrays(x, y)
         return np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+
+
+def heights_of_each(
+    terrains: Sequence[Terrain], x: NDArray[np.float64], y: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sample a terrain each at points of its own; what stands for several is sampled once.
+
+    Args:
+        terrains: One for each row (n,).
+        x: World x of its points (n, ...) [m].
+        y: World y of its points, of the same shape [m].
+
+    Returns:
+        Heights of the same shape [m], see `Terrain.height_at`.
+    """
+    rows: dict[int, list[int]] = {}
+    for k, terrain in enumerate(terrains):
+        rows.setdefault(id(terrain), []).append(k)
+    if len(rows) == 1:
+        return terrains[0].height_at(x, y)
+    heights = np.empty(x.shape)
+    for own in rows.values():
+        heights[own] = terrains[own[0]].height_at(x[own], y[own])
+    return heights
 
 
 @dataclass(frozen=True, kw_only=True)
