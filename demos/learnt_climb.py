@@ -8,7 +8,7 @@ from PIL import Image
 from segtrack.cli.output import command
 from segtrack.demos import Picture
 from segtrack.envs import Environment
-from segtrack.envs.policies import make_policy
+from segtrack.envs.learning.policies import make_policy
 
 
 def main(headless: bool = False, height: float = 0.36, picture: Picture = None) -> None:

@@ -6,9 +6,9 @@ an import of one's own, `gymnasium.make("segtrack.envs:segtrack/StepClimb-v0")` 
 
 import gymnasium
 
-from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
 from segtrack.envs.episode import TaskState
+from segtrack.envs.learning.curriculum import Curriculum
 from segtrack.envs.observation import Scan
 from segtrack.envs.task import Task
 from segtrack.envs.tasks import TASKS

@@ -22,6 +22,7 @@ from segtrack.envs.episode_world import EpisodeBatch
 from segtrack.envs.parameters import Values
 from segtrack.envs.setup import TaskSetup, autoreset_of, mask_of, seeds_of
 from segtrack.envs.task import Task
+from segtrack.envs.vector_info import column, with_masks
 from segtrack.envs.view import RobotMotions, TaskView
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_grousers
@@ -204,7 +205,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():
                 seen[i] = self.sensors.form(episodes.entries[i])
-            finals = _with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
+            finals = with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
             self._begin(over, self._setup.given)
             self._over = np.zeros(count, np.bool_)
         info = {**finals, **self._info(np.arange(count))}
@@ -236,12 +237,14 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         for term in self._terms.values():
             term[chosen] = 0.0
         for name in self.parameters:
-            column = _column([own[name] for own in values])
+            values_now = column([own[name] for own in values])
             if name in self._columns and len(chosen) < self.num_envs:
-                column, new = self._columns[name], column
-                column = column.astype(object if new.dtype == object else column.dtype)
-                column[chosen] = new
-            self._columns[name] = column
+                row = self._columns[name]
+                kind = object if values_now.dtype == object else row.dtype
+                row = row.astype(kind)
+                row[chosen] = values_now
+                values_now = row
+            self._columns[name] = values_now
 
     def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
         """Write down what some robots earned, and which ended."""
@@ -263,7 +266,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             "energy": episodes.energy,
             "reward_terms": self._terms,
         }
-        info = _with_masks(named, mask)
+        info = with_masks(named, mask)
         over = mask & (episodes.outcome != "running") & (episodes.elapsed > 0)
         if over.any():
             factor = np.zeros(self.num_envs)
@@ -281,20 +284,3 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _check_open(self, what: str) -> None:
         if self.closed:
             raise NotReadyError(f"{what} {self.task.name}", "it is closed")
-
-
-def _column(values: list[Any]) -> NDArray[Any]:
-    """One value of each robot, of the type that gymnasium gives them."""
-    return np.array(values, dtype=type(values[0]) if isinstance(values[0], int | float) else object)
-
-
-def _with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Arrays where a mask says so, nothing elsewhere; each beside the mask."""
-    info: dict[str, Any] = {}
-    for name, values in named.items():
-        if isinstance(values, dict):
-            info[name] = values if name == "final_info" else _with_masks(values, mask)
-        else:
-            info[name] = np.where(mask, values, None if values.dtype == object else values.dtype.type())
-        info[f"_{name}"] = mask.copy()
-    return info

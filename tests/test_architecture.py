@@ -75,7 +75,7 @@ BACK_DOOR = re.compile(r"\b\w*(?:robot|track|flipper)s?\.model\.|\b\w*world\.eng
 OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 """A PyBullet program of somebody's own."""
 EXTRAS = {
-    "segtrack.envs.ppo": "stable_baselines3",
+    "segtrack.envs.learning.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
     "segtrack.station.window.controls": "pygame",
     "segtrack.station.window.loop": "pygame",

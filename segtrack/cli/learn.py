@@ -66,7 +66,7 @@ def train(
 
     Start and friction are spread as for `evaluate`.
     """
-    from segtrack.envs import training
+    from segtrack.envs.learning import training
     from segtrack.report.learning import draw_curve, training_table
 
     folder = results_folder(out, f"train-{_task(task)}")
@@ -128,7 +128,7 @@ def evaluate(
     vehicle's, unless `--set` says otherwise. All policies get the same episodes.
     Ctrl-C writes the results of the episodes that are done.
     """
-    from segtrack.envs import evaluation
+    from segtrack.envs.learning import evaluation
     from segtrack.report.learning import draw_evaluation, evaluation_table
     from segtrack.report.outcome import Outcome
 
@@ -187,7 +187,7 @@ def benchmark(
     as_json: JsonFlag = False,
 ) -> None:
     """Measure control steps a second of the environments, in one process and on all cores."""
-    from segtrack.envs import benchmark as measuring
+    from segtrack.envs.learning import benchmark as measuring
     from segtrack.envs.tasks import TASKS
     from segtrack.report.learning import batch_table, benchmark_table, draw_benchmark
     from segtrack.report.outcome import Outcome

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.benchmark import BatchSpeed, Speed
-from segtrack.envs.evaluation import Evaluation, LevelResult
+from segtrack.envs.learning.benchmark import BatchSpeed, Speed
+from segtrack.envs.learning.evaluation import Evaluation, LevelResult
+from segtrack.envs.learning.training import TrainingResult
 from segtrack.envs.tasks import TASKS
-from segtrack.envs.training import TrainingResult
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 

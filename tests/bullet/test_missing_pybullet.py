@@ -16,7 +16,7 @@ sys.modules["pybullet"] = sys.modules["pybullet_utils"] = None
 import segtrack
 from segtrack.cli.app import app
 from segtrack.envs import Environment
-from segtrack.envs.training import TrainingSettings
+from segtrack.envs.learning.training import TrainingSettings
 from segtrack.world import resolve
 
 def said(ask):

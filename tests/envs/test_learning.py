@@ -12,8 +12,8 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.benchmark import benchmark, benchmark_batches
-from segtrack.envs.evaluation import EpisodeOutcome, EvaluationSetup, LevelResult, evaluate
+from segtrack.envs.learning.benchmark import benchmark, benchmark_batches
+from segtrack.envs.learning.evaluation import EpisodeOutcome, EvaluationSetup, LevelResult, evaluate
 from segtrack.envs.parameters import ROBOT_PARAMETERS
 from segtrack.report.learning import draw_evaluation, evaluation_table
 

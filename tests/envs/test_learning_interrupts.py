@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs import evaluation, training
-from segtrack.envs.evaluation import EvaluationInterrupted, EvaluationSetup, evaluate
+from segtrack.envs.learning import evaluation, training
+from segtrack.envs.learning.evaluation import EvaluationInterrupted, EvaluationSetup, evaluate
 from segtrack.errors import FileAccessError
 
 WORDS = ["evaluate", "GapCross", "--engine", "native", "--episodes", "12", "--levels", "0.2,0.3"]
@@ -63,7 +63,7 @@ def test_an_evaluation_without_an_episode_writes_nothing(interrupted, tmp_path):
 HOLD = """
 import sys, time
 from pathlib import Path
-from segtrack.envs.training import _locked
+from segtrack.envs.learning.training import _locked
 with _locked(Path(sys.argv[1])):
     print("locked", flush=True)
     time.sleep(600)

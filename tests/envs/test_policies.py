@@ -6,7 +6,7 @@ from collections import deque
 import numpy as np
 from env_actions import FORWARD, robot_of
 
-from segtrack.envs.policies import Network, NetworkOrigin, RandomPolicy, ScriptedPolicy
+from segtrack.envs.learning.policies import Network, NetworkOrigin, RandomPolicy, ScriptedPolicy
 
 # Learnt policies.
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from segtrack.envs.policies import Network, NetworkOrigin, make_policy
+from segtrack.envs.learning.policies import Network, NetworkOrigin, make_policy
 from segtrack.errors import FileAccessError, InvalidValueError
 
 

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.envs.environment import Environment
-from segtrack.envs.policies import Network, make_policy
-from segtrack.envs.training import TrainingResult, TrainingSettings, resume, train
+from segtrack.envs.learning.policies import Network, make_policy
+from segtrack.envs.learning.training import TrainingResult, TrainingSettings, resume, train
 from segtrack.errors import FileAccessError
 
 pytest.importorskip("stable_baselines3", reason="needs the extra train")

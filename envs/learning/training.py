@@ -15,8 +15,8 @@ import numpy as np
 
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
-from segtrack.envs.curriculum import Curriculum
 from segtrack.envs.environment import Environment
+from segtrack.envs.learning.curriculum import Curriculum
 from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values, spread
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError, SegtrackError
@@ -203,7 +203,7 @@ def _learn(
 ) -> TrainingResult:
     make_training_env(settings).close()
     try:
-        from segtrack.envs import ppo
+        from segtrack.envs.learning import ppo
     except ImportError as error:
         hint = 'training needs the extra "train" (pip install ".[train]")'
         raise SegtrackError(f"{hint}: {error}") from None

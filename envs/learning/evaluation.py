@@ -14,8 +14,8 @@ from scipy.stats import binomtest
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
 from segtrack.envs.environment import Environment
+from segtrack.envs.learning.policies import make_policy
 from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values, spread
-from segtrack.envs.policies import make_policy
 from segtrack.envs.task import FAILURES, Outcome
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import InvalidValueError

@@ -23,8 +23,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from segtrack.envs.policies import Network, NetworkOrigin
-from segtrack.envs.training import (
+from segtrack.envs.learning.policies import Network, NetworkOrigin
+from segtrack.envs.learning.training import (
     CHECKPOINT,
     CURVE,
     POLICY,
@@ -54,7 +54,7 @@ _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 def learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object]
 ) -> TrainingResult:
-    """Train until all steps are made, or Ctrl-C; see `segtrack.envs.training`."""
+    """Train until all steps are made, or Ctrl-C; see `segtrack.envs.learning.training`."""
     log = _Log(settings, folder, on_progress)
     with _few_threads():
         venv = _workers(settings, log.level)

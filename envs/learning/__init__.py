@@ -1,0 +1,1 @@
+"""Learning and measuring: curricula, training, policies, their evaluation, speed of environments."""
