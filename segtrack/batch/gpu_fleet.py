@@ -108,10 +108,10 @@ class GpuFleet(Fleet):
         terrains, kinds, done, outcomes, report = map(
             cuda.to_device, (self.terrain_of, self.kind_of, self._done, self._outcomes, NO_REPORT)
         )
-        grounds, parts = self._joined_grounds(), tuple(rows.device for rows in changing)
+        grounds, parts = self._joined_grounds(), (rows.device for rows in changing)
+        rest: Any = terrains, *parts, self._work, done, outcomes
         for k, kind in enumerate(self._kinds_there):
-            arrays = own.device.within(kind)
-            vehicles = Vehicles(arrays, terrains, *parts, work=self._work, done=done, outcomes=outcomes)
+            vehicles = Vehicles(own.device.within(kind), *rest)
             take_steps[_blocks(len(self)), _THREADS](vehicles, kinds, k, grounds, report, *given)
         done.copy_to_host(self._done)
         outcomes.copy_to_host(self._outcomes)
