@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from segtrack import Batch, terrain
-from segtrack.batch import devices
+from segtrack import Batch, load_vehicle, terrain
+from segtrack.batch import devices, fleet
 from segtrack.errors import MissingPackageError, NotReadyError, UnknownNameError
+from segtrack.experiments.variants import with_grousers
 
 STEP = 0.004
 GROUNDS = (
@@ -32,13 +33,14 @@ def make(device):
     batch = Batch("quince", terrain=GROUNDS, time_step=STEP, device=device)
     batch.reset(x=(0.2, 0.4, 0.0))
     batch.set_friction((0.4, 0.6, 0.8))
+    batch.set_body(mass=batch.vehicle.body.mass * np.array((1.0, 1.1, 0.9)))
     return batch
 
 
 def drive(batch, k):
-    """Five steps of a script, in which one begins anew."""
+    """Five steps of a script, in which one begins anew elsewhere."""
     if k == 2:
-        batch.reset([2], x=0.1, yaw=0.3, flippers={"front_left": 0.4})
+        batch.reset([2], x=0.1, yaw=0.3, flippers={"front_left": 0.4}, terrain=GROUNDS[:1])
     batch.set_belt_speed((0.3, 0.2, 0.1), (0.3, 0.2, -0.1))
     batch.set_flipper_speeds(front_left=0.5, front_right=0.5, rear_left=-0.5, rear_right=-0.5)
     batch.advance(5)
@@ -53,10 +55,22 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(given, expected)
 
 
+def compare_others():
+    """Compare variants, and vehicles without joints, on the device that the simulator shows and on cores."""
+    quince = load_vehicle("quince")
+    variants = {"vehicle": [quince, with_grousers(quince, 1.5, 0.5)], "variant": [1, 0]}
+    for given in (variants, {"vehicle": "packbot", "count": 1}):
+        batches = [
+            Batch(terrain=GROUNDS[0], time_step=STEP, device=device, **given) for device in devices.DEVICES
+        ]
+        for batch in batches:
+            batch.set_belt_speed(0.2, 0.1)
+            batch.advance(3)
+        assert_equal(*batches)
+
+
 def compare():
     """Compare a batch on the device that the simulator shows with one on cores."""
-    from segtrack.batch import fleet
-
     cores = make("cpu")
     fleet.NEAR = 0.05  # Too little room at first, which grows within a step.
     gpu = make("cuda")
@@ -104,7 +118,7 @@ def as_on_a_gpu(value):
 @pytest.mark.slow
 def test_steps_compile_for_a_gpu(monkeypatch):
     pytest.importorskip("numba_cuda", reason="of an extra")
-    from numba import cuda, typeof, types
+    from numba import cuda, types
     from numba.cuda import dispatcher
 
     from segtrack.batch.fleet import NO_REPORT
@@ -113,16 +127,16 @@ def test_steps_compile_for_a_gpu(monkeypatch):
 
     # Numba asks the GPU at hand what it can.
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=HOPPER))
-    fleet = make("cpu")._fleet
-    vehicles = fleet._vehicles(fleet.kinds[0])
-    vehicles = as_on_a_gpu(vehicles._replace(work=rows_of(vehicles.work, len(fleet))))
-    grounds, gravity = as_on_a_gpu(join_grounds(fleet.grounds.items)), (0.0, 0.0, -9.81)
+    built = make("cpu")._fleet
+    vehicles = built._vehicles(built.kinds[0])
+    vehicles = as_on_a_gpu(vehicles._replace(work=rows_of(vehicles.work, len(built))))
+    grounds, gravity = as_on_a_gpu(join_grounds(built.grounds.items)), (0.0, 0.0, -9.81)
     calls = {
-        take_steps: (vehicles, fleet.kind_of, 0, grounds, NO_REPORT, gravity, STEP, 5, 1.0),
+        take_steps: (vehicles, built.kind_of, 0, grounds, NO_REPORT, gravity, STEP, 5, 1.0),
         forget_contacts: (np.arange(2), vehicles.memories, vehicles.histories),
     }
     for kernel, arguments in calls.items():
-        signature = types.void(*map(typeof, arguments))
+        signature = types.void(*map(kernel.typeof_pyval, arguments))
         code, _ = cuda.compile_ptx(kernel.py_func, signature, cc=HOPPER)
         assert ".target sm_90" in code
         assert parameter_bytes(code) < MOST_PARAMETERS
@@ -179,3 +193,4 @@ def test_a_machine_without_a_gpu_says_so(monkeypatch):
 
 if __name__ == "__main__":
     compare()
+    compare_others()
