@@ -49,7 +49,8 @@ def join_grounds(grounds: Sequence[Ground]) -> JoinedGrounds:
 
 
 def _widened(planes: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    return np.pad(planes, ((0, 0), (0, width - planes.shape[1]), (0, 0)))
+    more = width - planes.shape[1]
+    return np.pad(planes, ((0, 0), (0, more), (0, 0))) if more else planes
 
 
 @cuda.jit
