@@ -67,6 +67,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         preset: str | None = None,
         time_step: float | None = None,
         threads: int | None = None,
+        device: str = "cpu",
         render_mode: None = None,
         **given: Any,
     ) -> None:
@@ -82,12 +83,15 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
                 of time steps.
             threads: Number of threads that simulate; as many as there are cores if not given.
+            device: Device that simulates, as of `segtrack.Batch`.
             render_mode: None.
             **given: Other keywords as those of `Environment`, and parameters of task and robot: numbers, or
                 ranges to sample from, of grousers numbers.
 
         Raises:
-            UnknownNameError: No such task, vehicle, parameter, reward term, track model, preset or mode.
+            UnknownNameError: No such task, vehicle, parameter, reward term, model, preset, device or mode.
+            MissingPackageError: A GPU without its extra.
+            NotReadyError: There is no GPU.
             VehicleFileError: The vehicle file has mistakes.
             InvalidValueError: A value that cannot be, as of `Environment`, or not for a batch.
         """
@@ -114,9 +118,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             vehicle = with_grousers(vehicle, height, count)
         _, step = preset_step(preset, time_step)
         self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
-        self.batch = Batch(
-            vehicle, num_envs, track_model=track_model, time_step=self.time_step, threads=threads
-        )
+        engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
+        self.batch = Batch(vehicle, num_envs, track_model=track_model, **engine_given)
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
         self._episodes, self.simulation_time = Episodes(setup, num_envs), 0.0
         self._rngs = [np_random()[0] for _ in range(num_envs)]

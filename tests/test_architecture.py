@@ -75,6 +75,10 @@ BACK_DOOR = re.compile(r"\b\w*(?:robot|track|flipper)s?\.model\.|\b\w*world\.eng
 OWN_LOOPS = Path("demos", "plug_in.py"), Path("demos", "own_program.py")
 """A PyBullet program of somebody's own."""
 EXTRAS = {
+    "segtrack.batch.gpu_arrays": "numba_cuda",
+    "segtrack.batch.gpu_fleet": "numba_cuda",
+    "segtrack.batch.gpu_steps": "numba_cuda",
+    "segtrack.ground.gpu": "numba_cuda",
     "segtrack.envs.learning.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
     "segtrack.station.window.controls": "pygame",

@@ -208,6 +208,7 @@ def benchmark_batches(
     rounds: int = 3,
     vehicle: str = "quince",
     time_step: float | None = None,
+    device: str = "cpu",
     on_done: Callable[[], object] | None = None,
 ) -> tuple[BatchSpeed, ...]:
     """Measure vector environments: belts forward at full speed, flippers at random.
@@ -220,6 +221,7 @@ def benchmark_batches(
         rounds: Number of rounds, each from a reset on.
         vehicle: Name of the vehicle.
         time_step: Time step of the engine [s]; that of `VectorEnvironment` if not given.
+        device: Device that simulates, as of `segtrack.Batch`.
         on_done: Called after each measurement.
 
     Returns:
@@ -228,10 +230,11 @@ def benchmark_batches(
     from segtrack.envs.vector import VectorEnvironment  # With numba, which takes half a second to import.
 
     _check(tasks, steps=steps, rounds=rounds)
+    given: dict[str, Any] = {"vehicle": vehicle, "time_step": time_step, "device": device}
     speeds = []
     for task, count, number in product(tasks, num_envs, threads):
         before = _resident_memory()
-        env = VectorEnvironment(task, count, threads=number, vehicle=vehicle, time_step=time_step)
+        env = VectorEnvironment(task, count, threads=number, **given)
         try:
             speeds.append(_batch_speed(env, steps, rounds, number, before))
         finally:

@@ -66,6 +66,19 @@ def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
     return array.astype(np.intp)
 
 
+def points(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """X and y of points of each of a number of vehicles, of one shape (count, ...) [m].
+
+    Raises:
+        InvalidValueError: Other shapes.
+    """
+    along, across = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if along.shape != across.shape or along.shape[:1] != (count,):
+        expected = f"x and y of one shape ({count}, ...)"
+        raise InvalidValueError("points [m]", expected, Phrase(f"{along.shape} and {across.shape}"))
+    return along, across
+
+
 def number_of_vehicles(
     count: int | None, terrains: int | None, terrain_index: ArrayLike | None, variant: ArrayLike | None
 ) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers, whole
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers, points, whole
 from segtrack.batch.commands import BatchCommands
-from segtrack.batch.fleet import Fleet
+from segtrack.batch.devices import fleet_class
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES, SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.placement import Outlines, clearing_heights, refuse_places, start_positions
@@ -21,7 +21,7 @@ from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, Join
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
 from segtrack.terrain import Terrain
@@ -57,6 +57,7 @@ class Batch(BatchCommands):
         time_step: float | None = None,
         gravity: float = 9.81,
         threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         """Build vehicles, upright just above their ground at the world's origin, joints where they start.
 
@@ -72,16 +73,20 @@ class Batch(BatchCommands):
             preset: `exact` (1 ms, the default) or `fast` (4 ms).
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
-            threads: Number of threads that take steps; as many as there are cores if not given.
+            threads: Number of threads that take steps on cores; as many as these if not given.
+            device: `cpu`, or `cuda`: a GPU, which needs the extra `gpu`.
 
         Raises:
-            UnknownNameError: No such vehicle, track model or preset.
+            UnknownNameError: No such vehicle, track model, preset or device.
+            MissingPackageError: A GPU without its extra.
+            NotReadyError: There is no GPU.
             VehicleFileError: The vehicle file has mistakes.
             InvalidValueError: Numbers of vehicles that contradict each other, an index out of range, variants
                 of other links, a ground that belts cannot be on, or a number that cannot be.
         """
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
+        fleet = fleet_class(device)
         self.track_model, self._gravity = track_model, (0.0, 0.0, -finite("gravity [m/s^2]", gravity))
         self.preset, self.time_step = preset_step(preset, time_step)
         variants = tuple(vehicle) if isinstance(vehicle, list | tuple) else (vehicle,)
@@ -96,9 +101,9 @@ class Batch(BatchCommands):
         if len(kinds) > 1 and variant is None:
             raise InvalidValueError("variant", f"an index a vehicle of {len(kinds)} variants", None)
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
-        super().__init__(Fleet(kinds, chosen, self._grounds.packed))
+        super().__init__(fleet(kinds, chosen, self._grounds.packed))
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
-        self._outlines, self._threads = Outlines(kinds), number_of_threads(threads)
+        self._outlines, self._threads = Outlines(kinds), number_of_threads(threads if device == "cpu" else 1)
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
@@ -197,11 +202,7 @@ class Batch(BatchCommands):
         Raises:
             InvalidValueError: Other shapes, or a ground without heights.
         """
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        if x.shape != y.shape or x.shape[:1] != (len(self),):
-            expected = f"x and y of one shape ({len(self)}, ...)"
-            raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
-        return self._grounds.heights(self._fleet.terrain_of, x, y)
+        return self._grounds.heights(self._fleet.terrain_of, *points(x, y, len(self)))
 
     def run(self, seconds: float) -> None:
         """Advance all vehicles that run, by a duration [s].
@@ -263,9 +264,8 @@ class Batch(BatchCommands):
         """
         chosen, fleet = self._chosen(vehicles), self._fleet
         count = len(chosen)
-        places = np.stack(
-            [numbers(*each, count) for each in (("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw))], 1
-        )
+        wanted = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
+        places = np.stack([numbers(*each, count) for each in wanted], axis=1)
         grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)

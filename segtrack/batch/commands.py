@@ -14,6 +14,7 @@ from segtrack.batch.fleet import Fleet
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
 from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.native.tree import VehicleState
 from segtrack.robot.joint import check_commanded
 
 
@@ -43,6 +44,16 @@ class BatchCommands:
     def __len__(self) -> int:
         """Number of vehicles."""
         return len(self._fleet)
+
+    @property
+    def device_arrays(self) -> VehicleState:
+        """State and commands where steps change them: NumPy's arrays on cores, on a GPU arrays of its own.
+
+        These have `__cuda_array_interface__`, by which torch, CuPy and others share them without a copy. What
+        is written there holds from the next step on. Ask for them again before that: what was read or
+        commanded through the batch since is brought there then, and would overwrite it later.
+        """
+        return self._fleet.device_arrays
 
     def set_belt_speed(self, left: ArrayLike, right: ArrayLike) -> None:
         """Command the belts of each side, flippers' included; a belt in the middle gets the mean.

@@ -22,13 +22,15 @@ from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.hull import HULL_PARTS
-from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST, Vehicles, advance
-from segtrack.native.tree import OWN, VehicleState, allocate_state, allocate_tree_work
+from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST, advance
+from segtrack.native.tree import VehicleState, allocate_state, allocate_tree_work
 from segtrack.native.vehicle import FIRST_ROOM, NEAR
+from segtrack.native.vehicles import Vehicles
 
 LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256)
 """Room beyond which a vehicle is crowded: more near one part of it is not listed for all of a fleet."""
-_NO_REPORT = np.zeros((0, REPORT))
+NO_REPORT = np.zeros((0, REPORT))
+"""Report of no contacts: steps are taken."""
 _BLOCKS = 8
 """Blocks of vehicles a thread takes on average, so that none waits long for the last one."""
 
@@ -88,6 +90,11 @@ class Fleet:
         """Least and largest position of each vehicle's joints (N, J, 2) [rad or m]."""
         return np.stack([kind.arrays.tree.joint_limits for kind in self.kinds])[self.kind_of]
 
+    @property
+    def device_arrays(self) -> VehicleState:
+        """State of the vehicles where kernels change it."""
+        return self.state
+
     def __len__(self) -> int:
         """Number of vehicles."""
         return len(self.kind_of)
@@ -118,16 +125,14 @@ class Fleet:
         return self._packed[thread]
 
     def _vehicles(self, kind: BeltKind) -> Vehicles:
-        own, arrays = self.own, kind.arrays
-        tree = arrays.tree._replace(**{name: getattr(own, name) for name in OWN})
         return Vehicles(
-            arrays._replace(tree=tree, drives=own.drives, reaches=own.reaches),
+            self.own.within(kind.arrays),
             self.terrain_of,
             self.state,
             self._history,
             self._memory,
             self._candidates,
-            allocate_tree_work(arrays.tree),
+            allocate_tree_work(kind.arrays.tree),
             self._done,
             self._outcomes,
         )
@@ -153,12 +158,7 @@ class Fleet:
         with interrupts_deferred():
             while (self._done < count).any():
                 self._outcomes[:, 0] = DONE
-                spans = iter(list(self.spans(max(1, len(self) // (_BLOCKS * thread_count)))))
-                given: Any = spans, gravity, step, count, 1.0
-                if threads is None:
-                    self._take_steps(0, *given)
-                else:
-                    self._share_steps(threads, thread_count, *given)
+                self._take_all_steps(threads, thread_count, gravity, step, count, 1.0)
                 self._look_after(count)
             self.steps[self.status == RUNNING] += count
 
@@ -176,10 +176,14 @@ class Fleet:
         if crowded.any():
             self._make_room(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
 
-    def _share_steps(self, threads: Executor, thread_count: int, *given: Any) -> None:
-        """Let threads take steps, each with work arrays of its own, until there is nothing left."""
+    def _take_all_steps(self, threads: Executor | None, thread_count: int, *given: Any) -> None:
+        """Take all vehicles through steps, in threads, each with work arrays of its own."""
+        spans = iter(list(self.spans(max(1, len(self) // (_BLOCKS * thread_count)))))
+        if threads is None:
+            self._take_steps(0, spans, *given)
+            return
         self.packed(thread_count - 1)
-        tasks = [threads.submit(self._take_steps, k, *given) for k in range(thread_count)]
+        tasks = [threads.submit(self._take_steps, k, spans, *given) for k in range(thread_count)]
         wait(tasks)
         for task in tasks:
             task.result()
@@ -187,7 +191,7 @@ class Fleet:
     def _take_steps(self, thread: int, spans: Iterator[tuple[int, int, int]], *given: Any) -> None:
         packed = self.packed(thread)
         for first, last, kind in spans:
-            advance(packed[kind], self.grounds, _NO_REPORT, first, last, *given)
+            advance(packed[kind], self.grounds, NO_REPORT, first, last, *given)
 
     def spans(self, longest: int) -> Iterator[tuple[int, int, int]]:
         """Neighbours of one kind: first, behind the last, and their kind."""

@@ -15,6 +15,7 @@ from segtrack.ground.broadphase import ContactHistory
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import OWN, VehicleState
+from segtrack.native.vehicles import VehicleArrays
 from segtrack.terrain import Terrain
 
 RUNNING = DONE
@@ -52,6 +53,11 @@ class OwnProperties(NamedTuple):
         trees = [[getattr(kind.arrays.tree, name) for kind in kinds] for name in OWN]
         reaches = [kind.arrays.reaches for kind in kinds]
         return cls(*(np.stack(rows) for rows in (*trees, drives, reaches)))
+
+    def within(self, arrays: VehicleArrays) -> VehicleArrays:
+        """Return a kind's arrays with these in their place."""
+        tree = arrays.tree._replace(**{name: getattr(self, name) for name in OWN})
+        return arrays._replace(tree=tree, drives=self.drives, reaches=self.reaches)
 
 
 def _widened(drives: NDArray[np.float64], width: int) -> NDArray[np.float64]:

@@ -11,8 +11,8 @@ from segtrack.batch.fleet import Fleet
 from segtrack.ground.kernels import entry
 from segtrack.ground.tuples import Packed, item
 from segtrack.native.kinematics import move_links
-from segtrack.native.step import vehicle_of
 from segtrack.native.tree import TreeWork, vehicle_view
+from segtrack.native.vehicles import vehicle_of
 
 
 class LinkMotions(NamedTuple):

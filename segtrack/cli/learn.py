@@ -183,6 +183,10 @@ def benchmark(
         float | None,
         typer.Option(help="Time step of vector environments [s], 0.001.", show_default=False),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Device of vector environments, cpu or cuda.", show_default=False),
+    ] = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -201,14 +205,16 @@ def benchmark(
         folder = results_folder(out, "benchmark")
         with counting("measuring", len(chosen) * len(numbers) * len(shared)) as done:
             batches = measuring.benchmark_batches(
-                chosen, numbers, shared, time_step=time_step, on_done=done, **given
+                chosen, numbers, shared, time_step=time_step, device=device or "cpu", on_done=done, **given
             )
-        batch_summary = {"vehicle": vehicle, "batches": [vars(speed) for speed in batches]}
+        rows = [vars(speed) for speed in batches]
+        batch_summary = {"vehicle": vehicle, "device": device or "cpu", "batches": rows}
         files: dict[str, Any] = {"benchmark.json": batch_summary}
         finish(Outcome(batch_table(batches), batch_summary, files), folder, as_json)
         return
-    if time_step is not None:
-        raise InvalidValueError("--time-step", "left out without --num-envs", time_step)
+    for option, value in (("--time-step", time_step), ("--device", device)):
+        if value is not None:
+            raise InvalidValueError(option, "left out without --num-envs", value)
     folder = results_folder(out, "benchmark")
     with counting("measuring", len(chosen)) as done:
         speeds = measuring.benchmark(

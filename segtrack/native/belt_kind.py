@@ -10,7 +10,7 @@ from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import Links, vehicle_links
 from segtrack.errors import InvalidValueError
 from segtrack.native.layout import vehicle_arrays
-from segtrack.native.step import VehicleArrays
+from segtrack.native.vehicles import VehicleArrays
 
 MAX_TIME_STEP = 0.01
 """Longest step, for what moves within one: contacts are found once a step [s]."""

@@ -23,9 +23,10 @@ from segtrack.native.belt_kind import BeltKind
 from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points
 from segtrack.native.parts import BeltTrack
-from segtrack.native.step import VehicleArrays, Vehicles, advance
+from segtrack.native.step import advance
 from segtrack.native.tree import VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
+from segtrack.native.vehicles import VehicleArrays, Vehicles
 
 _NO_REPORT = np.zeros((0, REPORT))
 """Report for steps: nothing is read."""

@@ -22,8 +22,8 @@ from segtrack.ground.rounding import rounded
 from segtrack.native.chain_step import ParentMounts
 from segtrack.native.hull import HullArrays
 from segtrack.native.joint_arrays import joint_arrays
-from segtrack.native.step import VehicleArrays
 from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, VehicleState
+from segtrack.native.vehicles import VehicleArrays
 
 HULL_FRICTION = 0.5
 """Friction of the body against ground of friction 1 [-]; PyBullet's default."""

@@ -15,12 +15,10 @@ A step of a vehicle, in order, each stage with its module:
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.belt_contact import add_belt_contacts
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
 from segtrack.compliant.memory import BeltMemory, take_places
@@ -32,76 +30,24 @@ from segtrack.ground.tuples import Packed, item
 from segtrack.ground.vectors import Vector, axis, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at, gather_equations
-from segtrack.native.hull import HullArrays, add_hull_contacts, find_hulls
+from segtrack.native.hull import add_hull_contacts, find_hulls
 from segtrack.native.joint_loads import add_joint_loads, move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, slow_down
 from segtrack.native.solve import solve_velocities
 from segtrack.native.tree import (
-    TreeArrays,
     TreeWork,
     VehicleState,
     candidates_view,
     history_view,
     memory_view,
-    tree_view,
     vehicle_view,
 )
+from segtrack.native.vehicles import VehicleArrays, Vehicles, vehicle_of
 
 ABSURD_SPEED = 100.0
 """A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
 """Outcomes of a call: all steps taken; more is near than there is room for; diverged."""
-
-
-class VehicleArrays(NamedTuple):
-    """A kind of vehicle as kernels read it.
-
-    Attributes:
-        tree: Links, joints and what carries the belts.
-        belts: Sections of the belts.
-        hull: Convex solids of the links.
-        drives: Top speed [m/s], largest driving force [N], largest brake force [N], whether the drive is
-            self-locking, lag [s], and K rows of a speed [m/s] and a driving force [N], of each
-            belt (T, 5 + 2 K); for N vehicles (N, T, 5 + 2 K).
-        reaches: Farthest of any part from the root's centre of mass, flippers at any angle (1,) [m]; for N
-            vehicles (N, 1).
-        tip_speed: Largest speed of a belt's part over its vehicle, per belt speed [-].
-    """
-
-    tree: TreeArrays
-    belts: BeltArrays
-    hull: HullArrays
-    drives: NDArray[np.float64]
-    reaches: NDArray[np.float64]
-    tip_speed: float
-
-
-class Vehicles(NamedTuple):
-    """N vehicles of one kind, with all that changes.
-
-    Attributes:
-        arrays: The kind; what may differ by vehicle has a first axis of length N (`TreeArrays`, drives,
-            reaches).
-        terrains: Index of the ground that each is on (N,).
-        states: Their states.
-        histories: Memory of the hulls' contacts.
-        memories: Memory of the belts' contacts, with as many places as there are near sections of candidates.
-        candidates: Contact candidates, kept from call to call.
-        work: Room.
-        done: Steps that each has taken of those that it is to take (N,).
-        outcomes: Outcome of the last call for each, and where there is too little room, what there is: near
-            sections, and the most solids and edges near one part (N, 4).
-    """
-
-    arrays: VehicleArrays
-    terrains: NDArray[np.intp]
-    states: VehicleState
-    histories: ContactHistory
-    memories: BeltMemory
-    candidates: Candidates
-    work: TreeWork
-    done: NDArray[np.intp]
-    outcomes: NDArray[np.intp]
 
 
 @entry
@@ -135,74 +81,78 @@ def advance(
         count: Number of steps.
         decay: Fraction of velocities that damping leaves in a step; 1 without.
     """
-    vehicles, terrains, states, histories, memories, candidates, work, done, outcomes = item(packed, 0)
+    vehicles = item(packed, 0)
     for i in range(first, last):
-        vehicle, ground, outcome = vehicle_of(vehicles, i), item(grounds, terrains[i]), outcomes[i]
-        state, history, memory = vehicle_view(states, i), history_view(histories, i), memory_view(memories, i)
-        near = candidates_view(candidates, i)
-        outcome[0] = DONE
-        fastest = largest_speed(vehicle.tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
-        while done[i] < count and outcome[0] == DONE:
-            if not fastest < math.inf:
-                outcome[0] = NOT_FINITE
-                break
+        ground = item(grounds, vehicles.terrains[i])
+        advance_vehicle(vehicles, i, ground, report, gravity, step, count, decay)
+
+
+@inlined
+def advance_vehicle(
+    vehicles: Vehicles,
+    i: int,
+    ground: Ground,
+    report: NDArray[np.float64],
+    gravity: Vector,
+    step: float,
+    count: int,
+    decay: float,
+) -> None:
+    """Take vehicle `i` of N, which is on a ground, through its steps; other arguments as in `advance`."""
+    arrays, _, states, histories, memories, candidates, work, done, outcomes = vehicles
+    vehicle, outcome = vehicle_of(arrays, i), outcomes[i]
+    state, history, memory = vehicle_view(states, i), history_view(histories, i), memory_view(memories, i)
+    near = candidates_view(candidates, i)
+    outcome[0] = DONE
+    fastest = largest_speed(vehicle.tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
+    while done[i] < count and outcome[0] == DONE:
+        if not fastest < math.inf:
+            outcome[0] = NOT_FINITE
+            break
+        move_links(vehicle.tree, state, work)
+        # A point counts before it touches, from as far as it comes in a step.
+        ahead = step * fastest
+        solids, edges, margin, looks = 0, 0, MARGIN + AHEAD * ahead, state.slack[0] <= 0.0
+        if looks:
+            solids, edges = find_vehicle_candidates(vehicle, ground, state, memory, near, work, margin)
+            state.slack[0] = MARGIN
+        a, b = find_hulls(
+            ground,
+            vehicle.hull,
+            vehicle.tree,
+            work,
+            state.slack,
+            looks,
+            margin,
+            near,
+            history,
+            step,
+        )
+        sections = near.near_starts[len(near.near_starts) - 1]
+        solids, edges = max(solids, a), max(edges, b)
+        if sections > len(near.near) or solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+            outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, sections, solids, edges
+            break
+        if looks:
+            take_places(memory, near.near, sections)
+        if decay != 1.0:  # Once a step, though one without room is begun again.
+            slow_down(state, decay)
             move_links(vehicle.tree, state, work)
-            # A point counts before it touches, from as far as it comes in a step.
-            ahead = step * fastest
-            solids, edges, margin, looks = 0, 0, MARGIN + AHEAD * ahead, state.slack[0] <= 0.0
-            if looks:
-                solids, edges = find_vehicle_candidates(vehicle, ground, state, memory, near, work, margin)
-                state.slack[0] = MARGIN
-            a, b = find_hulls(
-                ground,
-                vehicle.hull,
-                vehicle.tree,
-                work,
-                state.slack,
-                looks,
-                margin,
-                near,
-                history,
-                step,
-            )
-            sections = near.near_starts[len(near.near_starts) - 1]
-            solids, edges = max(solids, a), max(edges, b)
-            if sections > len(near.near) or solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-                outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, sections, solids, edges
-                break
-            if looks:
-                take_places(memory, near.near, sections)
-            if decay != 1.0:  # Once a step, though one without room is begun again.
-                slow_down(state, decay)
-                move_links(vehicle.tree, state, work)
-            gather_loads(vehicle, ground, state, history, memory, near, work, report, gravity, ahead, step)
-            if len(report) > 0:
-                break
-            for t in range(len(vehicle.drives)):
-                aim_drive(vehicle.drives, state, t, step)
-            gather_equations(vehicle.tree, state, work, gravity, step)
-            add_joint_loads(vehicle.tree, state, work, step)
-            solve_velocities(vehicle.tree, state, work, step)
-            move(vehicle.tree, state, work, step)
-            move_followers(vehicle.tree, state)
-            done[i] += 1
-            fastest = largest_speed(vehicle.tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
-            state.slack[0] -= step * fastest
-            if not fastest < ABSURD_SPEED:
-                outcome[0] = TOO_FAST if fastest < math.inf else NOT_FINITE
-
-
-@compiled
-def vehicle_of(vehicles: VehicleArrays, i: int) -> VehicleArrays:
-    """Vehicle `i` of N of one kind."""
-    return VehicleArrays(
-        tree_view(vehicles.tree, i),
-        vehicles.belts,
-        vehicles.hull,
-        vehicles.drives[i],
-        vehicles.reaches[i],
-        vehicles.tip_speed,
-    )
+        gather_loads(vehicle, ground, state, history, memory, near, work, report, gravity, ahead, step)
+        if len(report) > 0:
+            break
+        for t in range(len(vehicle.drives)):
+            aim_drive(vehicle.drives, state, t, step)
+        gather_equations(vehicle.tree, state, work, gravity, step)
+        add_joint_loads(vehicle.tree, state, work, step)
+        solve_velocities(vehicle.tree, state, work, step)
+        move(vehicle.tree, state, work, step)
+        move_followers(vehicle.tree, state)
+        done[i] += 1
+        fastest = largest_speed(vehicle.tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
+        state.slack[0] -= step * fastest
+        if not fastest < ABSURD_SPEED:
+            outcome[0] = TOO_FAST if fastest < math.inf else NOT_FINITE
 
 
 @compiled

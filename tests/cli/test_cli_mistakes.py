@@ -219,6 +219,9 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     yield [*many, "2", "--engine", "pybullet"], "--engine with --num-envs must be native, got 'pybullet'"
     early = "--time-step must be left out without --num-envs, got 0.002"
     yield ["benchmark", "Drive", "--time-step", "0.002"], early
+    early = "--device must be left out without --num-envs, got 'cuda'"
+    yield ["benchmark", "Drive", "--device", "cuda"], early
+    yield [*many, "2", "--device", "tpu"], "no device of a batch 'tpu'; there are: cpu, cuda"
     for call in (FILMS, ["reproduce", "films"]):
         yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
     clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"

@@ -1,0 +1,83 @@
+"""Arrays on a GPU, and copies of them on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numpy.typing import NDArray
+
+
+def to_gpu(value: Any) -> Any:
+    """Return a named tuple, and those in it, with its arrays copied to the GPU."""
+    if isinstance(value, tuple):
+        return type(value)(*map(to_gpu, value))
+    return cuda.to_device(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+
+
+def rows_of(value: Any, count: int) -> Any:
+    """Return a named tuple, and those in it, with arrays of zeros for so many of it, a row each."""
+    if isinstance(value, tuple):
+        return type(value)(*(rows_of(each, count) for each in value))
+    return np.zeros((count, *value.shape), dtype=value.dtype)
+
+
+class GpuRows:
+    """A named tuple of arrays on a GPU, that stands for one on the host.
+
+    An array is copied to the host when it is asked for by its name, as the named tuple's would be, and may be
+    changed there until `flush`, with which all that were asked for go back.
+
+    Attributes:
+        device: The named tuple of arrays on the GPU.
+    """
+
+    def __init__(self, arrays: Any) -> None:
+        """Copy a named tuple of arrays, and of such tuples, to the GPU."""
+        self._within = {
+            name: GpuRows(value)
+            for name, value in zip(arrays._fields, arrays, strict=True)
+            if isinstance(value, tuple)
+        }
+        self._copies: dict[str, NDArray[Any]] = {}
+        parts = (
+            self._within[name].device if name in self._within else to_gpu(value)
+            for name, value in zip(arrays._fields, arrays, strict=True)
+        )
+        self.device: Any = type(arrays)(*parts)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an array on the host, or what stands for a tuple of them."""
+        if name.startswith("_") or name not in self.device._fields:
+            raise AttributeError(name)
+        if name in self._within:
+            return self._within[name]
+        if name not in self._copies:
+            self._copies[name] = getattr(self.device, name).copy_to_host()
+        return self._copies[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the arrays on the host, as over the named tuple's."""
+        return (getattr(self, name) for name in self.device._fields)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make copies from arrays on the host."""
+        return GpuRows, (self.on_host(),)
+
+    def on_host(self) -> Any:
+        """Return the named tuple of arrays on the host, which may be changed as those asked for by name."""
+        return type(self.device)(*(e.on_host() if isinstance(e, GpuRows) else e for e in self))
+
+    def copy(self) -> Any:
+        """Return the named tuple with arrays of its own on the host."""
+        return type(self.device)(*(array.copy() for array in self))
+
+    def flush(self) -> None:
+        """Copy to the GPU what was asked for on the host, where it is forgotten."""
+        for name, array in self._copies.items():
+            getattr(self.device, name).copy_to_device(array)
+        self._copies.clear()
+        for rows in self._within.values():
+            rows.flush()

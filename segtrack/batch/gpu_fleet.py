@@ -1,0 +1,126 @@
+"""A fleet whose arrays live on a GPU, where a thread takes each vehicle through its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import is_
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numpy.typing import NDArray
+
+from segtrack.batch.fleet import NO_REPORT, Fleet
+from segtrack.batch.fleet_arrays import OwnProperties
+from segtrack.batch.gpu_arrays import GpuRows, rows_of, to_gpu
+from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
+from segtrack.compliant.candidates import Room, allocate_candidates
+from segtrack.compliant.memory import allocate_belt_memory
+from segtrack.ground.broadphase import allocate_contact_history
+from segtrack.ground.pack import Ground
+from segtrack.ground.tuples import Packed
+from segtrack.native.belt_kind import BeltKind
+from segtrack.native.tree import VehicleState, allocate_tree_work
+from segtrack.native.vehicles import Vehicles
+
+_THREADS = 32
+"""Threads of a block, a vehicle each."""
+
+
+def _blocks(count: int) -> int:
+    """Blocks for so many threads."""
+    return -(-count // _THREADS)
+
+
+class GpuFleet(Fleet):
+    """A `Fleet` on a GPU.
+
+    `state` and `own` are arrays on the host for whoever asks, copied there then, see `GpuRows`. Kinds and
+    grounds are copied to the GPU once, all grounds anew after another one was laid.
+    """
+
+    def __init__(
+        self, kinds: Sequence[BeltKind], kind_of: NDArray[np.intp], grounds: Packed, room: Room | None = None
+    ) -> None:
+        """Allocate what changes; arguments as of `Fleet`."""
+        self._kinds_there: list[Any] | None = None
+        self._work: Any = None
+        self._grounds_there: tuple[list[Ground], Any] = [], None
+        super().__init__(kinds, kind_of, grounds, room)
+        rows: Any = tuple(map(GpuRows, (self.state, self.own, self._history)))
+        self.state, self.own, self._history = rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but what is copied to the GPU anew."""
+        there: dict[str, Any] = {"_kinds_there": None, "_work": None, "_grounds_there": ([], None)}
+        return super().__getstate__() | there
+
+    @property
+    def device_arrays(self) -> VehicleState:
+        """State of the vehicles on the GPU."""
+        rows: Any = self.state
+        rows.flush()
+        return rows.device
+
+    def _take_room(self, room: Room) -> None:
+        super()._take_room(room)
+        rows: Any = tuple(map(GpuRows, (self._memory, self._candidates)))
+        self._memory, self._candidates = rows
+
+    def packed(self, thread: int) -> list[Packed]:
+        """Vehicles as they are now, packed for kernels of the host that move nothing."""
+        self._packed.clear()
+        return super().packed(0)
+
+    def _vehicles(self, kind: BeltKind) -> Vehicles:
+        """Vehicles on the host, without memory and candidates of contacts."""
+        return Vehicles(
+            OwnProperties(*self.own).within(kind.arrays),
+            self.terrain_of,
+            VehicleState(*self.state),
+            allocate_contact_history(0, 0, (0,)),
+            allocate_belt_memory(0, 0, 0, (0,)),
+            allocate_candidates(0, Room(0, 0, 0), 0, 0, 0),
+            allocate_tree_work(kind.arrays.tree),
+            self._done,
+            self._outcomes,
+        )
+
+    def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
+        """Forget all contacts of vehicles, as of ones that were put where they are."""
+        contacts: Any = self._memory, self._history
+        for rows in contacts:
+            rows.flush()
+        if len(chosen):
+            there = cuda.to_device(chosen), *(rows.device for rows in contacts)
+            forget_contacts[_blocks(len(chosen)), _THREADS](*there)
+        self.state.slack[chosen] = 0.0
+
+    def _take_all_steps(self, threads: Any, thread_count: int, *given: Any) -> None:
+        """Let the GPU take all vehicles through steps."""
+        own: Any = self.own
+        changing: Any = self.state, self._history, self._memory, self._candidates
+        for rows in (own, *changing):
+            rows.flush()
+        if self._kinds_there is None:
+            self._kinds_there = [to_gpu(kind.arrays) for kind in self.kinds]
+            self._work = to_gpu(rows_of(allocate_tree_work(self.kinds[0].arrays.tree), len(self)))
+        terrains, kinds, done, outcomes, report = map(
+            cuda.to_device, (self.terrain_of, self.kind_of, self._done, self._outcomes, NO_REPORT)
+        )
+        grounds, parts = self._joined_grounds(), (rows.device for rows in changing)
+        rest: Any = terrains, *parts, self._work, done, outcomes
+        for k, kind in enumerate(self._kinds_there):
+            vehicles = Vehicles(own.device.within(kind), *rest)
+            take_steps[_blocks(len(self)), _THREADS](vehicles, kinds, k, grounds, report, *given)
+        done.copy_to_host(self._done)
+        outcomes.copy_to_host(self._outcomes)
+
+    def _joined_grounds(self) -> Any:
+        """All grounds on the GPU."""
+        there, joined = self._grounds_there
+        present: Any = self.grounds.items
+        if len(there) != len(present) or not all(map(is_, there, present)):
+            joined = to_gpu(join_grounds(present))
+            self._grounds_there = list(present), joined
+        return joined

@@ -1,0 +1,27 @@
+"""Kernels for a GPU: their own Python functions, compiled by numba-cuda."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+from numba import cuda
+
+from segtrack.ground.kernels import Kernel
+
+
+def gpu_function(kernel: Kernel) -> Any:
+    """Return a kernel, and all kernels that it calls, as a function for kernels of a GPU to call."""
+    return _for_gpu(kernel.py_func)
+
+
+@cache
+def _for_gpu(function: Callable[..., Any]) -> Any:
+    known: dict[str, Any] = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(known.get(name), Kernel):
+            known[name] = _for_gpu(known[name].py_func)
+    copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__)
+    return cuda.jit(copy, device=True)
