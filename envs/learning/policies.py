@@ -143,8 +143,8 @@ BUNDLED = Path(__file__).parent / "trained"
 class Policy(ABC):
     """Chooses actions from observations, of one robot or of the N robots of a vector environment."""
 
-    def begin(self, robot: int, seed: int) -> None:
-        """Prepare for an episode of a robot, by its index, with a seed; of use to random policies."""
+    def begin(self, robot: int, seed: int) -> None:  # noqa: B027
+        """Prepare for an episode of a robot, by its index, with a seed; only random policies need to."""
 
     @abstractmethod
     def act(self, observation: Any) -> NDArray[np.float32]:

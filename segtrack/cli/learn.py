@@ -19,13 +19,12 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import write_figure
-from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
+from segtrack.reproduce.registry import EngineChoice, Preset, TrackModels, parse_numbers
 
 Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
 Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -108,42 +107,66 @@ def evaluate(
     policy: Annotated[
         list[str], typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated.")
     ] = ["scripted"],  # noqa: B006
-    episodes: Annotated[int, typer.Option(help="Episodes at each level.", min=1)] = 20,
+    episodes: Annotated[
+        int | None, typer.Option(help="Episodes at each level, 20.", min=1, show_default=False)
+    ] = None,
     levels: Annotated[
         str | None,
         typer.Option(help="Levels of the task's difficulty, with commas; its own.", show_default=False),
     ] = None,
-    seed: Seed = 0,
-    vehicle: Vehicle = "quince",
-    track_model: TrackModel = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the first episode, 0.", min=0, show_default=False)
+    ] = None,
+    vehicle: Annotated[
+        str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
+    ] = None,
+    track_model: TrackModels = None,
     engine: EngineChoice = None,
     preset: Preset = None,
+    conditions: Annotated[
+        bool,
+        typer.Option(
+            "--conditions",
+            help="Also with other friction and mass, a delay, and noise: at the task's default level, or at "
+            "--levels.",
+        ),
+    ] = False,
     settings: Settings = None,
+    benchmark: Annotated[
+        bool,
+        typer.Option("--benchmark", help="Setup to cite: 200 episodes, seed 0, all levels, --conditions."),
+    ] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Success rate of policies over a task's difficulty, with Wilson's 95 % intervals.
 
     In each episode the start is up to 0.1 m and 0.15 rad off, and the tracks' friction up to 0.1 from the
-    vehicle's, unless `--set` says otherwise. All policies get the same episodes.
+    vehicle's, unless `--set` says otherwise. All policies, track models and conditions get the same episodes.
+    Engine and track model are native and compliant if not given: all episodes run in one batch.
     Ctrl-C writes the results of the episodes that are done.
     """
     from segtrack.envs.learning import evaluation
-    from segtrack.report.learning import draw_evaluation, evaluation_table
+    from segtrack.envs.learning.conditions import CONDITIONS
+    from segtrack.envs.learning.evaluation_setup import EvaluationSetup, benchmark_setup
+    from segtrack.report.evaluation import draw_evaluation, evaluation_tables
     from segtrack.report.outcome import Outcome
 
-    setup = evaluation.EvaluationSetup(
-        _task(task),
-        policies=tuple(policy),
-        episodes=episodes,
-        levels=None if levels is None else parse_numbers("--levels", levels),
-        seed=seed,
-        vehicle=vehicle,
-        engine=engine,  # type: ignore[arg-type]
-        track_model=track_model,
-        preset=preset,
-        parameters=_parameters(settings),
-    )
+    named = {
+        "episodes": episodes,
+        "levels": None if levels is None else parse_numbers("--levels", levels),
+        "seed": seed,
+        "vehicle": vehicle,
+        "preset": preset,
+        "conditions": tuple(CONDITIONS) if conditions else None,
+        "parameters": _parameters(settings) or None,
+    }
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    models: dict[str, Any] = {"engine": engine, "track_models": tuple(track_model or ())}
+    if benchmark and given:
+        raise InvalidValueError("--benchmark", "given without what it decides", Phrase(", ".join(given)))
+    make = benchmark_setup if benchmark else EvaluationSetup
+    setup = make(_task(task), tuple(policy), **models, **given)
     folder = results_folder(out, f"evaluate-{setup.task}")
     planned = setup.episode_count
     try:
@@ -153,13 +176,13 @@ def evaluate(
         result = stop.result
     summary = result.summary()
     files = {
-        "evaluation.csv": [level.summary() for level in result.results],
+        "evaluation.csv": result.rows(),
         "evaluation.json": summary,
         "evaluation.png": draw_evaluation(result),
     }
     done = f"interrupted: results are of {result.done} of {planned} episodes"
     ended = "" if result.finished else done
-    finish(Outcome(evaluation_table(result), summary, files, interrupted=ended), folder, as_json)
+    finish(Outcome(evaluation_tables(result), summary, files, interrupted=ended), folder, as_json)
 
 
 @command
