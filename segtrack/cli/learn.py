@@ -1,4 +1,4 @@
-"""Commands of the gymnasium environments: `segtrack train`, `evaluate` and `benchmark`."""
+"""Commands of the gymnasium environments: `segtrack train` and `evaluate`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from segtrack.cli.output import (
     JsonFlag,
     OutFolder,
     command,
-    counting,
     finish,
     progress,
     results_folder,
@@ -24,7 +23,9 @@ from segtrack.files import write_figure
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModels, parse_numbers
 
 Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
-Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
+VehicleChoice = Annotated[
+    str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -48,9 +49,7 @@ def train(
     seed: Annotated[
         int | None, typer.Option(help="Seed of everything random, 0.", min=0, show_default=False)
     ] = None,
-    vehicle: Annotated[
-        str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
-    ] = None,
+    vehicle: VehicleChoice = None,
     hardest: Annotated[
         float | None,
         typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
@@ -68,9 +67,9 @@ def train(
     from segtrack.envs.learning import training
     from segtrack.report.learning import draw_curve, training_table
 
-    folder = results_folder(out, f"train-{_task(task)}")
+    folder = results_folder(out, f"train-{task_name(task)}")
     named: dict[str, Any] = {
-        "task": _task(task),
+        "task": task_name(task),
         "steps": steps,
         "workers": workers,
         "seed": seed,
@@ -117,9 +116,7 @@ def evaluate(
     seed: Annotated[
         int | None, typer.Option(help="Seed of the first episode, 0.", min=0, show_default=False)
     ] = None,
-    vehicle: Annotated[
-        str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
-    ] = None,
+    vehicle: VehicleChoice = None,
     track_model: TrackModels = None,
     engine: EngineChoice = None,
     preset: Preset = None,
@@ -166,7 +163,7 @@ def evaluate(
     if benchmark and given:
         raise InvalidValueError("--benchmark", "given without what it decides", Phrase(", ".join(given)))
     make = benchmark_setup if benchmark else EvaluationSetup
-    setup = make(_task(task), tuple(policy), **models, **given)
+    setup = make(task_name(task), tuple(policy), **models, **given)
     folder = results_folder(out, f"evaluate-{setup.task}")
     planned = setup.episode_count
     try:
@@ -185,76 +182,7 @@ def evaluate(
     finish(Outcome(evaluation_tables(result), summary, files, interrupted=ended), folder, as_json)
 
 
-@command
-def benchmark(
-    tasks: Annotated[
-        list[str] | None, typer.Argument(help="Tasks; all of them if none is named.", show_default=False)
-    ] = None,
-    steps: Annotated[int, typer.Option(help="Control steps of each measurement.", min=1)] = 500,
-    rounds: Annotated[int, typer.Option(help="Turns of one process and of all cores.", min=1)] = 3,
-    vehicle: Vehicle = "quince",
-    engine: EngineChoice = None,
-    num_envs: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure vector environments of so many robots instead, such as 1,16,256.",
-            show_default=False,
-        ),
-    ] = None,
-    threads: Annotated[str, typer.Option(help="Threads of vector environments, such as 1,2.")] = "1",
-    time_step: Annotated[
-        float | None,
-        typer.Option(help="Time step of vector environments [s], 0.001.", show_default=False),
-    ] = None,
-    out: OutFolder = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Measure control steps a second of the environments, in one process and on all cores."""
-    from segtrack.envs.learning import benchmark as measuring
-    from segtrack.envs.tasks import TASKS
-    from segtrack.report.learning import batch_table, benchmark_table, draw_benchmark
-    from segtrack.report.outcome import Outcome
-
-    chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
-    given: dict[str, Any] = {"steps": steps, "rounds": rounds, "vehicle": vehicle}
-    if num_envs is not None:
-        if engine not in (None, "native"):
-            raise InvalidValueError("--engine with --num-envs", "native", engine)
-        numbers, shared = _counts("--num-envs", num_envs), _counts("--threads", threads)
-        folder = results_folder(out, "benchmark")
-        with counting("measuring", len(chosen) * len(numbers) * len(shared)) as done:
-            batches = measuring.benchmark_batches(
-                chosen, numbers, shared, time_step=time_step, on_done=done, **given
-            )
-        batch_summary = {"vehicle": vehicle, "batches": [vars(speed) for speed in batches]}
-        files: dict[str, Any] = {"benchmark.json": batch_summary}
-        finish(Outcome(batch_table(batches), batch_summary, files), folder, as_json)
-        return
-    if time_step is not None:
-        raise InvalidValueError("--time-step", "left out without --num-envs", time_step)
-    folder = results_folder(out, "benchmark")
-    with counting("measuring", len(chosen)) as done:
-        speeds = measuring.benchmark(
-            chosen,
-            engine=engine,  # type: ignore[arg-type]
-            on_done=done,
-            **given,
-        )
-    summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
-    files = {"benchmark.json": summary, "benchmark.png": draw_benchmark(speeds)}
-    finish(Outcome(benchmark_table(speeds), summary, files), folder, as_json)
-
-
-def _counts(option: str, text: str) -> tuple[int, ...]:
-    """Return whole numbers from 1, of an option."""
-    numbers = parse_numbers(option, text)
-    for number in numbers:
-        if number < 1 or not number.is_integer():
-            raise InvalidValueError(option, "whole numbers from 1", number)
-    return tuple(map(int, numbers))
-
-
-def _task(name: str) -> str:
+def task_name(name: str) -> str:
     """Return a task's name, given as such or as an environment's id."""
     return name.removeprefix("segtrack/").removesuffix("-v0")
 

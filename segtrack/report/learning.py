@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.learning.benchmark import BatchSpeed, Speed
+from segtrack.envs.learning.batch_benchmark import TaskSpeeds
+from segtrack.envs.learning.benchmark import Speed
 from segtrack.envs.learning.training import TrainingResult
 from segtrack.envs.tasks import TASKS
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
@@ -26,16 +27,35 @@ def benchmark_table(speeds: Sequence[Speed]) -> Table:
     return table
 
 
-def batch_table(speeds: Sequence[BatchSpeed]) -> Table:
-    """Return a table of control steps a second of vector environments, and what takes the time."""
+def batch_table(speeds: Sequence[TaskSpeeds]) -> Table:
+    """Return a table of control steps a second of environments, and what takes the time of vector ones."""
     shares = "physics", "observation", "reward", "Python"
-    columns = "task", "robots", "threads", "step [ms]", "steps/s", *shares, "reset of one [ms]", "memory [MB]"
-    table = Table(*columns, title="Control steps a second of vector environments, and shares of the time")
-    for s in speeds:
-        times = (f"{s.physics:.1%}", f"{s.observation:.1%}", f"{s.reward:.1%}", f"{s.python:.1%}")
-        rest = (f"{s.reset * 1000:.2f}", f"{s.memory / 1e6:.0f}")
-        of = (s.task, str(s.num_envs), str(s.threads), f"{s.time_step * 1000:g}", f"{s.rate:.0f}")
-        table.add_row(*of, *times, *rest)
+    columns = [
+        "task",
+        "robots",
+        "threads",
+        "step [ms]",
+        "steps/s",
+        *shares,
+        "reset of one [ms]",
+        "memory [MB]",
+    ]
+    against = speeds[0].over_pybullet(0.0) is not None
+    table = Table(*columns, title="Control steps a second, all robots together, and shares of the time")
+    if against:
+        table.add_column("x PyBullet")
+    for at in speeds:
+        rows: list[tuple[float, list[str]]] = []
+        for one in at.singles:
+            of = [at.task, f"single, {one.engine}", "1", f"{one.time_step * 1000:g}", f"{one.rate:.0f}"]
+            rows.append((one.rate, of + [""] * 6))
+        for s in at.batches:
+            of = [at.task, str(s.num_envs), str(s.threads), f"{s.time_step * 1000:g}", f"{s.rate:.0f}"]
+            times = [f"{share:.1%}" for share in (s.physics, s.observation, s.reward, s.python)]
+            rows.append((s.rate, [*of, *times, f"{s.reset * 1000:.2f}", f"{s.memory / 1e6:.0f}"]))
+        for rate, cells in rows:
+            table.add_row(*cells, *([f"{at.over_pybullet(rate):.1f}"] if against else []))
+        table.add_section()
     return table
 
 

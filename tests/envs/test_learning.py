@@ -12,8 +12,9 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.learning import evaluation
-from segtrack.envs.learning.benchmark import benchmark, benchmark_batches
+from segtrack.envs.learning import batch_benchmark, evaluation
+from segtrack.envs.learning.batch_benchmark import benchmark_batches
+from segtrack.envs.learning.benchmark import benchmark
 from segtrack.envs.learning.evaluation import evaluate
 from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup, benchmark_setup
 from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult, Model
@@ -177,19 +178,34 @@ def test_speeds_fit_each_other() -> None:
     assert speed.real_time_factor == pytest.approx(speed.one / 20.0)
 
 
-def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path: Path) -> None:
-    counted: list[int] = []
+def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_benchmark, "_memory_of", lambda *_: 1)
     given = {"steps": 3, "rounds": 1, "time_step": 0.005}
-    speeds = benchmark_batches(("GapCross",), (1, 3), (1, 2), on_done=lambda: counted.append(1), **given)
-    assert [(s.num_envs, s.threads) for s in speeds] == [(1, 1), (1, 2), (3, 1), (3, 2)]
-    assert len(counted) == 4
-    for s in speeds:
+    (speeds,) = benchmark_batches(("GapCross",), (1, 3), (1, 2), **given)
+    assert [(s.num_envs, s.threads) for s in speeds.batches] == [(1, 1), (1, 2), (3, 1), (3, 2)]
+    for s in speeds.batches:
         assert s.physics + s.observation + s.reward + s.python == pytest.approx(1.0)
         assert 0.0 < s.physics < 1.0 and s.reset > 0.0
-    words = ["benchmark", "GapCross", "--num-envs", "2", "--steps", "2", "--rounds", "1", "--json"]
-    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    (single,) = speeds.singles
+    assert (single.engine, single.track_model, single.time_step) == ("native", "compliant", 0.005)
+    assert single.rate > 0.0 and speeds.over_pybullet(1.0) is None
+
+
+@pytest.mark.slow
+@pytest.mark.pybullet
+def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> None:
+    """Measured one after the other, more robots take more, by some 0.1 MB each."""
+    words = ["benchmark", "GapCross", "--num-envs", "1,257", "--against-pybullet", "--steps", "2", "--json"]
+    done = CliRunner().invoke(app, [*words, "--rounds", "1", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert [row["num_envs"] for row in json.loads(done.stdout)["batches"]] == [2]
+    (at,) = json.loads(done.stdout)["tasks"]
+    few, many = (row["memory"] for row in at["batches"])
+    assert 10e6 < many - few < 100e6
+    native, pybullet = at["singles"]
+    assert (native["engine"], pybullet["over_pybullet"]) == ("native", 1.0)
+    assert native["over_pybullet"] == pytest.approx(native["rate"] / pybullet["rate"])
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark.json"]
 
 
@@ -262,6 +278,10 @@ def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path
         (
             ["evaluate", "Drive", "--policy", "ppo"],
             "no policy of segtrack's own for 'Drive'; there are: StepClimb",
+        ),
+        (
+            ["benchmark", "StepClimb", "--against-pybullet"],
+            "--against-pybullet must be left out without --num-envs, got True",
         ),
         (
             ["benchmark", "Climb"],
