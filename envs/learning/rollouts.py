@@ -45,7 +45,9 @@ class Row(NamedTuple):
     seeds: tuple[int, ...]
 
 
-def make_environment(setup: EvaluationSetup, case: EvaluationCase) -> Environment:
+def make_environment(
+    setup: EvaluationSetup, case: EvaluationCase, render_mode: str | None = None
+) -> Environment:
     """Make the environment of a case.
 
     Raises:
@@ -57,6 +59,7 @@ def make_environment(setup: EvaluationSetup, case: EvaluationCase) -> Environmen
         engine=case.engine,
         track_model=case.track_model,
         preset=setup.preset,
+        render_mode=render_mode,
         **{**setup.spread, **setup.values_of(case)},
     )
 
@@ -64,16 +67,21 @@ def make_environment(setup: EvaluationSetup, case: EvaluationCase) -> Environmen
 def run_row(row: Row) -> list[EpisodeOutcome]:
     """Run episodes one after the other."""
     with closing(make_environment(row.setup, row.case)) as env:
-        return [_run_episode(env, row.case.policy, seed) for seed in row.seeds]
+        return [run_episode(env, row.case.policy, seed) for seed in row.seeds]
 
 
-def _run_episode(env: Environment, name: str, seed: int) -> EpisodeOutcome:
+def run_episode(
+    env: Environment, name: str, seed: int, on_step: Callable[[], object] = lambda: None
+) -> EpisodeOutcome:
+    """Run an episode of a policy, by its name; `on_step` is called at its start and after each step."""
     policy = make_policy(name, env, seed)
     observation, info = env.reset(seed=seed)
     total, steps, over = 0.0, 0, False
+    on_step()
     while not over:
         observation, reward, terminated, truncated, info = env.step(policy.act(observation))
         total, steps, over = total + reward, steps + 1, terminated or truncated
+        on_step()
     return EpisodeOutcome(info["outcome"], steps * env.control_period, info["energy"], total)
 
 

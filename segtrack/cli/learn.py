@@ -12,6 +12,7 @@ from segtrack.cli.output import (
     JsonFlag,
     OutFolder,
     command,
+    counting,
     finish,
     progress,
     results_folder,
@@ -133,6 +134,9 @@ def evaluate(
         bool,
         typer.Option("--benchmark", help="Setup to cite: 200 episodes, seed 0, all levels, --conditions."),
     ] = False,
+    film: Annotated[
+        bool, typer.Option("--film", help="Also film the first episode of each policy at each level.")
+    ] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -143,7 +147,7 @@ def evaluate(
     Engine and track model are native and compliant if not given: all episodes run in one batch.
     Ctrl-C writes the results of the episodes that are done.
     """
-    from segtrack.envs.learning import evaluation
+    from segtrack.envs.learning import episode_films, evaluation
     from segtrack.envs.learning.conditions import CONDITIONS
     from segtrack.envs.learning.evaluation_setup import EvaluationSetup, benchmark_setup
     from segtrack.report.evaluation import draw_evaluation, evaluation_tables
@@ -177,6 +181,10 @@ def evaluate(
         "evaluation.json": summary,
         "evaluation.png": draw_evaluation(result),
     }
+    if film and result.finished:
+        films = episode_films.film_jobs(setup, folder)
+        with counting("films", len(films)) as filmed:
+            say_written(*episode_films.film_all(films, filmed))
     done = f"interrupted: results are of {result.done} of {planned} episodes"
     ended = "" if result.finished else done
     finish(Outcome(evaluation_tables(result), summary, files, interrupted=ended), folder, as_json)

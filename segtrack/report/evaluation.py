@@ -72,7 +72,7 @@ def _rate_cell(result: Evaluation, found: Sequence[LevelResult]) -> str:
     short = f" of {len(at.episodes)}" if len(at.episodes) < result.setup.episodes else ""
     first = result.reference(at)
     points = "" if first is None else f", {100 * (at.rate - first.rate):+.1f}"
-    return f"{at.rate:.1%} ({low:.1%} to {high:.1%}){short}{points}"
+    return f"{at.rate:.1%} ({100 * low:.1f} to {100 * high:.1f}){short}{points}"
 
 
 def draw_evaluation(result: Evaluation) -> Figure:

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import imageio_ffmpeg
 import pytest
 from scipy.stats import norm
 from typer.testing import CliRunner
@@ -130,8 +131,8 @@ def test_tables_have_a_column_for_each_policy_in_each_track_model() -> None:
         "random, chain",
     ]
     assert (levels.row_count, conditions.row_count) == (9, 2)
-    assert next(iter(levels.columns[1].cells)) == "100.0% (72.2% to 100.0%)"
-    assert next(iter(levels.columns[2].cells)) == "40.0% (16.8% to 68.7%), -60.0"
+    assert next(iter(levels.columns[1].cells)) == "100.0% (72.2 to 100.0)"
+    assert next(iter(levels.columns[2].cells)) == "40.0% (16.8 to 68.7), -60.0"
     above, below = draw_evaluation(result).axes
     assert (len(above.containers), len(below.containers)) == (4, 4)
 
@@ -158,7 +159,7 @@ def test_evaluate_command_writes_table_and_picture(tmp_path: Path) -> None:
         "--out",
         str(out),
     ]
-    done = CliRunner().invoke(app, [*words, "--set", "friction=[0.5, 0.5]", "--set", "depth=0.4"])
+    done = CliRunner().invoke(app, [*words, "--set", "friction=[0.5, 0.5]", "--set", "depth=0.4", "--film"])
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert summary["parameters"]["friction"] == [0.5, 0.5]
@@ -168,7 +169,12 @@ def test_evaluate_command_writes_table_and_picture(tmp_path: Path) -> None:
     ]
     assert summary["benchmark"] is None and summary["versions"]["segtrack"]
     assert summary["results"][0]["rate"] == 1.0
-    assert {path.name for path in out.iterdir()} == {"evaluation.csv", "evaluation.json", "evaluation.png"}
+    named = {"evaluation.csv", "evaluation.json", "evaluation.png", "scripted-0.3.mp4"}
+    assert {path.name for path in out.iterdir()} == named
+    _, seconds = imageio_ffmpeg.count_frames_and_secs(str(out / "scripted-0.3.mp4"))
+    setup = EvaluationSetup("GapCross", parameters={"friction": (0.5, 0.5), "depth": 0.4})
+    first = evaluate(replace(setup, levels=(0.3,), episodes=1))
+    assert seconds == pytest.approx(first.results[0].episodes[0].duration + 0.05)
 
 
 def test_speeds_fit_each_other() -> None:
