@@ -95,6 +95,7 @@ class TaskSpeeds:
 
     def summary(self) -> dict[str, Any]:
         """Return plain values with the names that JSON has."""
+        rows: dict[str, tuple[BatchSpeed | SingleSpeed, ...]]
         rows = {"batches": self.batches, "singles": self.singles}
         return {"task": self.task} | {
             name: [{**vars(row), "over_pybullet": self.over_pybullet(row.rate)} for row in speeds]
@@ -162,8 +163,8 @@ def _speeds_at(
             singles.append(Environment(task, engine="pybullet", vehicle=vehicle))
         numbers = product(num_envs, threads)
         batches = [VectorEnvironment(task, count, threads=shared, **given) for count, shared in numbers]
-        for env in (*singles, *batches):
-            opened.callback(env.close)
+        for close in (*(env.close for env in singles), *(env.close for env in batches)):
+            opened.callback(close)
         rates: list[list[float]] = [[] for _ in singles]
         times: list[list[tuple[float, ...]]] = [[] for _ in batches]
         for i in range(rounds):

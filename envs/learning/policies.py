@@ -156,9 +156,9 @@ class RandomPolicy(Policy):
 
     def __init__(self, env: Environment | VectorEnvironment, seed: int) -> None:
         """Prepare for an environment; robot i of a vector environment gets seed + i."""
-        self._shape = env.action_space.shape
+        self._entries, self._robots = len(env.actuators.names), getattr(env, "num_envs", None)
         self._rngs: dict[int, np.random.Generator] = {}
-        for robot in range(getattr(env, "num_envs", 1)):
+        for robot in range(self._robots or 1):
             self.begin(robot, seed + robot)
 
     def begin(self, robot: int, seed: int) -> None:
@@ -168,8 +168,8 @@ class RandomPolicy(Policy):
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Return random actions."""
-        actions = [rng.uniform(-1.0, 1.0, self._shape[-1:]) for rng in self._rngs.values()]
-        return np.reshape(actions, self._shape).astype(np.float32)
+        actions = [rng.uniform(-1.0, 1.0, self._entries) for rng in self._rngs.values()]
+        return np.array(actions if self._robots is not None else actions[0], dtype=np.float32)
 
 
 class ScriptedPolicy(Policy):

@@ -117,7 +117,7 @@ def run_together(
             observations, _ = env.reset(seed=seeds, options={**values[case], "reset_mask": begun})
         if over.any():  # Nothing waits any more: these only keep the others company.
             observations, _ = env.reset(options={"reset_mask": over})
-        actions = np.zeros(env.action_space.shape, np.float32)
+        actions = np.zeros((count, len(env.actuators.names)), np.float32)
         for name, policy in policies.items():
             own = [job is not None and job.case.policy == name for job in running]
             if any(own):
@@ -125,11 +125,7 @@ def run_together(
         observations, rewards, terminated, truncated, info = env.step(actions)
         totals, steps, over = totals + rewards, steps + 1, terminated | truncated
         for i in np.flatnonzero(over).tolist():
-            job, running[i] = running[i], None
-            if job is not None:
-                ended = (
-                    str(info["outcome"][i]),
-                    float(steps[i]) * env.control_period,
-                    float(info["energy"][i]),
-                )
-                on_done(job, EpisodeOutcome(*ended, float(totals[i])))  # type: ignore[arg-type]
+            ended, running[i] = running[i], None
+            if ended is not None:
+                duration, energy = int(steps[i]) * env.control_period, float(info["energy"][i])
+                on_done(ended, EpisodeOutcome(info["outcome"][i], duration, energy, float(totals[i])))

@@ -83,9 +83,9 @@ def draw_evaluation(result: Evaluation) -> Figure:
     axes = figure.subplots(panels, 1, squeeze=False)[:, 0]
     title = f"{setup.task}, {setup.vehicle}: {setup.episodes} episodes a point, Wilson 95 % intervals"
     levels = setup.levels_of(setup.conditions[0])
-    places = {level: level for level in levels}
     width = min(np.diff(levels), default=1.0)
-    _draw_rates(axes[0], result, "level", places, width, {"condition": setup.conditions[0]})
+    at_levels = {level: level for level in levels}
+    _draw_rates(axes[0], result, "level", at_levels, width, {"condition": setup.conditions[0]})
     label_axes(axes[0], result.difficulty, "success rate", title, size=12.0)
     if panels > 1:
         level = setup.levels_of(setup.conditions[-1])[-1]
