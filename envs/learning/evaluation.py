@@ -15,8 +15,8 @@ from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResu
 from segtrack.envs.learning.rollouts import Job, Row, make_environment, run_row, run_together
 from segtrack.experiments.parallel import Workers
 
-_ROBOTS = 256
-"""Largest number of robots in a batch; more are no faster."""
+_ROBOTS = 128
+"""Largest number of robots in a batch. More are hardly faster, and more of them wait for the last to end."""
 _ROW = 5
 """Episodes that one process runs in a row; Ctrl-C loses those of unfinished rows."""
 

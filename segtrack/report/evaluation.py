@@ -86,6 +86,7 @@ def draw_evaluation(result: Evaluation) -> Figure:
     width = min(np.diff(levels), default=1.0)
     at_levels = {level: level for level in levels}
     _draw_rates(axes[0], result, "level", at_levels, width, {"condition": setup.conditions[0]})
+    axes[0].set_xticks(levels, [f"{level:g}" for level in levels])
     label_axes(axes[0], result.difficulty, "success rate", title, size=12.0)
     if panels > 1:
         level = setup.levels_of(setup.conditions[-1])[-1]
@@ -123,7 +124,7 @@ def _draw_rates(
         found = result.of(policy=policy, track_model=model, **fixed)
         if not found:
             continue
-        aside = 0.06 * width * (number - (len(columns) - 1) / 2)
+        aside = min(0.06, 0.2 / len(columns)) * width * (number - (len(columns) - 1) / 2)
         x = np.array([places[getattr(at.case, name)] for at in found]) + aside
         rates = np.array([at.rate for at in found])
         low, high = np.array([at.interval for at in found]).T
