@@ -106,7 +106,7 @@ def _run_batch(
         setup.task,
         min(len(jobs), _ROBOTS),
         autoreset_mode="Disabled",
-        vehicle=setup.vehicle,
+        vehicle=setup.description,
         track_model=track_model,
         preset=setup.preset,
         **setup.spread,
@@ -126,8 +126,10 @@ def _refuse_early(setup: EvaluationSetup) -> tuple[Model, ...]:
     """Find mistakes before any work is done."""
     models = []
     for engine, track_model in setup.models:
-        for case in setup.cases(engine, track_model):
+        cases = setup.cases(engine, track_model)
+        for case in cases[: len(cases) // len(setup.policies)]:  # Those of the first policy.
             with closing(make_environment(setup, case)) as env:
-                make_policy(case.policy, env)
+                for policy in setup.policies:
+                    make_policy(policy, env)
         models.append(Model(engine, track_model, env.preset, env.time_step))
     return tuple(models)

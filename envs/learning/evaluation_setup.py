@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from segtrack.description import load_vehicle
+from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import resolve
 from segtrack.envs.learning.conditions import CONDITIONS, NOMINAL, changed_values
@@ -107,14 +108,19 @@ class EvaluationSetup:
             for level in self.levels_of(condition)
         )
 
+    @cached_property
+    def description(self) -> VehicleDescription:
+        """Description of the vehicle."""
+        return load_vehicle(self.vehicle)
+
     @property
     def spread(self) -> dict[str, Any]:
         """Values and ranges of parameters under nominal conditions."""
-        return {**spread(load_vehicle(self.vehicle)), **self.parameters}
+        return {**spread(self.description), **self.parameters}
 
     def values_of(self, case: EvaluationCase) -> dict[str, Any]:
         """Values and ranges of parameters that a case has beside or instead of `spread`."""
-        known = robot_parameters(load_vehicle(self.vehicle))
+        known = robot_parameters(self.description)
         return {
             **changed_values(case.condition, self.spread, known),
             TASKS[self.task].difficulty: case.level,

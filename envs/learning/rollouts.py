@@ -55,7 +55,7 @@ def make_environment(
     """
     return Environment(
         setup.task,
-        vehicle=setup.vehicle,
+        vehicle=setup.description,
         engine=case.engine,
         track_model=case.track_model,
         preset=setup.preset,
