@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from segtrack.envs.environment import Environment
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase, UnknownNameError
 from segtrack.files import replacing
+
+if TYPE_CHECKING:
+    from segtrack.envs.vector import VectorEnvironment  # With numba, which takes half a second to import.
 
 _FORMAT = "segtrack policy 1"
 
@@ -42,7 +45,7 @@ class NetworkOrigin:
     scan: tuple[float, ...]
 
     @classmethod
-    def of(cls, env: Environment) -> NetworkOrigin:
+    def of(cls, env: Environment | VectorEnvironment) -> NetworkOrigin:
         """Return the origin of a policy for an environment."""
         return cls(
             env.task.name,
@@ -74,11 +77,15 @@ class Network:
     biases: tuple[NDArray[np.float32], ...]
 
     def __call__(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the action (m,), clipped to [-1, 1], for a flat observation (n,)."""
+        """Return actions (..., m), clipped to [-1, 1], for flat observations (..., n).
+
+        A robot's action is equal to the bit however many there are: each is a product of its own.
+        """
         values = 2 * (observation - self.low) / (self.high - self.low) - 1
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            values = np.tanh(weight @ values + bias)
-        return np.clip(self.weights[-1] @ values + self.biases[-1], -1.0, 1.0).astype(np.float32)
+            values = np.tanh((weight @ values[..., None])[..., 0] + bias)
+        values = (self.weights[-1] @ values[..., None])[..., 0] + self.biases[-1]
+        return np.clip(values, -1.0, 1.0).astype(np.float32)
 
     def save(self, path: Path) -> None:
         """Write the file, complete or not at all.
@@ -134,25 +141,35 @@ BUNDLED = Path(__file__).parent / "trained"
 
 
 class Policy(ABC):
-    """Chooses actions from observations."""
+    """Chooses actions from observations, of one robot or of the N robots of a vector environment."""
+
+    def begin(self, robot: int, seed: int) -> None:  # noqa: B027
+        """Prepare for an episode of a robot, by its index, with a seed; only random policies need to."""
 
     @abstractmethod
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Return the action (n,), in [-1, 1], for an observation."""
+        """Return the action (n,) for an observation, or actions (N, n) for observations, in [-1, 1]."""
 
 
 class RandomPolicy(Policy):
     """Draws each action uniformly."""
 
-    def __init__(self, env: Environment, seed: int) -> None:
-        """Prepare for an environment."""
-        self._shape = env.action_space.shape
+    def __init__(self, env: Environment | VectorEnvironment, seed: int) -> None:
+        """Prepare for an environment; robot i of a vector environment gets seed + i."""
+        self._entries, self._robots = len(env.actuators.names), getattr(env, "num_envs", None)
+        self._rngs: dict[int, np.random.Generator] = {}
+        for robot in range(self._robots or 1):
+            self.begin(robot, seed + robot)
+
+    def begin(self, robot: int, seed: int) -> None:
+        """Draw a robot's actions from a new seed."""
         # Not the stream from which an environment of that seed draws its episode.
-        self._rng = np.random.default_rng((seed, 1))
+        self._rngs[robot] = np.random.default_rng((seed, 1))
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Return a random action."""
-        return self._rng.uniform(-1.0, 1.0, self._shape).astype(np.float32)
+        """Return random actions."""
+        actions = [rng.uniform(-1.0, 1.0, self._entries) for rng in self._rngs.values()]
+        return np.array(actions if self._robots is not None else actions[0], dtype=np.float32)
 
 
 class ScriptedPolicy(Policy):
@@ -173,61 +190,62 @@ class ScriptedPolicy(Policy):
     EDGE = 0.05
     """A difference of heights between neighbouring cells that counts as an edge [m]."""
 
-    def __init__(self, env: Environment) -> None:
+    def __init__(self, env: Environment | VectorEnvironment) -> None:
         """Prepare for an environment."""
-        self._env = env
+        self._sensors = env.sensors
         self._names = env.actuators.names[2:]
         scan = env.scan
-        self._x = scan.x_min + (scan.x_max - scan.x_min) * (np.arange(scan.rows) + 0.5) / scan.rows
+        x = scan.x_min + (scan.x_max - scan.x_min) * (np.arange(scan.rows) + 0.5) / scan.rows
+        self._between = (x[:-1] + x[1:]) / 2
         self._shape = (scan.rows, scan.columns)
-        flippers = env.vehicle.flippers
-        self._flippers = tuple(flippers)
-        self._ends = {
-            name: flippers[name].tip_direction if name in flippers else name for name in self._names
+        parts = env.vehicle.flippers
+        self._ends = {name: parts[name].tip_direction if name in parts else name for name in self._names}
+        self._of_end = {
+            end: [i for i, part in enumerate(parts.values()) if part.tip_direction == end]
+            for end in self._ends.values()
         }
-        self._fastest = max((part.max_speed for part in flippers.values()), default=1.0)
+        self._fastest = max((part.max_speed for part in parts.values()), default=1.0)
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Steer, and move the flippers to the angles that the scan and the pitch ask for."""
-        sensors = self._env.sensors
-        _, heading = sensors.part(observation, "path_error")
-        _, aside = sensors.part(observation, "next_point")
-        turn = float(np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6))
-        belts = np.clip([1.0 - turn - abs(turn), 1.0 + turn - abs(turn)], -1.0, 1.0)
-        if not self._names:
-            return belts.astype(np.float32)
-        ground = sensors.part(observation, "height_scan").reshape(self._shape).mean(axis=1)
-        _, pitch = sensors.part(observation, "attitude")
-        targets = dict(zip(("front", "rear"), self._targets(ground, float(pitch)), strict=True))
-        angles = dict(zip(self._flippers, sensors.part(observation, "flipper_angle"), strict=True))
-        turns = []
-        for name in self._names:
-            end = self._ends[name]
-            own = [a for n, a in angles.items() if self._env.vehicle.flippers[n].tip_direction == end]
-            turns.append(4.0 * (targets[end] - float(np.mean(own))) / self._fastest)
-        return np.clip((*belts, *turns), -1.0, 1.0).astype(np.float32)
+        sensors = self._sensors
+        heading = sensors.part(observation, "path_error")[..., 1]
+        aside = sensors.part(observation, "next_point")[..., 1]
+        turn = np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6)
+        entries = [1.0 - turn - abs(turn), 1.0 + turn - abs(turn)]
+        if self._names:
+            scan = sensors.part(observation, "height_scan")
+            ground = scan.reshape(*scan.shape[:-1], *self._shape).mean(axis=-1)
+            targets = self._targets(ground, sensors.part(observation, "attitude")[..., 1])
+            angles = sensors.part(observation, "flipper_angle")
+            for name in self._names:
+                end = self._ends[name]
+                own = angles[..., self._of_end[end]].mean(axis=-1)
+                entries.append(4.0 * (targets[end] - own) / self._fastest)
+        return np.clip(np.stack(entries, axis=-1), -1.0, 1.0).astype(np.float32)
 
-    def _targets(self, ground: NDArray[np.float64], pitch: float) -> tuple[float, float]:
-        """Angles of front and rear flippers [rad] for heights of the ground (rows,) [m] and a pitch [rad]."""
-        rise = np.diff(ground)
-        if np.abs(rise).max(initial=0.0) < self.EDGE:
-            return self.RESTING, self.RESTING
-        edges = (self._x[:-1] + self._x[1:])[rise > self.EDGE] / 2
-        ahead = edges[(edges > 0.25) & (edges < 0.95)]
-        under = edges[(edges > -0.35) & (edges <= 0.3)]
-        if pitch > 0.35 and len(under):
-            return self.PUSHED, self.REAR_PUSHED
-        if len(ahead):
-            return self.RAISED, 0.1
-        if pitch > 0.15:
-            return self.PUSHED, self.REAR_PUSHED
-        return 0.0, 0.0
+    def _targets(self, ground: NDArray[Any], pitch: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+        """Angles of front and rear flippers (...) [rad].
+
+        Args:
+            ground: Heights of the scan's rows (..., rows) [m].
+            pitch: (...) [rad].
+        """
+        rise, x = np.diff(ground, axis=-1), self._between
+        level = np.abs(rise).max(axis=-1, initial=0.0) < self.EDGE
+        edges = rise > self.EDGE
+        ahead = (edges & (x > 0.25) & (x < 0.95)).any(axis=-1)
+        under = (edges & (x > -0.35) & (x <= 0.3)).any(axis=-1)
+        cases = [level, (pitch > 0.35) & under, ahead, pitch > 0.15]
+        front = np.select(cases, [self.RESTING, self.PUSHED, self.RAISED, self.PUSHED], 0.0)
+        rear = np.select(cases, [self.RESTING, self.REAR_PUSHED, 0.1, self.REAR_PUSHED], 0.0)
+        return {"front": front, "rear": rear}
 
 
 class NetworkPolicy(Policy):
     """A learnt policy."""
 
-    def __init__(self, env: Environment, network: Network) -> None:
+    def __init__(self, env: Environment | VectorEnvironment, network: Network) -> None:
         """Prepare for an environment.
 
         Raises:
@@ -248,17 +266,17 @@ class NetworkPolicy(Policy):
         self._sensors = sensors
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Return the network's action."""
+        """Return the network's actions."""
         return self._network(self._sensors.flat(observation))
 
 
-def make_policy(name: str, env: Environment, seed: int = 0) -> Policy:
+def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) -> Policy:
     """Make a policy for an environment.
 
     Args:
         name: `scripted`, `random`, `ppo` (the one that comes with segtrack for the task), or a file.
-        env: Environment in which it acts.
-        seed: Seed of a random policy.
+        env: Environment in which it acts, single or vector.
+        seed: Seed of a random policy, counted up over the robots of a vector environment.
 
     Raises:
         UnknownNameError: None comes with segtrack for the task.

@@ -7,11 +7,12 @@ import sys
 
 import typer
 
+from segtrack.cli.benchmark import benchmark
 from segtrack.cli.climb import climb
 from segtrack.cli.drive import drive, replay, station
 from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
-from segtrack.cli.learn import benchmark, evaluate, train
+from segtrack.cli.learn import evaluate, train
 from segtrack.cli.log import log
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.study import study

@@ -1,4 +1,4 @@
-"""Commands of the gymnasium environments: `segtrack train`, `evaluate` and `benchmark`."""
+"""Commands of the gymnasium environments: `segtrack train` and `evaluate`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import write_figure
-from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
+from segtrack.reproduce.registry import EngineChoice, Preset, TrackModels, parse_numbers
 
 Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
-Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+VehicleChoice = Annotated[
+    str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -49,9 +50,7 @@ def train(
     seed: Annotated[
         int | None, typer.Option(help="Seed of everything random, 0.", min=0, show_default=False)
     ] = None,
-    vehicle: Annotated[
-        str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
-    ] = None,
+    vehicle: VehicleChoice = None,
     hardest: Annotated[
         float | None,
         typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
@@ -69,9 +68,9 @@ def train(
     from segtrack.envs.learning import training
     from segtrack.report.learning import draw_curve, training_table
 
-    folder = results_folder(out, f"train-{_task(task)}")
+    folder = results_folder(out, f"train-{task_name(task)}")
     named: dict[str, Any] = {
-        "task": _task(task),
+        "task": task_name(task),
         "steps": steps,
         "workers": workers,
         "seed": seed,
@@ -108,42 +107,67 @@ def evaluate(
     policy: Annotated[
         list[str], typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated.")
     ] = ["scripted"],  # noqa: B006
-    episodes: Annotated[int, typer.Option(help="Episodes at each level.", min=1)] = 20,
+    episodes: Annotated[
+        int | None, typer.Option(help="Episodes at each level, 20.", min=1, show_default=False)
+    ] = None,
     levels: Annotated[
         str | None,
         typer.Option(help="Levels of the task's difficulty, with commas; its own.", show_default=False),
     ] = None,
-    seed: Seed = 0,
-    vehicle: Vehicle = "quince",
-    track_model: TrackModel = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the first episode, 0.", min=0, show_default=False)
+    ] = None,
+    vehicle: VehicleChoice = None,
+    track_model: TrackModels = None,
     engine: EngineChoice = None,
     preset: Preset = None,
+    conditions: Annotated[
+        bool,
+        typer.Option(
+            "--conditions",
+            help="Also with other friction and mass, a delay, and noise: at the task's default level, or at "
+            "--levels.",
+        ),
+    ] = False,
     settings: Settings = None,
+    benchmark: Annotated[
+        bool,
+        typer.Option("--benchmark", help="Setup to cite: 200 episodes, seed 0, all levels, --conditions."),
+    ] = False,
+    film: Annotated[
+        bool, typer.Option("--film", help="Also film the first episode of each policy at each level.")
+    ] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Success rate of policies over a task's difficulty, with Wilson's 95 % intervals.
 
     In each episode the start is up to 0.1 m and 0.15 rad off, and the tracks' friction up to 0.1 from the
-    vehicle's, unless `--set` says otherwise. All policies get the same episodes.
+    vehicle's, unless `--set` says otherwise. All policies, track models and conditions get the same episodes.
+    Engine and track model are native and compliant if not given: all episodes run in one batch.
     Ctrl-C writes the results of the episodes that are done.
     """
-    from segtrack.envs.learning import evaluation
-    from segtrack.report.learning import draw_evaluation, evaluation_table
+    from segtrack.envs.learning import episode_films, evaluation
+    from segtrack.envs.learning.conditions import CONDITIONS
+    from segtrack.envs.learning.evaluation_setup import EvaluationSetup, benchmark_setup
+    from segtrack.report.evaluation import draw_evaluation, evaluation_tables
     from segtrack.report.outcome import Outcome
 
-    setup = evaluation.EvaluationSetup(
-        _task(task),
-        policies=tuple(policy),
-        episodes=episodes,
-        levels=None if levels is None else parse_numbers("--levels", levels),
-        seed=seed,
-        vehicle=vehicle,
-        engine=engine,  # type: ignore[arg-type]
-        track_model=track_model,
-        preset=preset,
-        parameters=_parameters(settings),
-    )
+    named = {
+        "episodes": episodes,
+        "levels": None if levels is None else parse_numbers("--levels", levels),
+        "seed": seed,
+        "vehicle": vehicle,
+        "preset": preset,
+        "conditions": tuple(CONDITIONS) if conditions else None,
+        "parameters": _parameters(settings) or None,
+    }
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    models: dict[str, Any] = {"engine": engine, "track_models": tuple(track_model or ())}
+    if benchmark and given:
+        raise InvalidValueError("--benchmark", "given without what it decides", Phrase(", ".join(given)))
+    make = benchmark_setup if benchmark else EvaluationSetup
+    setup = make(task_name(task), tuple(policy), **models, **given)
     folder = results_folder(out, f"evaluate-{setup.task}")
     planned = setup.episode_count
     try:
@@ -153,91 +177,20 @@ def evaluate(
         result = stop.result
     summary = result.summary()
     files = {
-        "evaluation.csv": [level.summary() for level in result.results],
+        "evaluation.csv": result.rows(),
         "evaluation.json": summary,
         "evaluation.png": draw_evaluation(result),
     }
+    if film and result.finished:
+        films = episode_films.film_jobs(setup, folder)
+        with counting("films", len(films)) as filmed:
+            say_written(*episode_films.film_all(films, filmed))
     done = f"interrupted: results are of {result.done} of {planned} episodes"
     ended = "" if result.finished else done
-    finish(Outcome(evaluation_table(result), summary, files, interrupted=ended), folder, as_json)
+    finish(Outcome(evaluation_tables(result), summary, files, interrupted=ended), folder, as_json)
 
 
-@command
-def benchmark(
-    tasks: Annotated[
-        list[str] | None, typer.Argument(help="Tasks; all of them if none is named.", show_default=False)
-    ] = None,
-    steps: Annotated[int, typer.Option(help="Control steps of each measurement.", min=1)] = 500,
-    rounds: Annotated[int, typer.Option(help="Turns of one process and of all cores.", min=1)] = 3,
-    vehicle: Vehicle = "quince",
-    engine: EngineChoice = None,
-    num_envs: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure vector environments of so many robots instead, such as 1,16,256.",
-            show_default=False,
-        ),
-    ] = None,
-    threads: Annotated[str, typer.Option(help="Threads of vector environments, such as 1,2.")] = "1",
-    time_step: Annotated[
-        float | None,
-        typer.Option(help="Time step of vector environments [s], 0.001.", show_default=False),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(help="Device of vector environments, cpu or cuda.", show_default=False),
-    ] = None,
-    out: OutFolder = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Measure control steps a second of the environments, in one process and on all cores."""
-    from segtrack.envs.learning import benchmark as measuring
-    from segtrack.envs.tasks import TASKS
-    from segtrack.report.learning import batch_table, benchmark_table, draw_benchmark
-    from segtrack.report.outcome import Outcome
-
-    chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
-    given: dict[str, Any] = {"steps": steps, "rounds": rounds, "vehicle": vehicle}
-    if num_envs is not None:
-        if engine not in (None, "native"):
-            raise InvalidValueError("--engine with --num-envs", "native", engine)
-        numbers, shared = _counts("--num-envs", num_envs), _counts("--threads", threads)
-        folder = results_folder(out, "benchmark")
-        with counting("measuring", len(chosen) * len(numbers) * len(shared)) as done:
-            batches = measuring.benchmark_batches(
-                chosen, numbers, shared, time_step=time_step, device=device or "cpu", on_done=done, **given
-            )
-        rows = [vars(speed) for speed in batches]
-        batch_summary = {"vehicle": vehicle, "device": device or "cpu", "batches": rows}
-        files: dict[str, Any] = {"benchmark.json": batch_summary}
-        finish(Outcome(batch_table(batches), batch_summary, files), folder, as_json)
-        return
-    for option, value in (("--time-step", time_step), ("--device", device)):
-        if value is not None:
-            raise InvalidValueError(option, "left out without --num-envs", value)
-    folder = results_folder(out, "benchmark")
-    with counting("measuring", len(chosen)) as done:
-        speeds = measuring.benchmark(
-            chosen,
-            engine=engine,  # type: ignore[arg-type]
-            on_done=done,
-            **given,
-        )
-    summary = {"vehicle": vehicle, "tasks": [speed.summary() for speed in speeds]}
-    files = {"benchmark.json": summary, "benchmark.png": draw_benchmark(speeds)}
-    finish(Outcome(benchmark_table(speeds), summary, files), folder, as_json)
-
-
-def _counts(option: str, text: str) -> tuple[int, ...]:
-    """Return whole numbers from 1, of an option."""
-    numbers = parse_numbers(option, text)
-    for number in numbers:
-        if number < 1 or not number.is_integer():
-            raise InvalidValueError(option, "whole numbers from 1", number)
-    return tuple(map(int, numbers))
-
-
-def _task(name: str) -> str:
+def task_name(name: str) -> str:
     """Return a task's name, given as such or as an environment's id."""
     return name.removeprefix("segtrack/").removesuffix("-v0")
 

@@ -9,7 +9,7 @@ writes them to a file.
 """
 
 from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View, free_body
-from segtrack.rendering.film import FRAME_RATE, Film
+from segtrack.rendering.film import FRAME_RATE, Film, film_writer
 from segtrack.rendering.look import VehicleLook, VehiclePose, VisiblePart, part_points
 from segtrack.rendering.vehicle import look_of, read_pose
 
@@ -19,11 +19,12 @@ __all__ = [
     "Camera",
     "Film",
     "FreeBody",
-    "VisiblePart",
     "PosedVehicle",
     "VehicleLook",
     "VehiclePose",
     "View",
+    "VisiblePart",
+    "film_writer",
     "free_body",
     "look_of",
     "part_points",

@@ -35,6 +35,31 @@ _CODECS: dict[str, dict[str, Any]] = {
 """Options of ffmpeg for each kind of file; nothing that holds more than a few frames."""
 
 
+def film_writer(path: Path, size: tuple[int, int], frame_rate: float) -> Generator[None, bytes, None]:
+    """Open a film's file, to which frames are sent as bytes of red, green and blue; `close()` finishes it.
+
+    Args:
+        path: File to write, .mp4 or .gif.
+        size: Width and height, even [pixels].
+        frame_rate: Frames a second.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer: Generator[None, bytes, None] = imageio_ffmpeg.write_frames(
+        str(path),
+        size,
+        fps=frame_rate,
+        quality=None,
+        macro_block_size=2,
+        ffmpeg_log_level="fatal",
+        **_CODECS[path.suffix.lower()],
+    )
+    next(writer)
+    return writer
+
+
 class Film:
     """A film of a robot as a `Camera` sees it, with the time and the body's attitude written on it.
 
@@ -105,7 +130,7 @@ class Film:
         frame = self._label(self._camera.take(), time).tobytes()
         try:
             if self._writer is None:
-                self._writer = self._open()
+                self._writer = film_writer(self.path, self._camera.size, self._frame_rate)
             for _ in range(due):
                 self._writer.send(frame)
                 self._frames += 1
@@ -117,20 +142,6 @@ class Film:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-    def _open(self) -> Generator[None, bytes, None]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        writer: Generator[None, bytes, None] = imageio_ffmpeg.write_frames(
-            str(self.path),
-            self._camera.size,
-            fps=self._frame_rate,
-            quality=None,
-            macro_block_size=2,
-            ffmpeg_log_level="fatal",
-            **_CODECS[self.path.suffix.lower()],
-        )
-        next(writer)
-        return writer
 
     def _label(self, picture: NDArray[np.uint8], time: float) -> NDArray[np.uint8]:
         """Write what is seen on a picture."""

@@ -1,64 +1,19 @@
-"""Tables and pictures of policies and their training."""
+"""Tables and pictures of training and speed."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.learning.benchmark import BatchSpeed, Speed
-from segtrack.envs.learning.evaluation import Evaluation, LevelResult
+from segtrack.envs.learning.batch_benchmark import TaskSpeeds
+from segtrack.envs.learning.benchmark import Speed
 from segtrack.envs.learning.training import TrainingResult
 from segtrack.envs.tasks import TASKS
-from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
-
-
-def evaluation_table(result: Evaluation) -> Table:
-    """Return a table of success rates with their intervals, a column for each policy."""
-    setup = result.setup
-    title = f"{setup.task}, {setup.vehicle}: success, 95 % interval, of {setup.episodes} episodes"
-    table = Table(result.difficulty, *_labels(setup.policies), title=title)
-    found = {(at.policy, at.level): at for at in result.results}
-    for level in setup.chosen_levels:
-        cells = [_rate_cell(found.get((policy, level)), setup.episodes) for policy in setup.policies]
-        table.add_row(f"{level:g}", *cells)
-    return table
-
-
-def _rate_cell(at: LevelResult | None, planned: int) -> str:
-    """Success rate with its interval; an interrupted level says of how many episodes."""
-    if at is None:
-        return "not run"
-    low, high = at.interval
-    short = f" of {len(at.episodes)}" if len(at.episodes) < planned else ""
-    return f"{at.rate:.1%} ({low:.1%} to {high:.1%}){short}"
-
-
-def draw_evaluation(result: Evaluation) -> Figure:
-    """Draw the success rate over the difficulty, with intervals."""
-    figure = new_figure(8.0, 4.8)
-    axes = figure.add_subplot()
-    setup = result.setup
-    width = min(np.diff(setup.chosen_levels), default=1.0)
-    for i, (policy, label) in enumerate(zip(setup.policies, _labels(setup.policies), strict=True)):
-        results = result.of(policy)
-        if not results:
-            continue
-        # Beside each other, so that intervals at one level can be told apart.
-        x = np.array([r.level for r in results]) + 0.06 * width * (i - (len(setup.policies) - 1) / 2)
-        rates = np.array([r.rate for r in results])
-        low, high = np.array([r.interval for r in results]).T
-        errors = np.clip([rates - low, high - rates], 0.0, None)
-        axes.errorbar(x, rates, errors, marker="o", capsize=3, color=f"C{i}", label=label)
-    title = f"{setup.task}, {setup.vehicle}: {setup.episodes} episodes a point, Wilson 95 % intervals"
-    label_axes(axes, result.difficulty, "success rate", title, size=12.0)
-    axes.set_ylim(-0.04, 1.04)
-    axes.legend()
-    return figure
+from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 
 
 def benchmark_table(speeds: Sequence[Speed]) -> Table:
@@ -72,16 +27,35 @@ def benchmark_table(speeds: Sequence[Speed]) -> Table:
     return table
 
 
-def batch_table(speeds: Sequence[BatchSpeed]) -> Table:
-    """Return a table of control steps a second of vector environments, and what takes the time."""
+def batch_table(speeds: Sequence[TaskSpeeds]) -> Table:
+    """Return a table of control steps a second of environments, and what takes the time of vector ones."""
     shares = "physics", "observation", "reward", "Python"
-    columns = "task", "robots", "threads", "step [ms]", "steps/s", *shares, "reset of one [ms]", "memory [MB]"
-    table = Table(*columns, title="Control steps a second of vector environments, and shares of the time")
-    for s in speeds:
-        times = (f"{s.physics:.1%}", f"{s.observation:.1%}", f"{s.reward:.1%}", f"{s.python:.1%}")
-        rest = (f"{s.reset * 1000:.2f}", f"{s.memory / 1e6:.0f}")
-        of = (s.task, str(s.num_envs), str(s.threads), f"{s.time_step * 1000:g}", f"{s.rate:.0f}")
-        table.add_row(*of, *times, *rest)
+    columns = [
+        "task",
+        "robots",
+        "threads",
+        "step [ms]",
+        "steps/s",
+        *shares,
+        "reset of one [ms]",
+        "memory [MB]",
+    ]
+    against = speeds[0].over_pybullet(0.0) is not None
+    table = Table(*columns, title="Control steps a second, all robots together, and shares of the time")
+    if against:
+        table.add_column("x PyBullet")
+    for at in speeds:
+        rows: list[tuple[float, list[str]]] = []
+        for one in at.singles:
+            of = [at.task, f"single, {one.engine}", "1", f"{one.time_step * 1000:g}", f"{one.rate:.0f}"]
+            rows.append((one.rate, of + [""] * 6))
+        for s in at.batches:
+            of = [at.task, str(s.num_envs), str(s.threads), f"{s.time_step * 1000:g}", f"{s.rate:.0f}"]
+            times = [f"{share:.1%}" for share in (s.physics, s.observation, s.reward, s.python)]
+            rows.append((s.rate, [*of, *times, f"{s.reset * 1000:.2f}", f"{s.memory / 1e6:.0f}"]))
+        for rate, cells in rows:
+            table.add_row(*cells, *([f"{at.over_pybullet(rate):.1f}"] if against else []))
+        table.add_section()
     return table
 
 
@@ -132,9 +106,3 @@ def draw_curve(result: TrainingResult) -> Figure:
         axes.grid(alpha=0.25)
     panels[-1].set_xlabel("control steps")
     return figure
-
-
-def _labels(policies: Sequence[str]) -> list[str]:
-    """Return policies' or their files' names, with the folder where files are named alike."""
-    short = [Path(policy).stem for policy in policies]
-    return [p if short.count(name) > 1 else name for p, name in zip(policies, short, strict=True)]

@@ -200,7 +200,8 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
             "pybullet": "no solver preset 'slow'; there are: exact, fast, coarse",
             "native": "no preset of the engine native 'slow'; there are: exact, fast",
         }
-        yield [*call, "--preset", "slow"], message[DEFAULT_ENGINE]
+        engine = "native" if call[0] == "evaluate" else DEFAULT_ENGINE
+        yield [*call, "--preset", "slow"], message[engine]
     for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"]):
         yield [*call, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {KNOWN}"
     for call in REPLAYS:

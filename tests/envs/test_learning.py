@@ -7,20 +7,28 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import imageio_ffmpeg
 import pytest
 from scipy.stats import norm
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.learning.benchmark import benchmark, benchmark_batches
-from segtrack.envs.learning.evaluation import EpisodeOutcome, EvaluationSetup, LevelResult, evaluate
+from segtrack.envs.learning import batch_benchmark, evaluation
+from segtrack.envs.learning.batch_benchmark import benchmark_batches
+from segtrack.envs.learning.benchmark import benchmark
+from segtrack.envs.learning.evaluation import evaluate
+from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup, benchmark_setup
+from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult, Model
+from segtrack.envs.learning.rollouts import Row, run_row
 from segtrack.envs.parameters import ROBOT_PARAMETERS
-from segtrack.report.learning import draw_evaluation, evaluation_table
+from segtrack.report.evaluation import draw_evaluation, evaluation_tables
+
+CLIMB = EvaluationCase("scripted", "native", "compliant", "nominal", 0.24)
 
 
-def level_of(successes: int, episodes: int) -> LevelResult:
+def level_of(successes: int, episodes: int, case: EvaluationCase = CLIMB) -> LevelResult:
     good, bad = EpisodeOutcome("success", 1.0, 0.0, 0.0), EpisodeOutcome("timeout", 1.0, 0.0, 0.0)
-    return LevelResult("scripted", 0.24, (good,) * successes + (bad,) * (episodes - successes))
+    return LevelResult(case, (good,) * successes + (bad,) * (episodes - successes))
 
 
 @pytest.mark.parametrize(("successes", "episodes"), [(0, 10), (7, 10), (190, 200), (200, 200)])
@@ -34,22 +42,107 @@ def test_interval_is_wilsons(successes: int, episodes: int) -> None:
     assert high == pytest.approx(min(middle + half, 1.0), abs=1e-9)
 
 
-@pytest.mark.slow
-def test_evaluation_is_the_same_again_and_orders_by_policy_and_level() -> None:
-    policies = ("scripted", "random")
-    setup = EvaluationSetup("GapCross", policies, episodes=2, levels=(0.2, 0.3), engine="native")
-    first, again = evaluate(setup), evaluate(replace(setup, policies=("random",), levels=(0.3,)))
-    assert first.results[-1:] == again.results
-    assert [(r.policy, r.level) for r in first.results] == [
-        ("scripted", 0.2),
-        ("scripted", 0.3),
-        ("random", 0.2),
-        ("random", 0.3),
+@pytest.mark.parametrize(
+    ("policies", "conditions"),
+    [
+        (("scripted",), ("nominal", "noise 0.02")),
+        pytest.param(
+            ("scripted", "random"), ("nominal", "friction -0.15", "one step late"), marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_episodes_in_a_batch_are_those_of_single_environments(
+    policies: tuple[str, ...], conditions: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal to the bit, also where robots begin one episode after the other."""
+    monkeypatch.setattr(evaluation, "_ROBOTS", 3)
+    setup = EvaluationSetup("GapCross", policies, 2, (0.3,), seed=5, conditions=conditions, preset="fast")
+    counted: list[int] = []
+    result = evaluate(setup, on_done=counted.append)
+    assert counted == list(range(1, setup.episode_count + 1))
+    assert [at.case for at in result.results] == list(setup.cases("native", "compliant"))
+    for at in result.results:
+        assert list(at.episodes) == run_row(Row(setup, at.case, (5, 6))), at.case
+    assert all(at.successes == 2 for at in result.of(policy="scripted"))
+
+
+def test_a_learnt_policy_climbs_in_a_batch_as_alone() -> None:
+    setup = EvaluationSetup("StepClimb", ("ppo",), 2, (0.24,), preset="fast")
+    (at,) = evaluate(setup).results
+    assert list(at.episodes) == run_row(Row(setup, at.case, (0, 1)))
+
+
+def some_evaluation() -> Evaluation:
+    """Two policies, track models and conditions, with invented results."""
+    setup = EvaluationSetup(
+        "StepClimb",
+        ("scripted", "random"),
+        10,
+        track_models=("compliant", "chain"),
+        conditions=("nominal", "mass +20 %"),
+    )
+    cases = [case for model in setup.models for case in setup.cases(*model)]
+    results = tuple(level_of(10 - i % 7, 10, case) for i, case in enumerate(cases))
+    models = tuple(Model(engine, name, "exact", 0.001) for engine, name in setup.models)
+    return Evaluation(setup, models, results, 1.0)
+
+
+def test_conditions_are_tried_at_the_default_level_and_nominal_ones_at_all() -> None:
+    names = ("nominal", "noise 0.02")
+    climb, drive = (EvaluationSetup(task, conditions=names) for task in ("StepClimb", "Drive"))
+    assert climb.levels_of("noise 0.02") == (0.24,)
+    assert climb.levels_of("nominal") == (0.12, 0.18, 0.24, 0.28, 0.32, 0.36, 0.40, 0.44, 0.48)
+    assert set(drive.levels_of("noise 0.02")) <= set(drive.levels_of("nominal"))
+    assert replace(climb, levels=(0.1,)).levels_of("noise 0.02") == (0.1,)
+
+
+def test_a_condition_adds_to_values_and_to_both_ends_of_ranges() -> None:
+    setup = EvaluationSetup("StepClimb", parameters={"mass": (0.9, 1.1), "sensor_noise": 0.01})
+    assert setup.spread["friction"] == (0.5, 0.7)
+
+    def values(condition: str) -> dict[str, object]:
+        return setup.values_of(CLIMB._replace(condition=condition))
+
+    assert values("nominal") == {"height": 0.24}
+    assert values("friction -0.15")["friction"] == pytest.approx((0.35, 0.55))
+    assert values("mass +20 %")["mass"] == pytest.approx((1.1, 1.3))
+    assert values("one step late")["action_delay"] == 1
+    assert values("noise 0.02")["sensor_noise"] == pytest.approx(0.03)
+
+
+def test_differences_are_to_the_first_track_model_and_condition() -> None:
+    result = some_evaluation()
+    for row in result.rows():
+        (first,) = result.of(
+            policy=row["policy"], level=row["level"], track_model="compliant", condition="nominal"
+        )
+        own = (row["track_model"], row["condition"]) == ("compliant", "nominal")
+        assert row["difference"] == (None if own else pytest.approx(row["rate"] - first.rate))
+
+
+def test_tables_have_a_column_for_each_policy_in_each_track_model() -> None:
+    result = some_evaluation()
+    levels, conditions = evaluation_tables(result)
+    assert [column.header for column in levels.columns] == [
+        "height [m]",
+        "scripted, compliant",
+        "scripted, chain",
+        "random, compliant",
+        "random, chain",
     ]
-    assert [r.successes for r in first.of("scripted")] == [2, 2]
-    assert [r.successes for r in first.of("random")] == [0, 0]
-    assert evaluation_table(first).row_count == 2
-    assert len(draw_evaluation(first).axes[0].containers) == 2
+    assert (levels.row_count, conditions.row_count) == (9, 2)
+    assert next(iter(levels.columns[1].cells)) == "100.0% (72.2 to 100.0)"
+    assert next(iter(levels.columns[2].cells)) == "40.0% (16.8 to 68.7), -60.0"
+    above, below = draw_evaluation(result).axes
+    assert (len(above.containers), len(below.containers)) == (4, 4)
+
+
+def test_a_benchmark_is_known_by_its_setup() -> None:
+    setup = benchmark_setup("StepClimb", ("scripted",), ("compliant", "segments"))
+    assert (setup.episodes, setup.seed, setup.benchmark) == (200, 0, "segtrack StepClimb 1")
+    assert replace(setup, policies=("random",)).benchmark == "segtrack StepClimb 1"
+    assert replace(setup, episodes=100).benchmark is None
+    assert replace(setup, parameters={"mass": 1.1}).benchmark is None
 
 
 @pytest.mark.slow
@@ -66,13 +159,22 @@ def test_evaluate_command_writes_table_and_picture(tmp_path: Path) -> None:
         "--out",
         str(out),
     ]
-    done = CliRunner().invoke(app, [*words, "--set", "friction=[0.5, 0.5]", "--set", "depth=0.4"])
+    done = CliRunner().invoke(app, [*words, "--set", "friction=[0.5, 0.5]", "--set", "depth=0.4", "--film"])
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
-    assert summary["conditions"]["friction"] == [0.5, 0.5]
-    assert summary["conditions"]["depth"] == 0.4
+    assert summary["parameters"]["friction"] == [0.5, 0.5]
+    assert summary["parameters"]["depth"] == 0.4
+    assert summary["models"] == [
+        {"engine": "native", "track_model": "compliant", "preset": "exact", "time_step": 0.001}
+    ]
+    assert summary["benchmark"] is None and summary["versions"]["segtrack"]
     assert summary["results"][0]["rate"] == 1.0
-    assert {path.name for path in out.iterdir()} == {"evaluation.csv", "evaluation.json", "evaluation.png"}
+    named = {"evaluation.csv", "evaluation.json", "evaluation.png", "scripted-0.3.mp4"}
+    assert {path.name for path in out.iterdir()} == named
+    _, seconds = imageio_ffmpeg.count_frames_and_secs(str(out / "scripted-0.3.mp4"))
+    setup = EvaluationSetup("GapCross", parameters={"friction": (0.5, 0.5), "depth": 0.4})
+    first = evaluate(replace(setup, levels=(0.3,), episodes=1))
+    assert seconds == pytest.approx(first.results[0].episodes[0].duration + 0.05)
 
 
 def test_speeds_fit_each_other() -> None:
@@ -82,19 +184,34 @@ def test_speeds_fit_each_other() -> None:
     assert speed.real_time_factor == pytest.approx(speed.one / 20.0)
 
 
-def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path: Path) -> None:
-    counted: list[int] = []
+def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_benchmark, "_memory_of", lambda *_: 1)
     given = {"steps": 3, "rounds": 1, "time_step": 0.005}
-    speeds = benchmark_batches(("GapCross",), (1, 3), (1, 2), on_done=lambda: counted.append(1), **given)
-    assert [(s.num_envs, s.threads) for s in speeds] == [(1, 1), (1, 2), (3, 1), (3, 2)]
-    assert len(counted) == 4
-    for s in speeds:
+    (speeds,) = benchmark_batches(("GapCross",), (1, 3), (1, 2), **given)
+    assert [(s.num_envs, s.threads) for s in speeds.batches] == [(1, 1), (1, 2), (3, 1), (3, 2)]
+    for s in speeds.batches:
         assert s.physics + s.observation + s.reward + s.python == pytest.approx(1.0)
         assert 0.0 < s.physics < 1.0 and s.reset > 0.0
-    words = ["benchmark", "GapCross", "--num-envs", "2", "--steps", "2", "--rounds", "1", "--json"]
-    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    (single,) = speeds.singles
+    assert (single.engine, single.track_model, single.time_step) == ("native", "compliant", 0.005)
+    assert single.rate > 0.0 and speeds.over_pybullet(1.0) is None
+
+
+@pytest.mark.slow
+@pytest.mark.pybullet
+def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> None:
+    """Measured one after the other, more robots take more, by some 0.1 MB each."""
+    words = ["benchmark", "GapCross", "--num-envs", "1,257", "--against-pybullet", "--steps", "2", "--json"]
+    done = CliRunner().invoke(app, [*words, "--rounds", "1", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert [row["num_envs"] for row in json.loads(done.stdout)["batches"]] == [2]
+    (at,) = json.loads(done.stdout)["tasks"]
+    few, many = (row["memory"] for row in at["batches"])
+    assert 10e6 < many - few < 100e6
+    native, pybullet = at["singles"]
+    assert (native["engine"], pybullet["over_pybullet"]) == ("native", 1.0)
+    assert native["over_pybullet"] == pytest.approx(native["rate"] / pybullet["rate"])
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark.json"]
 
 
@@ -130,6 +247,14 @@ def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path
             ["evaluate", "StepClimb", "--policy", "script"],
             "no policy 'script'; there are: scripted, random, ppo, or a file",
         ),
+        (
+            ["evaluate", "StepClimb", "--benchmark", "--episodes", "50", "--set", "mass=1.1"],
+            "--benchmark must be given without what it decides, got episodes, parameters",
+        ),
+        (
+            ["evaluate", "StepClimb", "--set", "friction=0.1", "--conditions"],
+            "friction must be from 0 to 2, got -0.04999999999999999",
+        ),
         (["train", "StepClimb", "--hardest", "9"], "hardest [m] must be from 0.02 to 0.6, got 9.0"),
         (
             ["train", "StepClimb", "--hardest", "0.12"],
@@ -159,6 +284,10 @@ def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path
         (
             ["evaluate", "Drive", "--policy", "ppo"],
             "no policy of segtrack's own for 'Drive'; there are: StepClimb",
+        ),
+        (
+            ["benchmark", "StepClimb", "--against-pybullet"],
+            "--against-pybullet must be left out without --num-envs, got True",
         ),
         (
             ["benchmark", "Climb"],

@@ -12,10 +12,12 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.envs.learning import evaluation, training
-from segtrack.envs.learning.evaluation import EvaluationInterrupted, EvaluationSetup, evaluate
+from segtrack.envs.learning.evaluation import EvaluationInterrupted, evaluate
+from segtrack.envs.learning.evaluation_setup import EvaluationSetup
+from segtrack.envs.learning.results import EpisodeOutcome
 from segtrack.errors import FileAccessError
 
-WORDS = ["evaluate", "GapCross", "--engine", "native", "--episodes", "12", "--levels", "0.2,0.3"]
+WORDS = ["evaluate", "GapCross", "--track-model", "chain", "--episodes", "12", "--levels", "0.2,0.3"]
 
 
 @pytest.fixture
@@ -23,24 +25,40 @@ def interrupted(monkeypatch):
     """Evaluations in this process, which Ctrl-C ends in their third row of episodes."""
     rows = []
 
-    def run(piece):
+    def run(row):
         if len(rows) == 2:
             raise KeyboardInterrupt
-        rows.append(piece)
-        return [evaluation.EpisodeOutcome("success", 1.0, 2.0, 3.0) for _ in piece.seeds]
+        rows.append(row)
+        return [EpisodeOutcome("success", 1.0, 2.0, 3.0) for _ in row.seeds]
 
-    monkeypatch.setattr(evaluation, "_run_piece", run)
+    monkeypatch.setattr(evaluation, "run_row", run)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     return rows
 
 
 def test_an_interrupted_evaluation_keeps_its_episodes(interrupted):
     with pytest.raises(EvaluationInterrupted) as stopped:
-        evaluate(EvaluationSetup("GapCross", episodes=12, levels=(0.2, 0.3), engine="native"))
+        evaluate(EvaluationSetup("GapCross", episodes=12, levels=(0.2, 0.3), track_models=("chain",)))
     result = stopped.value.result
     assert (result.done, result.finished) == (10, False)
-    assert [(at.level, len(at.episodes), at.rate) for at in result.results] == [(0.2, 10, 1.0)]
-    assert [seed for piece in interrupted for seed in piece.seeds] == list(range(10))
+    assert [(at.case.level, len(at.episodes), at.rate) for at in result.results] == [(0.2, 10, 1.0)]
+    assert [seed for row in interrupted for seed in row.seeds] == list(range(10))
+
+
+def test_an_interrupted_batch_keeps_episodes_up_to_the_first_that_runs(monkeypatch):
+    """Seeds that ended soon say nothing before those that take longer."""
+
+    def together(env, jobs, values, on_done):
+        for i in (1, 0, 3):
+            on_done(jobs[i], EpisodeOutcome("tip_over", 1.0, 2.0, 3.0))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluation, "run_together", together)
+    counted = []
+    with pytest.raises(EvaluationInterrupted) as stopped:
+        evaluate(EvaluationSetup("GapCross", episodes=5, levels=(0.2, 0.3)), on_done=counted.append)
+    (at,) = stopped.value.result.results
+    assert (at.case.level, len(at.episodes), counted) == (0.2, 2, [1, 2, 3])
 
 
 def test_the_command_writes_what_was_done_and_says_so(interrupted, tmp_path):

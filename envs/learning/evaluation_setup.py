@@ -1,0 +1,158 @@
+"""Setup of an evaluation: policies, track models, conditions, levels and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.engine import EngineName
+from segtrack.engine.track_models import resolve
+from segtrack.envs.learning.conditions import CONDITIONS, NOMINAL, changed_values
+from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, check_values, robot_parameters, spread
+from segtrack.envs.tasks import TASKS, find_task
+from segtrack.errors import InvalidValueError, UnknownNameError
+
+
+class EvaluationCase(NamedTuple):
+    """Circumstances of episodes.
+
+    Attributes:
+        policy: Name of the policy, as it was given.
+        engine: Name of the engine.
+        track_model: Name of the track model.
+        condition: Name of the condition.
+        level: Level of the task's difficulty.
+    """
+
+    policy: str
+    engine: EngineName
+    track_model: str
+    condition: str
+    level: float
+
+
+@dataclass(frozen=True)
+class EvaluationSetup:
+    """Policies to try, the task, and the number of episodes.
+
+    Attributes:
+        task: Name of a task.
+        policies: `scripted`, `random`, `ppo`, or files.
+        episodes: Number of episodes in each case; all policies get the same seeds.
+        levels: Levels of the task's difficulty, in all conditions. If not given, the task's own under nominal
+            conditions, and the task's default under others.
+        seed: Seed of the first episode.
+        vehicle: Bundled name, or path of a vehicle file.
+        engine: Name of the engine; native if not given, where it runs the track model.
+        track_models: Track models, the first of which others are compared with; the engine's default if
+            there are none.
+        conditions: Names of conditions, the first of which others are compared with.
+        preset: The engine's solver settings; the environments' default if not given.
+        parameters: Parameters of the environment, instead of those that are spread.
+    """
+
+    task: str
+    policies: tuple[str, ...] = ("scripted",)
+    episodes: int = 20
+    levels: tuple[float, ...] | None = None
+    seed: int = 0
+    vehicle: str = "quince"
+    engine: EngineName | None = None
+    track_models: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = (NOMINAL,)
+    preset: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check that it can be evaluated."""
+        task = find_task(self.task)
+        if self.episodes < 1:
+            raise InvalidValueError("episodes", "at least 1", self.episodes)
+        named = {"policies": self.policies, "conditions": self.conditions, "levels": self.levels_of(NOMINAL)}
+        for name, values in {**named, "track models": self.track_models or ("",)}.items():
+            if not values or len(set(values)) < len(values):
+                raise InvalidValueError(name, "some, each of them once", values)
+        for condition in self.conditions:
+            if condition not in CONDITIONS:
+                raise UnknownNameError("condition", condition, CONDITIONS)
+        if task.difficulty in self.parameters:
+            what = f"parameter {task.difficulty}"
+            raise InvalidValueError(what, "given as levels", self.parameters[task.difficulty])
+        check_values({**task.parameters, **ROBOT_PARAMETERS}, self.parameters, self.task)
+
+    @property
+    def models(self) -> tuple[tuple[EngineName, str], ...]:
+        """Engine and track model of each of the track models."""
+        return tuple(resolve(self.engine, name, "native") for name in self.track_models or (None,))
+
+    def levels_of(self, condition: str) -> tuple[float, ...]:
+        """Levels of the task's difficulty under a condition."""
+        task = TASKS[self.task]
+        if self.levels is not None:
+            return self.levels
+        if self.conditions == (NOMINAL,):
+            return task.levels
+        default = task.parameters[task.difficulty]
+        assert isinstance(default, Number) and default.default is not None
+        return tuple(sorted({*task.levels, default.default})) if condition == NOMINAL else (default.default,)
+
+    def cases(self, engine: EngineName, track_model: str) -> tuple[EvaluationCase, ...]:
+        """Cases in one engine and track model, policy by policy."""
+        return tuple(
+            EvaluationCase(policy, engine, track_model, condition, level)
+            for policy in self.policies
+            for condition in self.conditions
+            for level in self.levels_of(condition)
+        )
+
+    @cached_property
+    def description(self) -> VehicleDescription:
+        """Description of the vehicle."""
+        return load_vehicle(self.vehicle)
+
+    @property
+    def spread(self) -> dict[str, Any]:
+        """Values and ranges of parameters under nominal conditions."""
+        return {**spread(self.description), **self.parameters}
+
+    def values_of(self, case: EvaluationCase) -> dict[str, Any]:
+        """Values and ranges of parameters that a case has beside or instead of `spread`."""
+        known = robot_parameters(self.description)
+        return {
+            **changed_values(case.condition, self.spread, known),
+            TASKS[self.task].difficulty: case.level,
+        }
+
+    @property
+    def benchmark(self) -> str | None:
+        """Name of the benchmark that this is one run of; None if anything else was set."""
+        standard = benchmark_setup(self.task, self.policies, self.track_models, self.engine)
+        return f"segtrack {self.task} {BENCHMARK_VERSION}" if self == standard else None
+
+    @property
+    def episode_count(self) -> int:
+        """Number of episodes in all cases."""
+        return self.episodes * sum(len(self.cases(*model)) for model in self.models)
+
+
+BENCHMARK_VERSION = 1
+"""Raised when results of one and the same policy are no longer to be compared with earlier ones."""
+
+
+def benchmark_setup(
+    task: str,
+    policies: tuple[str, ...],
+    track_models: tuple[str, ...] = (),
+    engine: EngineName | None = None,
+) -> EvaluationSetup:
+    """Return the setup that results are to be compared in: 200 episodes a case, seeds from 0, all conditions.
+
+    Raises:
+        SegtrackError: As `EvaluationSetup`.
+    """
+    return EvaluationSetup(
+        task, policies, 200, engine=engine, track_models=track_models, conditions=tuple(CONDITIONS)
+    )
