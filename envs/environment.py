@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
+from segtrack.envs.actuators import ActionMapping, FlipperGroups
 from segtrack.envs.episode import Episodes, TaskState
 from segtrack.envs.episode_world import EpisodeWorld
-from segtrack.envs.observation import Scan
-from segtrack.envs.sensors import FlipperGroups, ObservationKind
+from segtrack.envs.observation import ObservationPart, Scan
+from segtrack.envs.rewards import Term
+from segtrack.envs.sensors import ObservationKind
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import Task
 from segtrack.envs.view import RobotMotions, TaskView
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from segtrack.rendering import Camera
 
 _MODES = ("human", "rgb_array")
-_BULLET_PRESET = "coarse"
 _ONE = np.zeros(1, dtype=np.intp)
 
 
@@ -69,10 +70,13 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         control_frequency: float = 20.0,
         belt_speed: float = 0.3,
         flippers: FlipperGroups = "pairs",
+        actions: ActionMapping | None = None,
         observation: ObservationKind = "flat",
         scan: Scan | None = None,
         time_limit: float | None = None,
         reward: Mapping[str, float] | None = None,
+        terms: Mapping[str, Term | None] | None = None,
+        parts: Mapping[str, ObservationPart | None] | None = None,
         engine: EngineName | None = None,
         track_model: str | None = None,
         preset: str | None = None,
@@ -83,36 +87,39 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Put an environment together; the robot is loaded at the first reset.
 
         Args:
-            task: Name of a task, or one of your own.
+            task: Name of a task, `course:` and the name or path of a course, or a task of your own.
             vehicle: Bundled name, path of a vehicle file, or a description.
             control_frequency: Actions a second [Hz].
             belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.
             flippers: Actions for coupled `pairs` (front, rear), or for `each`.
+            actions: Actions of your own, instead of belt and flipper speeds.
             observation: `flat` for one float32 box, `dict` for named parts.
             scan: Grid of the height scan.
             time_limit: Time after which an episode is truncated [s]; the task's if not given.
             reward: Weights instead of the task's, by term.
-            engine: `pybullet` or `native`; the one that runs the track model if not given.
-            track_model: Track model; the engine's default if not given.
-            preset: The engine's solver settings: PyBullet's are `coarse` (10 ms, the default here), `fast`
-                (5 ms) and `exact` (1 ms).
-            time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
-                of time steps.
+            terms: Terms of the reward beside those that are built in or instead of them, by name; None
+                leaves one out.
+            parts: Parts of the observation, likewise; new ones follow in their order.
+            engine: `native` or `pybullet`; if not given, native where that runs the track model, PyBullet
+                where there is to be its window.
+            track_model: Track model; the engine's default if not given, `compliant` or `segments`.
+            preset: The engine's solver settings: the native engine's are `exact` (1 ms, the default) and
+                `fast` (4 ms), PyBullet's `coarse` (10 ms, the default here), `fast` (5 ms) and `exact`.
+            time_step: Time step instead of the preset's [s]; cut so that a whole number fits a control step.
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
             **parameters: Parameters of task and robot: numbers, or ranges to sample from.
 
         Raises:
-            UnknownNameError: No such task, vehicle, parameter, reward term, engine, track model, preset or
-                mode.
+            UnknownNameError: No such task, vehicle, parameter, part, term, engine, model, preset or mode.
             VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A value that cannot be, an engine that does not run the track model or has
-                no window, a task without name or parameters, or a vehicle without the flippers that the
-                task needs.
+            InvalidValueError: A value, part or term that cannot be, an engine that does not run the track
+                model or has no window, a task without name or parameters, or a vehicle without flippers.
             SegtrackError: There is no display for a window.
         """
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
-        self.engine, self.track_model = resolve(engine, track_model)
+        preferred: EngineName = "pybullet" if render_mode == "human" else "native"
+        self.engine, self.track_model = resolve(engine, track_model, preferred)
         if render_mode == "human" and self.engine != "pybullet":
             raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
         self._setup = TaskSetup.of(
@@ -121,10 +128,13 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             control_frequency=control_frequency,
             belt_speed=belt_speed,
             flippers=flippers,
+            actions=actions,
             observation=observation,
             scan=scan,
             time_limit=time_limit,
             reward=reward,
+            terms=terms,
+            parts=parts,
             **parameters,
         )
         self.task, self.vehicle, self.render_mode = self._setup.task, self._setup.vehicle, render_mode
@@ -133,8 +143,6 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self.actuators, self.action_space = self._setup.actuators, self._setup.actuators.space
         self.scan, self.reward = self._setup.scan, self._setup.reward
         self.sensors, self.observation_space = self._setup.sensors, self._setup.sensors.space
-        if preset is None and self.engine == "pybullet":
-            preset = _BULLET_PRESET
         self._episode_world: EpisodeWorld | None = EpisodeWorld(
             self.vehicle,
             engine=self.engine,
@@ -180,7 +188,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Act for one control step.
 
         Args:
-            action: Action (n,), in [-1, 1], see `segtrack.envs.sensors`.
+            action: Action (n,), in [-1, 1], see `segtrack.envs.actuators`.
 
         Returns:
             Observation, reward, termination (success, tipped over, fallen, off the course), truncation
@@ -194,10 +202,10 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         if episode_world is None or episode is None or episode.outcome[0] != "running":
             raise self._refusal("step")
         actions = self.actuators.check(action)[None]
-        belts, flippers = self.actuators.commands(episode.delayed(_ONE, actions)[0])
+        due = episode.delayed(_ONE, actions)[0].astype(float)
         began = time.perf_counter()
         try:
-            episode_world.command(belts, flippers, self.render_mode == "human")
+            episode_world.act(self.actuators, due, self.render_mode == "human")
         except DivergedError:
             episode_world.invalidate()
             ends = episode.diverge(_ONE)
@@ -236,8 +244,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         from segtrack.rendering import Camera  # With numba, which takes half a second to import.
 
         episode_world = self._open_world("render")
-        if self._episode is None:
-            raise self._refusal("render")
+        self._current("render")
         if self._camera is None:
             self._camera = Camera(episode_world.robot, episode_world.world.terrains, view="oblique")
         return self._camera.take()
@@ -249,11 +256,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self._episode_world = self._episode = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of.
-
-        Raises:
-            NotReadyError: PyBullet runs the world, and holds what cannot be copied.
-        """
+        """Return what a copy is made of; a world in PyBullet holds what cannot be copied."""
         if self.engine == "pybullet":
             reason = "its world is PyBullet's; the engine native can be copied"
             raise NotReadyError(f"copy {self.task.name}", reason)
@@ -266,9 +269,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         Raises:
             NotReadyError: There is no episode.
         """
-        if self._episode is None:
-            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
-        return TaskState.of(self._episode.view, self._episode.courses[0])
+        episode = self._current("look at")
+        return TaskState.of(episode.view, episode.courses[0])
 
     @property
     def view(self) -> TaskView:
@@ -277,9 +279,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         Raises:
             NotReadyError: There is no episode.
         """
+        return self._current("look at").view
+
+    def _current(self, what: str) -> Episodes:
         if self._episode is None:
-            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
-        return self._episode.view
+            raise self._refusal(what)
+        return self._episode
 
     def _open_world(self, what: str) -> EpisodeWorld:
         if self._episode_world is None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
+from segtrack.envs.actuators import ActionMapping
 from segtrack.envs.parameters import MODEL_PARAMETERS, Values
 from segtrack.envs.task import EpisodeCourse
 from segtrack.experiments.variants import with_body, with_grousers
@@ -20,6 +21,9 @@ from segtrack.world import World
 
 if TYPE_CHECKING:
     from segtrack.batch import Batch
+
+
+_BULLET_PRESET = "coarse"
 
 
 class EpisodeWorld:
@@ -57,7 +61,7 @@ class EpisodeWorld:
             vehicle: Vehicle to load.
             engine: Engine that simulates it.
             track_model: Track model of the vehicle.
-            preset: The engine's solver settings; its default if not given.
+            preset: The engine's solver settings; its default if not given, PyBullet's `coarse`.
             time_step: Time step instead of the preset's [s].
             period: Control period [s]; the time step is cut so that a whole number fits.
             gui: Show PyBullet's window.
@@ -67,8 +71,9 @@ class EpisodeWorld:
             InvalidValueError: A window for an engine that has none, or no time step.
             SegtrackError: There is no display for a window.
         """
-        self._vehicle, self._engine, self._track_model, self._preset = vehicle, engine, track_model, preset
-        self.world = World(preset, engine=engine, time_step=time_step, gui=gui)
+        self._preset = _BULLET_PRESET if preset is None and engine == "pybullet" else preset
+        self._vehicle, self._engine, self._track_model = vehicle, engine, track_model
+        self.world = World(self._preset, engine=engine, time_step=time_step, gui=gui)
         self.preset = self.world.preset
         self._window, self._period = self.world if gui else None, period
         self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)
@@ -110,21 +115,18 @@ class EpisodeWorld:
         x, y = x + values["initial_x"], y + values["initial_y"]
         self.world.place_on_terrain(self.robot, x, y, values["initial_yaw"])
 
-    def command(
-        self, belts: NDArray[np.float64], flippers: Mapping[str, NDArray[np.float64]], real_time: bool
-    ) -> None:
-        """Drive for a control step.
+    def act(self, actuators: ActionMapping, action: NDArray[np.float64], real_time: bool) -> None:
+        """Command the robot, and simulate a control step.
 
         Args:
-            belts: Speeds of the left and of the right belts (2,) [m/s].
-            flippers: Turning speeds by name [rad/s].
+            actuators: Commands of the action's entries.
+            action: Action (n,), in [-1, 1].
             real_time: Keep pace with the clock.
 
         Raises:
             DivergedError: The simulation has diverged.
         """
-        self.robot.set_belt_speed(*belts.tolist())
-        self.robot.set_flipper_speeds(**{name: float(speed) for name, speed in flippers.items()})
+        actuators.command(self.robot, action)
         self.world.run(self._period, real_time=real_time)
 
     def _load(self, model: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Observations: the table of what a robot perceives.
+"""Observations: what a robot perceives, part by part.
 
 The body frame has x forward, y to the left, z up. The heading frame has the body frame's
 origin and the world's z axis, and is turned so that x points where the body heads.
@@ -7,14 +7,16 @@ origin and the world's z axis, and is turned so that x points where the body hea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.joints.design import JointDesign
 from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, finite
 
@@ -75,6 +77,7 @@ class ObservationSetup(NamedTuple):
         points: X and y of the scan's sample points in the heading frame, cell by cell (2, n) [m].
         sides: Indices of the left and of the right tracks, in the order of the description.
         counts: Numbers of the left and of the right tracks, at least 1.
+        joints: Indices of the joints with servos among those of the vehicle file.
     """
 
     vehicle: VehicleDescription
@@ -83,6 +86,7 @@ class ObservationSetup(NamedTuple):
     points: NDArray[np.float64]
     sides: tuple[NDArray[np.intp], NDArray[np.intp]]
     counts: tuple[int, int]
+    joints: NDArray[np.intp]
 
     @classmethod
     def of(cls, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan) -> ObservationSetup:
@@ -91,25 +95,37 @@ class ObservationSetup(NamedTuple):
         left, right = (np.flatnonzero(np.array(sides) == side) for side in ("left", "right"))
         counts = max(len(left), 1), max(len(right), 1)
         points = np.ascontiguousarray(scan.points().reshape(-1, 2).T)
-        return cls(vehicle, tuple(actions), scan, points, (left, right), counts)
+        joints = np.flatnonzero([joint.servo is not None for joint in vehicle.joint_tree.joints])
+        return cls(vehicle, tuple(actions), scan, points, (left, right), counts, joints)
+
+    @property
+    def servo_joints(self) -> list[JointDesign]:
+        """Joints with servos."""
+        return [self.vehicle.joint_tree.joints[j] for j in self.joints]
+
+
+Labels = Sequence[str]
+Limits = float | Sequence[tuple[float, float]]
 
 
 class ObservationPart(NamedTuple):
-    """A row of the table of observations.
+    """A part of an observation: what its entries are, and how they are read.
 
     Attributes:
         unit: SI unit.
         frame: Frame in which the entries are given.
-        labels: Function of the setup that gives the label of each entry; a part without entries is left out.
-        limits: Function of the setup that gives the largest size of all entries, or (low, high) of each.
+        labels: Label of each entry (n), or a function of the setup that gives them; a part without entries
+            is left out.
+        limits: Largest size of all entries, or (low, high) of each, or a function of the setup that gives
+            them.
         read: Function of the view of N robots and of the setup that gives the entries (N, n).
         measured: True if sensor noise is added.
     """
 
     unit: str
     frame: str
-    labels: Callable[[ObservationSetup], Sequence[str]]
-    limits: Callable[[ObservationSetup], float | Sequence[tuple[float, float]]]
+    labels: Labels | Callable[[ObservationSetup], Labels]
+    limits: Limits | Callable[[ObservationSetup], Limits]
     read: Callable[[TaskView, ObservationSetup], NDArray[np.floating]]
     measured: bool = True
 
@@ -137,85 +153,113 @@ def _strongest_side(setup: ObservationSetup) -> float:
     return max(sum(forces[i] for i in side) for side in setup.sides)
 
 
-PARTS: dict[str, ObservationPart] = {
-    "height_scan": ObservationPart(
-        "m",
-        "heading",
-        lambda own: [f"x{i}y{j}" for i in range(own.scan.rows) for j in range(own.scan.columns)],
-        lambda own: 1.0,
-        _read_heights,
-    ),
-    "attitude": ObservationPart(
-        "rad",
-        "world",
-        lambda own: ("roll", "pitch"),
-        lambda own: [(-math.pi, math.pi), (-math.pi / 2, math.pi / 2)],
-        lambda s, own: np.array([s.roll, s.pitch]).T,
-    ),
-    "angular_velocity": ObservationPart(
-        "rad/s",
-        "body",
-        lambda own: "xyz",
-        lambda own: 5.0,
-        lambda s, own: s.in_body(s.motion.angular_velocity),
-    ),
-    "velocity": ObservationPart(
-        "m/s", "body", lambda own: "xyz", lambda own: 2.0, lambda s, own: s.in_body(s.motion.velocity)
-    ),
-    "belt_speed": ObservationPart(
-        "m/s",
-        "track",
-        lambda own: ("left", "right"),
-        lambda own: 2 * _top_speed(own),
-        lambda s, own: _sum_sides(s.motion.belt_speeds, own) / own.counts,  # Means.
-    ),
-    "belt_force": ObservationPart(
-        "N",
-        "track",
-        lambda own: ("left", "right"),
-        lambda own: _strongest_side(own),
-        lambda s, own: _sum_sides(s.motion.belt_forces, own),
-    ),
-    "flipper_angle": ObservationPart(
-        "rad",
-        "body",
-        lambda own: tuple(own.vehicle.flippers),
-        lambda own: [(f.limits[0] - 0.1, f.limits[1] + 0.1) for f in own.vehicle.flippers.values()],
-        lambda s, own: s.motion.flipper_angles,
-    ),
-    "flipper_speed": ObservationPart(
-        "rad/s",
-        "body",
-        lambda own: tuple(own.vehicle.flippers),
-        lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
-        lambda s, own: s.motion.flipper_speeds,
-    ),
-    "last_action": ObservationPart(
-        "-", "-", lambda own: own.actions, lambda own: 1.0, lambda s, own: s.action, measured=False
-    ),
-    "next_point": ObservationPart(
-        "m",
-        "heading",
-        lambda own: "xy",
-        lambda own: 2.0,
-        lambda s, own: s.in_heading(s.next_point - s.motion.position[:, :2]),
-    ),
-    "to_go": ObservationPart(
-        "m",
-        "path",
-        lambda own: ("length",),
-        lambda own: [(0.0, 10.0)],
-        lambda s, own: (s.path_length - s.progress)[:, None],
-    ),
-    "path_error": ObservationPart(
-        "m, rad",
-        "path",
-        lambda own: ("lateral", "heading"),
-        lambda own: [(-2.0, 2.0), (-math.pi, math.pi)],
-        lambda s, own: np.array([s.lateral, s.heading_error]).T,
-    ),
-}
-"""All parts by name, in the order of a flat observation. A further row is a further part."""
+def _joint_range(joint: JointDesign) -> tuple[float, float]:
+    """Least and largest position that is observed, of a joint without a limit one turn [rad or m]."""
+    low, high = joint.limits
+    return (low - 0.1 if math.isfinite(low) else -math.tau, high + 0.1 if math.isfinite(high) else math.tau)
+
+
+def _joint_speeds(joint: JointDesign) -> tuple[float, float]:
+    """Least and largest speed that is observed, of a joint with a servo [rad/s or m/s]."""
+    assert joint.servo is not None
+    return -2 * joint.servo.max_speed, 2 * joint.servo.max_speed
+
+
+_AXES = ("x", "y", "z")
+_SIDES = ("left", "right")
+PARTS: Mapping[str, ObservationPart] = MappingProxyType(
+    {
+        "height_scan": ObservationPart(
+            "m",
+            "heading",
+            lambda own: [f"x{i}y{j}" for i in range(own.scan.rows) for j in range(own.scan.columns)],
+            1.0,
+            _read_heights,
+        ),
+        "attitude": ObservationPart(
+            "rad",
+            "world",
+            ("roll", "pitch"),
+            [(-math.pi, math.pi), (-math.pi / 2, math.pi / 2)],
+            lambda s, own: np.array([s.roll, s.pitch]).T,
+        ),
+        "angular_velocity": ObservationPart(
+            "rad/s",
+            "body",
+            _AXES,
+            5.0,
+            lambda s, own: s.in_body(s.motion.angular_velocity),
+        ),
+        "velocity": ObservationPart("m/s", "body", _AXES, 2.0, lambda s, own: s.in_body(s.motion.velocity)),
+        "belt_speed": ObservationPart(
+            "m/s",
+            "track",
+            _SIDES,
+            lambda own: 2 * _top_speed(own),
+            lambda s, own: _sum_sides(s.motion.belt_speeds, own) / own.counts,  # Means.
+        ),
+        "belt_force": ObservationPart(
+            "N",
+            "track",
+            _SIDES,
+            _strongest_side,
+            lambda s, own: _sum_sides(s.motion.belt_forces, own),
+        ),
+        "flipper_angle": ObservationPart(
+            "rad",
+            "body",
+            lambda own: tuple(own.vehicle.flippers),
+            lambda own: [(f.limits[0] - 0.1, f.limits[1] + 0.1) for f in own.vehicle.flippers.values()],
+            lambda s, own: s.motion.flipper_angles,
+        ),
+        "flipper_speed": ObservationPart(
+            "rad/s",
+            "body",
+            lambda own: tuple(own.vehicle.flippers),
+            lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
+            lambda s, own: s.motion.flipper_speeds,
+        ),
+        "joint_position": ObservationPart(
+            "rad, m",
+            "joint",
+            lambda own: [joint.name for joint in own.servo_joints],
+            lambda own: [_joint_range(joint) for joint in own.servo_joints],
+            lambda s, own: s.motion.joint_positions.take(own.joints, axis=1),
+        ),
+        "joint_speed": ObservationPart(
+            "rad/s, m/s",
+            "joint",
+            lambda own: [joint.name for joint in own.servo_joints],
+            lambda own: [_joint_speeds(joint) for joint in own.servo_joints],
+            lambda s, own: s.motion.joint_speeds.take(own.joints, axis=1),
+        ),
+        "last_action": ObservationPart(
+            "-", "-", lambda own: own.actions, 1.0, lambda s, own: s.action, measured=False
+        ),
+        "next_point": ObservationPart(
+            "m",
+            "heading",
+            _AXES[:2],
+            2.0,
+            lambda s, own: s.in_heading(s.next_point - s.motion.position[:, :2]),
+        ),
+        "to_go": ObservationPart(
+            "m",
+            "path",
+            ("length",),
+            [(0.0, 10.0)],
+            lambda s, own: (s.path_length - s.progress)[:, None],
+        ),
+        "path_error": ObservationPart(
+            "m, rad",
+            "path",
+            ("lateral", "heading"),
+            [(-2.0, 2.0), (-math.pi, math.pi)],
+            lambda s, own: np.array([s.lateral, s.heading_error]).T,
+        ),
+    }
+)
+"""Parts that are built in, by name, in the order of a flat observation; those of tasks and users follow."""
 
 
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from segtrack.envs.parameters import Parameter
 from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.terrain import Terrain
+
+if TYPE_CHECKING:
+    from segtrack.envs.observation import ObservationPart
+    from segtrack.envs.rewards import Term  # Which imports this module.
 
 
 class PathPoint(NamedTuple):
@@ -174,16 +178,21 @@ class Task(ABC):
         corridor: Half width about the path that must not be left [m].
         time_limit: Time after which an episode is truncated [s].
         weights: Weights of the reward's terms, by name.
+        terms: Terms of the reward beside those of `segtrack.envs.rewards.TERMS` or instead of them, by name;
+            None leaves one out.
+        parts: Parts of the observation beside those of `segtrack.envs.observation.PARTS`, likewise.
     """
 
-    name: ClassVar[str]
-    parameters: ClassVar[dict[str, Parameter]]
-    difficulty: ClassVar[str]
-    levels: ClassVar[tuple[float, ...]]
-    needs_flippers: ClassVar[bool] = False
-    corridor: ClassVar[float] = 0.5
-    time_limit: ClassVar[float] = 15.0
-    weights: ClassVar[Mapping[str, float]] = {}
+    name: str
+    parameters: Mapping[str, Parameter]
+    difficulty: str
+    levels: tuple[float, ...]
+    needs_flippers: bool = False
+    corridor: float = 0.5
+    time_limit: float = 15.0
+    weights: Mapping[str, float] = {}
+    terms: Mapping[str, Term | None] = {}
+    parts: Mapping[str, ObservationPart | None] = {}
 
     @classmethod
     def difficulty_label(cls) -> str:

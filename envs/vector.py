@@ -74,7 +74,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Put robots together, which stand at the origin until the first reset.
 
         Args:
-            task: Name of a task, or one of your own.
+            task: Name of a task, `course:` and the name or path of a course, or a task of your own.
             num_envs: Number of robots.
             autoreset_mode: Mode of resets after the end of an episode, as gymnasium's.
             engine: `native`.
@@ -165,7 +165,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Act with all robots for one control step.
 
         Args:
-            actions: Actions (num_envs, n), in [-1, 1], see `segtrack.envs.sensors`.
+            actions: Actions (num_envs, n), in [-1, 1], see `segtrack.envs.actuators`.
 
         Returns:
             Observations, rewards, terminations and truncations (num_envs, ...), and `info`.
@@ -184,9 +184,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         taken = self.actuators.check(actions, count)
         (waiting, acting), due = map(np.flatnonzero, (self._over, ~self._over)), np.zeros_like(taken)
         due[acting] = episodes.delayed(acting, taken[acting])
-        belts, flippers = self.actuators.commands(due)
-        batch.set_belt_speed(*belts)
-        batch.set_flipper_speeds(**flippers)
+        self.actuators.command(batch, due.astype(float))
         began = time.perf_counter()
         batch.run(self.control_period)
         elapsed, running = time.perf_counter() - began, batch.running[acting]

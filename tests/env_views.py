@@ -26,6 +26,9 @@ def view_at(path, x, y, z=0.1, roll=0.0, pitch=0.0, yaw=0.0, *, turning=(0.0, 0.
         flipper_angles=none,
         flipper_speeds=none,
         flipper_torques=none,
+        joint_positions=none,
+        joint_speeds=none,
+        joint_forces=none,
     )
     paths = Paths([path])
     progress, lateral, heading = paths.locate(place[:, :2])
@@ -37,6 +40,7 @@ def view_at(path, x, y, z=0.1, roll=0.0, pitch=0.0, yaw=0.0, *, turning=(0.0, 0.
         "outcome": np.array(["running"]),
         "period": 0.05,
         "height": lambda x, y: terrain.Plane().height_at(x, y),
+        "parameter": lambda name: np.zeros(1),
     }
     ahead = paths.at(progress + LOOK_AHEAD)
     return TaskView.of(motion, progress, lateral, heading, paths.length, ahead, **rest | given)

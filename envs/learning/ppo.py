@@ -23,7 +23,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
-from segtrack.envs.learning.policies import Network, NetworkOrigin
+from segtrack.envs.learning.network import Network, NetworkOrigin
 from segtrack.envs.learning.training import (
     CHECKPOINT,
     CURVE,

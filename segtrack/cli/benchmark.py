@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from segtrack.cli.learn import task_name
+from segtrack.cli.learn import Engine, task_name
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder
 from segtrack.errors import InvalidValueError
-from segtrack.reproduce.registry import EngineChoice, parse_numbers
+from segtrack.reproduce.registry import parse_numbers
 
 
 @command
@@ -29,7 +29,7 @@ def benchmark(
     vehicle: Annotated[
         str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")
     ] = "quince",
-    engine: EngineChoice = None,
+    engine: Engine = None,
     num_envs: Annotated[
         str | None,
         typer.Option(

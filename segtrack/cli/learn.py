@@ -27,6 +27,14 @@ Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, Roug
 VehicleChoice = Annotated[
     str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="native or pybullet; if not given, native where that runs the track model.",
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -119,7 +127,7 @@ def evaluate(
     ] = None,
     vehicle: VehicleChoice = None,
     track_model: TrackModels = None,
-    engine: EngineChoice = None,
+    engine: Engine = None,
     preset: Preset = None,
     conditions: Annotated[
         bool,

@@ -6,7 +6,8 @@ from collections import deque
 import numpy as np
 from env_actions import FORWARD, robot_of
 
-from segtrack.envs.learning.policies import Network, NetworkOrigin, RandomPolicy, ScriptedPolicy
+from segtrack.envs.learning.network import Network, NetworkOrigin
+from segtrack.envs.learning.policies import RandomPolicy, ScriptedPolicy
 
 # Learnt policies.
 

@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.envs.environment import Environment
-from segtrack.envs.learning.policies import Network, make_policy
+from segtrack.envs.learning.network import Network
+from segtrack.envs.learning.policies import make_policy
 from segtrack.envs.learning.training import TrainingResult, TrainingSettings, resume, train
 from segtrack.errors import FileAccessError
 
