@@ -118,7 +118,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             vehicle, num_envs, track_model=track_model, time_step=self.time_step, threads=threads
         )
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
-        self._episodes, self.simulation_time = Episodes(setup, num_envs), 0.0
+        self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch.height), 0.0
         self._rngs = [np_random()[0] for _ in range(num_envs)]
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
@@ -230,8 +230,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Begin episodes with some robots."""
         rngs = [self._rngs[i] for i in chosen.tolist()]
         drawn = [self._setup.draw(given, rng) for rng in rngs]
-        values = [own for own, _ in drawn]
-        courses = self._episode_batch.set_up(chosen, [course for _, course in drawn], values)
+        values, courses = [own for own, _ in drawn], [course for _, course in drawn]
+        self._episode_batch.set_up(chosen, courses, values)
         self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch).rows(chosen))
         self._slip[chosen] = 0.0
         for term in self._terms.values():

@@ -44,6 +44,19 @@ def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.i
     return values.astype(np.intp)
 
 
+def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """World x and y of points of each of a number of vehicles, of one shape (count, ...) [m].
+
+    Raises:
+        InvalidValueError: Other shapes.
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if x.shape != y.shape or x.shape[:1] != (count,):
+        expected = f"x and y of one shape ({count}, ...)"
+        raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
+    return x, y
+
+
 def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
     """Indices of the vehicles that a mask (N,) or indices (n,) choose; all for None.
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers, whole
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, points_of_each, whole
 from segtrack.batch.commands import BatchCommands
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES, SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
-from segtrack.batch.placement import Outlines, clearing_heights, refuse_places, start_positions
+from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
 from segtrack.terrain import Terrain
@@ -187,21 +187,19 @@ class Batch(BatchCommands):
         """
         return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
 
-    def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    def height(self, x: ArrayLike, y: ArrayLike, vehicles: ArrayLike | None = None) -> NDArray[np.float64]:
         """Heights of each vehicle's ground under points of its own; -inf where there is none.
 
         Args:
-            x: World x (N, ...) [m].
+            x: World x (n, ...) [m].
             y: World y, of the same shape [m].
+            vehicles: Mask (N,) or indices (n,) of those that are asked; all if not given.
 
         Raises:
-            InvalidValueError: Other shapes, or a ground without heights.
+            InvalidValueError: Other shapes, or no such vehicle.
         """
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        if x.shape != y.shape or x.shape[:1] != (len(self),):
-            expected = f"x and y of one shape ({len(self)}, ...)"
-            raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
-        return self._grounds.heights(self._fleet.terrain_of, x, y)
+        chosen = self._chosen(vehicles)
+        return self._grounds.heights(self._fleet.terrain_of[chosen], *points_of_each(x, y, len(chosen)))
 
     def run(self, seconds: float) -> None:
         """Advance all vehicles that run, by a duration [s].
@@ -263,9 +261,7 @@ class Batch(BatchCommands):
         """
         chosen, fleet = self._chosen(vehicles), self._fleet
         count = len(chosen)
-        places = np.stack(
-            [numbers(*each, count) for each in (("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw))], 1
-        )
+        places = places_of(x, y, yaw, count)
         grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)

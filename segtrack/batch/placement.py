@@ -54,6 +54,16 @@ class Outlines:
         return points[ConvexHull(points[:, :2]).vertices, :2], float(points[:, 2].min())
 
 
+def places_of(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Return world x and y [m], and yaw [rad], of each of a number of vehicles (count, 3).
+
+    Raises:
+        InvalidValueError: Another shape, or a number that is not finite.
+    """
+    named = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
+    return np.stack([numbers(*each, count) for each in named], 1)
+
+
 def clearing_heights(
     outlines: Outlines,
     grounds: GroundLibrary,
