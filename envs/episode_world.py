@@ -194,6 +194,10 @@ class EpisodeBatch:
         batch.set_friction(np.array(tracks), chosen)
         batch.scale_drives([v["drive_force"] for v in values], chosen)
         moved = np.array([[v["initial_x"], v["initial_y"]] for v in values])
-        x, y = (np.array([course.path.at(0.0) for course in courses]) + moved).T
+        x, y = (np.array([course.path.points[0] for course in courses]) + moved).T
         yaw = [v["initial_yaw"] for v in values]
-        batch.reset(chosen, x=x, y=y, yaw=yaw, terrain=[course.terrain for course in courses])
+        made = [course.index for course in courses if course.index is not None]
+        grounds: dict[str, Any] = (
+            {"terrain_index": made} if made else {"terrain": [course.terrain for course in courses]}
+        )
+        batch.reset(chosen, x=x, y=y, yaw=yaw, **grounds)

@@ -114,8 +114,15 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             vehicle = with_grousers(vehicle, height, count)
         _, step = preset_step(preset, time_step)
         self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
+        library = [course.terrain for course in setup.task.library(setup.reach)]
         self.batch = Batch(
-            vehicle, num_envs, track_model=track_model, time_step=self.time_step, threads=threads
+            vehicle,
+            num_envs,
+            terrain=library,
+            terrain_index=0,
+            track_model=track_model,
+            time_step=self.time_step,
+            threads=threads,
         )
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
         self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch.height), 0.0
@@ -192,7 +199,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         rewards, ended = np.zeros(count), np.zeros((2, count), np.bool_)
         if len(went):
             episodes.elapsed[went] += elapsed
-            motion = RobotMotions.of_batch(batch).rows(went)
+            motion = RobotMotions.of_batch(batch, went)
             self._note(went, episodes.advance(went, motion, taken[went]), rewards, ended)
         if len(stuck):
             self._note(stuck, episodes.diverge(stuck), rewards, ended)
@@ -232,19 +239,19 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         drawn = [self._setup.draw(given, rng) for rng in rngs]
         values, courses = [own for own, _ in drawn], [course for _, course in drawn]
         self._episode_batch.set_up(chosen, courses, values)
-        self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch).rows(chosen))
+        self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch, chosen))
         self._slip[chosen] = 0.0
         for term in self._terms.values():
             term[chosen] = 0.0
         for name in self.parameters:
             values_now = column([own[name] for own in values])
-            if name in self._columns and len(chosen) < self.num_envs:
-                row = self._columns[name]
-                kind = object if values_now.dtype == object else row.dtype
-                row = row.astype(kind)
-                row[chosen] = values_now
-                values_now = row
-            self._columns[name] = values_now
+            row = self._columns.get(name)
+            if row is None or len(chosen) == self.num_envs:
+                self._columns[name] = values_now
+                continue
+            if values_now.dtype == object and row.dtype != object:
+                row = self._columns[name] = row.astype(object)
+            row[chosen] = values_now
 
     def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
         """Write down what some robots earned, and which ended."""

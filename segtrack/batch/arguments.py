@@ -73,7 +73,8 @@ def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
         return np.flatnonzero(array)
     fine = array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0)
     if fine and array.size:
-        fine = 0 <= array.min() and array.max() < count and len(np.unique(array)) == len(array)
+        listed = array.tolist()
+        fine = 0 <= min(listed) and max(listed) < count and len(set(listed)) == len(listed)
     if not fine:
         raise InvalidValueError("vehicles", f"a mask ({count},), or indices from 0 to {count - 1}", given)
     return array.astype(np.intp)

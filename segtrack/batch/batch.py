@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, points_of_each, whole
 from segtrack.batch.commands import BatchCommands
 from segtrack.batch.fleet import Fleet
-from segtrack.batch.fleet_arrays import RUNNING, STATUSES, SavedBatch, check_snapshot
+from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
@@ -133,38 +133,36 @@ class Batch(BatchCommands):
         return tuple(self._grounds.terrains)
 
     @property
-    def terrain_index(self) -> NDArray[np.intp]:
-        """Index of the ground that each vehicle is on (N,)."""
-        return self._fleet.terrain_of.copy()
-
-    @property
-    def variant(self) -> NDArray[np.intp]:
-        """Index of the variant that each vehicle is of (N,)."""
-        return self._fleet.kind_of.copy()
-
-    @property
-    def running(self) -> NDArray[np.bool_]:
-        """True for vehicles that take part in steps (N,)."""
-        return np.asarray(self._fleet.status == RUNNING)
-
-    @property
-    def status(self) -> list[str]:
-        """`running`, `crowded` or `diverged`, for each vehicle; those that stopped wait for a reset."""
-        return [STATUSES[status] for status in self._fleet.status.tolist()]
-
-    @property
     def state(self) -> BatchState:
         """Poses and velocities of the bodies, now; of a vehicle that diverged they may not be finite."""
-        return BatchState.of(self._fleet.state, self._fleet.own.centers[:, 0])
+        return self.read_state()
+
+    def read_state(self, vehicles: ArrayLike | None = None) -> BatchState:
+        """Return poses and velocities of some bodies, a row for each.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+
+        Raises:
+            InvalidValueError: No such vehicle.
+        """
+        return BatchState.of(self._fleet.state, self._fleet.own.centers[:, 0], self._chosen(vehicles))
 
     @property
     def tracks(self) -> BatchTracks:
         """States of the belts, now."""
         return BatchTracks.of(self._fleet)
 
-    def read_actuators(self) -> ActuatorState:
-        """Return the state of all belts (N, T) and flippers (N, F) in one reading, without slip."""
-        return actuators_of(self._fleet.state, len(self.flipper_names))
+    def read_actuators(self, vehicles: ArrayLike | None = None) -> ActuatorState:
+        """Return the state of belts (n, T) and flippers (n, F) in one reading, without slip.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+
+        Raises:
+            InvalidValueError: No such vehicle.
+        """
+        return actuators_of(self._fleet.state, len(self.flipper_names), self._chosen(vehicles))
 
     @property
     def flippers(self) -> JointStates:
@@ -277,7 +275,8 @@ class Batch(BatchCommands):
             refuse_places(chosen, places, heights)
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
-        fleet.take_kinds(chosen[changed], kinds[changed])
+        if changed.any():
+            fleet.take_kinds(chosen[changed], kinds[changed])
         headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 

@@ -23,7 +23,9 @@ from segtrack.errors import InvalidValueError
 from segtrack.files import write_figure
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_numbers
 
-Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
+Task = Annotated[
+    str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive or Traverse.")
+]
 Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
 Settings = Annotated[

@@ -35,7 +35,8 @@ def sample_reliefs(
     if x.size:
         grounds: Any = reliefs.items
         size = max(len(grounds[index].kinds) for index in indices.tolist())
-        near = np.tile(np.arange(size, dtype=np.int32), (3, 1))
+        near = np.empty((3, size), dtype=np.int32)
+        near[0] = np.arange(size)
         rows = [np.ascontiguousarray(points).reshape(len(indices), -1) for points in (x, y, heights)]
         _sample_all(reliefs, indices, *rows, near)
     return heights

@@ -210,7 +210,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
         native = ", ".join(track_model_names("native"))
         yield ["reproduce", "calibration", option, "legs"], f"no track model 'legs'; there are: {native}"
     for call in (["train"], ["evaluate"], ["benchmark"]):
-        tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
+        tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse"
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
     many = ["benchmark", "Drive", "--num-envs"]
     for number in ("0", "1.5", "inf"):

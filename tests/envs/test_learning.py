@@ -103,7 +103,7 @@ def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path
     [
         (
             ["evaluate", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
         (
             ["evaluate", "StepClimb", "--levels", "high"],
@@ -162,11 +162,11 @@ def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path
         ),
         (
             ["benchmark", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
         (
             ["train", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
     ],
 )
