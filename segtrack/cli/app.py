@@ -13,6 +13,7 @@ from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.learn import benchmark, evaluate, train
 from segtrack.cli.log import log
+from segtrack.cli.preview import preview
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.study import study
 from segtrack.cli.warm_up import warm_up
@@ -29,6 +30,7 @@ own = (
     train,
     evaluate,
     benchmark,
+    preview,
     vehicles,
     validate,
     schema,

@@ -71,16 +71,16 @@ def train(
     from segtrack.envs.learning import training
     from segtrack.report.learning import draw_curve, training_table
 
-    folder = results_folder(out, f"train-{_task(task)}")
+    folder = results_folder(out, f"train-{task_name(task)}")
     named: dict[str, Any] = {
-        "task": _task(task),
+        "task": task_name(task),
         "steps": steps,
         "workers": workers,
         "seed": seed,
         "vehicle": vehicle,
         "engine": engine,
     }
-    named |= {"hardest": hardest, "parameters": _parameters(settings) or None}
+    named |= {"hardest": hardest, "parameters": read_settings(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
     if resume:
         setup = training.TrainingSettings.read(folder)
@@ -135,7 +135,7 @@ def evaluate(
     from segtrack.report.outcome import Outcome
 
     setup = evaluation.EvaluationSetup(
-        _task(task),
+        task_name(task),
         policies=tuple(policy),
         episodes=episodes,
         levels=None if levels is None else parse_numbers("--levels", levels),
@@ -144,7 +144,7 @@ def evaluate(
         engine=engine,  # type: ignore[arg-type]
         track_model=track_model,
         preset=preset,
-        parameters=_parameters(settings),
+        parameters=read_settings(settings),
     )
     folder = results_folder(out, f"evaluate-{setup.task}")
     planned = setup.episode_count
@@ -194,7 +194,7 @@ def benchmark(
     from segtrack.report.learning import batch_table, benchmark_table, draw_benchmark
     from segtrack.report.outcome import Outcome
 
-    chosen = tuple(map(_task, tasks)) if tasks else tuple(TASKS)
+    chosen = tuple(map(task_name, tasks)) if tasks else tuple(TASKS)
     given: dict[str, Any] = {"steps": steps, "rounds": rounds, "vehicle": vehicle}
     if num_envs is not None:
         if engine not in (None, "native"):
@@ -233,12 +233,12 @@ def _counts(option: str, text: str) -> tuple[int, ...]:
     return tuple(map(int, numbers))
 
 
-def _task(name: str) -> str:
+def task_name(name: str) -> str:
     """Return a task's name, given as such or as an environment's id."""
     return name.removeprefix("segtrack/").removesuffix("-v0")
 
 
-def _parameters(settings: list[str] | None) -> dict[str, Any]:
+def read_settings(settings: list[str] | None) -> dict[str, Any]:
     """Return the values of `--set`: numbers, words, or ranges."""
     given = {}
     for text in settings or []:
