@@ -130,6 +130,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
         self._columns: dict[str, NDArray[Any]] = {}
+        self._fixed: dict[str, Any] = {}
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -243,11 +244,17 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._slip[chosen] = 0.0
         for term in self._terms.values():
             term[chosen] = 0.0
-        for name in self.parameters:
+        for name, parameter in self.parameters.items():
+            kind = given.get(name, parameter.default)
+            if not isinstance(kind, tuple) and self._fixed.get(name) == kind and name in self._fixed:
+                continue  # What all of them have already.
+            self._fixed.pop(name, None)
             values_now = column([own[name] for own in values])
             row = self._columns.get(name)
             if row is None or len(chosen) == self.num_envs:
                 self._columns[name] = values_now
+                if not isinstance(kind, tuple):
+                    self._fixed[name] = kind
                 continue
             if values_now.dtype == object and row.dtype != object:
                 row = self._columns[name] = row.astype(object)

@@ -19,7 +19,8 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     """
     try:
         array = np.asarray(given, dtype=float)
-        values = np.broadcast_to(array, (count, *shape))
+        fits = array.shape == (count, *shape)
+        values = array if fits else np.broadcast_to(array, (count, *shape))
     except (TypeError, ValueError):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)

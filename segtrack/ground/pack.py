@@ -95,7 +95,7 @@ _LOWER = np.array([(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1)])
 def _boxes(boxes: Sequence[Box]) -> Iterator[Polyhedron]:
     """Boxes, all at once: a field has hundreds."""
     halves = np.array([box.size for box in boxes]) / 2
-    return _drawn_out(*_placed(boxes, _LOWER * halves[:, None], (0, 0, 2) * halves))
+    return _drawn_out(*_placed(boxes, _LOWER * halves[:, None], halves * (0.0, 0.0, 2.0)))
 
 
 def _hull(points: NDArray[np.float64]) -> Polyhedron:
