@@ -19,7 +19,7 @@ from segtrack.envs.task import APPROACH, BEYOND, EpisodeCourse, Path
 from segtrack.terrain import Gap, Hurdle, Obstacle, Obstacles, Plane, Ramp, Stairs, Step, Terrain, Waves
 
 LEVELS = 10
-"""Number of levels; the hardest ones are more than a robot with flippers can be expected to master."""
+"""Number of levels, a tenth of the difficulty each."""
 _LANDING, _WINDING, _POINTS = 4.0, 3.0, 21
 """Length of landings, length along x of winding ways [m], and number of their points."""
 
@@ -41,7 +41,7 @@ def _step(difficulty: float, rng: np.random.Generator) -> _Site:
 
 
 def _stairs(difficulty: float, rng: np.random.Generator, up: bool) -> _Site:
-    riser, tread, count = 0.06 + 0.17 * difficulty, float(rng.uniform(0.25, 0.35)), int(rng.integers(3, 6))
+    riser, tread, count = 0.06 + 0.22 * difficulty, float(rng.uniform(0.25, 0.35)), int(rng.integers(3, 6))
     run = (count - 1) * tread
     start = 0.0 if up else -_LANDING - run
     stairs = Stairs(riser=riser, tread=tread, count=count, distance=start, landing=_LANDING, down=not up)
@@ -55,7 +55,7 @@ def _gap(difficulty: float, rng: np.random.Generator) -> _Site:
 
 def _ramp(difficulty: float, rng: np.random.Generator) -> _Site:
     length, plateau = rng.uniform((0.8, 0.5), (1.4, 1.0)).tolist()
-    ramp = Ramp(slope=0.1 + 0.45 * difficulty, length=length, plateau=plateau, distance=0.0, down=True)
+    ramp = Ramp(slope=0.1 + 0.55 * difficulty, length=length, plateau=plateau, distance=0.0, down=True)
     return _before(ramp, ramp.extent)
 
 

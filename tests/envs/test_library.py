@@ -12,7 +12,7 @@ from segtrack.errors import InvalidValueError
 
 REACH, VARIANTS = 0.4, 2
 LIBRARY = draw_library(0, VARIANTS, REACH)
-HARDER = {"step": 0.04, "stairs_up": 0.017, "gap": 0.06, "ramp": 0.045, "winding": 0.08}
+HARDER = {"step": 0.04, "stairs_up": 0.022, "gap": 0.06, "ramp": 0.055, "winding": 0.08}
 """What a level adds to the measure of some kinds, by kind."""
 
 
