@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,9 +17,10 @@ from segtrack.envs.view import LOOK_AHEAD, RobotMotions, TaskView
 from segtrack.errors import UnknownNameError
 from segtrack.robot import RobotState
 from segtrack.robot.track import longitudinal_slip
-from segtrack.terrain.base import heights_of_each
 
 Rows = NDArray[np.intp]
+HeightsOfSome = Callable[[NDArray[np.float64], NDArray[np.float64], Rows], NDArray[np.float64]]
+"""Function from world x and y (n, k) [m] and indices of robots (n,) to heights of their ground (n, k) [m]."""
 
 
 def _longest_delay() -> int:
@@ -103,6 +104,7 @@ class Episodes:
         courses: Terrain and path of each (N,).
         values: Values of all parameters of each (N,).
         view: Robots after their latest control step.
+        height: Function that samples the ground of robots.
         entries: Latest observations, clipped (N, ...).
         outcome: `running`, or how each episode ended (N,).
         steps: Control steps so far (N,).
@@ -112,9 +114,15 @@ class Episodes:
 
     view: TaskView
 
-    def __init__(self, setup: TaskSetup, count: int) -> None:
-        """Make room for a number of robots, none of which has begun."""
-        self._setup = setup
+    def __init__(self, setup: TaskSetup, count: int, height: HeightsOfSome | None = None) -> None:
+        """Make room for robots, none of which has begun.
+
+        Args:
+            setup: Task, robot and sensors.
+            count: Number of robots.
+            height: Function that samples the ground of robots; that of their courses if not given.
+        """
+        self._setup, self.height = setup, height or self._height
         self.courses: list[EpisodeCourse] = []
         self.values: list[Values] = []
         self._rngs: list[np.random.Generator] = []
@@ -238,6 +246,10 @@ class Episodes:
             raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
         return np.array([self.values[i][name] for i in chosen.tolist()])
 
+    def _height(self, x: NDArray[np.float64], y: NDArray[np.float64], chosen: Rows) -> NDArray[np.float64]:
+        courses = zip(chosen.tolist(), x, y, strict=True)
+        return np.stack([self.courses[i].terrain.height_at(*points) for i, *points in courses])
+
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
         indices = chosen.tolist()
         noises = [self.values[i]["sensor_noise"] for i in indices]
@@ -259,5 +271,4 @@ class GroundHeights(NamedTuple):
 
     def __call__(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
-        courses = self.episodes.courses
-        return heights_of_each([courses[i].terrain for i in self.chosen.tolist()], x, y)
+        return self.episodes.height(x, y, self.chosen)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -169,16 +168,13 @@ class EpisodeBatch:
 
     def set_up(
         self, chosen: NDArray[np.intp], courses: Sequence[EpisodeCourse], values: Sequence[Values]
-    ) -> list[EpisodeCourse]:
+    ) -> None:
         """Put robots at the beginning of courses.
 
         Args:
             chosen: Indices of the robots (n,).
             courses: Terrain and path of each (n,).
             values: Values of `ROBOT_PARAMETERS` of each (n,).
-
-        Returns:
-            The courses, with the batch's own terrain, which is one where it is equal (n,).
 
         Raises:
             InvalidValueError: The vehicle cannot be changed like that.
@@ -200,10 +196,10 @@ class EpisodeBatch:
         batch.set_friction(np.array(tracks), chosen)
         batch.scale_drives([v["drive_force"] for v in values], chosen)
         moved = np.array([[v["initial_x"], v["initial_y"]] for v in values])
-        x, y = (np.array([course.path.at(0.0) for course in courses]) + moved).T
+        x, y = (np.array([course.path.points[0] for course in courses]) + moved).T
         yaw = [v["initial_yaw"] for v in values]
-        batch.reset(chosen, x=x, y=y, yaw=yaw, terrain=[course.terrain for course in courses])
-        grounds, index = batch.terrains, batch.terrain_index[chosen]
-        return [
-            replace(course, terrain=grounds[g]) for course, g in zip(courses, index.tolist(), strict=True)
-        ]
+        made = [course.index for course in courses if course.index is not None]
+        grounds: dict[str, Any] = (
+            {"terrain_index": made} if made else {"terrain": [course.terrain for course in courses]}
+        )
+        batch.reset(chosen, x=x, y=y, yaw=yaw, **grounds)

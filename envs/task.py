@@ -135,6 +135,12 @@ class Paths:
         return self._segments[:, np.arange(len(segments)), segments]
 
 
+APPROACH = 0.3
+"""Free distance before an obstacle at the start [m]."""
+BEYOND = 0.6
+"""Distance behind an obstacle's last edge that the body frame must reach [m]."""
+
+
 def straight(x_start: float, x_end: float) -> Path:
     """Return the straight path along y = 0 [m]."""
     return Path(np.array([[x_start, 0.0], [x_end, 0.0]]))
@@ -147,10 +153,12 @@ class EpisodeCourse:
     Attributes:
         terrain: Ground of the episode.
         path: Path from the start of the body frame to its goal, heading along it.
+        index: Index in the task's library, for a course that was made in advance.
     """
 
     terrain: Terrain
     path: Path
+    index: int | None = None
 
 
 Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]
@@ -208,6 +216,14 @@ class Task(ABC):
             reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
             rng: Source of random numbers.
         """
+
+    def library(self, reach: float) -> Sequence[EpisodeCourse]:
+        """Return courses made in advance, of which each episode has one; none if each makes its own.
+
+        Args:
+            reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
+        """
+        return ()
 
     def outcome(self, view: TaskView) -> NDArray[np.str_]:
         """Return the outcome of each episode here (N,), an `Outcome`: `running` unless it ends.

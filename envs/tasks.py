@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from segtrack.envs.fields import FIELD_LENGTH, FIELDS
+from segtrack.envs.library import KINDS, LEVELS, draw_library, library_index
 from segtrack.envs.parameters import Number, WordChoice
-from segtrack.envs.task import EpisodeCourse, Path, Task, straight
-from segtrack.errors import UnknownNameError
-from segtrack.terrain import Boxes, Gap, GroundBox, Plane, Ramp, Stairs, Step, StepField, Terrain, Waves
-
-APPROACH = 0.3
-"""Free distance before an obstacle at the start [m]."""
-BEYOND = 0.6
-"""Distance behind an obstacle's last edge that the body frame must reach [m]."""
+from segtrack.envs.task import APPROACH, BEYOND, EpisodeCourse, Path, Task, straight
+from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.terrain import Gap, Plane, Ramp, Stairs, Step
 
 
 class StepClimb(Task):
@@ -83,18 +80,6 @@ class GapCross(Task):
         return EpisodeCourse(gap, straight(-APPROACH - reach, values["length"] + BEYOND))
 
 
-_LENGTH = 2.0
-"""Extent of the rough ground along x, from x = 0 on [m]."""
-_WIDTH = 2.0
-"""Extent across, about y = 0 [m]."""
-_BOXES = 25
-_CELL = 0.2
-"""Edge of a step field's posts [m]."""
-_RAIL = 0.06
-"""Length of a rail along x [m]."""
-_CRESTS = 5
-
-
 class RoughTerrain(Task):
     """Cross two metres of random boxes, step field, waves or rails. They begin at x = 0."""
 
@@ -113,68 +98,8 @@ class RoughTerrain(Task):
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
         """Lay out a field of one kind, with flat ground before and behind it."""
-        terrain = _FIELDS[values["kind"]](values["roughness"], rng)
-        return EpisodeCourse(terrain, straight(-APPROACH - reach, _LENGTH + BEYOND))
-
-
-def _boxes(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Boxes of random size, place and heading."""
-    return Boxes(
-        boxes=tuple(
-            GroundBox(
-                x=rng.uniform(0.3, _LENGTH - 0.3),
-                y=rng.uniform(-_WIDTH / 2, _WIDTH / 2),
-                length=rng.uniform(0.15, 0.5),
-                width=rng.uniform(0.15, 0.5),
-                height=rng.uniform(0.1, 1.0) * roughness,
-                yaw=rng.uniform(0.0, math.pi),
-            )
-            for _ in range(_BOXES)
-        )
-    )
-
-
-def _step_field(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Posts side by side."""
-    return StepField(
-        max_height=roughness,
-        cell=_CELL,
-        rows=round(_LENGTH / _CELL),
-        columns=round(_WIDTH / _CELL),
-        distance=0.0,
-        seed=int(rng.integers(2**31)),
-    )
-
-
-def _waves(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Crests across the way, of random height and length."""
-    ends = np.sort(rng.uniform(0.0, _LENGTH, _CRESTS - 1))
-    # Between evenly spaced ends and random ones, so that no crest is a wall.
-    even = np.linspace(0.0, _LENGTH, _CRESTS + 1)
-    lengths = np.diff((0.0, *(0.7 * even[1:-1] + 0.3 * ends), _LENGTH))
-    heights = rng.uniform(0.3, 1.0, _CRESTS) * roughness
-    return Waves(heights=tuple(heights), lengths=tuple(lengths), distance=0.0, width=2 * _WIDTH)
-
-
-def _rails(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Bars across the way, of random height and nearly square to it."""
-    edges = np.linspace(0.2, _LENGTH - 0.2, 6)
-    return Boxes(
-        boxes=tuple(
-            GroundBox(
-                x=float(x + rng.uniform(-0.1, 0.1)),
-                y=0.0,
-                length=_RAIL,
-                width=2 * _WIDTH,
-                height=rng.uniform(0.3, 1.0) * roughness,
-                yaw=rng.uniform(-0.3, 0.3),
-            )
-            for x in edges
-        )
-    )
-
-
-_FIELDS = {"boxes": _boxes, "step_field": _step_field, "waves": _waves, "rails": _rails}
+        terrain = FIELDS[values["kind"]](values["roughness"], rng)
+        return EpisodeCourse(terrain, straight(-APPROACH - reach, FIELD_LENGTH + BEYOND))
 
 
 _PATH_LENGTH = 3.0
@@ -208,8 +133,45 @@ class Drive(Task):
         return EpisodeCourse(terrain, Path(np.stack((x, y), axis=1)))
 
 
+class Traverse(Task):
+    """Drive over an obstacle of a library made in advance, which begins at x = 0, or along a winding way."""
+
+    name = "Traverse"
+    parameters = {
+        "kind": WordChoice(KINDS, KINDS, "kind of obstacle"),
+        "level": Number(2, 0, LEVELS - 1, "-", "level of the library, from the easiest on", whole=True),
+    }
+    difficulty = "level"
+    levels = tuple(map(float, range(LEVELS)))
+    time_limit = 40.0
+
+    def __init__(self, seed: int = 0, variants: int = 4) -> None:
+        """Choose a library.
+
+        Args:
+            seed: Seed of its obstacles.
+            variants: Number of obstacles of each kind and level, of which an episode draws one.
+
+        Raises:
+            InvalidValueError: Not whole numbers, or below 0 or 1.
+        """
+        for what, value, least in (("seed", seed, 0), ("variants", variants, 1)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidValueError(f"{what} of a library", f"a whole number from {least}", value)
+        self._seed, self._variants = seed, variants
+
+    def library(self, reach: float) -> Sequence[EpisodeCourse]:
+        """Return the courses of the library."""
+        return draw_library(self._seed, self._variants, reach)
+
+    def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
+        """Choose one of the variants."""
+        variant = int(rng.integers(self._variants))
+        return self.library(reach)[library_index(values["kind"], values["level"], variant, self._variants)]
+
+
 TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (StepClimb, StairClimb, GapCross, RoughTerrain, Drive)
+    task.name: task for task in (StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse)
 }
 
 

@@ -118,14 +118,17 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             vehicle = with_grousers(vehicle, height, count)
         _, step = preset_step(preset, time_step)
         self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
+        library = [course.terrain for course in setup.task.library(setup.reach)]
         engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
-        self.batch = Batch(vehicle, num_envs, track_model=track_model, **engine_given)
+        engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
+        self.batch = Batch(vehicle, num_envs, **engine_given)
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
-        self._episodes, self.simulation_time = Episodes(setup, num_envs), 0.0
+        self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch.height), 0.0
         self._rngs = [np_random()[0] for _ in range(num_envs)]
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
         self._columns: dict[str, NDArray[Any]] = {}
+        self._fixed: dict[str, Any] = {}
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -193,7 +196,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         rewards, ended = np.zeros(count), np.zeros((2, count), np.bool_)
         if len(went):
             episodes.elapsed[went] += elapsed
-            motion = RobotMotions.of_batch(batch).rows(went)
+            motion = RobotMotions.of_batch(batch, went)
             self._note(went, episodes.advance(went, motion, taken[went]), rewards, ended)
         if len(stuck):
             self._note(stuck, episodes.diverge(stuck), rewards, ended)
@@ -231,21 +234,27 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Begin episodes with some robots."""
         rngs = [self._rngs[i] for i in chosen.tolist()]
         drawn = [self._setup.draw(given, rng) for rng in rngs]
-        values = [own for own, _ in drawn]
-        courses = self._episode_batch.set_up(chosen, [course for _, course in drawn], values)
-        self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch).rows(chosen))
+        values, courses = [own for own, _ in drawn], [course for _, course in drawn]
+        self._episode_batch.set_up(chosen, courses, values)
+        self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch, chosen))
         self._slip[chosen] = 0.0
         for term in self._terms.values():
             term[chosen] = 0.0
-        for name in self.parameters:
+        for name, parameter in self.parameters.items():
+            kind = given.get(name, parameter.default)
+            if not isinstance(kind, tuple) and self._fixed.get(name) == kind and name in self._fixed:
+                continue  # What all of them have already.
+            self._fixed.pop(name, None)
             values_now = column([own[name] for own in values])
-            if name in self._columns and len(chosen) < self.num_envs:
-                row = self._columns[name]
-                kind = object if values_now.dtype == object else row.dtype
-                row = row.astype(kind)
-                row[chosen] = values_now
-                values_now = row
-            self._columns[name] = values_now
+            row = self._columns.get(name)
+            if row is None or len(chosen) == self.num_envs:
+                self._columns[name] = values_now
+                if not isinstance(kind, tuple):
+                    self._fixed[name] = kind
+                continue
+            if values_now.dtype == object and row.dtype != object:
+                row = self._columns[name] = row.astype(object)
+            row[chosen] = values_now
 
     def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
         """Write down what some robots earned, and which ended."""

@@ -69,15 +69,11 @@ class RobotMotions(NamedTuple):
         return cls(*(array[None] for array in read))
 
     @classmethod
-    def of_batch(cls, batch: Batch) -> RobotMotions:
-        """Read the vehicles of a batch."""
-        state = batch.state
+    def of_batch(cls, batch: Batch, chosen: NDArray[np.intp]) -> RobotMotions:
+        """Read vehicles of a batch, by their indices (n,)."""
+        state = batch.read_state(chosen)
         pose = state.position, state.orientation, state.rotation
-        return cls(*pose, state.velocity, state.angular_velocity, *batch.read_actuators())
-
-    def rows(self, chosen: NDArray[np.intp]) -> RobotMotions:
-        """Reading of some of the robots, by their indices."""
-        return RobotMotions(*(array[chosen] for array in self))
+        return cls(*pose, state.velocity, state.angular_velocity, *batch.read_actuators(chosen))
 
 
 class TaskView(NamedTuple):
@@ -173,6 +169,7 @@ class TaskView(NamedTuple):
 
 
 def _put(array: NDArray[Any], chosen: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:
-    changed = array.astype(np.promote_types(array.dtype, rows.dtype))
+    wider = array.dtype if array.dtype == rows.dtype else np.promote_types(array.dtype, rows.dtype)
+    changed = array.astype(wider)
     changed[chosen] = rows
     return changed

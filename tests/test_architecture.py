@@ -78,7 +78,7 @@ EXTRAS = {
     "segtrack.batch.gpu_arrays": "numba_cuda",
     "segtrack.batch.gpu_fleet": "numba_cuda",
     "segtrack.batch.gpu_steps": "numba_cuda",
-    "segtrack.ground.gpu": "numba_cuda",
+    "segtrack.batch.gpu_functions": "numba_cuda",
     "segtrack.envs.learning.ppo": "stable_baselines3",
     "segtrack.envs.ray_vector": "ray",
     "segtrack.station.window.controls": "pygame",

@@ -19,7 +19,8 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     """
     try:
         array = np.asarray(given, dtype=float)
-        values = np.broadcast_to(array, (count, *shape))
+        fits = array.shape == (count, *shape)
+        values = array if fits else np.broadcast_to(array, (count, *shape))
     except (TypeError, ValueError):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)
@@ -44,6 +45,19 @@ def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.i
     return values.astype(np.intp)
 
 
+def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """X and y of points of each of a number of vehicles, of one shape (count, ...) [m].
+
+    Raises:
+        InvalidValueError: Other shapes.
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if x.shape != y.shape or x.shape[:1] != (count,):
+        expected = f"x and y of one shape ({count}, ...)"
+        raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
+    return x, y
+
+
 def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
     """Indices of the vehicles that a mask (N,) or indices (n,) choose; all for None.
 
@@ -60,23 +74,11 @@ def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
         return np.flatnonzero(array)
     fine = array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0)
     if fine and array.size:
-        fine = 0 <= array.min() and array.max() < count and len(np.unique(array)) == len(array)
+        listed = array.tolist()
+        fine = 0 <= min(listed) and max(listed) < count and len(set(listed)) == len(listed)
     if not fine:
         raise InvalidValueError("vehicles", f"a mask ({count},), or indices from 0 to {count - 1}", given)
     return array.astype(np.intp)
-
-
-def points(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """X and y of points of each of a number of vehicles, of one shape (count, ...) [m].
-
-    Raises:
-        InvalidValueError: Other shapes.
-    """
-    along, across = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if along.shape != across.shape or along.shape[:1] != (count,):
-        expected = f"x and y of one shape ({count}, ...)"
-        raise InvalidValueError("points [m]", expected, Phrase(f"{along.shape} and {across.shape}"))
-    return along, across
 
 
 def number_of_vehicles(

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, numbers, points, whole
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, points_of_each, whole
 from segtrack.batch.commands import BatchCommands
 from segtrack.batch.devices import fleet_class
-from segtrack.batch.fleet_arrays import RUNNING, STATUSES, SavedBatch, check_snapshot
+from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary
-from segtrack.batch.placement import Outlines, clearing_heights, refuse_places, start_positions
+from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
@@ -138,38 +138,36 @@ class Batch(BatchCommands):
         return tuple(self._grounds.terrains)
 
     @property
-    def terrain_index(self) -> NDArray[np.intp]:
-        """Index of the ground that each vehicle is on (N,)."""
-        return self._fleet.terrain_of.copy()
-
-    @property
-    def variant(self) -> NDArray[np.intp]:
-        """Index of the variant that each vehicle is of (N,)."""
-        return self._fleet.kind_of.copy()
-
-    @property
-    def running(self) -> NDArray[np.bool_]:
-        """True for vehicles that take part in steps (N,)."""
-        return np.asarray(self._fleet.status == RUNNING)
-
-    @property
-    def status(self) -> list[str]:
-        """`running`, `crowded` or `diverged`, for each vehicle; those that stopped wait for a reset."""
-        return [STATUSES[status] for status in self._fleet.status.tolist()]
-
-    @property
     def state(self) -> BatchState:
         """Poses and velocities of the bodies, now; of a vehicle that diverged they may not be finite."""
-        return BatchState.of(self._fleet.state, self._fleet.own.centers[:, 0])
+        return self.read_state()
+
+    def read_state(self, vehicles: ArrayLike | None = None) -> BatchState:
+        """Return poses and velocities of some bodies, a row for each.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+
+        Raises:
+            InvalidValueError: No such vehicle.
+        """
+        return BatchState.of(self._fleet.state, self._fleet.own.centers[:, 0], self._chosen(vehicles))
 
     @property
     def tracks(self) -> BatchTracks:
         """States of the belts, now."""
         return BatchTracks.of(self._fleet)
 
-    def read_actuators(self) -> ActuatorState:
-        """Return the state of all belts (N, T), flippers (N, F) and joints (N, J) in one reading."""
-        return actuators_of(self._fleet.state, len(self.flipper_names))
+    def read_actuators(self, vehicles: ArrayLike | None = None) -> ActuatorState:
+        """Return the state of belts (n, T), flippers (n, F) and joints (n, J) in one reading.
+
+        Args:
+            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+
+        Raises:
+            InvalidValueError: No such vehicle.
+        """
+        return actuators_of(self._fleet.state, len(self.flipper_names), self._chosen(vehicles))
 
     @property
     def flippers(self) -> JointStates:
@@ -192,17 +190,19 @@ class Batch(BatchCommands):
         """
         return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
 
-    def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    def height(self, x: ArrayLike, y: ArrayLike, vehicles: ArrayLike | None = None) -> NDArray[np.float64]:
         """Heights of each vehicle's ground under points of its own; -inf where there is none.
 
         Args:
-            x: World x (N, ...) [m].
+            x: World x (n, ...) [m].
             y: World y, of the same shape [m].
+            vehicles: Mask (N,) or indices (n,) of those that are asked; all if not given.
 
         Raises:
-            InvalidValueError: Other shapes, or a ground without heights.
+            InvalidValueError: Other shapes, or no such vehicle.
         """
-        return self._grounds.heights(self._fleet.terrain_of, *points(x, y, len(self)))
+        chosen = self._chosen(vehicles)
+        return self._grounds.heights(self._fleet.terrain_of[chosen], *points_of_each(x, y, len(chosen)))
 
     def run(self, seconds: float) -> None:
         """Advance all vehicles that run, by a duration [s].
@@ -264,8 +264,7 @@ class Batch(BatchCommands):
         """
         chosen, fleet = self._chosen(vehicles), self._fleet
         count = len(chosen)
-        wanted = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
-        places = np.stack([numbers(*each, count) for each in wanted], axis=1)
+        places = places_of(x, y, yaw, count)
         grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
@@ -281,7 +280,8 @@ class Batch(BatchCommands):
             refuse_places(chosen, places, heights)
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
-        fleet.take_kinds(chosen[changed], kinds[changed])
+        if changed.any():
+            fleet.take_kinds(chosen[changed], kinds[changed])
         headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 

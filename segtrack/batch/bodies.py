@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from segtrack.batch.fleet import Fleet
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.mass import MassProperties, rotated, rotations_of
+from segtrack.ground.vectors import cross
 
 
 def weigh_bodies(
@@ -37,13 +38,14 @@ def weigh_bodies(
         middle = body.center if center is None else center[k]
         tensor = body.inertia * (weight / body.mass) if inertia is None else inertia[k]
         with_belts = MassProperties.of(weight, middle, tensor) + (links.masses[0] - body)
-        shift = rotated(rotations[k], with_belts.center - own.centers[i, 0])
+        new_center = with_belts.center
+        shift = rotated(rotations[k], new_center - own.centers[i, 0])
         state.position[i] += shift
-        state.velocity[i] += np.cross(state.angular_velocity[i], shift)
-        own.masses[i, 0], own.centers[i, 0] = with_belts.mass, with_belts.center
+        state.velocity[i] += cross(tuple(state.angular_velocity[i].tolist()), tuple(shift.tolist()))
+        own.masses[i, 0], own.centers[i, 0] = with_belts.mass, new_center
         own.inertias[i, 0] = with_belts.inertia
         kind = fleet.kinds[fleet.kind_of[i]].arrays
-        own.reaches[i] = kind.reaches + np.linalg.norm(with_belts.center - kind.tree.centers[0])
+        own.reaches[i] = kind.reaches + np.linalg.norm(new_center - kind.tree.centers[0])
 
 
 def check_bodies(
@@ -59,16 +61,8 @@ def check_bodies(
             inertia that is not symmetric or breaks the triangle inequality of its principal moments.
     """
     if mass is not None:
-        reflected = [
-            sum(
-                track.spec.drive.reflected_mass
-                for track, link in zip(kind.description.mounted_tracks(), kind.links.track_links, strict=True)
-                if link == 0
-            )
-            for kind in fleet.kinds
-        ]
         for i, weight in zip(chosen.tolist(), mass.tolist(), strict=True):
-            least = reflected[fleet.kind_of[i]]
+            least = fleet.kinds[fleet.kind_of[i]].reflected_mass
             if not weight > least:
                 expected = f"above {least:g}, what its drives reflect"
                 raise InvalidValueError(f"mass of the body of vehicle {i} [kg]", expected, weight)

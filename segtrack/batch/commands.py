@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.batch.arguments import chosen_vehicles, numbers
 from segtrack.batch.bodies import check_bodies, weigh_bodies
 from segtrack.batch.fleet import Fleet
+from segtrack.batch.fleet_arrays import RUNNING, STATUSES
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
 from segtrack.errors import InvalidValueError, UnknownNameError
@@ -54,6 +55,26 @@ class BatchCommands:
         commanded through the batch since is brought there then, and would overwrite it later.
         """
         return self._fleet.device_arrays
+
+    @property
+    def terrain_index(self) -> NDArray[np.intp]:
+        """Index of the ground that each vehicle is on (N,)."""
+        return self._fleet.terrain_of.copy()
+
+    @property
+    def variant(self) -> NDArray[np.intp]:
+        """Index of the variant that each vehicle is of (N,)."""
+        return self._fleet.kind_of.copy()
+
+    @property
+    def running(self) -> NDArray[np.bool_]:
+        """True for vehicles that take part in steps (N,)."""
+        return np.asarray(self._fleet.status == RUNNING)
+
+    @property
+    def status(self) -> list[str]:
+        """`running`, `crowded` or `diverged`, for each vehicle; those that stopped wait for a reset."""
+        return [STATUSES[status] for status in self._fleet.status.tolist()]
 
     def set_belt_speed(self, left: ArrayLike, right: ArrayLike) -> None:
         """Command the belts of each side, flippers' included; a belt in the middle gets the mean.

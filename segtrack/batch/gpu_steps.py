@@ -9,11 +9,11 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
+from segtrack.batch.gpu_functions import gpu_function
 from segtrack.compliant.memory import BeltMemory
 from segtrack.ground.broadphase import NONE, ContactHistory
 from segtrack.ground.contact_loads import VehicleLoads
 from segtrack.ground.equations import Equations
-from segtrack.ground.gpu import gpu_function
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
 from segtrack.native.step import advance_vehicle

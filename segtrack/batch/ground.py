@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltDesign, check_ground
 from segtrack.errors import InvalidValueError
+from segtrack.ground.height_scan import sample_reliefs
 from segtrack.ground.pack import pack_ground
+from segtrack.ground.relief import pack_relief
 from segtrack.ground.tuples import Packed
 from segtrack.terrain import Plane, Terrain
-from segtrack.terrain.base import heights_of_each
 
 _KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
+
+
+class _Laid(NamedTuple):
+    """A terrain, its ground for contacts, and its heights."""
+
+    terrain: Terrain
+    ground: Packed
+    relief: Packed
 
 
 class GroundLibrary:
@@ -24,6 +34,7 @@ class GroundLibrary:
         size: Number of terrains of the library.
         terrains: All of them, by index; what is a vehicle's own is the library's first until it is laid.
         packed: Grounds of the terrains, packed.
+        reliefs: Their heights, packed.
     """
 
     def __init__(self, terrains: Sequence[Terrain], belts: Sequence[BeltDesign], count: int) -> None:
@@ -39,22 +50,24 @@ class GroundLibrary:
                 belts whose faces stand still.
         """
         self._belts = belts
-        self._recent: dict[Terrain, tuple[Terrain, Packed]] = {}
+        self._recent: dict[Terrain, _Laid] = {}
         given = tuple(terrains) or (Plane(),)
         self.size = len(given)
-        made: dict[int, Packed] = {}
+        made: dict[int, _Laid] = {}
         for terrain in given:
             if id(terrain) not in made:
                 made[id(terrain)] = self._pack(terrain)
         self.terrains = [*given, *given[:1] * count]
-        self.packed = Packed.joined([made[id(terrain)] for terrain in self.terrains])
+        laid = [made[id(terrain)] for terrain in self.terrains]
+        self.packed = Packed.joined([each.ground for each in laid])
+        self.reliefs = Packed.joined([each.relief for each in laid])
 
-    def _pack(self, terrain: Terrain) -> Packed:
+    def _pack(self, terrain: Terrain) -> _Laid:
         if not isinstance(terrain, Terrain):
             raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         ground = pack_ground((terrain,))
         check_ground(ground, self._belts)
-        return Packed.of(ground)
+        return _Laid(terrain, Packed.of(ground), Packed.of(pack_relief(terrain)))
 
     def own(self, vehicles: NDArray[np.intp]) -> tuple[Terrain, ...]:
         """Terrains that are vehicles' own, by their indices."""
@@ -78,29 +91,29 @@ class GroundLibrary:
                 "terrain", f"{len(vehicles)}, one for each vehicle that is reset", terrains
             )
         indices = self.size + vehicles
-        laid = [self._laid(terrain) for terrain in terrains]
-        for index, (terrain, packed) in zip(indices.tolist(), laid, strict=True):
-            if self.terrains[index] is not terrain:
-                self.terrains[index] = terrain
-                self.packed.replace(index, packed)
+        for index, laid in zip(indices.tolist(), [self._laid(terrain) for terrain in terrains], strict=True):
+            if self.terrains[index] is not laid.terrain:
+                self.terrains[index] = laid.terrain
+                self.packed.replace(index, laid.ground)
+                self.reliefs.replace(index, laid.relief)
         return indices
 
-    def _laid(self, terrain: Terrain) -> tuple[Terrain, Packed]:
-        """A terrain that is equal to one, and its ground."""
+    def _laid(self, terrain: Terrain) -> _Laid:
+        """A terrain that is equal to one, laid out."""
         try:
             known = self._recent.get(terrain)
         except TypeError:  # It has arrays, by which it cannot be found.
-            return terrain, self._pack(terrain)
+            return self._pack(terrain)
         if known is None:
             if len(self._recent) >= _KEPT:
                 self._recent.pop(next(iter(self._recent)))
-            known = self._recent[terrain] = terrain, self._pack(terrain)
+            known = self._recent[terrain] = self._pack(terrain)
         return known
 
     def heights(
         self, indices: NDArray[np.intp], x: NDArray[np.float64], y: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Heights of the ground under points of vehicles; -inf where there is none.
+        """Sample heights of the ground under points of vehicles; -inf where there is none.
 
         Args:
             indices: Index of the ground of each vehicle (n,).
@@ -110,4 +123,4 @@ class GroundLibrary:
         Returns:
             Heights of the same shape [m].
         """
-        return heights_of_each([self.terrains[index] for index in indices.tolist()], x, y)
+        return sample_reliefs(self.reliefs, indices, x, y)

@@ -12,7 +12,6 @@ from segtrack.batch.arguments import numbers
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.belt_kind import BeltKind
-from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import move_links
 from segtrack.native.layout import outer_points
 from segtrack.native.tree import allocate_state, allocate_tree_work
@@ -52,6 +51,16 @@ class Outlines:
         move_links(tree, one, work)
         points = outer_points(kind.arrays, kind.belts, one, work)
         return points[ConvexHull(points[:, :2]).vertices, :2], float(points[:, 2].min())
+
+
+def places_of(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Return world x and y [m], and yaw [rad], of each of a number of vehicles (count, 3).
+
+    Raises:
+        InvalidValueError: Another shape, or a number that is not finite.
+    """
+    named = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
+    return np.stack([numbers(*each, count) for each in named], 1)
 
 
 def clearing_heights(
@@ -118,7 +127,7 @@ def start_positions(
     if not isinstance(flippers, Mapping):
         raise InvalidValueError("flippers", "angles by name", flippers)
     limits = np.stack([kind.arrays.tree.joint_limits for kind in kinds])[chosen]
-    positions = np.stack([_initial_positions(kind) for kind in kinds])[chosen]
+    positions = np.stack([kind.initial_positions for kind in kinds])[chosen]
     for name, angles in flippers.items():
         if name not in names:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
@@ -126,13 +135,3 @@ def start_positions(
     flipper = slice(0, len(names))
     positions[:, flipper] = positions[:, flipper].clip(limits[:, flipper, 0], limits[:, flipper, 1])
     return positions
-
-
-def _initial_positions(kind: BeltKind) -> NDArray[np.float64]:
-    """Positions of the joints of a vehicle at the start, flippers at 0 (J,) [rad or m]."""
-    arrays, joints = kind.arrays.tree.joints, kind.description.joint_tree.joints
-    start = np.array([0.0] * len(kind.description.flippers) + [joint.initial_position for joint in joints])
-    following = np.flatnonzero(arrays.leaders >= 0)
-    ratio, offset = arrays.settings[following][:, [RATIO, OFFSET]].T
-    start[following] = offset + ratio * start[arrays.leaders[following]]
-    return start

@@ -41,14 +41,21 @@ class BatchState(NamedTuple):
     rotation: NDArray[np.float64]
 
     @classmethod
-    def of(cls, state: VehicleState, centers: NDArray[np.float64]) -> BatchState:
-        """Read states of vehicles with their centres of mass in the body frames (N, 3) [m]."""
-        rotation = rotations_of(state.orientation)
+    def of(cls, state: VehicleState, centers: NDArray[np.float64], chosen: NDArray[np.intp]) -> BatchState:
+        """Read states of vehicles.
+
+        Args:
+            state: States of all.
+            centers: Centres of mass of all, in the body frames (N, 3) [m].
+            chosen: Indices of those that are read (n,).
+        """
+        orientation = state.orientation[chosen]
+        rotation = rotations_of(orientation)
         return cls(
-            state.position - rotated(rotation, centers),
-            state.orientation.copy(),
-            state.velocity.copy(),
-            state.angular_velocity.copy(),
+            state.position[chosen] - rotated(rotation, centers[chosen]),
+            orientation,
+            state.velocity[chosen],
+            state.angular_velocity[chosen],
             *attitudes_of(rotation),
             rotation,
         )
@@ -114,12 +121,12 @@ class JointStates(NamedTuple):
         return cls(*(array[:, which].copy() for array in read))
 
 
-def actuators_of(state: VehicleState, flippers: int) -> ActuatorState:
-    """Read all belts (N, T), the first joints, which are flippers (N, F), and the others (N, J)."""
+def actuators_of(state: VehicleState, flippers: int, chosen: NDArray[np.intp]) -> ActuatorState:
+    """Read some vehicles: belts (n, T), their first joints, which are flippers (n, F), and others (n, J)."""
     belts = state.travels, state.speeds, state.forces, state.energies
     joints = state.joint_angles, state.joint_speeds, state.joint_torques
     first, others = (array[:, :flippers] for array in joints), (array[:, flippers:] for array in joints)
-    return ActuatorState(*(array.copy() for array in (*belts, *first, *others)))
+    return ActuatorState(*(array[chosen] for array in (*belts, *first, *others)))
 
 
 class BatchContacts(NamedTuple):

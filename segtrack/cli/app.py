@@ -14,6 +14,7 @@ from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.learn import evaluate, train
 from segtrack.cli.log import log
+from segtrack.cli.preview import preview
 from segtrack.cli.reproduce import reproduce
 from segtrack.cli.study import study
 from segtrack.cli.warm_up import warm_up
@@ -30,6 +31,7 @@ own = (
     train,
     evaluate,
     benchmark,
+    preview,
     vehicles,
     validate,
     schema,

@@ -23,7 +23,9 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import write_figure
 from segtrack.reproduce.registry import EngineChoice, Preset, TrackModels, parse_numbers
 
-Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
+Task = Annotated[
+    str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive or Traverse.")
+]
 VehicleChoice = Annotated[
     str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
 ]
@@ -85,7 +87,7 @@ def train(
         "vehicle": vehicle,
         "engine": engine,
     }
-    named |= {"hardest": hardest, "parameters": _parameters(settings) or None}
+    named |= {"hardest": hardest, "parameters": read_settings(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
     if resume:
         setup = training.TrainingSettings.read(folder)
@@ -168,7 +170,7 @@ def evaluate(
         "vehicle": vehicle,
         "preset": preset,
         "conditions": tuple(CONDITIONS) if conditions else None,
-        "parameters": _parameters(settings) or None,
+        "parameters": read_settings(settings) or None,
     }
     given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     models: dict[str, Any] = {"engine": engine, "track_models": tuple(track_model or ())}
@@ -203,7 +205,7 @@ def task_name(name: str) -> str:
     return name.removeprefix("segtrack/").removesuffix("-v0")
 
 
-def _parameters(settings: list[str] | None) -> dict[str, Any]:
+def read_settings(settings: list[str] | None) -> dict[str, Any]:
     """Return the values of `--set`: numbers, words, or ranges."""
     given = {}
     for text in settings or []:

@@ -59,17 +59,20 @@ def rotations_of(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rotation matrices (N, 3, 3) of unit quaternions (x, y, z, w) (N, 4), to the bit those of kernels."""
     x, y, z, w = quaternions.T
     rows = (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        *(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        *(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        *(2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return np.ascontiguousarray(np.array(rows).T).reshape(-1, 3, 3)
 
 
 def rotated(rotations: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Vectors (N, 3) turned by matrices (N, 3, 3); each to the bit as alone, as matrix products are not."""
     x, y, z = vectors.T[..., None]
     return np.asarray(rotations[..., 0] * x + rotations[..., 1] * y + rotations[..., 2] * z)
+
+
+_IDENTITY = np.eye(3)
 
 
 @dataclass(frozen=True)
@@ -122,15 +125,16 @@ class MassProperties:
     @property
     def inertia(self) -> NDArray[np.float64]:
         """Inertia tensor (3, 3) about the centre of mass, in this frame's axes [kg m^2]."""
-        central = self.second_moment - self.mass * np.outer(self.center, self.center)
-        return np.trace(central) * np.eye(3) - central
+        center = self.center
+        central = self.second_moment - self.mass * (center[:, None] * center)
+        return np.trace(central) * _IDENTITY - central
 
     @classmethod
     def of(cls, mass: float, center: ArrayLike, inertia: NDArray[np.float64]) -> MassProperties:
         """Build from mass [kg], centre (3,) [m] and inertia (3, 3) about the centre [kg m^2]."""
         middle = np.asarray(center, dtype=float)
-        central = np.trace(inertia) / 2 * np.eye(3) - inertia
-        return cls(mass, mass * middle, central + mass * np.outer(middle, middle))
+        central = np.trace(inertia) / 2 * _IDENTITY - inertia
+        return cls(mass, mass * middle, central + mass * (middle[:, None] * middle))
 
     @classmethod
     def of_box(cls, mass: float, center: ArrayLike, size: Sequence[float]) -> MassProperties:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,33 +32,50 @@ class Polyhedron(NamedTuple):
     bounds: NDArray[np.float64]
 
     @classmethod
+    def of_each(
+        cls, planes: NDArray[np.float64], edges: NDArray[np.float64], corners: NDArray[np.float64]
+    ) -> Iterator[Polyhedron]:
+        """Sort the planes of solids, those that look up first, and bound their corners.
+
+        Planes are (n, faces, 4), edges (n, e, 6), and corners (n, c, 3).
+        """
+        order = np.argsort(-planes[:, :, 2], axis=1, kind="stable")
+        bounds = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+        return map(cls, np.take_along_axis(planes, order[..., None], axis=1), edges, bounds)
+
+    @classmethod
     def of(
         cls, planes: NDArray[np.float64], edges: NDArray[np.float64], corners: NDArray[np.float64]
     ) -> Polyhedron:
-        """Sort the planes of a solid, those that look up first, and find the bounds of its corners (n, 3)."""
-        bounds = np.concatenate([corners.min(axis=0), corners.max(axis=0)])
-        return cls(planes[np.argsort(-planes[:, 2], kind="stable")], edges, bounds)
+        """Sort and bound one solid, as `of_each`."""
+        return next(cls.of_each(planes[None], edges[None], corners[None]))
 
 
-def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
-    """Return the convex solids that a solid consists of.
+def polyhedra(solids: Iterable[Solid]) -> Iterator[Polyhedron]:
+    """Yield the convex solids that solids consist of, in their order; grids of heights are left out.
 
     Raises:
         InvalidValueError: A mesh with a piece that is not closed and convex.
     """
+    for kind, group in groupby(solids, type):
+        if kind is Box:
+            yield from _boxes(list(group))  # type: ignore[arg-type]
+        elif kind is not HeightGrid:
+            for solid in group:
+                yield from _pieces(solid)
+
+
+def _pieces(solid: Solid) -> Iterable[Polyhedron]:
+    """The convex solids that a solid consists of."""
     match solid:
-        case Box((length, width, height), center, quaternion):
-            x, y, z = length / 2, width / 2, height / 2
-            ring = np.array([(-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z)])
-            return (_drawn_out(*_placed(ring, (0, 0, 2 * z), center, quaternion)),)
-        case Cylinder(radius, length, center, quaternion):
+        case Cylinder(radius, length):
             turns = 2 * np.pi * np.arange(SIDES) / SIDES
             cosines, sines = rounded(np.stack([np.cos(turns), np.sin(turns)]))
             ring = np.stack([radius * cosines, turns * 0 - length / 2, radius * sines], axis=1)
-            return (_drawn_out(*_placed(ring, (0, length, 0), center, quaternion)),)
+            return _drawn_out(*_placed([solid], ring[None], np.array([(0, length, 0)])))
         case Prism(outline, width):
             ring = np.array([(x, -width / 2, z) for x, z in outline])
-            return (_drawn_out(ring, np.array([0, width, 0])),)
+            return _drawn_out(ring[None], np.array([(0, width, 0)]))
         case HalfSpace(point, normal):
             top = point[2] if normal == (0.0, 0.0, 1.0) else math.inf
             bounds = np.array([-math.inf] * 3 + [math.inf, math.inf, top])
@@ -65,9 +83,19 @@ def polyhedra(solid: Solid) -> tuple[Polyhedron, ...]:
         case Hull():
             return (_hull(solid.points),)
         case TriangleMesh() as mesh:
-            return tuple(_mesh_pieces(mesh))
-        case HeightGrid():
-            raise AssertionError("a grid is no convex solid")
+            return _mesh_pieces(mesh)
+        case _:
+            raise AssertionError(f"{solid} is no convex solid")
+
+
+_LOWER = np.array([(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1)])
+"""Corners of the lower side of a box, in halves of its size."""
+
+
+def _boxes(boxes: Sequence[Box]) -> Iterator[Polyhedron]:
+    """Boxes, all at once: a field has hundreds."""
+    halves = np.array([box.size for box in boxes]) / 2
+    return _drawn_out(*_placed(boxes, _LOWER * halves[:, None], halves * (0.0, 0.0, 2.0)))
 
 
 def _hull(points: NDArray[np.float64]) -> Polyhedron:
@@ -112,33 +140,36 @@ def _mesh_pieces(mesh: TriangleMesh) -> Iterator[Polyhedron]:
 
 
 def _placed(
-    ring: NDArray[np.float64],
-    along: tuple[float, float, float],
-    center: tuple[float, float, float],
-    quaternion: tuple[float, float, float, float],
+    solids: Sequence[Box | Cylinder], rings: NDArray[np.float64], along: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    rotation = np.empty((3, 3))
-    write_rotation(rotation, np.array(quaternion, dtype=float))
-    rotation = rounded(rotation)
-    turned, across = (np.sum(np.expand_dims(points, -2) * rotation, axis=-1) for points in (ring, along))
-    return turned + center, across
+    """Polygons (n, p, 3) and vectors (n, 3) of solids, turned and moved from their frames into the world."""
+    known: dict[tuple[float, ...], NDArray[np.float64]] = {}
+    for solid in solids:
+        if solid.quaternion not in known:
+            rotation = np.empty((3, 3))
+            write_rotation(rotation, np.array(solid.quaternion, dtype=float))
+            known[solid.quaternion] = rounded(rotation)
+    rotations = np.array([known[solid.quaternion] for solid in solids])
+    turned = np.sum(rings[:, :, None] * rotations[:, None], axis=-1)
+    centers = np.array([solid.center for solid in solids])
+    return turned + centers[:, None], np.sum(along[:, None] * rotations, axis=-1)
 
 
-def _drawn_out(ring: NDArray[np.float64], along: NDArray[np.float64]) -> Polyhedron:
-    """A convex polygon (p, 3) in the world, drawn out by a vector (3,) across it [m]."""
-    far = ring + along
-    corners = np.concatenate([ring, far])
-    middle = corners.mean(axis=0)
-    sides = np.roll(ring, -1, axis=0) - ring
-    normals = np.concatenate([np.cross(sides, along), [along, -along]])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    on_face = np.concatenate([ring, far[:1], ring[:1]])
-    outwards = np.sign(np.einsum("fi,fi->f", normals, on_face - middle))
-    normals *= outwards[:, None]
-    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, on_face)])
-    ends = (ring, np.roll(ring, -1, axis=0)), (far, np.roll(far, -1, axis=0)), (ring, far)
-    edges = np.concatenate([np.hstack(pair) for pair in ends])
-    return Polyhedron.of(planes, edges, corners)
+def _drawn_out(rings: NDArray[np.float64], along: NDArray[np.float64]) -> Iterator[Polyhedron]:
+    """Convex polygons (n, p, 3) in the world, drawn out by vectors (n, 3) across them [m]."""
+    along = along[:, None]
+    far = rings + along
+    corners = np.concatenate([rings, far], axis=1)
+    following = np.roll(rings, -1, axis=1)
+    normals = np.concatenate([np.cross(following - rings, along), along, -along], axis=1)
+    normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
+    on_face = np.concatenate([rings, far[:, :1], rings[:, :1]], axis=1)
+    middles = corners.mean(axis=1, keepdims=True)
+    normals *= np.sign(np.einsum("nfi,nfi->nf", normals, on_face - middles))[..., None]
+    planes = np.concatenate([normals, np.einsum("nfi,nfi->nf", normals, on_face)[..., None]], axis=2)
+    ends = (rings, following), (far, np.roll(far, -1, axis=1)), (rings, far)
+    edges = np.concatenate([np.concatenate(pair, axis=2) for pair in ends], axis=1)
+    return Polyhedron.of_each(planes, edges, corners)
 
 
 RIGID = -1
@@ -198,7 +229,12 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
     bodies, body_friction, body_soils = [], [], []
     grids, grid_friction, point_soils = [], [], []
     for terrain in terrains:
-        for solid in terrain.solids():
+        solids = terrain.solids()
+        for body in polyhedra(solids):
+            bodies.append(body)
+            body_friction.append(terrain.friction)
+            body_soils.append(row_of(terrain.soil))
+        for solid in solids:
             if isinstance(solid, HeightGrid):
                 at_points = terrain.soils if isinstance(terrain, Heightfield) else None
                 if at_points is None:
@@ -208,11 +244,6 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
                 grids.append(solid)
                 grid_friction.append(terrain.friction)
                 point_soils.append(points)
-            else:
-                for body in polyhedra(solid):
-                    bodies.append(body)
-                    body_friction.append(terrain.friction)
-                    body_soils.append(row_of(terrain.soil))
 
     width = max((len(body.planes) for body in bodies), default=0)
     planes = np.zeros((len(bodies), width, 4))

@@ -44,7 +44,11 @@ class Packed:
     @classmethod
     def of(cls, value: tuple[Any, ...]) -> Packed:
         """Pack one named tuple: its numbers are copied, its arrays are not."""
-        return cls([value], np.array([list(_numbers(value))], dtype=np.uint64), _PackedType(typeof(value)))
+        layout = _layout(value)
+        kind = _KINDS.get(layout)
+        if kind is None:
+            kind = _KINDS[layout] = _PackedType(typeof(value))
+        return cls([value], np.array([list(_numbers(value))], dtype=np.uint64), kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pack copies anew: their arrays are elsewhere."""
@@ -82,6 +86,17 @@ def overwrite(arrays: Iterable[NDArray[Any]], contents: Iterable[NDArray[Any]]) 
     """Write the contents of arrays into others of the same shapes, in place."""
     for array, values in zip(arrays, contents, strict=True):
         array[...] = values
+
+
+_KINDS: dict[Any, _PackedType] = {}
+"""Types that kernels see, by layout: numba finds that of a tuple of twenty arrays in 50 us."""
+
+
+def _layout(value: Any) -> Any:
+    """What the type that kernels see of a value follows from."""
+    if isinstance(value, tuple):
+        return (type(value), *map(_layout, value))
+    return (value.dtype, value.ndim, value.flags.num) if isinstance(value, np.ndarray) else type(value)
 
 
 def _numbers(value: Any) -> Iterator[int]:

@@ -17,7 +17,7 @@ from segtrack.terrain.base import FlatGround, LevelTop, Obstacle, Outline, Terra
 from segtrack.terrain.blocks import Boxes, ConfinedSpace, GroundBox, Hurdle, KRails, Platform, Stairs, Step
 from segtrack.terrain.fields import ContinuousRamps, CrossingRamps, PatternedStepField, StepField
 from segtrack.terrain.from_pybullet import from_pybullet
-from segtrack.terrain.plane import Gap, Plane, TrapezoidDitch
+from segtrack.terrain.plane import Gap, Obstacles, Plane, TrapezoidDitch
 from segtrack.terrain.slopes import Bed, HalfRound, PlatformGap, Ramp, Ridge, TrapezoidBarrier, Waves
 from segtrack.terrain.soil import Soil, find_soil, published_soils
 from segtrack.terrain.surfaces import Heightfield, Mesh, StaticBody
@@ -38,6 +38,7 @@ __all__ = [
     "LevelTop",
     "Mesh",
     "Obstacle",
+    "Obstacles",
     "Outline",
     "PatternedStepField",
     "Plane",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -49,7 +49,7 @@ class Terrain(Checked):
     friction: Ratio = 1.0
     soil: Soil | None = None
 
-    _level_ground: ClassVar[float] = 0.0
+    level_ground: ClassVar[float] = 0.0
     """Height beside its solids [m]: flat ground is taken to be endless."""
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class Terrain(Checked):
     def _sampler(self) -> Sampler:
         """Function that samples the height."""
         convex = (solid for solid in self.solids() if not isinstance(solid, HeightGrid | TriangleMesh))
-        return Heights(convex, self._level_ground).highest
+        return Heights(convex, self.level_ground).highest
 
     def height_at(self, x: ArrayLike, y: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Sample the terrain's height; a point on a vertical face gets the higher value.
@@ -88,30 +88,6 @@ class Terrain(Checked):
         if x.shape != y.shape:
             x, y = np.broadcast_arrays(x, y)
         return np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
-
-
-def heights_of_each(
-    terrains: Sequence[Terrain], x: NDArray[np.float64], y: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Sample a terrain each at points of its own; what stands for several is sampled once.
-
-    Args:
-        terrains: One for each row (n,).
-        x: World x of its points (n, ...) [m].
-        y: World y of its points, of the same shape [m].
-
-    Returns:
-        Heights of the same shape [m], see `Terrain.height_at`.
-    """
-    rows: dict[int, list[int]] = {}
-    for k, terrain in enumerate(terrains):
-        rows.setdefault(id(terrain), []).append(k)
-    if len(rows) == 1:
-        return terrains[0].height_at(x, y)
-    heights = np.empty(x.shape)
-    for own in rows.values():
-        heights[own] = terrains[own[0]].height_at(x[own], y[own])
-    return heights
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
-"""Flat ground, and openings across it."""
+"""Flat ground, openings across it, and several obstacles on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from segtrack.errors import InvalidValueError
@@ -25,6 +25,32 @@ class Plane(FlatGround):
     def shapes(self, root: float) -> Iterator[ConvexSolid]:
         """Yield nothing: all is floor."""
         yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacles(FlatGround):
+    """Obstacles on one flat ground; where they overlap, the higher one counts.
+
+    Attributes:
+        obstacles: Descriptions of what stands on flat ground, at least one; friction and soil are those of
+            the whole.
+    """
+
+    obstacles: tuple[FlatGround, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what does not stand on flat ground."""
+        super().__post_init__()
+        given = tuple(self.obstacles) if isinstance(self.obstacles, Iterable) else ()
+        if not given or not all(isinstance(each, FlatGround) for each in given):
+            expected = "at least one terrain that stands on flat ground"
+            raise InvalidValueError("Obstacles.obstacles", expected, self.obstacles)
+        object.__setattr__(self, "obstacles", given)
+
+    def shapes(self, root: float) -> Iterator[ConvexSolid]:
+        """Yield the solids of all of them, which reach no deeper than in a world of their own."""
+        for each in self.obstacles:
+            yield from each.shapes(min(root, each._depth))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -187,7 +187,7 @@ class StaticBody(Terrain):
     parts: tuple[Box | Cylinder | HalfSpace | Hull, ...]
     name: str = "static body"
 
-    _level_ground: ClassVar[float] = -math.inf
+    level_ground: ClassVar[float] = -math.inf
 
     def __post_init__(self) -> None:
         """Refuse what are no convex solids."""

@@ -47,6 +47,7 @@ WRITES_A_FOLDER = [
     ["train", "StepClimb"],
     ["evaluate", "StepClimb"],
     ["benchmark", "Drive"],
+    ["preview", "Drive"],
     ["urdf", "packbot"],
     *(["reproduce", name] for name in REPRODUCE),
     *REPLAYS,
@@ -62,6 +63,7 @@ READS_A_VEHICLE = [
     ["train", "StepClimb", "--vehicle"],
     ["evaluate", "StepClimb", "--vehicle"],
     ["benchmark", "Drive", "--vehicle"],
+    ["preview", "Drive", "--vehicle"],
     ["reproduce", "turning", "--vehicle"],
 ]
 CHOOSES_A_TRACK_MODEL = [
@@ -90,6 +92,7 @@ COUNTS = [
     (["evaluate", "StepClimb"], "--episodes"),
     (["benchmark", "Drive"], "--steps"),
     (["benchmark", "Drive"], "--rounds"),
+    (["preview", "Drive"], "--courses"),
     (["reproduce", "okada-table-2"], "--rounds"),
     (["reproduce", "speed"], "--rounds"),
     (["reproduce", "chain-speed"], "--rounds"),
@@ -103,6 +106,7 @@ COUNTS = [
 SEEDS = [
     (["train", "StepClimb"], "--seed"),
     (["evaluate", "StepClimb"], "--seed"),
+    (["preview", "StepClimb"], "--seed"),
     (["reproduce", "calibration"], "--seed"),
     (["event", "ride", "packbot", "--rms", "0.1"], "--seed"),
     (["study", "study.yaml"], "--row"),
@@ -210,8 +214,8 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for option in ("--logged", "--fitted"):
         native = ", ".join(track_model_names("native"))
         yield ["reproduce", "calibration", option, "legs"], f"no track model 'legs'; there are: {native}"
-    for call in (["train"], ["evaluate"], ["benchmark"]):
-        tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive"
+    for call in (["train"], ["evaluate"], ["benchmark"], ["preview"]):
+        tasks = "StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse"
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
     many = ["benchmark", "Drive", "--num-envs"]
     for number in ("0", "1.5", "inf"):
@@ -223,7 +227,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     early = "--device must be left out without --num-envs, got 'cuda'"
     yield ["benchmark", "Drive", "--device", "cuda"], early
     yield [*many, "2", "--device", "tpu"], "no device of a batch 'tpu'; there are: cpu, cuda"
-    for call in (FILMS, ["reproduce", "films"]):
+    for call in (FILMS, ["reproduce", "films"], ["preview", "Drive"]):
         yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
     clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"
     yield ["evaluate", "StepClimb", "--policy", "clever"], clever
@@ -293,7 +297,7 @@ def wrong_numbers() -> Iterator[tuple[list[str], str]]:
     even = "size of a picture [pixels] must be two even numbers from 64 to 4096, got '0x0'"
     yield [*FILMS, "--frame-size", "0x0"], even
     yield ["reproduce", "maxxii", "--rows", "271"], "rows must be 1 to 270, got 271"
-    for call in (["train", "StepClimb", "--set"], ["evaluate", "StepClimb", "--set"]):
+    for call in ([name, "StepClimb", "--set"] for name in ("train", "evaluate", "preview")):
         for text, expected in (
             ("friction", "--set must be NAME=VALUE, got 'friction'"),
             ("friction=[", "--set friction must be a number, a word, or a range [LOW, HIGH], got '['"),

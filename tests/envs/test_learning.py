@@ -220,7 +220,7 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
     [
         (
             ["evaluate", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
         (
             ["evaluate", "StepClimb", "--levels", "high"],
@@ -291,11 +291,11 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         ),
         (
             ["benchmark", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
         (
             ["train", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
     ],
 )

@@ -84,6 +84,10 @@ def test_robots_do_what_single_environments_do_through_ends_of_episodes(mode):
     assert compare(*pair("RoughTerrain", 3, mode, initial_y=(-0.25, 0.25)), 22) >= 6
 
 
+def test_robots_on_a_library_do_what_single_environments_do():
+    assert compare(*pair("Traverse", 3, level=(0, 4), kind=("boxes", "rough", "winding")), 12) >= 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", AutoresetMode)
 @pytest.mark.parametrize("task", TASKS)

@@ -93,7 +93,7 @@ TRIANGLE = ((-0.5, 0.0), (0.4, 0.0), (0.1, 0.3))
 )
 def test_planes_and_edges_of_a_solid_are_those_of_its_corners_hull(solid, corners):
     """Each plane is the hull's and supports it; Euler's formula counts the edges, whose ends are corners."""
-    (body,) = polyhedra(solid)
+    (body,) = polyhedra([solid])
     expected = np.unique(np.round(ConvexHull(corners).equations * (1, 1, 1, -1), 6), axis=0)
     found = np.unique(np.round(body.planes, 6), axis=0)
     assert len(found) == len(body.planes)
@@ -117,7 +117,7 @@ def test_planes_and_edges_of_a_solid_are_those_of_its_corners_hull(solid, corner
     ("normal", "top"), [(UP, 0.7), ((0.6, 0.0, 0.8), math.inf), ((-0.6, 0.0, 0.8), math.inf)]
 )
 def test_a_half_space_is_one_plane_bounded_where_it_is_level(normal, top):
-    (body,) = polyhedra(solids.HalfSpace(CENTER, normal))
+    (body,) = polyhedra([solids.HalfSpace(CENTER, normal)])
     np.testing.assert_allclose(body.planes, [[*normal, np.dot(normal, CENTER)]])
     assert body.edges.shape == (0, 6)
     assert body.bounds.tolist() == [-math.inf] * 3 + [math.inf, math.inf, top]

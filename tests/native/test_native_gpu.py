@@ -16,7 +16,7 @@ pytest.importorskip("numba_cuda", reason="of an extra")
 from numba import cuda  # noqa: E402
 from numba.cuda import dispatcher  # noqa: E402
 
-from segtrack.ground.gpu import gpu_function  # noqa: E402
+from segtrack.batch.gpu_functions import gpu_function  # noqa: E402
 
 HOPPER = (9, 0)
 VECTOR = types.UniTuple(float64, 3)

@@ -1,0 +1,107 @@
+"""Obstacles made in advance: where they begin and end, how hard they are, which one an episode is on."""
+
+import numpy as np
+import pytest
+
+from segtrack import terrain
+from segtrack.envs import Environment
+from segtrack.envs.library import KINDS, LEVELS, draw_library, library_index
+from segtrack.envs.tasks import Traverse
+from segtrack.envs.vector import VectorEnvironment
+from segtrack.errors import InvalidValueError
+
+REACH, VARIANTS = 0.4, 2
+LIBRARY = draw_library(0, VARIANTS, REACH)
+HARDER = {"step": 0.04, "stairs_up": 0.022, "gap": 0.06, "ramp": 0.055, "winding": 0.08}
+"""What a level adds to the measure of some kinds, by kind."""
+
+
+def of(kind, level, variant=0):
+    return LIBRARY[library_index(kind, level, variant, VARIANTS)]
+
+
+def measure(kind, course):
+    """Height of a step or a stair, length of a gap, slope of a ramp, excursion of a way."""
+    ground = course.terrain
+    match kind:
+        case "step":
+            return ground.height_at(1.0).item()
+        case "stairs_up":
+            return ground.height_at(0.01).item()
+        case "gap":
+            x = np.linspace(-0.5, 1.5, 4001)
+            return np.count_nonzero(ground.height_at(x) < 0) * 0.0005
+        case "ramp":
+            return np.arctan(ground.height_at(0.2).item() / 0.2)
+    return np.ptp(course.path.points[:, 1])
+
+
+@pytest.mark.parametrize("kind", HARDER)
+def test_each_level_is_harder_than_the_one_before_by_the_same_amount(kind):
+    both = range(VARIANTS)
+    measures = np.array([[measure(kind, of(kind, level, v)) for v in both] for level in range(LEVELS)])
+    fitted = np.polyfit(np.repeat(np.arange(LEVELS), VARIANTS), measures.ravel(), 1)
+    assert fitted[0] == pytest.approx(HARDER[kind], rel=0.15)
+    assert (measures[1:].min(axis=1) >= measures[:-1].max(axis=1) - 1e-3).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ways_begin_and_end_on_level_ground_and_lead_over_the_obstacle(kind):
+    for level in (0, 4, LEVELS - 1):
+        course = of(kind, level)
+        along = np.linspace(0.0, course.path.length, 300)
+        way = np.array([course.path.at(s) for s in along.tolist()])
+        heights = course.terrain.height_at(*way.T)
+        assert np.isfinite(heights).all()
+        before = heights[way[:, 0] < -0.01]
+        assert np.ptp(before) == 0.0 and way[0].tolist() == [-0.3 - REACH, 0.0]
+        behind = course.terrain.height_at(way[-1, 0] - np.linspace(0.0, 0.3, 20), way[-1, 1])
+        assert np.ptp(behind) == pytest.approx(0.0, abs=1e-12)
+        assert np.ptp(heights) > 0 or kind == "winding"
+
+
+def test_a_library_is_the_same_however_many_variants_there_are_and_another_for_another_seed():
+    more, other = draw_library(0, VARIANTS + 1, REACH), draw_library(1, VARIANTS, REACH)
+    for kind in KINDS:
+        one = of(kind, 3, 1)
+        same = more[library_index(kind, 3, 1, VARIANTS + 1)]
+        x, y = np.random.default_rng(0).uniform((-1.0, -0.5), (3.0, 0.5), (200, 2)).T
+        np.testing.assert_array_equal(one.terrain.height_at(x, y), same.terrain.height_at(x, y))
+        np.testing.assert_array_equal(one.path.points, same.path.points)
+    assert other[library_index("step", 3, 0, VARIANTS)].terrain != of("step", 3).terrain
+    assert [course.index for course in LIBRARY] == list(range(len(KINDS) * LEVELS * VARIANTS))
+
+
+def test_robots_stand_on_the_library_and_not_on_grounds_of_their_own():
+    given = {"kind": ("boxes", "mix"), "level": (0, 9), "time_step": 0.004}
+    env = VectorEnvironment(Traverse(variants=1), 4, threads=1, **given)
+    env.reset(seed=3)
+    batch, library = env.batch, env.task.library(env._setup.reach)
+    assert (batch.terrain_index < len(library)).all()
+    assert all(batch.terrains[i] is library[i].terrain for i in batch.terrain_index.tolist())
+    for i, index in enumerate(batch.terrain_index.tolist()):
+        alone = Environment(Traverse(variants=1), engine="native", **given)
+        _, info = alone.reset(seed=3 + i)
+        assert library_index(info["parameters"]["kind"], info["parameters"]["level"], 0, 1) == index
+        assert alone.task_state.course.terrain is library[index].terrain
+        alone.close()
+    env.close()
+
+
+@pytest.mark.parametrize("given", [{"seed": -1}, {"variants": 0}, {"variants": 1.5}])
+def test_a_library_that_cannot_be_is_refused(given):
+    with pytest.raises(InvalidValueError, match="of a library must be a whole number from"):
+        Traverse(**given)
+
+
+def test_several_obstacles_are_as_high_as_the_highest_of_each():
+    parts = (
+        terrain.Step(height=0.1, distance=0.5, length=1.0),
+        terrain.Ridge(height=0.2, length=1.0, distance=1.0),
+    )
+    x = np.linspace(0.0, 3.0, 301)
+    together = terrain.Obstacles(obstacles=parts)
+    expected = np.max([part.height_at(x) for part in parts], axis=0)
+    np.testing.assert_allclose(together.height_at(x), expected, rtol=0, atol=1e-12)
+    with pytest.raises(InvalidValueError, match="at least one terrain that stands on flat ground"):
+        terrain.Obstacles(obstacles=(terrain.Gap(length=0.3, distance=0.0),))
