@@ -92,10 +92,11 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             scan: Grid of the height scan.
             time_limit: Time after which an episode is truncated [s]; the task's if not given.
             reward: Weights instead of the task's, by term.
-            engine: `pybullet` or `native`; the one that runs the track model if not given.
-            track_model: Track model; the engine's default if not given.
-            preset: The engine's solver settings: PyBullet's are `coarse` (10 ms, the default here), `fast`
-                (5 ms) and `exact` (1 ms).
+            engine: `native` or `pybullet`; if not given, native where that runs the track model, PyBullet
+                where there is to be its window.
+            track_model: Track model; the engine's default if not given, `compliant` or `segments`.
+            preset: The engine's solver settings: the native engine's are `exact` (1 ms, the default) and
+                `fast` (4 ms), PyBullet's `coarse` (10 ms, the default here), `fast` (5 ms) and `exact`.
             time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
                 of time steps.
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
@@ -112,7 +113,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
-        self.engine, self.track_model = resolve(engine, track_model)
+        preferred: EngineName = "pybullet" if render_mode == "human" else "native"
+        self.engine, self.track_model = resolve(engine, track_model, preferred)
         if render_mode == "human" and self.engine != "pybullet":
             raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
         self._setup = TaskSetup.of(

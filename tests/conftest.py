@@ -105,6 +105,13 @@ def climb() -> Iterator[Environment]:
         yield env
 
 
+@pytest.fixture(scope="module")
+def climb_in_pybullet() -> Iterator[Environment]:
+    """A StepClimb in PyBullet that tests reset for themselves."""
+    with environment(engine="pybullet") as env:
+        yield env
+
+
 @pytest.fixture(scope="module", params=["Python", pytest.param("compiled", marks=pytest.mark.slow)])
 def kernels_run_as(request: pytest.FixtureRequest) -> Iterator[None]:
     """As plain Python, which takes seconds; compiled one by one, which takes half a minute."""

@@ -80,6 +80,23 @@ def test_a_window_without_a_display_is_refused(monkeypatch):
     assert str(error.value) == "a window needs a display, and the environment variable DISPLAY is not set"
 
 
+@pytest.mark.parametrize(
+    "given, chosen",
+    [
+        ({}, ("native", "compliant", "exact")),
+        ({"engine": "native"}, ("native", "compliant", "exact")),
+        ({"track_model": "chain"}, ("native", "chain", "exact")),
+        pytest.param({"engine": "pybullet"}, ("pybullet", "segments", "coarse"), marks=pytest.mark.pybullet),
+        pytest.param(
+            {"track_model": "segments"}, ("pybullet", "segments", "coarse"), marks=pytest.mark.pybullet
+        ),
+    ],
+)
+def test_the_native_engine_is_the_default_and_one_of_engine_and_track_model_chooses_the_other(given, chosen):
+    with environment(**given) as env:
+        assert (env.engine, env.track_model, env.preset) == chosen
+
+
 def test_a_list_of_pictures_holds_what_single_ones_show():
     single = gymnasium.make("segtrack/StepClimb-v0", render_mode="rgb_array")
     several = gymnasium.make("segtrack/StepClimb-v0", render_mode="rgb_array_list")

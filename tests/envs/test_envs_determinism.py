@@ -6,7 +6,6 @@ from multiprocessing import get_context
 
 import gymnasium
 import numpy as np
-import pybullet
 import pytest
 from env_actions import FORWARD
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -113,6 +112,15 @@ def test_another_seed_makes_another_episode():
     assert roll_anew(IDS[0], VARIED, 3, 1) != roll_anew(IDS[0], VARIED, 3, 2)
 
 
+def throw(env):
+    """Make a robot absurdly fast in its next step."""
+    if env.engine == "native":
+        env._episode_world.robot.apply_force((0.0, 0.0, 1e9))
+    else:
+        body = env._episode_world.robot.body_id
+        env._episode_world.world.client.resetBaseVelocity(body, (500.0, 0.0, 0.0))
+
+
 def unlike_episodes(env):
     """Episodes with parameters that others do not have, one of them upside down, one diverged."""
     env.reset(seed=1, options={"mass": 1.3, "grouser_count": 0.5})
@@ -125,11 +133,11 @@ def unlike_episodes(env):
     robot.reset_base_pose((0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))
     env.step(FORWARD)
     env.reset(options={"center_of_mass_z": 0.05, "initial_yaw": 1.0})
-    model = robot.model
-    pybullet.resetBaseVelocity(model.body_id, (500.0, 0.0, 0.0), physicsClientId=model.physics_client_id)
-    env.step(FORWARD)
+    throw(env)
+    assert env.step(FORWARD)[-1]["outcome"] == "diverged"
 
 
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
 @pytest.mark.parametrize(
     "task, given, max_solids",
     [
@@ -140,8 +148,9 @@ def unlike_episodes(env):
     ],
     ids=["plain", "varied", "world built anew", "waves"],
 )
-def test_an_episode_does_not_depend_on_those_before_it(task, given, max_solids, monkeypatch):
+def test_an_episode_does_not_depend_on_those_before_it(task, given, max_solids, engine, monkeypatch):
     monkeypatch.setattr(EpisodeWorld, "MAX_SOLIDS", max_solids)
+    given = {**given, "engine": engine}
     with environment(task, **given) as fresh, environment(task, **given) as used:
         unlike_episodes(used)
         assert roll(used, 40, 5) == roll(fresh, 40, 5)

@@ -146,11 +146,16 @@ def test_time_is_counted_in_seconds_whatever_the_control_frequency(frequency, st
     assert ends == [False] * (steps - 1) + [True]
 
 
-def test_a_simulation_that_diverges_ends_the_episode_and_no_more(climb):
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_a_simulation_that_diverges_ends_the_episode_and_no_more(engine, climb, climb_in_pybullet):
+    climb = climb if engine == "native" else climb_in_pybullet
     climb.reset(seed=3)
     before, *_ = climb.step(FORWARD)
-    client = climb._episode_world.world.client
-    client.resetBaseVelocity(climb._episode_world.robot.model.body_id, (500.0, 0.0, 0.0))
+    robot = climb._episode_world.robot
+    if engine == "native":
+        robot.apply_force((0.0, 0.0, 1e9))
+    else:
+        climb._episode_world.world.client.resetBaseVelocity(robot.body_id, (500.0, 0.0, 0.0))
     after, reward, terminated, truncated, info = climb.step(FORWARD)
     assert (reward, terminated, truncated, info["outcome"]) == (0.0, False, True, "diverged")
     np.testing.assert_array_equal(after, before)

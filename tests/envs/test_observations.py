@@ -64,8 +64,9 @@ def test_the_height_scan_looks_in_the_heading_frame(yaw):
     np.testing.assert_allclose(entries[:35], expected, atol=1e-9)
 
 
-def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb):
+def test_velocities_and_attitude_are_those_of_the_body_in_its_own_frame(climb_in_pybullet):
     """In the air, set to any velocity, against PyBullet's own matrix of the orientation."""
+    climb = climb_in_pybullet
     climb.reset(seed=0)
     robot, client = robot_of(climb), climb._episode_world.world.client
     for roll, pitch, yaw in [(0.0, 0.0, 0.0), (0.4, -0.7, 2.0), (-1.2, 0.5, -2.5), (3.0, 0.1, 1.0)]:
@@ -147,7 +148,7 @@ def test_belt_forces_and_speeds_are_those_of_a_sides_tracks(climb):
 )
 def test_an_action_turns_the_flippers_that_it_names_tips_up(flippers, action, turned):
     """At 1 they turn at their fastest, 1 rad/s. A raised one's centre of mass is above its hinge."""
-    with environment(flippers=flippers) as env:
+    with environment(flippers=flippers, engine="pybullet") as env:
         env.reset(seed=0)
         robot = robot_of(env)
         robot.reset_base_pose((-1.0, 0.0, 3.0))

@@ -73,7 +73,7 @@ def test_a_robot_slides_down_a_slope_that_is_steeper_than_its_friction(friction,
 @pytest.mark.parametrize("factor", [0.1, 1.0, 2.5])
 def test_belt_drives_exert_so_many_times_their_force(factor):
     """At the start of a sprint to 0.5 m/s, in steps of 10 ms, each drive gives all that it can."""
-    with environment(control_frequency=100, belt_speed=0.5, drive_force=factor) as env:
+    with environment(control_frequency=100, belt_speed=0.5, drive_force=factor, engine="pybullet") as env:
         env.reset(seed=0)
         robot_of(env).reset_base_pose((-1.0, 0.0, 1.0))
         reached = []
@@ -99,7 +99,8 @@ def center_of_mass(env):
     return masses.sum(), masses @ np.array(points) / masses.sum()
 
 
-def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb):
+def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb_in_pybullet):
+    climb = climb_in_pybullet
     climb.reset(seed=0)
     mass, center = center_of_mass(climb)
     climb.reset(seed=0, options={"mass": 1.25})
@@ -115,7 +116,8 @@ def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb):
 
 
 @pytest.mark.parametrize("count, height", [(1.0, 1.0), (0.5, 0.5), (0.3, 2.0), (1.25, 1.0)])
-def test_grousers_change_in_number_and_height(climb, count, height):
+def test_grousers_change_in_number_and_height(climb_in_pybullet, count, height):
+    climb = climb_in_pybullet
     climb.reset(seed=0, options={"grouser_count": count, "grouser_height": height})
     for name, track in robot_of(climb).tracks.items():
         grousers = track.spec.grousers
