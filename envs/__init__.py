@@ -9,12 +9,25 @@ import gymnasium
 from segtrack.envs.environment import Environment
 from segtrack.envs.episode import TaskState
 from segtrack.envs.learning.curriculum import Curriculum
-from segtrack.envs.observation import Scan
+from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
+from segtrack.envs.rewards import Term
 from segtrack.envs.task import Task
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.view import TaskView
 
-__all__ = ["IDS", "TASKS", "Curriculum", "Environment", "Scan", "Task", "TaskState", "TaskView"]
+__all__ = [
+    "IDS",
+    "TASKS",
+    "Curriculum",
+    "Environment",
+    "ObservationPart",
+    "ObservationSetup",
+    "Scan",
+    "Task",
+    "TaskState",
+    "TaskView",
+    "Term",
+]
 
 IDS = tuple(f"segtrack/{name}-v0" for name in TASKS)
 """The registered environments."""

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
+from segtrack.envs.actuators import FlipperGroups
 from segtrack.envs.episode import Episodes, TaskState
 from segtrack.envs.episode_world import EpisodeWorld
-from segtrack.envs.observation import Scan
-from segtrack.envs.sensors import FlipperGroups, ObservationKind
+from segtrack.envs.observation import ObservationPart, Scan
+from segtrack.envs.rewards import Term
+from segtrack.envs.sensors import ObservationKind
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import Task
 from segtrack.envs.view import RobotMotions, TaskView
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from segtrack.rendering import Camera
 
 _MODES = ("human", "rgb_array")
-_BULLET_PRESET = "coarse"
 _ONE = np.zeros(1, dtype=np.intp)
 
 
@@ -73,6 +74,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         scan: Scan | None = None,
         time_limit: float | None = None,
         reward: Mapping[str, float] | None = None,
+        terms: Mapping[str, Term | None] | None = None,
+        parts: Mapping[str, ObservationPart | None] | None = None,
         engine: EngineName | None = None,
         track_model: str | None = None,
         preset: str | None = None,
@@ -92,23 +95,23 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             scan: Grid of the height scan.
             time_limit: Time after which an episode is truncated [s]; the task's if not given.
             reward: Weights instead of the task's, by term.
+            terms: Terms of the reward beside those that are built in or instead of them, by name; None
+                leaves one out.
+            parts: Parts of the observation, likewise; new ones follow in their order.
             engine: `native` or `pybullet`; if not given, native where that runs the track model, PyBullet
                 where there is to be its window.
             track_model: Track model; the engine's default if not given, `compliant` or `segments`.
             preset: The engine's solver settings: the native engine's are `exact` (1 ms, the default) and
                 `fast` (4 ms), PyBullet's `coarse` (10 ms, the default here), `fast` (5 ms) and `exact`.
-            time_step: Time step instead of the preset's [s]; cut so that a control step is a whole number
-                of time steps.
+            time_step: Time step instead of the preset's [s]; cut so that a whole number fits a control step.
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
             **parameters: Parameters of task and robot: numbers, or ranges to sample from.
 
         Raises:
-            UnknownNameError: No such task, vehicle, parameter, reward term, engine, track model, preset or
-                mode.
+            UnknownNameError: No such task, vehicle, parameter, part, term, engine, model, preset or mode.
             VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A value that cannot be, an engine that does not run the track model or has
-                no window, a task without name or parameters, or a vehicle without the flippers that the
-                task needs.
+            InvalidValueError: A value, part or term that cannot be, an engine that does not run the track
+                model or has no window, a task without name or parameters, or a vehicle without flippers.
             SegtrackError: There is no display for a window.
         """
         if render_mode is not None and render_mode not in _MODES:
@@ -127,6 +130,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             scan=scan,
             time_limit=time_limit,
             reward=reward,
+            terms=terms,
+            parts=parts,
             **parameters,
         )
         self.task, self.vehicle, self.render_mode = self._setup.task, self._setup.vehicle, render_mode
@@ -135,8 +140,6 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self.actuators, self.action_space = self._setup.actuators, self._setup.actuators.space
         self.scan, self.reward = self._setup.scan, self._setup.reward
         self.sensors, self.observation_space = self._setup.sensors, self._setup.sensors.space
-        if preset is None and self.engine == "pybullet":
-            preset = _BULLET_PRESET
         self._episode_world: EpisodeWorld | None = EpisodeWorld(
             self.vehicle,
             engine=self.engine,
@@ -182,7 +185,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Act for one control step.
 
         Args:
-            action: Action (n,), in [-1, 1], see `segtrack.envs.sensors`.
+            action: Action (n,), in [-1, 1], see `segtrack.envs.actuators`.
 
         Returns:
             Observation, reward, termination (success, tipped over, fallen, off the course), truncation
@@ -238,8 +241,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         from segtrack.rendering import Camera  # With numba, which takes half a second to import.
 
         episode_world = self._open_world("render")
-        if self._episode is None:
-            raise self._refusal("render")
+        self._current("render")
         if self._camera is None:
             self._camera = Camera(episode_world.robot, episode_world.world.terrains, view="oblique")
         return self._camera.take()
@@ -251,11 +253,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self._episode_world = self._episode = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of.
-
-        Raises:
-            NotReadyError: PyBullet runs the world, and holds what cannot be copied.
-        """
+        """Return what a copy is made of; a world in PyBullet holds what cannot be copied."""
         if self.engine == "pybullet":
             reason = "its world is PyBullet's; the engine native can be copied"
             raise NotReadyError(f"copy {self.task.name}", reason)
@@ -268,9 +266,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         Raises:
             NotReadyError: There is no episode.
         """
-        if self._episode is None:
-            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
-        return TaskState.of(self._episode.view, self._episode.courses[0])
+        episode = self._current("look at")
+        return TaskState.of(episode.view, episode.courses[0])
 
     @property
     def view(self) -> TaskView:
@@ -279,9 +276,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         Raises:
             NotReadyError: There is no episode.
         """
+        return self._current("look at").view
+
+    def _current(self, what: str) -> Episodes:
         if self._episode is None:
-            raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
-        return self._episode.view
+            raise self._refusal(what)
+        return self._episode
 
     def _open_world(self, what: str) -> EpisodeWorld:
         if self._episode_world is None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from segtrack.batch import Batch
 
 
+_BULLET_PRESET = "coarse"
+
+
 class EpisodeWorld:
     """A world with one robot.
 
@@ -57,7 +60,7 @@ class EpisodeWorld:
             vehicle: Vehicle to load.
             engine: Engine that simulates it.
             track_model: Track model of the vehicle.
-            preset: The engine's solver settings; its default if not given.
+            preset: The engine's solver settings; its default if not given, PyBullet's `coarse`.
             time_step: Time step instead of the preset's [s].
             period: Control period [s]; the time step is cut so that a whole number fits.
             gui: Show PyBullet's window.
@@ -67,8 +70,9 @@ class EpisodeWorld:
             InvalidValueError: A window for an engine that has none, or no time step.
             SegtrackError: There is no display for a window.
         """
-        self._vehicle, self._engine, self._track_model, self._preset = vehicle, engine, track_model, preset
-        self.world = World(preset, engine=engine, time_step=time_step, gui=gui)
+        self._preset = _BULLET_PRESET if preset is None and engine == "pybullet" else preset
+        self._vehicle, self._engine, self._track_model = vehicle, engine, track_model
+        self.world = World(self._preset, engine=engine, time_step=time_step, gui=gui)
         self.preset = self.world.preset
         self._window, self._period = self.world if gui else None, period
         self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)

@@ -1,4 +1,4 @@
-"""Observations: the table of what a robot perceives.
+"""Observations: what a robot perceives, part by part.
 
 The body frame has x forward, y to the left, z up. The heading frame has the body frame's
 origin and the world's z axis, and is turned so that x points where the body heads.
@@ -7,8 +7,9 @@ origin and the world's z axis, and is turned so that x points where the body hea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -94,22 +95,28 @@ class ObservationSetup(NamedTuple):
         return cls(vehicle, tuple(actions), scan, points, (left, right), counts)
 
 
+Labels = Sequence[str]
+Limits = float | Sequence[tuple[float, float]]
+
+
 class ObservationPart(NamedTuple):
-    """A row of the table of observations.
+    """A part of an observation: what its entries are, and how they are read.
 
     Attributes:
         unit: SI unit.
         frame: Frame in which the entries are given.
-        labels: Function of the setup that gives the label of each entry; a part without entries is left out.
-        limits: Function of the setup that gives the largest size of all entries, or (low, high) of each.
+        labels: Label of each entry (n), or a function of the setup that gives them; a part without entries
+            is left out.
+        limits: Largest size of all entries, or (low, high) of each, or a function of the setup that gives
+            them.
         read: Function of the view of N robots and of the setup that gives the entries (N, n).
         measured: True if sensor noise is added.
     """
 
     unit: str
     frame: str
-    labels: Callable[[ObservationSetup], Sequence[str]]
-    limits: Callable[[ObservationSetup], float | Sequence[tuple[float, float]]]
+    labels: Labels | Callable[[ObservationSetup], Labels]
+    limits: Limits | Callable[[ObservationSetup], Limits]
     read: Callable[[TaskView, ObservationSetup], NDArray[np.floating]]
     measured: bool = True
 
@@ -137,85 +144,87 @@ def _strongest_side(setup: ObservationSetup) -> float:
     return max(sum(forces[i] for i in side) for side in setup.sides)
 
 
-PARTS: dict[str, ObservationPart] = {
-    "height_scan": ObservationPart(
-        "m",
-        "heading",
-        lambda own: [f"x{i}y{j}" for i in range(own.scan.rows) for j in range(own.scan.columns)],
-        lambda own: 1.0,
-        _read_heights,
-    ),
-    "attitude": ObservationPart(
-        "rad",
-        "world",
-        lambda own: ("roll", "pitch"),
-        lambda own: [(-math.pi, math.pi), (-math.pi / 2, math.pi / 2)],
-        lambda s, own: np.array([s.roll, s.pitch]).T,
-    ),
-    "angular_velocity": ObservationPart(
-        "rad/s",
-        "body",
-        lambda own: "xyz",
-        lambda own: 5.0,
-        lambda s, own: s.in_body(s.motion.angular_velocity),
-    ),
-    "velocity": ObservationPart(
-        "m/s", "body", lambda own: "xyz", lambda own: 2.0, lambda s, own: s.in_body(s.motion.velocity)
-    ),
-    "belt_speed": ObservationPart(
-        "m/s",
-        "track",
-        lambda own: ("left", "right"),
-        lambda own: 2 * _top_speed(own),
-        lambda s, own: _sum_sides(s.motion.belt_speeds, own) / own.counts,  # Means.
-    ),
-    "belt_force": ObservationPart(
-        "N",
-        "track",
-        lambda own: ("left", "right"),
-        lambda own: _strongest_side(own),
-        lambda s, own: _sum_sides(s.motion.belt_forces, own),
-    ),
-    "flipper_angle": ObservationPart(
-        "rad",
-        "body",
-        lambda own: tuple(own.vehicle.flippers),
-        lambda own: [(f.limits[0] - 0.1, f.limits[1] + 0.1) for f in own.vehicle.flippers.values()],
-        lambda s, own: s.motion.flipper_angles,
-    ),
-    "flipper_speed": ObservationPart(
-        "rad/s",
-        "body",
-        lambda own: tuple(own.vehicle.flippers),
-        lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
-        lambda s, own: s.motion.flipper_speeds,
-    ),
-    "last_action": ObservationPart(
-        "-", "-", lambda own: own.actions, lambda own: 1.0, lambda s, own: s.action, measured=False
-    ),
-    "next_point": ObservationPart(
-        "m",
-        "heading",
-        lambda own: "xy",
-        lambda own: 2.0,
-        lambda s, own: s.in_heading(s.next_point - s.motion.position[:, :2]),
-    ),
-    "to_go": ObservationPart(
-        "m",
-        "path",
-        lambda own: ("length",),
-        lambda own: [(0.0, 10.0)],
-        lambda s, own: (s.path_length - s.progress)[:, None],
-    ),
-    "path_error": ObservationPart(
-        "m, rad",
-        "path",
-        lambda own: ("lateral", "heading"),
-        lambda own: [(-2.0, 2.0), (-math.pi, math.pi)],
-        lambda s, own: np.array([s.lateral, s.heading_error]).T,
-    ),
-}
-"""All parts by name, in the order of a flat observation. A further row is a further part."""
+_AXES = ("x", "y", "z")
+_SIDES = ("left", "right")
+PARTS: Mapping[str, ObservationPart] = MappingProxyType(
+    {
+        "height_scan": ObservationPart(
+            "m",
+            "heading",
+            lambda own: [f"x{i}y{j}" for i in range(own.scan.rows) for j in range(own.scan.columns)],
+            1.0,
+            _read_heights,
+        ),
+        "attitude": ObservationPart(
+            "rad",
+            "world",
+            ("roll", "pitch"),
+            [(-math.pi, math.pi), (-math.pi / 2, math.pi / 2)],
+            lambda s, own: np.array([s.roll, s.pitch]).T,
+        ),
+        "angular_velocity": ObservationPart(
+            "rad/s",
+            "body",
+            _AXES,
+            5.0,
+            lambda s, own: s.in_body(s.motion.angular_velocity),
+        ),
+        "velocity": ObservationPart("m/s", "body", _AXES, 2.0, lambda s, own: s.in_body(s.motion.velocity)),
+        "belt_speed": ObservationPart(
+            "m/s",
+            "track",
+            _SIDES,
+            lambda own: 2 * _top_speed(own),
+            lambda s, own: _sum_sides(s.motion.belt_speeds, own) / own.counts,  # Means.
+        ),
+        "belt_force": ObservationPart(
+            "N",
+            "track",
+            _SIDES,
+            _strongest_side,
+            lambda s, own: _sum_sides(s.motion.belt_forces, own),
+        ),
+        "flipper_angle": ObservationPart(
+            "rad",
+            "body",
+            lambda own: tuple(own.vehicle.flippers),
+            lambda own: [(f.limits[0] - 0.1, f.limits[1] + 0.1) for f in own.vehicle.flippers.values()],
+            lambda s, own: s.motion.flipper_angles,
+        ),
+        "flipper_speed": ObservationPart(
+            "rad/s",
+            "body",
+            lambda own: tuple(own.vehicle.flippers),
+            lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
+            lambda s, own: s.motion.flipper_speeds,
+        ),
+        "last_action": ObservationPart(
+            "-", "-", lambda own: own.actions, 1.0, lambda s, own: s.action, measured=False
+        ),
+        "next_point": ObservationPart(
+            "m",
+            "heading",
+            _AXES[:2],
+            2.0,
+            lambda s, own: s.in_heading(s.next_point - s.motion.position[:, :2]),
+        ),
+        "to_go": ObservationPart(
+            "m",
+            "path",
+            ("length",),
+            [(0.0, 10.0)],
+            lambda s, own: (s.path_length - s.progress)[:, None],
+        ),
+        "path_error": ObservationPart(
+            "m, rad",
+            "path",
+            ("lateral", "heading"),
+            [(-2.0, 2.0), (-math.pi, math.pi)],
+            lambda s, own: np.array([s.lateral, s.heading_error]).T,
+        ),
+    }
+)
+"""Parts that are built in, by name, in the order of a flat observation; those of tasks and users follow."""
 
 
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:

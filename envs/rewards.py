@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.envs.own_rows import merge_rows, pickled_rows, rows_to_pickle
 from segtrack.envs.task import failed
 from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
 class Term(NamedTuple):
-    """One term of a reward.
+    """A term of a reward.
 
     Attributes:
         weight: Weight where neither task nor user gives another.
@@ -33,33 +35,37 @@ def _shock(s: TaskView) -> NDArray[np.float64]:
     return np.asarray(across**2)
 
 
-TERMS: dict[str, Term] = {
-    "progress": Term(5.0, "length of the path gained in the step [m]", lambda s: s.gained),
-    "success": Term(10.0, "1 when the task is done", lambda s: 1.0 * (s.outcome == "success")),
-    "failure": Term(
-        5.0,
-        "-1 when the robot has tipped over, fallen or left the course",
-        lambda s: -1.0 * failed(s.outcome),
-    ),
-    "time": Term(0.2, "-1 a second", lambda s: np.full(len(s.gained), -s.period)),
-    "lateral": Term(0.5, "-(distance to the path [m]) a second", lambda s: -np.abs(s.lateral) * s.period),
-    "heading": Term(
-        0.2, "-(angle between robot and path [rad]) a second", lambda s: -np.abs(s.heading_error) * s.period
-    ),
-    "tilt": Term(0.5, "-(roll [rad])^2 a second", lambda s: -(s.roll**2) * s.period),
-    "shock": Term(
-        0.02,
-        "-(body's angular speed about its y axis [rad/s])^2 a second",
-        lambda s: -_shock(s) * s.period,
-    ),
-    "energy": Term(0.5, "-(positive work of the belt drives [kJ])", lambda s: -s.work / 1000.0),
-    "smoothness": Term(
-        0.01,
-        "-(mean square change of the action)",
-        lambda s: -np.mean((s.action - s.last_action) ** 2, axis=1).astype(float),
-    ),
-}
-"""All terms by name. A further row is a further term: in rewards, `info`, errors and tables."""
+TERMS: Mapping[str, Term] = MappingProxyType(
+    {
+        "progress": Term(5.0, "length of the path gained in the step [m]", lambda s: s.gained),
+        "success": Term(10.0, "1 when the task is done", lambda s: 1.0 * (s.outcome == "success")),
+        "failure": Term(
+            5.0,
+            "-1 when the robot has tipped over, fallen or left the course",
+            lambda s: -1.0 * failed(s.outcome),
+        ),
+        "time": Term(0.2, "-1 a second", lambda s: np.full(len(s.gained), -s.period)),
+        "lateral": Term(0.5, "-(distance to the path [m]) a second", lambda s: -np.abs(s.lateral) * s.period),
+        "heading": Term(
+            0.2,
+            "-(angle between robot and path [rad]) a second",
+            lambda s: -np.abs(s.heading_error) * s.period,
+        ),
+        "tilt": Term(0.5, "-(roll [rad])^2 a second", lambda s: -(s.roll**2) * s.period),
+        "shock": Term(
+            0.02,
+            "-(body's angular speed about its y axis [rad/s])^2 a second",
+            lambda s: -_shock(s) * s.period,
+        ),
+        "energy": Term(0.5, "-(positive work of the belt drives [kJ])", lambda s: -s.work / 1000.0),
+        "smoothness": Term(
+            0.01,
+            "-(mean square change of the action)",
+            lambda s: -np.mean((s.action - s.last_action) ** 2, axis=1).astype(float),
+        ),
+    }
+)
+"""Terms that are built in, by name; those of tasks and users follow."""
 
 
 class Reward:
@@ -69,24 +75,32 @@ class Reward:
         weights: Weight of each term, by name.
     """
 
-    def __init__(self, task_weights: Mapping[str, float], given: Mapping[str, float]) -> None:
-        """Choose the weights.
+    def __init__(
+        self,
+        task_weights: Mapping[str, float],
+        given: Mapping[str, float],
+        *own: Mapping[str, Term | None],
+    ) -> None:
+        """Choose terms and weights.
 
         Args:
-            task_weights: Weights of the task, instead of those of `TERMS`.
+            task_weights: Weights of the task, instead of the terms' own.
             given: Weights of the user, instead of the task's.
+            *own: Terms beside those of `TERMS` or instead of them, by name; None leaves one out.
 
         Raises:
             UnknownNameError: There is no such term; also for a weight of the task.
-            InvalidValueError: A weight is not a finite number.
+            InvalidValueError: A weight is not a finite number, or a term is none.
         """
         if not isinstance(given, Mapping):
             raise InvalidValueError("reward", "weights by term", given)
+        self._terms = merge_rows("reward term", Term, TERMS, *own)
+        left_out = set().union(TERMS, *own) - self._terms.keys()
         for name in (*task_weights, *given):
-            if name not in TERMS:
-                raise UnknownNameError("reward term", name, TERMS)
-        user = {name: finite(f"weight of reward term {name}", weight) for name, weight in given.items()}
-        self.weights = {**{name: term.weight for name, term in TERMS.items()}, **task_weights, **user}
+            if name not in self._terms and (name in given or name not in left_out):
+                raise UnknownNameError("reward term", name, self._terms)
+        weights = {name: term.weight for name, term in self._terms.items()} | dict(task_weights) | dict(given)
+        self.weights = {name: finite(f"weight of reward term {name}", weights[name]) for name in self._terms}
 
     def terms(self, view: TaskView) -> dict[str, NDArray[np.float64]]:
         """Return what each term adds to the rewards (N,) of the step after which a view is seen.
@@ -95,14 +109,22 @@ class Reward:
             InvalidValueError: A term that does not give a number for each robot.
         """
         terms = {}
-        for name, term in TERMS.items():
-            terms[name] = np.asarray(self.weights[name] * term.value(view), dtype=float)
-            if terms[name].shape != view.yaw.shape:
-                got = Phrase(f"shape {terms[name].shape}")
-                raise InvalidValueError(
-                    f"reward term {name}", f"of shape {view.yaw.shape}, a row a robot", got
-                )
+        for name, term in self._terms.items():
+            value = np.asarray(term.value(view))
+            if value.shape != view.yaw.shape or value.dtype.kind not in "fiub":
+                expected = f"numbers of shape {view.yaw.shape}, a row a robot"
+                got = Phrase(f"{value.dtype} of shape {value.shape}")
+                raise InvalidValueError(f"reward term {name}", expected, got)
+            terms[name] = np.asarray(self.weights[name] * value, dtype=float)
         return terms
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of; terms that are built in by their names."""
+        return vars(self) | {"_terms": rows_to_pickle(self._terms, TERMS)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy."""
+        self.__dict__ |= state | {"_terms": pickled_rows(state["_terms"], TERMS)}
 
 
 def reward_table() -> str:

@@ -1,15 +1,8 @@
-"""Actions and observations of an environment: commands put out, and what is perceived, with noise and limits.
-
-| entry | commands | at 1 |
-|---|---|---|
-| left, right | speed of the belts of that side, flippers' included | `belt_speed` [m/s] forward |
-| front, rear (pairs) or each flipper's name (each) | turning speed | the flipper's fastest [rad/s], tip up |
-"""
+"""Observations of an environment: what is perceived, with noise and limits."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,95 +11,9 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.envs.observation import PARTS, ObservationPart, ObservationSetup, Scan
+from segtrack.envs.own_rows import merge_rows, pickled_rows, rows_to_pickle
 from segtrack.envs.view import TaskView
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
-
-FlipperGroups = Literal["pairs", "each"]
-_GROUPS = ("pairs", "each")
-
-
-class Actuators:
-    """Commands of an action's entries.
-
-    Attributes:
-        names: Names of the entries.
-        belt_speed: Belt speed at action 1 [m/s].
-        space: Space of the actions, [-1, 1] in each entry.
-    """
-
-    def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
-        """Lay the entries out.
-
-        Args:
-            vehicle: Vehicle that is driven.
-            belt_speed: Belt speed at action 1 [m/s].
-            flippers: Coupled `pairs` (front, rear), or `each` for itself.
-
-        Raises:
-            UnknownNameError: No such grouping.
-        """
-        if flippers not in _GROUPS:
-            raise UnknownNameError("flipper grouping", flippers, _GROUPS)
-        self.belt_speed = belt_speed
-        parts = vehicle.flippers
-        groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
-        if flippers == "pairs":
-            ends = {part.tip_direction: None for part in parts.values()}
-            groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
-        self.names = ("left", "right", *groups)
-        grouped = enumerate(groups.values(), start=2)
-        self._turned = [(name, i, parts[name].max_speed) for i, names in grouped for name in names]
-        self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
-
-    def check(self, actions: Any, count: int | None = None) -> NDArray[np.float32]:
-        """Return an action (n,), or those of a number of robots (count, n), clipped to [-1, 1].
-
-        Raises:
-            InvalidValueError: Of another shape, or not finite numbers.
-        """
-        shape = (len(self.names),) if count is None else (count, len(self.names))
-        what = "action" if count is None else "actions"
-        try:
-            given = np.asarray(actions)
-        except ValueError:  # Ragged.
-            given = np.asarray(None)
-        if given.dtype.kind not in "fiu":
-            raise InvalidValueError(what, f"{math.prod(shape)} numbers", actions)
-        array = given.astype(np.float32)
-        if array.shape != shape:
-            expected = f"of shape {shape}: {', '.join(self.names)}"
-            raise InvalidValueError(what, expected, Phrase(f"shape {array.shape}"))
-        if not np.isfinite(array).all():
-            *robot, entry = np.argwhere(~np.isfinite(array))[0].tolist()
-            where = "".join(f" of robot {i}" for i in robot)
-            value = float(array[(*robot, entry)])
-            raise InvalidValueError(f"action entry {self.names[entry]}{where}", "a finite number", value)
-        return array.clip(-1.0, 1.0)
-
-    def commands(self, actions: NDArray[np.float32]) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Return what actions (..., n) command.
-
-        Returns:
-            Speeds of the left and of the right belts (2, ...) [m/s]; turning speed of each flipper, by its
-            name (...) [rad/s].
-        """
-        values = actions.T.astype(float)
-        return values[:2] * self.belt_speed, {name: values[i] * top for name, i, top in self._turned}
-
-
-def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
-    """Check the belt speed at action 1 [m/s].
-
-    Raises:
-        InvalidValueError: Not positive and finite, or faster than the slowest drive.
-    """
-    top = min(track.spec.drive.top_speed for track in vehicle.mounted_tracks())
-    if not 0 < finite("belt_speed [m/s]", speed) <= top:
-        raise InvalidValueError(
-            "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed
-        )
-    return float(speed)
-
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 
 ObservationKind = Literal["flat", "dict"]
 _KINDS = ("flat", "dict")
@@ -141,7 +48,12 @@ class Sensors:
     """
 
     def __init__(
-        self, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan, kind: ObservationKind
+        self,
+        vehicle: VehicleDescription,
+        actions: Sequence[str],
+        scan: Scan,
+        kind: ObservationKind,
+        *own: Mapping[str, ObservationPart | None],
     ) -> None:
         """Lay the entries out.
 
@@ -150,19 +62,25 @@ class Sensors:
             actions: Names of the action's entries.
             scan: Grid of the height scan.
             kind: `flat` for one box, `dict` for named parts.
+            *own: Parts beside those of `PARTS` or instead of them, by name; None leaves one out.
 
         Raises:
-            UnknownNameError: No such kind.
+            UnknownNameError: No such kind, or no part to leave out.
+            InvalidValueError: A part that is none, or whose labels or limits are none.
         """
         if kind not in _KINDS:
             raise UnknownNameError("kind of observation", kind, _KINDS)
         self._flat, self._setup = kind == "flat", ObservationSetup.of(vehicle, actions, scan)
-        entries = (_entries(name, row, self._setup) for name, row in PARTS.items())
+        self._rows = merge_rows("observation part", ObservationPart, PARTS, *own)
+        entries = (_entries(name, row, self._setup) for name, row in self._rows.items())
         self.parts = tuple(part for part in entries if part.labels)
+        if not self.parts:
+            raise InvalidValueError("observation parts", "at least one with entries", Phrase("none"))
         self._low = np.concatenate([part.low for part in self.parts]).astype(np.float32)
         self._high = np.concatenate([part.high for part in self.parts]).astype(np.float32)
         measured = np.repeat(
-            [PARTS[p.name].measured for p in self.parts], [len(p.labels) for p in self.parts]
+            [self._rows[part.name].measured for part in self.parts],
+            [len(part.labels) for part in self.parts],
         )
         self._half = np.where(measured, (self._high - self._low) / 2, 0.0)
         self._ends = np.cumsum([len(part.labels) for part in self.parts]).tolist()
@@ -203,15 +121,11 @@ class Sensors:
         """
         rows = []
         for part in self.parts:
-            read, expected = (
-                np.asarray(PARTS[part.name].read(view, self._setup)),
-                (len(view.yaw), len(part.labels)),
-            )
-            if read.shape != expected:
-                got = Phrase(f"shape {read.shape}")
-                raise InvalidValueError(
-                    f"observation part {part.name}", f"of shape {expected}, a row a robot", got
-                )
+            read = np.asarray(self._rows[part.name].read(view, self._setup))
+            if read.shape != (len(view.yaw), len(part.labels)) or read.dtype.kind not in "fiub":
+                expected = f"numbers of shape {(len(view.yaw), len(part.labels))}, a row a robot"
+                got = Phrase(f"{read.dtype} of shape {read.shape}")
+                raise InvalidValueError(f"observation part {part.name}", expected, got)
             rows.append(read)
         entries = np.concatenate(rows, axis=1, dtype=float)
         for i, (noise, rng) in enumerate(zip(noises or (), rngs or (), strict=True)):
@@ -238,10 +152,17 @@ class Sensors:
         return np.concatenate([observation[part.name] for part in self.parts], axis=-1)
 
     def part(self, observation: Any, name: str) -> NDArray[np.float32]:
-        """Return a named part (..., n) of observations, flat or dict."""
+        """Return a named part (..., n) of observations, flat or dict.
+
+        Raises:
+            UnknownNameError: There is no such part.
+        """
+        names = [part.name for part in self.parts]
+        if name not in names:
+            raise UnknownNameError("observation part", name, names)
         if not self._flat:
             return np.asarray(observation[name])
-        i = [part.name for part in self.parts].index(name)
+        i = names.index(name)
         return np.asarray(observation[..., self._ends[i] - len(self.parts[i].labels) : self._ends[i]])
 
     def table(self) -> str:
@@ -255,10 +176,32 @@ class Sensors:
             lines.append(f"| {part.name} | {labels} | {part.unit} | {'; '.join(ranges)} | {part.frame} |")
         return "\n".join(lines)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of; parts that are built in by their names."""
+        return vars(self) | {"_rows": rows_to_pickle(self._rows, PARTS)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy."""
+        self.__dict__ |= state | {"_rows": pickled_rows(state["_rows"], PARTS)}
+
 
 def _entries(name: str, row: ObservationPart, setup: ObservationSetup) -> Entries:
-    labels, limits = tuple(row.labels(setup)), row.limits(setup)
-    if isinstance(limits, int | float):
-        limits = [(-limits, limits)] * len(labels)
-    low, high = np.array(limits, dtype=float).reshape(-1, 2).T
-    return Entries(name, labels, row.unit, low, high, row.frame)
+    """Lay a part's entries out.
+
+    Raises:
+        InvalidValueError: Labels that are no words, or limits that do not bound as many entries.
+    """
+    labels = row.labels(setup) if callable(row.labels) else row.labels
+    words = isinstance(labels, Sequence) and not isinstance(labels, str)
+    if not words or not all(isinstance(label, str) for label in labels) or len(set(labels)) < len(labels):
+        raise InvalidValueError(f"labels of observation part {name}", "a word for each entry", labels)
+    limits: Any = row.limits(setup) if callable(row.limits) else row.limits
+    given = [(-limits, limits)] * len(labels) if isinstance(limits, int | float) else limits
+    try:
+        bounds = np.array(given, dtype=float).reshape(-1, 2)
+    except (TypeError, ValueError):  # Ragged, or no numbers.
+        bounds = np.full((1, 2), np.nan)
+    if len(bounds) != len(labels) or not (np.isfinite(bounds).all() and (bounds[:, 0] < bounds[:, 1]).all()):
+        expected = f"a size, or (low, high) of each of {len(labels)} entries"
+        raise InvalidValueError(f"limits of observation part {name}", expected, limits)
+    return Entries(name, tuple(labels), row.unit, *bounds.T, row.frame)

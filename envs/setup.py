@@ -12,10 +12,11 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.envs.observation import Scan
+from segtrack.envs.actuators import Actuators, FlipperGroups, check_belt_speed
+from segtrack.envs.observation import ObservationPart, Scan
 from segtrack.envs.parameters import Parameter, Values, check_values, robot_parameters, sample_values
-from segtrack.envs.rewards import Reward
-from segtrack.envs.sensors import Actuators, FlipperGroups, ObservationKind, Sensors, check_belt_speed
+from segtrack.envs.rewards import Reward, Term
+from segtrack.envs.sensors import ObservationKind, Sensors
 from segtrack.envs.task import EpisodeCourse, Task, check_task, reach_of
 from segtrack.envs.tasks import find_task
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
@@ -64,15 +65,17 @@ class TaskSetup:
         scan: Scan | None = None,
         time_limit: float | None = None,
         reward: Mapping[str, float] | None = None,
+        terms: Mapping[str, Term | None] | None = None,
+        parts: Mapping[str, ObservationPart | None] | None = None,
         **parameters: Any,
     ) -> TaskSetup:
         """Check what an environment is given, and put it together; arguments as those of `Environment`.
 
         Raises:
-            UnknownNameError: No such task, vehicle, parameter or reward term.
+            UnknownNameError: No such task, vehicle, parameter, observation part or reward term.
             VehicleFileError: The vehicle file has mistakes.
-            InvalidValueError: A value that cannot be, a task without name or parameters, or a vehicle without
-                the flippers that the task needs.
+            InvalidValueError: A value, part or term that cannot be, a task without name or parameters, or a
+                vehicle without the flippers that the task needs.
         """
         if isinstance(task, str):
             task = find_task(task)()
@@ -98,8 +101,12 @@ class TaskSetup:
             check_values(known, parameters, task.name),
             actuators,
             scan,
-            Sensors(described, actuators.names, scan, observation),
-            Reward(task.weights, reward if reward is not None else {}),
+            Sensors(
+                described, actuators.names, scan, observation, task.parts, {} if parts is None else parts
+            ),
+            Reward(
+                task.weights, {} if reward is None else reward, task.terms, {} if terms is None else terms
+            ),
             1.0 / control_frequency,
             limit,
             reach_of(described),

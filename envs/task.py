@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from segtrack.envs.parameters import Parameter
 from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.terrain import Terrain
+
+if TYPE_CHECKING:
+    from segtrack.envs.observation import ObservationPart
+    from segtrack.envs.rewards import Term  # Which imports this module.
 
 
 class PathPoint(NamedTuple):
@@ -174,6 +178,9 @@ class Task(ABC):
         corridor: Half width about the path that must not be left [m].
         time_limit: Time after which an episode is truncated [s].
         weights: Weights of the reward's terms, by name.
+        terms: Terms of the reward beside those of `segtrack.envs.rewards.TERMS` or instead of them, by name;
+            None leaves one out.
+        parts: Parts of the observation beside those of `segtrack.envs.observation.PARTS`, likewise.
     """
 
     name: ClassVar[str]
@@ -184,6 +191,8 @@ class Task(ABC):
     corridor: ClassVar[float] = 0.5
     time_limit: ClassVar[float] = 15.0
     weights: ClassVar[Mapping[str, float]] = {}
+    terms: ClassVar[Mapping[str, Term | None]] = {}
+    parts: ClassVar[Mapping[str, ObservationPart | None]] = {}
 
     @classmethod
     def difficulty_label(cls) -> str:

@@ -162,7 +162,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Act with all robots for one control step.
 
         Args:
-            actions: Actions (num_envs, n), in [-1, 1], see `segtrack.envs.sensors`.
+            actions: Actions (num_envs, n), in [-1, 1], see `segtrack.envs.actuators`.
 
         Returns:
             Observations, rewards, terminations and truncations (num_envs, ...), and `info`.

@@ -238,7 +238,7 @@ class NetworkPolicy(Policy):
         name = f"policy for {origin.vehicle} at {origin.task}"
         if origin.entries != here.entries:
             expected = f"one for {len(here.entries)} observation entries as here"
-            raise InvalidValueError(name, expected, Phrase(f"{len(origin.entries)} others"))
+            raise InvalidValueError(name, expected, Phrase(_others(origin.entries, here.entries)))
         for what in ("actions", "belt_speed", "control_period", "scan"):
             if getattr(origin, what) != getattr(here, what):
                 expected = f"one for the {what} {getattr(here, what)}"
@@ -250,6 +250,16 @@ class NetworkPolicy(Policy):
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Return the network's action."""
         return self._network(self._sensors.flat(observation))
+
+
+def _others(entries: tuple[str, ...], here: tuple[str, ...]) -> str:
+    """Say what is different about a policy's entries of the observation."""
+    changes = []
+    for word, these, those in (("with", entries, here), ("without", here, entries)):
+        names = [name for name in these if name not in those]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        changes += [f"{word} {', '.join(names[:3])}{more}"] * bool(names)
+    return f"{len(entries)} others, {' and '.join(changes) or 'in another order'}"
 
 
 def make_policy(name: str, env: Environment, seed: int = 0) -> Policy:

@@ -9,10 +9,9 @@ from scenes import environment
 
 from segtrack import terrain
 from segtrack.envs import Task
-from segtrack.envs.observation import PARTS, ObservationPart
 from segtrack.envs.task import EpisodeCourse, Path, straight
 from segtrack.envs.tasks import StepClimb
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError
 
 WAY = straight(0.0, 2.0)
 STILL = np.zeros(4, np.float32)
@@ -157,27 +156,3 @@ def test_a_task_without_parameters_or_name_is_refused():
         pass
     expected = "one with the class attributes name and parameters, got no name and no parameters"
     assert str(error.value) == f"task Nameless must be {expected}"
-
-
-def test_a_row_more_is_a_part_of_an_observation_more(monkeypatch):
-    row = ObservationPart(
-        "m",
-        "world",
-        lambda own: ("z",),
-        lambda own: [(-1.0, 0.5)],
-        lambda s, own: s.motion.position[:, 2:],
-        measured=False,
-    )
-    monkeypatch.setitem(PARTS, "height", row)
-    with environment(engine="native", sensor_noise=0.1) as env:
-        observation, _ = env.reset(seed=0)
-        assert env.observation_space.shape == (84,)
-        height = env.task_state.state.position[2]
-        assert env.sensors.part(observation, "height") == pytest.approx([height], abs=1e-6)
-        assert "| height | z | m | -1 to 0.5 | world |" in env.sensors.table()
-        assert env.observation_space.high[-1] == 0.5
-        raised = view_at(WAY, 0.0, 0.0, 0.7).motion.position
-        raised = env.view._replace(motion=env.view.motion._replace(position=raised))
-        assert env.sensors.form(env.sensors.read(raised))[0, -1] == 0.5
-    with pytest.raises(UnknownNameError), environment(engine="native", observation="boxes"):
-        pass

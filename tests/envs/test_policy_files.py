@@ -113,9 +113,16 @@ def test_policy_files_that_are_not_there(climb, tmp_path, name, reason):
 
 def test_policies_for_other_observations_or_actions_are_refused(climb, tmp_path):
     entries, actions = climb.sensors.entries, climb.actuators.names
+    here = "one for 83 observation entries as here"
     cases = [
-        (entries[1:], actions, "one for 83 observation entries as here, got 82 others"),
-        ((*entries[1:], "else"), actions, "one for 83 observation entries as here, got 83 others"),
+        (entries[1:], actions, f"{here}, got 82 others, without {entries[0]}"),
+        ((*entries[1:], "else"), actions, f"{here}, got 83 others, with else and without {entries[0]}"),
+        (
+            (*entries[5:], "else"),
+            actions,
+            f"{here}, got 79 others, with else and without {', '.join(entries[:3])} and 2 more",
+        ),
+        (entries[::-1], actions, f"{here}, got 83 others, in another order"),
         (
             entries,
             actions[:2],

@@ -9,7 +9,7 @@ import pytest
 from env_views import view_at
 from scipy.spatial.transform import Rotation
 
-from segtrack.envs.rewards import TERMS, Reward, Term, reward_table
+from segtrack.envs.rewards import TERMS, Reward, reward_table
 from segtrack.envs.task import straight
 from segtrack.errors import InvalidValueError, UnknownNameError
 
@@ -72,15 +72,6 @@ def test_the_default_weights_are_those_of_the_table():
     assert reward_table() in README
     rows = re.findall(r"^\| (\w+) \| ([\d.]+) \|", README, re.MULTILINE)
     assert {name: float(weight) for name, weight in rows if name in WEIGHTS} == WEIGHTS
-
-
-def test_a_row_more_is_a_term_more(monkeypatch):
-    row = Term(0.5, "(height of the body frame [m]) a second", lambda s: s.motion.position[:, 2] * s.period)
-    monkeypatch.setitem(TERMS, "height", row)
-    reward = Reward({}, {"time": 0.0})
-    assert terms_of(reward, moment())["height"] == pytest.approx(0.5 * 0.1 * 0.1)
-    assert Reward({}, {"height": 2.0}).weights["height"] == 2.0
-    assert "| height | 0.5 | (height of the body frame [m]) a second |" in reward_table()
 
 
 def test_weights_of_a_task_for_terms_that_there_are_not_are_refused():
