@@ -6,6 +6,7 @@ an import of one's own, `gymnasium.make("segtrack.envs:segtrack/StepClimb-v0")` 
 
 import gymnasium
 
+from segtrack.envs.actuators import ActionMapping, Actuators
 from segtrack.envs.environment import Environment
 from segtrack.envs.episode import TaskState
 from segtrack.envs.learning.curriculum import Curriculum
@@ -18,6 +19,8 @@ from segtrack.envs.view import TaskView
 __all__ = [
     "IDS",
     "TASKS",
+    "ActionMapping",
+    "Actuators",
     "Curriculum",
     "Environment",
     "ObservationPart",

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from gymnasium import spaces
@@ -17,43 +18,43 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.robot import Robot
+
+if TYPE_CHECKING:
+    from segtrack.batch import Batch  # With numba, which takes half a second to import.
 
 FlipperGroups = Literal["pairs", "each"]
 _GROUPS = ("pairs", "each")
 
 
-class Actuators:
-    """Commands of an action's entries.
+class ActionMapping(ABC):
+    """Base of what turns actions into commands. It holds no state of an episode.
 
     Attributes:
-        names: Names of the entries.
-        belt_speed: Belt speed at action 1 [m/s].
-        space: Space of the actions, [-1, 1] in each entry.
+        names: Names of the entries of an action.
+        belt_speed: Belt speed at action 1 [m/s], for which policies are refused that were trained at another;
+            None if that is no one number.
     """
 
-    def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
-        """Lay the entries out.
+    names: tuple[str, ...]
+    belt_speed: float | None = None
+
+    @property
+    def space(self) -> spaces.Box:
+        """Space of the actions, [-1, 1] in each entry."""
+        return spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
+
+    @abstractmethod
+    def command(self, robots: Robot | Batch, actions: NDArray[np.float64]) -> None:
+        """Command a robot, or the N vehicles of a batch, for a control step.
+
+        Commands of both have the same names, and take a number or an array (N,): `set_belt_speed`, `drive`,
+        `set_flipper_speeds`, `set_joints`, `set_joint_speeds`. What is not commanded anew stays as it was.
 
         Args:
-            vehicle: Vehicle that is driven.
-            belt_speed: Belt speed at action 1 [m/s].
-            flippers: Coupled `pairs` (front, rear), or `each` for itself.
-
-        Raises:
-            UnknownNameError: No such grouping.
+            robots: The robot, or the batch.
+            actions: Action of the robot (n,), or those of the batch (N, n), in [-1, 1].
         """
-        if flippers not in _GROUPS:
-            raise UnknownNameError("flipper grouping", flippers, _GROUPS)
-        self.belt_speed = belt_speed
-        parts = vehicle.flippers
-        groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
-        if flippers == "pairs":
-            ends = {part.tip_direction: None for part in parts.values()}
-            groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
-        self.names = ("left", "right", *groups)
-        grouped = enumerate(groups.values(), start=2)
-        self._turned = [(name, i, parts[name].max_speed) for i, names in grouped for name in names]
-        self.space = spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
 
     def check(self, actions: Any, count: int | None = None) -> NDArray[np.float32]:
         """Return an action (n,), or those of a number of robots (count, n), clipped to [-1, 1].
@@ -80,15 +81,38 @@ class Actuators:
             raise InvalidValueError(f"action entry {self.names[entry]}{where}", "a finite number", value)
         return array.clip(-1.0, 1.0)
 
-    def commands(self, actions: NDArray[np.float32]) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Return what actions (..., n) command.
 
-        Returns:
-            Speeds of the left and of the right belts (2, ...) [m/s]; turning speed of each flipper, by its
-            name (...) [rad/s].
+class Actuators(ActionMapping):
+    """Belts of each side, and flippers."""
+
+    def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
+        """Lay the entries out.
+
+        Args:
+            vehicle: Vehicle that is driven.
+            belt_speed: Belt speed at action 1 [m/s].
+            flippers: Coupled `pairs` (front, rear), or `each` for itself.
+
+        Raises:
+            UnknownNameError: No such grouping.
         """
-        values = actions.T.astype(float)
-        return values[:2] * self.belt_speed, {name: values[i] * top for name, i, top in self._turned}
+        if flippers not in _GROUPS:
+            raise UnknownNameError("flipper grouping", flippers, _GROUPS)
+        self.belt_speed = belt_speed
+        parts = vehicle.flippers
+        groups: dict[str, tuple[str, ...]] = {name: (name,) for name in parts}
+        if flippers == "pairs":
+            ends = {part.tip_direction: None for part in parts.values()}
+            groups = {e: tuple(n for n, p in parts.items() if p.tip_direction == e) for e in ends}
+        self.names = ("left", "right", *groups)
+        grouped = enumerate(groups.values(), start=2)
+        self._turned = [(name, i, parts[name].max_speed) for i, names in grouped for name in names]
+
+    def command(self, robots: Robot | Batch, actions: NDArray[np.float64]) -> None:
+        """Command speeds of belts and flippers."""
+        values = actions.T
+        robots.set_belt_speed(*(values[:2] * self.belt_speed))
+        robots.set_flipper_speeds(**{name: values[i] * top for name, i, top in self._turned})
 
 
 def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
@@ -103,3 +127,18 @@ def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
             "belt_speed [m/s]", f"above 0 and at most {top:g}, the slowest drive's", speed
         )
     return float(speed)
+
+
+def check_mapping(actions: object) -> ActionMapping:
+    """Return actions that an environment can take.
+
+    Raises:
+        InvalidValueError: Not an `ActionMapping`, or one whose names are not a word for each entry.
+    """
+    if not isinstance(actions, ActionMapping):
+        raise InvalidValueError("actions", "an ActionMapping", actions)
+    names = getattr(actions, "names", None)
+    words = isinstance(names, tuple) and all(isinstance(name, str) for name in names)
+    if not words or not names or len(set(names)) < len(names):
+        raise InvalidValueError(f"names of {type(actions).__name__}", "a tuple of a word an entry", names)
+    return actions

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
-from segtrack.envs.actuators import FlipperGroups
+from segtrack.envs.actuators import ActionMapping, FlipperGroups
 from segtrack.envs.episode import Episodes, TaskState
 from segtrack.envs.episode_world import EpisodeWorld
 from segtrack.envs.observation import ObservationPart, Scan
@@ -70,6 +70,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         control_frequency: float = 20.0,
         belt_speed: float = 0.3,
         flippers: FlipperGroups = "pairs",
+        actions: ActionMapping | None = None,
         observation: ObservationKind = "flat",
         scan: Scan | None = None,
         time_limit: float | None = None,
@@ -91,6 +92,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             control_frequency: Actions a second [Hz].
             belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.
             flippers: Actions for coupled `pairs` (front, rear), or for `each`.
+            actions: Actions of your own, instead of belt and flipper speeds.
             observation: `flat` for one float32 box, `dict` for named parts.
             scan: Grid of the height scan.
             time_limit: Time after which an episode is truncated [s]; the task's if not given.
@@ -126,6 +128,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             control_frequency=control_frequency,
             belt_speed=belt_speed,
             flippers=flippers,
+            actions=actions,
             observation=observation,
             scan=scan,
             time_limit=time_limit,
@@ -199,10 +202,10 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         if episode_world is None or episode is None or episode.outcome[0] != "running":
             raise self._refusal("step")
         actions = self.actuators.check(action)[None]
-        belts, flippers = self.actuators.commands(episode.delayed(_ONE, actions)[0])
+        due = episode.delayed(_ONE, actions)[0].astype(float)
         began = time.perf_counter()
         try:
-            episode_world.command(belts, flippers, self.render_mode == "human")
+            episode_world.act(self.actuators, due, self.render_mode == "human")
         except DivergedError:
             episode_world.invalidate()
             ends = episode.diverge(_ONE)

@@ -36,7 +36,7 @@ class TaskState(NamedTuple):
         last_action: Action before that (n,), in [-1, 1].
         work: Work of the belt drives in this step, without what they got back [J].
         course: Terrain and path.
-        actuators: State of belts and flippers.
+        actuators: State of belts, flippers and joints.
         up: World z component of the body's z axis [-].
         forward: Body's x axis in the world (3,).
         heading_error: Angle by which the body must turn left to head along the path [rad].

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
+from segtrack.envs.actuators import ActionMapping
 from segtrack.envs.parameters import MODEL_PARAMETERS, Values
 from segtrack.envs.task import EpisodeCourse
 from segtrack.experiments.variants import with_body, with_grousers
@@ -114,21 +115,18 @@ class EpisodeWorld:
         x, y = x + values["initial_x"], y + values["initial_y"]
         self.world.place_on_terrain(self.robot, x, y, values["initial_yaw"])
 
-    def command(
-        self, belts: NDArray[np.float64], flippers: Mapping[str, NDArray[np.float64]], real_time: bool
-    ) -> None:
-        """Drive for a control step.
+    def act(self, actuators: ActionMapping, action: NDArray[np.float64], real_time: bool) -> None:
+        """Command the robot, and simulate a control step.
 
         Args:
-            belts: Speeds of the left and of the right belts (2,) [m/s].
-            flippers: Turning speeds by name [rad/s].
+            actuators: Commands of the action's entries.
+            action: Action (n,), in [-1, 1].
             real_time: Keep pace with the clock.
 
         Raises:
             DivergedError: The simulation has diverged.
         """
-        self.robot.set_belt_speed(*belts.tolist())
-        self.robot.set_flipper_speeds(**{name: float(speed) for name, speed in flippers.items()})
+        actuators.command(self.robot, action)
         self.world.run(self._period, real_time=real_time)
 
     def _load(self, model: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.joints.design import JointDesign
 from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, finite
 
@@ -76,6 +77,7 @@ class ObservationSetup(NamedTuple):
         points: X and y of the scan's sample points in the heading frame, cell by cell (2, n) [m].
         sides: Indices of the left and of the right tracks, in the order of the description.
         counts: Numbers of the left and of the right tracks, at least 1.
+        joints: Indices of the joints with servos among those of the vehicle file.
     """
 
     vehicle: VehicleDescription
@@ -84,6 +86,7 @@ class ObservationSetup(NamedTuple):
     points: NDArray[np.float64]
     sides: tuple[NDArray[np.intp], NDArray[np.intp]]
     counts: tuple[int, int]
+    joints: NDArray[np.intp]
 
     @classmethod
     def of(cls, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan) -> ObservationSetup:
@@ -92,7 +95,13 @@ class ObservationSetup(NamedTuple):
         left, right = (np.flatnonzero(np.array(sides) == side) for side in ("left", "right"))
         counts = max(len(left), 1), max(len(right), 1)
         points = np.ascontiguousarray(scan.points().reshape(-1, 2).T)
-        return cls(vehicle, tuple(actions), scan, points, (left, right), counts)
+        joints = np.flatnonzero([joint.servo is not None for joint in vehicle.joint_tree.joints])
+        return cls(vehicle, tuple(actions), scan, points, (left, right), counts, joints)
+
+    @property
+    def servo_joints(self) -> list[JointDesign]:
+        """Joints with servos."""
+        return [self.vehicle.joint_tree.joints[j] for j in self.joints]
 
 
 Labels = Sequence[str]
@@ -142,6 +151,18 @@ def _strongest_side(setup: ObservationSetup) -> float:
     """Stall force of all drives of a side, of the stronger one [N]."""
     forces = [track.spec.drive.stall_force for track in setup.vehicle.mounted_tracks()]
     return max(sum(forces[i] for i in side) for side in setup.sides)
+
+
+def _joint_range(joint: JointDesign) -> tuple[float, float]:
+    """Least and largest position that is observed, of a joint without a limit one turn [rad or m]."""
+    low, high = joint.limits
+    return (low - 0.1 if math.isfinite(low) else -math.tau, high + 0.1 if math.isfinite(high) else math.tau)
+
+
+def _joint_speeds(joint: JointDesign) -> tuple[float, float]:
+    """Least and largest speed that is observed, of a joint with a servo [rad/s or m/s]."""
+    assert joint.servo is not None
+    return -2 * joint.servo.max_speed, 2 * joint.servo.max_speed
 
 
 _AXES = ("x", "y", "z")
@@ -197,6 +218,20 @@ PARTS: Mapping[str, ObservationPart] = MappingProxyType(
             lambda own: tuple(own.vehicle.flippers),
             lambda own: [(-2 * f.max_speed, 2 * f.max_speed) for f in own.vehicle.flippers.values()],
             lambda s, own: s.motion.flipper_speeds,
+        ),
+        "joint_position": ObservationPart(
+            "rad, m",
+            "joint",
+            lambda own: [joint.name for joint in own.servo_joints],
+            lambda own: [_joint_range(joint) for joint in own.servo_joints],
+            lambda s, own: s.motion.joint_positions.take(own.joints, axis=1),
+        ),
+        "joint_speed": ObservationPart(
+            "rad/s, m/s",
+            "joint",
+            lambda own: [joint.name for joint in own.servo_joints],
+            lambda own: [_joint_speeds(joint) for joint in own.servo_joints],
+            lambda s, own: s.motion.joint_speeds.take(own.joints, axis=1),
         ),
         "last_action": ObservationPart(
             "-", "-", lambda own: own.actions, 1.0, lambda s, own: s.action, measured=False

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.envs.actuators import Actuators, FlipperGroups, check_belt_speed
+from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
 from segtrack.envs.observation import ObservationPart, Scan
 from segtrack.envs.parameters import Parameter, Values, check_values, robot_parameters, sample_values
 from segtrack.envs.rewards import Reward, Term
@@ -44,7 +44,7 @@ class TaskSetup:
     vehicle: VehicleDescription
     parameters: dict[str, Parameter]
     given: Values
-    actuators: Actuators
+    actuators: ActionMapping
     scan: Scan
     sensors: Sensors
     reward: Reward
@@ -61,6 +61,7 @@ class TaskSetup:
         control_frequency: float = 20.0,
         belt_speed: float = 0.3,
         flippers: FlipperGroups = "pairs",
+        actions: ActionMapping | None = None,
         observation: ObservationKind = "flat",
         scan: Scan | None = None,
         time_limit: float | None = None,
@@ -86,7 +87,8 @@ class TaskSetup:
             raise InvalidValueError("vehicle", expected, Phrase(f"{described.name}, which has none"))
         if finite("control_frequency [Hz]", control_frequency) <= 0:
             raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
-        actuators = Actuators(described, check_belt_speed(belt_speed, described), flippers)
+        belts = Actuators(described, check_belt_speed(belt_speed, described), flippers)
+        actuators = belts if actions is None else check_mapping(actions)
         scan = scan if scan is not None else Scan()
         if not isinstance(scan, Scan):
             raise InvalidValueError("scan", "a Scan", scan)

@@ -181,9 +181,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         taken = self.actuators.check(actions, count)
         (waiting, acting), due = map(np.flatnonzero, (self._over, ~self._over)), np.zeros_like(taken)
         due[acting] = episodes.delayed(acting, taken[acting])
-        belts, flippers = self.actuators.commands(due)
-        batch.set_belt_speed(*belts)
-        batch.set_flipper_speeds(**flippers)
+        self.actuators.command(batch, due.astype(float))
         began = time.perf_counter()
         batch.run(self.control_period)
         elapsed, running = time.perf_counter() - began, batch.running[acting]

@@ -39,6 +39,9 @@ class RobotMotions(NamedTuple):
         flipper_angles: Flipper angles, tip up positive (N, F) [rad].
         flipper_speeds: Flipper speeds, raising positive (N, F) [rad/s].
         flipper_torques: Motor torques, raising positive (N, F) [N m].
+        joint_positions: Positions of the joints of the vehicle file, in its order (N, J) [rad or m].
+        joint_speeds: Speeds of them (N, J) [rad/s or m/s].
+        joint_forces: Torques or forces of their servos in the last step (N, J) [N m or N].
     """
 
     position: Array
@@ -53,6 +56,9 @@ class RobotMotions(NamedTuple):
     flipper_angles: Array
     flipper_speeds: Array
     flipper_torques: Array
+    joint_positions: Array
+    joint_speeds: Array
+    joint_forces: Array
 
     @classmethod
     def of_robot(cls, robot: Robot) -> RobotMotions:

@@ -26,6 +26,9 @@ def view_at(path, x, y, z=0.1, roll=0.0, pitch=0.0, yaw=0.0, *, turning=(0.0, 0.
         flipper_angles=none,
         flipper_speeds=none,
         flipper_torques=none,
+        joint_positions=none,
+        joint_speeds=none,
+        joint_forces=none,
     )
     paths = Paths([path])
     progress, lateral, heading = paths.locate(place[:, :2])

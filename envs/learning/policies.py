@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.envs.actuators import Actuators
 from segtrack.envs.environment import Environment
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase, UnknownNameError
 from segtrack.files import replacing
@@ -28,7 +29,7 @@ class NetworkOrigin:
         vehicle: Name of the vehicle.
         entries: Entries of the observation, in their order.
         actions: Entries of the action, in their order.
-        belt_speed: Belt speed at action 1 [m/s].
+        belt_speed: Belt speed at action 1 [m/s]; None of actions that have no such number.
         control_period: Time between two actions [s].
         scan: Extents of the height scan: behind, before, to either side [m].
     """
@@ -37,7 +38,7 @@ class NetworkOrigin:
     vehicle: str
     entries: tuple[str, ...]
     actions: tuple[str, ...]
-    belt_speed: float
+    belt_speed: float | None
     control_period: float
     scan: tuple[float, ...]
 
@@ -174,7 +175,13 @@ class ScriptedPolicy(Policy):
     """A difference of heights between neighbouring cells that counts as an edge [m]."""
 
     def __init__(self, env: Environment) -> None:
-        """Prepare for an environment."""
+        """Prepare for an environment.
+
+        Raises:
+            InvalidValueError: Its actions are others than belts and flippers.
+        """
+        if type(env.actuators) is not Actuators:
+            raise InvalidValueError("actions for the policy scripted", "belts and flippers", env.actuators)
         self._env = env
         self._names = env.actuators.names[2:]
         scan = env.scan

@@ -163,7 +163,7 @@ class Batch(BatchCommands):
         return BatchTracks.of(self._fleet)
 
     def read_actuators(self) -> ActuatorState:
-        """Return the state of all belts (N, T) and flippers (N, F) in one reading, without slip."""
+        """Return the state of all belts (N, T), flippers (N, F) and joints (N, J) in one reading."""
         return actuators_of(self._fleet.state, len(self.flipper_names))
 
     @property

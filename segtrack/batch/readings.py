@@ -115,11 +115,11 @@ class JointStates(NamedTuple):
 
 
 def actuators_of(state: VehicleState, flippers: int) -> ActuatorState:
-    """Read all belts (N, T), and the first joints, which are flippers (N, F)."""
+    """Read all belts (N, T), the first joints, which are flippers (N, F), and the others (N, J)."""
     belts = state.travels, state.speeds, state.forces, state.energies
     joints = state.joint_angles, state.joint_speeds, state.joint_torques
-    first = (array[:, :flippers] for array in joints)
-    return ActuatorState(*(array.copy() for array in (*belts, *first)))
+    first, others = (array[:, :flippers] for array in joints), (array[:, flippers:] for array in joints)
+    return ActuatorState(*(array.copy() for array in (*belts, *first, *others)))
 
 
 class BatchContacts(NamedTuple):

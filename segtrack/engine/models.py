@@ -227,10 +227,11 @@ class VehicleModel(ABC):
         return _poses(frames)
 
     def read_actuators(self) -> ActuatorState:
-        """Return the state of all belts and flippers in one reading."""
+        """Return the state of all belts, flippers and joints in one reading."""
         belts = np.array([track.state for track in self.tracks]).reshape(-1, 4)
         flippers = np.array([flipper.state for flipper in self.flippers]).reshape(-1, 3)
-        return ActuatorState(*belts.T, *flippers.T)
+        joints = np.array([joint.state for joint in self.joints]).reshape(-1, 3)
+        return ActuatorState(*belts.T, *flippers.T, *joints.T)
 
     @abstractmethod
     def bodies(self) -> Bodies:

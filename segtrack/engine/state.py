@@ -131,7 +131,7 @@ class JointState(NamedTuple):
 
 
 class ActuatorState(NamedTuple):
-    """All belts and flippers of a vehicle in one reading, in the order of its description.
+    """All belts, flippers and joints of a vehicle in one reading, in the order of its description.
 
     Attributes:
         belt_travels: Belt travels since the start (T,) [m].
@@ -141,6 +141,9 @@ class ActuatorState(NamedTuple):
         flipper_angles: Flipper angles, tip up positive (F,) [rad].
         flipper_speeds: Flipper speeds, raising positive (F,) [rad/s].
         flipper_torques: Motor torques, raising positive (F,) [N m].
+        joint_positions: Positions of the body's joints (J,) [rad or m].
+        joint_speeds: Speeds of them (J,) [rad/s or m/s].
+        joint_forces: Torques or forces of their servos in the last step (J,) [N m or N].
     """
 
     belt_travels: NDArray[np.float64]
@@ -150,3 +153,6 @@ class ActuatorState(NamedTuple):
     flipper_angles: NDArray[np.float64]
     flipper_speeds: NDArray[np.float64]
     flipper_torques: NDArray[np.float64]
+    joint_positions: NDArray[np.float64]
+    joint_speeds: NDArray[np.float64]
+    joint_forces: NDArray[np.float64]

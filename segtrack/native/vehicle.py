@@ -214,7 +214,7 @@ class NativeVehicle(VehicleModel):
         )
 
     def read_actuators(self) -> ActuatorState:
-        """Return the state of all belts and flippers in one reading."""
+        """Return the state of all belts, flippers and joints in one reading."""
         state, flippers = self._view, len(self.flippers)
         return ActuatorState(
             state.travels.copy(),
@@ -224,6 +224,9 @@ class NativeVehicle(VehicleModel):
             state.joint_angles[:flippers].copy(),
             state.joint_speeds[:flippers].copy(),
             state.joint_torques[:flippers].copy(),
+            state.joint_angles[flippers:].copy(),
+            state.joint_speeds[flippers:].copy(),
+            state.joint_torques[flippers:].copy(),
         )
 
     def link_poses(self) -> NDArray[np.float64]:

@@ -1,0 +1,182 @@
+"""Commands to a robot; those to the vehicles of a batch have the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from segtrack.description import VehicleDescription
+from segtrack.description.frames import TrackOffsets
+from segtrack.engine import Pedals, VehicleModel
+from segtrack.errors import UnknownNameError, finite, finite_vector
+from segtrack.robot.flipper import Flipper
+from segtrack.robot.joint import Joint, NamedJoints
+from segtrack.robot.track import Track, angle_of, check_pedals
+
+Model = TypeVar("Model", bound=VehicleModel, covariant=True)
+
+
+class RobotCommands(Generic[Model]):
+    """Tracks, flippers and joints of a robot, and commands to them.
+
+    Attributes:
+        model: The vehicle in its engine.
+        track_model: Name of its track model.
+        tracks: Its tracks by full name.
+        flippers: Its flippers by name.
+        joints: Joints of its body's URDF that move, by name.
+    """
+
+    def __init__(self, model: Model, track_model: str) -> None:
+        """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
+        self.model, self.track_model = model, track_model
+        self.tracks = {track.mounted.name: Track(track) for track in model.tracks}
+        self.flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
+        joints = {joint.design.name: Joint(joint) for joint in model.joints}
+        self.joints = NamedJoints(self.name, joints)
+        self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
+
+    @property
+    def description(self) -> VehicleDescription:
+        """Description that it was built from."""
+        return self.model.description
+
+    @property
+    def name(self) -> str:
+        """Name of the vehicle."""
+        return self.description.name
+
+    def set_belt_speed(self, left: float, right: float) -> None:
+        """Command the belts of each side, flippers' included; a belt in the middle gets the mean [m/s].
+
+        Faster commands than a drive's top speed are clipped to it.
+
+        Raises:
+            InvalidValueError: A command is not a finite number.
+        """
+        speeds = {
+            "left": finite("left belt speed [m/s]", left),
+            "right": finite("right belt speed [m/s]", right),
+        }
+        speeds["center"] = (speeds["left"] + speeds["right"]) / 2
+        for belt, side, top_speed in self._belts:
+            belt.set_speed(min(max(speeds[side], -top_speed), top_speed))
+
+    def set_throttle(
+        self, left: float, right: float, *, left_brake: float = 0.0, right_brake: float = 0.0
+    ) -> None:
+        """Let throttles and brakes of each side rule the belts, until speeds are commanded.
+
+        A belt in the middle gets the means; see `Track.set_throttle`.
+
+        Args:
+            left: Throttle of the left side, in [-1, 1]; a negative one drives backwards.
+            right: Throttle of the right side.
+            left_brake: Brake of the left side, in [0, 1].
+            right_brake: Brake of the right side.
+
+        Raises:
+            InvalidValueError: Not a finite number, or a negative brake.
+        """
+        pedals = {
+            "left": check_pedals("the left side", left, left_brake),
+            "right": check_pedals("the right side", right, right_brake),
+        }
+        pedals["center"] = Pedals(*((a + b) / 2 for a, b in zip(*pedals.values(), strict=True)))
+        for belt, side, _ in self._belts:
+            belt.set_pedals(pedals[side])
+
+    def drive(self, linear: float, angular: float) -> None:
+        """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
+
+        e is the description's `steering_efficiency`. At 1 belts are taken never to slip sideways, and a
+        vehicle turns too slowly. Measured for how the vehicle turns (track model, flippers, friction of
+        the ground, lateral friction), the twist is met on flat ground; nothing is fed back. Where a belt
+        is clipped to its drive's top speed, the twist is not met.
+
+        Args:
+            linear: Forward [m/s].
+            angular: About the body's z axis, left positive [rad/s].
+
+        Raises:
+            InvalidValueError: A command is not a finite number.
+        """
+        linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
+        turning, vehicle = angular / self.description.steering_efficiency, self.description
+        offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
+        self.set_belt_speed(*offsets.belt_speeds(linear, turning))
+
+    def set_flippers(self, **angles: float) -> None:
+        """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: An angle is not a finite number.
+        """
+        chosen = [(self._flipper(name), angle_of(name, angle)) for name, angle in angles.items()]
+        for flipper, angle in chosen:
+            flipper.set_angle(angle)
+
+    def set_flipper_speeds(self, **speeds: float) -> None:
+        """Turn flippers at speeds [rad/s], by name; raising positive, clipped to their fastest.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: A speed is not a finite number.
+        """
+        chosen = []
+        for name, speed in speeds.items():
+            if name not in self.flippers:
+                raise self._unknown_flipper(name)
+            chosen.append((self.flippers[name].model, finite(f"speed of flipper {name} [rad/s]", speed)))
+        for flipper, speed in chosen:
+            top_speed = flipper.spec.max_speed
+            flipper.set_speed(min(max(speed, -top_speed), top_speed))
+
+    def set_joints(self, **positions: float) -> None:
+        """Let servos move joints of the body's URDF to positions [rad] or [m], by name.
+
+        Positions are clipped to the joints' limits.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            NotReadyError: It has no servo, or follows another joint.
+            InvalidValueError: A position is not a finite number.
+        """
+        chosen = [(self.joints[name], position) for name, position in positions.items()]
+        for joint, position in chosen:
+            joint.set_position(position)
+
+    def set_joint_speeds(self, **speeds: float) -> None:
+        """Let servos move joints of the body's URDF at speeds [rad/s] or [m/s], by name.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            NotReadyError: It has no servo, or follows another joint.
+            InvalidValueError: A speed is not a finite number.
+        """
+        chosen = [(self.joints[name], speed) for name, speed in speeds.items()]
+        for joint, speed in chosen:
+            joint.set_speed(speed)
+
+    def apply_force(self, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        """Apply a force to the body in each step from now on, until it is set again.
+
+        Args:
+            force: Force in the world (3,) [N]; zero ends it.
+            point: Point of action, fixed in the world (3,) [m]; the body frame's present origin if not given.
+
+        Raises:
+            InvalidValueError: Not so many finite numbers.
+        """
+        pushed = finite_vector("force [N]", force, 3)
+        at = self.model.body_motion().position.tolist() if point is None else point
+        self.model.apply_force(pushed, finite_vector("point [m]", at, 3))
+
+    def _flipper(self, name: str) -> Flipper:
+        if name not in self.flippers:
+            raise self._unknown_flipper(name)
+        return self.flippers[name]
+
+    def _unknown_flipper(self, name: str) -> UnknownNameError:
+        return UnknownNameError(f"flipper of {self.name}", name, self.flippers)
