@@ -40,7 +40,7 @@ class ActionMapping(ABC):
     belt_speed: float | None = None
 
     @property
-    def space(self) -> spaces.Box:
+    def space(self) -> spaces.Space[NDArray[np.float32]]:
         """Space of the actions, [-1, 1] in each entry."""
         return spaces.Box(-1.0, 1.0, (len(self.names),), np.float32)
 
@@ -84,6 +84,8 @@ class ActionMapping(ABC):
 
 class Actuators(ActionMapping):
     """Belts of each side, and flippers."""
+
+    belt_speed: float
 
     def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
         """Lay the entries out.

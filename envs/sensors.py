@@ -204,4 +204,5 @@ def _entries(name: str, row: ObservationPart, setup: ObservationSetup) -> Entrie
     if len(bounds) != len(labels) or not (np.isfinite(bounds).all() and (bounds[:, 0] < bounds[:, 1]).all()):
         expected = f"a size, or (low, high) of each of {len(labels)} entries"
         raise InvalidValueError(f"limits of observation part {name}", expected, limits)
-    return Entries(name, tuple(labels), row.unit, *bounds.T, row.frame)
+    low, high = bounds.T
+    return Entries(name, tuple(labels), row.unit, low, high, row.frame)
