@@ -7,6 +7,7 @@ an import of one's own, `gymnasium.make("segtrack.envs:segtrack/StepClimb-v0")` 
 import gymnasium
 
 from segtrack.envs.actuators import ActionMapping, Actuators
+from segtrack.envs.course_task import CourseTask
 from segtrack.envs.environment import Environment
 from segtrack.envs.episode import TaskState
 from segtrack.envs.learning.curriculum import Curriculum
@@ -19,8 +20,10 @@ from segtrack.envs.view import TaskView
 __all__ = [
     "IDS",
     "TASKS",
+    "TASK_ID",
     "ActionMapping",
     "Actuators",
+    "CourseTask",
     "Curriculum",
     "Environment",
     "ObservationPart",
@@ -32,14 +35,16 @@ __all__ = [
     "Term",
 ]
 
+TASK_ID = "segtrack/Task-v0"
+"""Environment of a task that is given: `gymnasium.make("segtrack/Task-v0", task=MyTask())`."""
 IDS = tuple(f"segtrack/{name}-v0" for name in TASKS)
-"""The registered environments."""
+"""Environments of the tasks that come with segtrack."""
 
-for _id, _name in zip(IDS, TASKS, strict=True):
+for _id, _given in {TASK_ID: {}, **{f"segtrack/{name}-v0": {"task": name} for name in TASKS}}.items():
     if _id not in gymnasium.registry:
         gymnasium.register(
             _id,
             entry_point="segtrack.envs.environment:Environment",
             vector_entry_point="segtrack.envs.vector:VectorEnvironment",
-            kwargs={"task": _name},
+            kwargs=_given,
         )

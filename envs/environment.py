@@ -87,7 +87,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Put an environment together; the robot is loaded at the first reset.
 
         Args:
-            task: Name of a task, or one of your own.
+            task: Name of a task, `course:` and the name or path of a course, or a task of your own.
             vehicle: Bundled name, path of a vehicle file, or a description.
             control_frequency: Actions a second [Hz].
             belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.

@@ -70,6 +70,36 @@ class Number:
 
 
 @dataclass(frozen=True)
+class OfferedNumber(Number):
+    """A number that can be fixed, or sampled from those of a range (low, high) that are offered.
+
+    Attributes:
+        offered: Numbers to sample from, ascending.
+    """
+
+    offered: tuple[float, ...] = ()
+
+    def check(self, name: str, given: Any) -> Any:
+        """Return what can be sampled from: a number, or a pair with an offered one between them.
+
+        Raises:
+            InvalidValueError: As of `Number`, or nothing is offered in the range.
+        """
+        checked = super().check(name, given)
+        if isinstance(checked, tuple) and not self._within(checked):
+            offered = ", ".join(f"{value:g}" for value in self.offered)
+            raise InvalidValueError(self._called(name), f"a range with one of {offered}", given)
+        return checked
+
+    def sample(self, given: Any, rng: np.random.Generator) -> float | int | None:
+        """Sample a value for one episode."""
+        return float(rng.choice(self._within(given))) if isinstance(given, tuple) else given
+
+    def _within(self, limits: tuple[float, float]) -> list[float]:
+        return [value for value in self.offered if limits[0] <= value <= limits[1]]
+
+
+@dataclass(frozen=True)
 class WordChoice:
     """One of several words, or some of them to be sampled from.
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
+from segtrack.envs.course_task import make_task
 from segtrack.envs.observation import ObservationPart, Scan
 from segtrack.envs.parameters import Parameter, Values, check_values, robot_parameters, sample_values
 from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.sensors import ObservationKind, Sensors
 from segtrack.envs.task import EpisodeCourse, Task, check_task, reach_of
-from segtrack.envs.tasks import find_task
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
@@ -79,7 +79,7 @@ class TaskSetup:
                 vehicle without the flippers that the task needs.
         """
         if isinstance(task, str):
-            task = find_task(task)()
+            task = make_task(task)
         check_task(task)
         described = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
         if task.needs_flippers and not described.flippers:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,16 +183,16 @@ class Task(ABC):
         parts: Parts of the observation beside those of `segtrack.envs.observation.PARTS`, likewise.
     """
 
-    name: ClassVar[str]
-    parameters: ClassVar[dict[str, Parameter]]
-    difficulty: ClassVar[str]
-    levels: ClassVar[tuple[float, ...]]
-    needs_flippers: ClassVar[bool] = False
-    corridor: ClassVar[float] = 0.5
-    time_limit: ClassVar[float] = 15.0
-    weights: ClassVar[Mapping[str, float]] = {}
-    terms: ClassVar[Mapping[str, Term | None]] = {}
-    parts: ClassVar[Mapping[str, ObservationPart | None]] = {}
+    name: str
+    parameters: Mapping[str, Parameter]
+    difficulty: str
+    levels: tuple[float, ...]
+    needs_flippers: bool = False
+    corridor: float = 0.5
+    time_limit: float = 15.0
+    weights: Mapping[str, float] = {}
+    terms: Mapping[str, Term | None] = {}
+    parts: Mapping[str, ObservationPart | None] = {}
 
     @classmethod
     def difficulty_label(cls) -> str:

@@ -73,7 +73,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Put robots together, which stand at the origin until the first reset.
 
         Args:
-            task: Name of a task, or one of your own.
+            task: Name of a task, `course:` and the name or path of a course, or a task of your own.
             num_envs: Number of robots.
             autoreset_mode: Mode of resets after the end of an episode, as gymnasium's.
             engine: `native`.

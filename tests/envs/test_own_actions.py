@@ -117,9 +117,7 @@ def test_policies_are_refused_for_actions_of_another_kind(armed, climb):
     env = make(armed)
     origin = NetworkOrigin.of(env)
     assert (origin.actions, origin.belt_speed) == (Arm.names, None)
-    with pytest.raises(
-        InvalidValueError, match="^actions for the policy scripted must be belts and"
-    ):
+    with pytest.raises(InvalidValueError, match="^actions for the policy scripted must be belts and"):
         make_policy("scripted", env)
     env.close()
     with environment(actions=More(climb.vehicle)) as env:
