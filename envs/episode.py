@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import LOOK_AHEAD, RobotMotions, TaskView
+from segtrack.errors import UnknownNameError
 from segtrack.robot import RobotState
 from segtrack.robot.track import longitudinal_slip
 from segtrack.terrain.base import heights_of_each
@@ -227,7 +229,14 @@ class Episodes:
             outcome=np.full(len(chosen), "running", dtype="<U10"),
             period=self._setup.control_period,
             height=GroundHeights(self, chosen),
+            parameter=partial(self._read_parameter, chosen),
         )
+
+    def _read_parameter(self, chosen: Rows, name: str) -> NDArray[Any]:
+        """Values of a parameter of robots (n,)."""
+        if name not in self._setup.parameters:
+            raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
+        return np.array([self.values[i][name] for i in chosen.tolist()])
 
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
         indices = chosen.tolist()

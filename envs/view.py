@@ -104,6 +104,7 @@ class TaskView(NamedTuple):
         outcome: Outcome by the task's rules (N,), see `segtrack.envs.task.Outcome`.
         period: Length of a control step [s].
         height: Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m].
+        parameter: Function from the name of a parameter to its value in each robot's episode (N,).
     """
 
     motion: RobotMotions
@@ -123,6 +124,7 @@ class TaskView(NamedTuple):
     outcome: NDArray[np.str_]
     period: float
     height: HeightFunction
+    parameter: Callable[[str], NDArray[Any]]
 
     @property
     def up(self) -> Array:
@@ -150,8 +152,8 @@ class TaskView(NamedTuple):
             return rows
         motions: Any = zip(self.motion, rows.motion, strict=True)
         motion = RobotMotions(*(_put(old, chosen, new) for old, new in motions))
-        others: Any = ((old, chosen, new) for old, new in zip(self[1:-2], rows[1:-2], strict=True))
-        fields: Any = (motion, *(_put(*each) for each in others), self.period, self.height)
+        others: Any = ((old, chosen, new) for old, new in zip(self[1:-3], rows[1:-3], strict=True))
+        fields: Any = (motion, *(_put(*each) for each in others), *self[-3:])
         return TaskView(*fields)
 
     @classmethod

@@ -40,6 +40,7 @@ def view_at(path, x, y, z=0.1, roll=0.0, pitch=0.0, yaw=0.0, *, turning=(0.0, 0.
         "outcome": np.array(["running"]),
         "period": 0.05,
         "height": lambda x, y: terrain.Plane().height_at(x, y),
+        "parameter": lambda name: np.zeros(1),
     }
     ahead = paths.at(progress + LOOK_AHEAD)
     return TaskView.of(motion, progress, lateral, heading, paths.length, ahead, **rest | given)

@@ -132,6 +132,7 @@ SLOW_DEMOS = {
     "climb_step",
     "drawbar",
     "films",
+    "learnt_arm",
     "learnt_climb",
     "log_report",
     "own_program",

@@ -195,3 +195,16 @@ def test_rows_of_another_shape_are_refused_by_name(given, message, count):
 
 def test_what_is_exported_makes_parts_and_terms():
     assert segtrack.envs.ObservationPart is ObservationPart and segtrack.envs.Term is Term
+
+
+def test_a_view_tells_the_parameters_of_each_episode():
+    envs = VectorEnvironment("StairClimb", 3, direction=("up", "down"), riser=(0.1, 0.2), time_step=0.004)
+    _, infos = envs.reset(seed=1)
+    for name in ("riser", "direction", "stairs"):
+        assert envs.view.parameter(name).tolist() == infos["parameters"][name].tolist()
+    with pytest.raises(UnknownNameError, match="^no parameter of StairClimb 'height'; there are: riser, "):
+        envs.view.parameter("height")
+    mask = np.array([False, True, False])
+    _, infos = envs.reset(seed=7, options={"reset_mask": mask, "riser": 0.15})
+    assert envs.view.parameter("riser")[1] == 0.15
+    envs.close()
