@@ -8,11 +8,13 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
 from segtrack.envs.setup import autoreset_of, mask_of, seeds_of
+from segtrack.envs.vector_info import join_infos
 from segtrack.errors import InvalidValueError, NotReadyError, SegtrackError
 
 try:
@@ -26,11 +28,12 @@ _PATIENCE = 10.0  # For environments to close [s], before their workers are ende
 
 
 class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """Copies of one environment, each in a Ray actor, stepped together.
+    """A vector environment in parts, each in a Ray actor, stepped together.
 
-    `reset`, `step` and `close` are those of gymnasium's vector environments, and to the bit equal to
-    `SyncVectorEnv`: the same batches, `info` and autoreset modes. Actions are one array for each
-    environment.
+    Each worker has what `gymnasium.make_vec` makes of its share: of segtrack's environments a batch of
+    robots, of others gymnasium's loop. `reset`, `step` and `close` are those of gymnasium's vector
+    environments, and to the bit equal to that of all of them in one: the same batches, `info` and autoreset
+    modes, but for the order of keys of `info`.
 
     Ray decides where actors run; they are spread over its machines, each of which needs segtrack
     and the same versions of Python and Ray. `ray.init(address="auto")` before the first environment
@@ -40,7 +43,7 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     A mistake of the user's is raised as the `SegtrackError` that the environment raises; any other
     exception as Ray does, an instance of its class with the traceback of the worker. The other
-    environments have made their step then.
+    workers have made their step then.
     """
 
     def __init__(
@@ -48,19 +51,24 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         env_id: str,
         num_envs: int,
         *,
+        workers: int | None = None,
+        vectorization_mode: str | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         **parameters: Any,
     ) -> None:
-        """Start the workers, and make an environment in each.
+        """Start the workers, and make the environments of each.
 
         Args:
             env_id: Such as `segtrack/StepClimb-v0`; `module:id` if another module registers it.
-            num_envs: Number of environments, each with a worker of its own.
+            num_envs: Number of environments.
+            workers: Number of workers that share them; a worker a core of Ray's machines if not given.
+            vectorization_mode: `sync` for single environments, of any engine; a batch if there is one.
             autoreset_mode: Mode of resets after the end of an episode, as gymnasium's.
-            **parameters: Keywords of `gymnasium.make`, the same for all.
+            **parameters: Keywords of `gymnasium.make_vec`, the same for all. A batch has one thread unless
+                `threads` says otherwise.
 
         Raises:
-            InvalidValueError: Fewer than one.
+            InvalidValueError: Fewer than one, or more workers than environments.
             UnknownNameError: No such autoreset mode.
             SegtrackError: Whatever the environment refuses; or a worker died.
         """
@@ -69,13 +77,19 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._mode = autoreset_of(autoreset_mode)
         if not ray.is_initialized():
             ray.init()
+        if workers is None:
+            workers = min(num_envs, max(1, int(ray.cluster_resources().get("CPU", 1))))
+        if not isinstance(workers, int) or not 1 <= workers <= num_envs:
+            raise InvalidValueError("workers", f"a whole number from 1 to {num_envs}", workers)
         self.num_envs, self._id = num_envs, env_id
         self._observations: list[Any] = [None] * num_envs
         self._over = np.zeros(num_envs, np.bool_)
+        self._shares = np.array_split(np.arange(num_envs), workers)
         actor: Any = ray.remote(scheduling_strategy="SPREAD")(_Worker)
-        self._workers = [actor.remote() for _ in range(num_envs)]
+        self._workers = [actor.remote() for _ in self._shares]
+        given = self._mode, vectorization_mode, parameters
         try:
-            made = self._ask("make", dict.fromkeys(range(num_envs), (env_id, self._mode, parameters)))
+            made = self._ask("make", {w: (env_id, len(own), *given) for w, own in enumerate(self._shares)})
         except BaseException:
             self.close()
             raise
@@ -102,14 +116,15 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             SegtrackError: Whatever an environment refuses; or a worker died.
         """
         self._check_open("reset")
-        seeds, (mask, options) = seeds_of(seed, self.num_envs), mask_of(options, self.num_envs)
+        seeds, (mask, others) = seeds_of(seed, self.num_envs), mask_of(options, self.num_envs)
         if not mask.all() and not self._all_reset():
             raise NotReadyError(f"reset some of {self._id}", "not all have been reset before")
-        answers = self._ask("reset", {i: (seeds[i], options) for i in np.flatnonzero(mask).tolist()})
-        infos: dict[str, Any] = {}
-        for i, (observation, info) in answers.items():
-            self._observations[i] = observation
-            infos = self._add_info(infos, info, i)
+        asked = {}
+        for worker, own in enumerate(self._shares):
+            if mask[own].any():
+                some = others if mask[own].all() else {**(others or {}), "reset_mask": mask[own]}
+                asked[worker] = [seeds[i] for i in own.tolist()], some
+        infos = self._take(self._ask("reset", asked))
         self._over[mask] = False
         return self._batch(), infos
 
@@ -138,13 +153,12 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         parts = list(iterate(self.action_space, actions))
         if len(parts) != self.num_envs:
             raise InvalidValueError("actions", f"{self.num_envs}, one for each environment", len(parts))
-        answers = self._ask("step", {i: (part,) for i, part in enumerate(parts)})
-        rewards = np.zeros(self.num_envs)
-        terminations, truncations = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
-        infos: dict[str, Any] = {}
-        for i, answer in answers.items():
-            self._observations[i], rewards[i], terminations[i], truncations[i], info = answer
-            infos = self._add_info(infos, info, i)
+        asked = {w: ([parts[i] for i in own.tolist()],) for w, own in enumerate(self._shares)}
+        answers = self._ask("step", asked)
+        infos = self._take(answers)
+        rewards, terminations, truncations = (
+            np.concatenate([answer[part] for answer in answers.values()]) for part in (1, 2, 3)
+        )
         self._over = terminations | truncations
         return self._batch(), rewards, terminations, truncations, infos
 
@@ -156,6 +170,14 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             for worker in self._workers:
                 ray.kill(worker)
         self._workers.clear()
+
+    def _take(self, answers: dict[int, Any]) -> dict[str, Any]:
+        """Keep some workers' observations, which come first in an answer, and join `info`, which is last."""
+        for worker, answer in answers.items():
+            for i, observation in zip(self._shares[worker].tolist(), answer[0], strict=True):
+                self._observations[i] = observation
+        infos = [answers[worker][-1] if worker in answers else {} for worker in range(len(self._shares))]
+        return join_infos(infos, [len(own) for own in self._shares])
 
     def _ask(self, what: str, arguments: dict[int, tuple[Any, ...]]) -> dict[int, Any]:
         """Let workers do something at the same time, and wait for all; the first failure is raised."""
@@ -189,34 +211,38 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise NotReadyError(f"{what} {self._id}", "Ray has been shut down")
 
 
-class _One(SyncVectorEnv):
-    """Gymnasium's own autoreset around one environment, whose `info` stays as it is until all are merged."""
-
-    def _add_info(
-        self, vector_infos: dict[str, Any], env_info: dict[str, Any], env_num: int
-    ) -> dict[str, Any]:
-        return {**vector_infos, **env_info}
+_BATCH = "segtrack.envs.vector:VectorEnvironment"
 
 
 class _Worker:
-    """One environment; importing this module in the actor's process has registered segtrack's.
+    """A vector environment; importing this module in the actor's process has registered segtrack's.
 
     It is made in a method: what an actor's constructor raises reaches the driver as text only.
     """
 
-    def make(self, env_id: str, mode: AutoresetMode, parameters: dict[str, Any]) -> tuple[Any, ...]:
-        self.env = _One([lambda: gymnasium.make(env_id, **parameters)], autoreset_mode=mode)
-        env = self.env
-        return env.single_observation_space, env.single_action_space, env.metadata, env.envs[0].spec
+    def make(
+        self, env_id: str, count: int, mode: AutoresetMode, way: str | None, parameters: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        resets: dict[str, Any] = {"autoreset_mode": mode}
+        if way is None and gymnasium.spec(env_id).vector_entry_point == _BATCH:
+            given = {"threads": 1, **parameters, **resets}
+        else:
+            given = {"vectorization_mode": way or "sync", **parameters, "vector_kwargs": resets}
+        self.env = env = gymnasium.make_vec(env_id, num_envs=count, **given)
+        return env.single_observation_space, env.single_action_space, env.metadata, env.spec
 
-    def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
-        observations, info = self.env.reset(seed=[seed], options=options)
-        return next(iterate(self.env.observation_space, observations)), info
+    def reset(
+        self, seeds: list[int | None], options: dict[str, Any] | None
+    ) -> tuple[list[Any], dict[str, Any]]:
+        observations, info = self.env.reset(seed=seeds, options=options)  # type: ignore[arg-type]
+        return list(iterate(self.env.observation_space, observations)), info
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        observations, rewards, terminations, truncations, info = self.env.step([action])
-        observation = next(iterate(self.env.observation_space, observations))
-        return observation, rewards[0], terminations[0], truncations[0], info
+    def step(self, actions: list[Any]) -> tuple[list[Any], Any, Any, Any, dict[str, Any]]:
+        space = self.env.single_action_space
+        if isinstance(space, spaces.Dict | spaces.Tuple):
+            actions = concatenate(space, actions, create_empty_array(space, len(actions)))
+        observations, *ends, info = self.env.step(actions)
+        return list(iterate(self.env.observation_space, observations)), *ends, info
 
     def close(self) -> None:
         self.env.close()

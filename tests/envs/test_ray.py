@@ -1,4 +1,4 @@
-"""Environments in Ray's actors equal gymnasium's own loop over them, and fail as clearly."""
+"""Environments in Ray's actors equal those in one process, batch or gymnasium's loop, and fail as clearly."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def local_ray() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def poles(local_ray: None) -> Iterator[RayVectorEnv]:
     """Two that do not reset themselves; each test resets them."""
-    envs = RayVectorEnv(CARTPOLE, 2, autoreset_mode=AutoresetMode.DISABLED)
+    envs = RayVectorEnv(CARTPOLE, 2, workers=2, autoreset_mode=AutoresetMode.DISABLED)
     yield envs
     envs.close()
 
@@ -48,7 +48,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
     """To the bit, types included, except how fast it was."""
     assert type(ours) is type(theirs)
     if isinstance(ours, dict):
-        assert list(ours) == list(theirs)
+        assert sorted(ours) == sorted(theirs)
         for key in ours.keys() - {"real_time_factor"}:
             assert_same(ours[key], theirs[key])
     elif isinstance(ours, tuple) or (isinstance(ours, np.ndarray) and ours.dtype == object):
@@ -62,10 +62,14 @@ def assert_same(ours: Any, theirs: Any) -> None:
         assert ours == theirs
 
 
-def both(env_id: str, mode: AutoresetMode, **parameters: Any) -> tuple[RayVectorEnv, VectorEnv]:
-    ours = RayVectorEnv(env_id, 2, autoreset_mode=mode, **parameters)
-    vector = {"autoreset_mode": mode}
-    theirs = gymnasium.make_vec(env_id, 2, vectorization_mode="sync", vector_kwargs=vector, **parameters)
+def both(
+    env_id: str, mode: AutoresetMode, count: int = 2, way: str | None = "sync", **parameters: Any
+) -> tuple[RayVectorEnv, VectorEnv]:
+    """So many environments by two workers, and in this process."""
+    given = {"vectorization_mode": way, **parameters}
+    ours = RayVectorEnv(env_id, count, workers=2, autoreset_mode=mode, **given)
+    resets: dict[str, Any] = {"autoreset_mode": mode}
+    theirs = gymnasium.make_vec(env_id, count, **({"vector_kwargs": resets} if way else resets), **given)
     for name in ("action_space", "observation_space", "single_action_space", "single_observation_space"):
         assert getattr(ours, name) == getattr(theirs, name)
     assert (ours.num_envs, ours.metadata) == (theirs.num_envs, theirs.metadata)
@@ -90,6 +94,32 @@ def test_ray_equals_the_loop_in_every_autoreset_mode(mode: AutoresetMode) -> Non
             assert_same(*again)
     assert ends >= 4
     assert_same(ours.reset(seed=[1, None])[0][0], theirs.reset(seed=[1, None])[0][0])
+    ours.close()
+    theirs.close()
+
+
+@pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
+def test_workers_with_a_batch_each_equal_one_batch(mode: AutoresetMode) -> None:
+    """Shares of three and two robots; what ends is reset alone where nothing resets itself."""
+    drawn: dict[str, Any] = {"initial_y": (-0.25, 0.25), "friction": (0.4, 0.8), "sensor_noise": (0.0, 0.02)}
+    given = {"time_step": 0.004, "time_limit": 0.4, "action_delay": (0, 2), **drawn}
+    ours, theirs = both("segtrack/RoughTerrain-v0", mode, 5, None, **given)
+    assert_same(ours.reset(seed=3), theirs.reset(seed=3))
+    theirs.action_space.seed(0)
+    ends = 0
+    for _ in range(20):
+        actions = theirs.action_space.sample()
+        result = ours.step(actions)
+        assert_same(result, theirs.step(actions))
+        over = result[2] | result[3]
+        ends += int(over.sum())
+        if mode is AutoresetMode.DISABLED and over.any():
+            again = ({"reset_mask": over, "friction": 0.5} for _ in range(2))
+            assert_same(*(envs.reset(options=next(again)) for envs in (ours, theirs)))
+    assert ends >= 10
+    if mode is AutoresetMode.DISABLED:  # Robots of one worker alone.
+        mask = np.array([False, False, False, True, False])
+        assert_same(*(envs.reset(seed=9, options={"reset_mask": mask.copy()}) for envs in (ours, theirs)))
     ours.close()
     theirs.close()
 
@@ -137,6 +167,9 @@ def refused(kind: type[Exception], what: Any, *args: Any, **kwargs: Any) -> str:
 def test_mistakes_in_the_constructor_are_refused() -> None:
     message = refused(InvalidValueError, RayVectorEnv, GAP, 0)
     assert message == "num_envs must be a whole number, at least 1, got 0"
+    for workers in (0, 3):
+        message = refused(InvalidValueError, RayVectorEnv, GAP, 2, workers=workers)
+        assert message == f"workers must be a whole number from 1 to 2, got {workers}"
     message = refused(UnknownNameError, RayVectorEnv, GAP, 2, autoreset_mode="never")
     assert message == "no autoreset mode 'never'; there are: NextStep, SameStep, Disabled"
 
@@ -146,12 +179,12 @@ def test_errors_of_an_environment_arrive_as_they_are() -> None:
     with pytest.raises(UnknownNameError) as here:
         gymnasium.make(GAP, vehicle="qince")
     assert message == str(here.value)
-    envs = RayVectorEnv(GAP, 2)
+    envs = RayVectorEnv(GAP, 2, workers=2)
     message = refused(InvalidValueError, envs.reset, options={"length": 9.0})
     assert message == "length [m] must be from 0.05 to 1, got 9.0"
     envs.reset(seed=0)
     message = refused(InvalidValueError, envs.step, np.zeros((2, 3), np.float32))
-    assert message == "action must be of shape (4,): left, right, front, rear, got shape (3,)"
+    assert message == "actions must be of shape (1, 4): left, right, front, rear, got shape (1, 3)"
     envs.close()
 
 
