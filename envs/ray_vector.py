@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ class RayVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     Each worker has what `gymnasium.make_vec` makes of its share: of segtrack's environments a batch of
     robots, of others gymnasium's loop. `reset`, `step` and `close` are those of gymnasium's vector
     environments, and to the bit equal to that of all of them in one: the same batches, `info` and autoreset
-    modes, but for the order of keys of `info`.
+    modes, but for the order of keys of `info`. Actions are one array for each environment.
 
     Ray decides where actors run; they are spread over its machines, each of which needs segtrack
     and the same versions of Python and Ray. `ray.init(address="auto")` before the first environment
@@ -238,9 +237,6 @@ class _Worker:
         return list(iterate(self.env.observation_space, observations)), info
 
     def step(self, actions: list[Any]) -> tuple[list[Any], Any, Any, Any, dict[str, Any]]:
-        space = self.env.single_action_space
-        if isinstance(space, spaces.Dict | spaces.Tuple):
-            actions = concatenate(space, actions, create_empty_array(space, len(actions)))
         observations, *ends, info = self.env.step(actions)
         return list(iterate(self.env.observation_space, observations)), *ends, info
 
