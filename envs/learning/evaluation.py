@@ -35,7 +35,7 @@ class EvaluationSetup:
         levels: Levels of the task's difficulty; the task's own if not given.
         seed: Seed of the first episode.
         vehicle: Bundled name, or path of a vehicle file.
-        engine: Name of the engine; the one that runs the track model if not given.
+        engine: Name of the engine; if not given, native where that runs the track model.
         track_model: Track model; the engine's default if not given.
         preset: The engine's solver settings; the environments' default if not given.
         parameters: Parameters of the environment, instead of those that are spread.

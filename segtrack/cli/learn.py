@@ -26,6 +26,14 @@ from segtrack.reproduce.registry import EngineChoice, Preset, TrackModel, parse_
 Task = Annotated[str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain or Drive.")]
 Vehicle = Annotated[str, typer.Option(help="Name of a bundled vehicle, or path of a vehicle file.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="native or pybullet; if not given, native where that runs the track model.",
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -116,7 +124,7 @@ def evaluate(
     seed: Seed = 0,
     vehicle: Vehicle = "quince",
     track_model: TrackModel = None,
-    engine: EngineChoice = None,
+    engine: Engine = None,
     preset: Preset = None,
     settings: Settings = None,
     out: OutFolder = None,
@@ -170,7 +178,7 @@ def benchmark(
     steps: Annotated[int, typer.Option(help="Control steps of each measurement.", min=1)] = 500,
     rounds: Annotated[int, typer.Option(help="Turns of one process and of all cores.", min=1)] = 3,
     vehicle: Vehicle = "quince",
-    engine: EngineChoice = None,
+    engine: Engine = None,
     num_envs: Annotated[
         str | None,
         typer.Option(
