@@ -200,7 +200,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
             "pybullet": "no solver preset 'slow'; there are: exact, fast, coarse",
             "native": "no preset of the engine native 'slow'; there are: exact, fast",
         }
-        yield [*call, "--preset", "slow"], message[DEFAULT_ENGINE]
+        yield [*call, "--preset", "slow"], message["native" if "evaluate" in call else DEFAULT_ENGINE]
     for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"]):
         yield [*call, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {KNOWN}"
     for call in REPLAYS:
