@@ -112,8 +112,8 @@ class Actuators(ActionMapping):
 
     def command(self, robots: Robot | Batch, actions: NDArray[np.float64]) -> None:
         """Command speeds of belts and flippers."""
-        values = actions.T
-        robots.set_belt_speed(*(values[:2] * self.belt_speed))
+        values: Any = actions.T if actions.ndim > 1 else actions.tolist()  # A robot's are quicker as floats.
+        robots.set_belt_speed(values[0] * self.belt_speed, values[1] * self.belt_speed)
         robots.set_flipper_speeds(**{name: values[i] * top for name, i, top in self._turned})
 
 

@@ -108,14 +108,20 @@ class Reward:
         Raises:
             InvalidValueError: A term that does not give a number for each robot.
         """
-        terms = {}
+        terms, weights, shape = {}, self.weights, view.yaw.shape
         for name, term in self._terms.items():
             value = np.asarray(term.value(view))
-            if value.shape != view.yaw.shape or value.dtype.kind not in "fiub":
-                expected = f"numbers of shape {view.yaw.shape}, a row a robot"
-                got = Phrase(f"{value.dtype} of shape {value.shape}")
-                raise InvalidValueError(f"reward term {name}", expected, got)
-            terms[name] = np.asarray(self.weights[name] * value, dtype=float)
+            try:
+                weighted = np.asarray(weights[name] * value, dtype=float)
+            except TypeError:  # No numbers.
+                weighted = None
+            if weighted is None or weighted.shape != shape:
+                read = np.asarray(value)
+                got = Phrase(f"{read.dtype} of shape {read.shape}")
+                raise InvalidValueError(
+                    f"reward term {name}", f"numbers of shape {shape}, a row a robot", got
+                )
+            terms[name] = weighted
         return terms
 
     def __getstate__(self) -> dict[str, Any]:

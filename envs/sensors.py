@@ -119,11 +119,11 @@ class Sensors:
         Raises:
             InvalidValueError: A part that does not give its entries for each robot.
         """
-        rows = []
+        rows, parts, setup, (count,) = [], self._rows, self._setup, view.yaw.shape
         for part in self.parts:
-            read = np.asarray(self._rows[part.name].read(view, self._setup))
-            if read.shape != (len(view.yaw), len(part.labels)) or read.dtype.kind not in "fiub":
-                expected = f"numbers of shape {(len(view.yaw), len(part.labels))}, a row a robot"
+            read = np.asarray(parts[part.name].read(view, setup))
+            if read.shape != (count, len(part.labels)) or read.dtype.kind not in "fiub":
+                expected = f"numbers of shape {(count, len(part.labels))}, a row a robot"
                 got = Phrase(f"{read.dtype} of shape {read.shape}")
                 raise InvalidValueError(f"observation part {part.name}", expected, got)
             rows.append(read)
