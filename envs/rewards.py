@@ -116,8 +116,7 @@ class Reward:
             except TypeError:  # No numbers.
                 weighted = None
             if weighted is None or weighted.shape != shape:
-                read = np.asarray(value)
-                got = Phrase(f"{read.dtype} of shape {read.shape}")
+                got = Phrase(f"{value.dtype} of shape {value.shape}")
                 raise InvalidValueError(
                     f"reward term {name}", f"numbers of shape {shape}, a row a robot", got
                 )
