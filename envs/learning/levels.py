@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from segtrack.envs.learning.sb3 import Robots
 
-THRESHOLD = 0.75
+THRESHOLD = 0.9
 """Success of the mean action from which a level counts as mastered."""
-EACH = 8
+EACH = 12
 """Robots at each level in a trial."""
 
 

@@ -29,13 +29,16 @@ from segtrack.files import replacing
 
 _LATEST = 500
 """Success rate and return are means over so many episodes."""
-_TRIAL_EVERY = 200_000
+_TRIAL_EVERY = 250_000
 """After so many control steps the mean action is tried, and a policy kept for good."""
 _TENSORBOARD = "tensorboard"
 _HORIZON = 32
 """Control steps of each robot between two updates."""
 _MINIBATCHES = 16
 """Into so many a rollout is cut for the gradient's steps."""
+_HOLD = 8
+"""Control steps for which exploring actions deviate from the mean by one function of the state: flippers
+integrate speeds, so that deviations anew in each step would hardly move one from its stop."""
 _PRESET = "fast"
 
 
@@ -119,9 +122,11 @@ def _model(settings: TrainingSettings, robots: Robots, folder: Path) -> PPO:
         n_epochs=5,
         learning_rate=_rate,
         gamma=0.99,
-        ent_coef=0.001,
+        ent_coef=0.002,
         target_kl=0.05,
-        policy_kwargs={"net_arch": [128, 128], "log_std_init": -0.5},
+        use_sde=True,
+        sde_sample_freq=_HOLD,
+        policy_kwargs={"net_arch": [128, 128], "log_std_init": -2.0},
         tensorboard_log=str(folder / _TENSORBOARD),
         seed=settings.seed,
         device="cpu",
@@ -217,7 +222,7 @@ class _Log(BaseCallback):
     def _network(self) -> Network:
         """The mean of the policy's actions, as a network of its own."""
         policy: Any = self.model.policy
-        modules = (*policy.mlp_extractor.policy_net, policy.action_net)
+        modules = (*policy.mlp_extractor.policy_net.modules(), *policy.action_net.modules())
         layers = [layer for layer in modules if isinstance(layer, torch.nn.Linear)]
         return Network(
             NetworkOrigin.of(self._robots.env),
