@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Levels:
         before = [value for value in self.values if value < self.present]
         return (self.values[0], self.present), (before[-1] if before else self.present, self.present)
 
-    def note(self, success: Sequence[float]) -> None:
+    def note(self, success: Iterable[float]) -> None:
         """Rise to the first level that is not mastered, or to the last; never fall.
 
         Args:
@@ -68,7 +69,7 @@ class LevelTrial:
         Args:
             act: Function from scaled observations (N, n) to actions (N, A).
         """
-        observations = self._robots.reset()
+        observations: Any = self._robots.reset()
         succeeded = np.full(self._count * EACH, np.nan)
         while np.isnan(succeeded).any():
             observations, _, over, infos = self._robots.step(act(observations))

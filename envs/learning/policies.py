@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from segtrack.envs.environment import Environment
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase, UnknownNameError
 from segtrack.files import replacing
+
+if TYPE_CHECKING:
+    from segtrack.envs.vector import VectorEnvironment  # With numba, which takes half a second to import.
 
 _FORMAT = "segtrack policy 1"
 
@@ -42,7 +45,7 @@ class NetworkOrigin:
     scan: tuple[float, ...]
 
     @classmethod
-    def of(cls, env: Environment) -> NetworkOrigin:
+    def of(cls, env: Environment | VectorEnvironment) -> NetworkOrigin:
         """Return the origin of a policy for an environment."""
         return cls(
             env.task.name,

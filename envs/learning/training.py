@@ -190,7 +190,8 @@ def resume(
     """
     if not (folder / CHECKPOINT).is_file():
         raise FileAccessError("resume training in", folder, f"there is no {CHECKPOINT}")
-    changed = {name: value for name, value in (("steps", steps), ("threads", threads)) if value is not None}
+    new: dict[str, Any] = {"steps": steps, "threads": threads}
+    changed = {name: value for name, value in new.items() if value is not None}
     return _learn(replace(TrainingSettings.read(folder), **changed), folder, True, on_progress)
 
 
