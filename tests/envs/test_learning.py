@@ -157,10 +157,6 @@ def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(tmp_path
             "vehicle must be one with flippers for StepClimb, got packbot, which has none",
         ),
         (
-            ["evaluate", "Drive", "--policy", "ppo"],
-            "no policy of segtrack's own for 'Drive'; there are: StepClimb",
-        ),
-        (
             ["benchmark", "Climb"],
             "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive",
         ),
