@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.envs.learning.benchmark import BatchSpeed, Speed
-from segtrack.envs.learning.curve import LearningCurve, success_column
+from segtrack.envs.learning.curve import COLUMNS, LearningCurve, success_column
 from segtrack.envs.learning.evaluation import Evaluation, LevelResult
 from segtrack.envs.learning.training import TrainingResult
 from segtrack.envs.tasks import TASKS
@@ -120,36 +118,34 @@ def training_table(result: TrainingResult) -> Table:
 
 
 def draw_curve(result: TrainingResult) -> Figure:
-    """Draw success of sampled and of mean actions, return and level over the control steps."""
+    """Draw success and return over the control steps; where there are levels, these and success by level."""
     settings, rows = result.settings, LearningCurve(result.curve, result.settings.levels).rows
-    label = TASKS[settings.task].difficulty_label()
-    figure = new_figure(8.0, 8.5)
+    label, levels = TASKS[settings.task].difficulty_label(), settings.levels
+    names = {"success_rate": "success, sampled actions", "mean_return": "return"}
+    if levels:
+        names |= {"level": f"level of {label}", "mean action": "success, mean action"}
+    figure = new_figure(8.0, 0.5 + 2.0 * len(names))
     figure.suptitle(f"PPO at {settings.task}, {settings.vehicle}: {result.minutes:.0f} min")
-    axes, mean_axes, *others = np.atleast_1d(figure.subplots(4, 1, sharex=True))
-    _plot(axes, rows, "success_rate")
-    axes.set_ylabel("success, sampled actions")
-    shades = colormaps["viridis"](np.linspace(0.0, 0.9, len(settings.levels)))
-    for level, shade in zip(settings.levels, shades, strict=True):
-        _plot(mean_axes, rows, success_column(level), color=shade, marker=".", label=f"{level:g}")
-    mean_axes.set_ylabel("success, mean action")
-    if settings.levels:
-        mean_axes.legend(
-            title=label, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5)
-        )
-    names = ("mean_return", "return"), ("level", f"level of {label}")
-    for i, (panel, (name, text)) in enumerate(zip(others, names, strict=True), start=1):
-        _plot(panel, rows, name, color=SEGMENT_COLOURS[i])
-        panel.set_ylabel(text)
-    others[-1].set_xlabel("control steps")
+    panels = figure.subplots(len(names), 1, sharex=True)
+    for i, (axes, (name, text)) in enumerate(zip(panels, names.items(), strict=True)):
+        axes.set_ylabel(text)
+        axes.grid(alpha=0.25)
+        if name in COLUMNS:
+            axes.plot(*_column(rows, name), color=SEGMENT_COLOURS[i])
+            continue
+        for level, shade in zip(
+            levels, colormaps["viridis"](np.linspace(0.0, 0.9, len(levels))), strict=True
+        ):
+            axes.plot(*_column(rows, success_column(level)), color=shade, marker=".", label=f"{level:g}")
+        axes.legend(title=label, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    panels[-1].set_xlabel("control steps")
     return figure
 
 
-def _plot(axes: Axes, rows: Sequence[Mapping[str, float]], name: str, **style: Any) -> None:
-    """Draw a column of a learning curve over the control steps, where it has a number."""
+def _column(rows: Sequence[Mapping[str, float]], name: str) -> tuple[list[float], list[float]]:
+    """Return control steps and a column of a learning curve, where it has a number."""
     there = [row for row in rows if not np.isnan(row[name])]
-    style = {"color": SEGMENT_COLOURS[0], **style}
-    axes.plot([row["steps"] for row in there], [row[name] for row in there], **style)
-    axes.grid(alpha=0.25)
+    return [row["steps"] for row in there], [row[name] for row in there]
 
 
 def _labels(policies: Sequence[str]) -> list[str]:
