@@ -130,6 +130,43 @@ class TaskSetup:
         return values, self.task.course(values, self.reach, rng)
 
 
+class Draws:
+    """Values or ranges of parameters from which the episodes of N robots are drawn, each robot's its own."""
+
+    def __init__(self, setup: TaskSetup, count: int) -> None:
+        """Give a number of robots what the setup was given."""
+        self._setup, self._given = setup, [setup.given] * count
+
+    def check(self, parameters: Mapping[str, Any]) -> Values:
+        """Return values or ranges, checked.
+
+        Raises:
+            UnknownNameError: No such parameter.
+            InvalidValueError: A value that cannot be.
+        """
+        return check_values(self._setup.parameters, parameters, self._setup.task.name)
+
+    def change(self, own: Values, robots: Sequence[int] | NDArray[np.intp] | None) -> None:
+        """Change some of the values or ranges of some robots, by their indices, or of all.
+
+        Raises:
+            InvalidValueError: No such robot.
+        """
+        count = len(self._given)
+        chosen = range(count) if robots is None else [int(i) for i in robots]
+        for i in chosen:
+            if not 0 <= i < count:
+                raise InvalidValueError("robot", f"from 0 to {count - 1}", i)
+        for i in chosen:
+            self._given[i] = {**self._given[i], **own}
+
+    def draw(
+        self, chosen: Sequence[int], own: Values, rngs: Sequence[np.random.Generator]
+    ) -> list[tuple[Values, EpisodeCourse]]:
+        """Draw the parameters and the course of an episode for some robots; `own` counts before theirs."""
+        return [self._setup.draw({**self._given[i], **own}, rng) for i, rng in zip(chosen, rngs, strict=True)]
+
+
 def autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
     """Return gymnasium's mode of resets of a name.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +20,9 @@ from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
 from segtrack.envs.parameters import Values
-from segtrack.envs.setup import TaskSetup, autoreset_of, mask_of, seeds_of
+from segtrack.envs.setup import Draws, TaskSetup, autoreset_of, mask_of, seeds_of
 from segtrack.envs.task import Task
-from segtrack.envs.vector_info import column, with_masks
+from segtrack.envs.vector_info import ParameterColumns, with_masks
 from segtrack.envs.view import RobotMotions, TaskView
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_grousers
@@ -124,11 +124,25 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self.batch = Batch(vehicle, num_envs, **engine_given)
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
         self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch.height), 0.0
-        self._rngs = [np_random()[0] for _ in range(num_envs)]
+        self._rngs, self._draws = [np_random()[0] for _ in range(num_envs)], Draws(setup, num_envs)
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
-        self._columns: dict[str, NDArray[Any]] = {}
-        self._fixed: dict[str, Any] = {}
+        self._columns = ParameterColumns(self.parameters, num_envs)
+
+    def set_parameters(
+        self, parameters: Mapping[str, Any], robots: Sequence[int] | NDArray[np.intp] | None = None
+    ) -> None:
+        """Change what the episodes that begin from now on draw, those of automatic resets included.
+
+        Args:
+            parameters: Numbers or ranges by name, as the constructor's; other parameters stay as they are.
+            robots: Indices of the robots that it is about; all if not given.
+
+        Raises:
+            UnknownNameError: No such parameter.
+            InvalidValueError: A value that cannot be, or no such robot.
+        """
+        self._draws.change(self._check_grousers(self._draws.check(parameters)), robots)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -152,13 +166,12 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         seeds, (mask, others) = seeds_of(seed, self.num_envs), mask_of(options, self.num_envs)
         if not (mask.all() or self._episodes.courses):
             raise NotReadyError(f"reset some of {self.task.name}", "not all have been reset before")
-        given = self._setup.check_options(others)
-        self._check_grousers(given)
+        own = self._check_grousers(self._draws.check({} if others is None else others))
         chosen = np.flatnonzero(mask)
         for i in chosen[[seeds[i] is not None for i in chosen.tolist()]].tolist():
             self._rngs[i] = np_random(seeds[i])[0]
         self._over[chosen] = True  # If this is refused, they must be reset before they step.
-        self._begin(chosen, given)
+        self._begin(chosen, own)
         self._over[chosen] = False
         return self.sensors.form(self._episodes.entries), self._info(chosen)
 
@@ -202,7 +215,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             self._note(stuck, episodes.diverge(stuck), rewards, ended)
         self._over |= ended.any(axis=0)
         if len(waiting):
-            self._begin(waiting, self._setup.given)
+            self._begin(waiting, {})
             self._over[waiting] = False
         over, finals = np.flatnonzero(self._over), dict[str, Any]()
         if self._mode is AutoresetMode.SAME_STEP and len(over):
@@ -210,7 +223,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             for i in over.tolist():
                 seen[i] = self.sensors.form(episodes.entries[i])
             finals = with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
-            self._begin(over, self._setup.given)
+            self._begin(over, {})
             self._over = np.zeros(count, np.bool_)
         info = {**finals, **self._info(np.arange(count))}
         return self.sensors.form(episodes.entries), rewards, *ended, info
@@ -230,31 +243,17 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
         return self._episodes.view
 
-    def _begin(self, chosen: Rows, given: Values) -> None:
-        """Begin episodes with some robots."""
+    def _begin(self, chosen: Rows, own: Values) -> None:
+        """Begin episodes with some robots; what is given for these alone counts before what they draw."""
         rngs = [self._rngs[i] for i in chosen.tolist()]
-        drawn = [self._setup.draw(given, rng) for rng in rngs]
-        values, courses = [own for own, _ in drawn], [course for _, course in drawn]
+        drawn = self._draws.draw(chosen.tolist(), own, rngs)
+        values, courses = [each for each, _ in drawn], [course for _, course in drawn]
         self._episode_batch.set_up(chosen, courses, values)
         self._episodes.begin(chosen, courses, values, rngs, RobotMotions.of_batch(self.batch, chosen))
         self._slip[chosen] = 0.0
         for term in self._terms.values():
             term[chosen] = 0.0
-        for name, parameter in self.parameters.items():
-            kind = given.get(name, parameter.default)
-            if not isinstance(kind, tuple) and self._fixed.get(name) == kind and name in self._fixed:
-                continue  # What all of them have already.
-            self._fixed.pop(name, None)
-            values_now = column([own[name] for own in values])
-            row = self._columns.get(name)
-            if row is None or len(chosen) == self.num_envs:
-                self._columns[name] = values_now
-                if not isinstance(kind, tuple):
-                    self._fixed[name] = kind
-                continue
-            if values_now.dtype == object and row.dtype != object:
-                row = self._columns[name] = row.astype(object)
-            row[chosen] = values_now
+        self._columns.write(chosen, values)
 
     def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
         """Write down what some robots earned, and which ended."""
@@ -268,7 +267,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         episodes, mask = self._episodes, np.zeros(self.num_envs, np.bool_)
         mask[chosen] = True
         named: dict[str, Any] = {
-            "parameters": self._columns,
+            "parameters": self._columns.arrays,
             "outcome": episodes.outcome.astype(object),
             "success": episodes.outcome == "success",
             "progress": episodes.view.progress,
@@ -284,12 +283,13 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             info |= {"real_time_factor": factor, "_real_time_factor": over}
         return info
 
-    def _check_grousers(self, given: Values) -> None:
-        """Refuse grousers that differ from robot to robot, or from those that the batch was built with."""
+    def _check_grousers(self, given: Values) -> Values:
+        """Return what is given; refuse grousers that differ from robot to robot or from the batch's."""
         for name, own in self._grousers.items():
             if isinstance(own, tuple) or given.get(name, own) != own:
-                expected = "one number, fixed at construction"
-                raise InvalidValueError(f"{name} of a vector environment", expected, given[name])
+                what, expected = f"{name} of a vector environment", "one number, fixed at construction"
+                raise InvalidValueError(what, expected, given[name])
+        return given
 
     def _check_open(self, what: str) -> None:
         if self.closed:

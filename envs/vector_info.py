@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def column(values: list[Any]) -> NDArray[Any]:
-    """Return one value of each robot, of the type that gymnasium gives them."""
-    return np.array(values, dtype=type(values[0]) if isinstance(values[0], int | float) else object)
+class ParameterColumns:
+    """Values of the parameters of N robots' episodes.
+
+    Attributes:
+        arrays: Values by name (N,).
+    """
+
+    def __init__(self, names: Iterable[str], count: int) -> None:
+        """Make room for the values of a number of robots."""
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._names, self._count = tuple(names), count
+        self._shared: dict[str, Any] = {}
+
+    def write(self, chosen: NDArray[np.intp], values: Sequence[Mapping[str, Any]]) -> None:
+        """Take the values of some robots; at first those of all.
+
+        Args:
+            chosen: Indices of the robots (n,).
+            values: Values by name of each (n,).
+        """
+        for name in self._names:
+            own = [each[name] for each in values]
+            if name in self._shared and own.count(self._shared[name]) == len(own):
+                continue  # Which all robots have already.
+            self._shared.pop(name, None)
+            # Of the type that gymnasium gives them.
+            column = np.array(own, dtype=type(own[0]) if isinstance(own[0], int | float) else object)
+            if len(own) == self._count:
+                self.arrays[name] = column
+                if own.count(own[0]) == len(own):
+                    self._shared[name] = own[0]
+                continue
+            if column.dtype == object:
+                self.arrays[name] = self.arrays[name].astype(object)
+            self.arrays[name][chosen] = column
 
 
 def with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:

@@ -10,18 +10,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import gymnasium
-import numpy as np
-
 from segtrack.description import load_vehicle
-from segtrack.engine import EngineName
-from segtrack.envs.environment import Environment
-from segtrack.envs.learning.curriculum import Curriculum
-from segtrack.envs.parameters import ROBOT_PARAMETERS, check_values, spread
-from segtrack.envs.tasks import TASKS, find_task
-from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError, SegtrackError
+from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, spread
+from segtrack.envs.setup import TaskSetup
+from segtrack.envs.tasks import find_task
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.files import write_json
-from segtrack.world import resolve
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
 LOCK = "training.lock"
@@ -34,31 +28,30 @@ class TrainingSettings:
 
     Attributes:
         task: Name of a task.
-        steps: Control steps in total, over all workers.
-        workers: Processes with an environment each; two for each core keep the cores busy.
+        steps: Control steps in total, over all robots.
+        robots: Robots that are trained side by side.
+        threads: Threads that simulate, which change nothing but the time; one a core if not given.
         seed: Seed of everything random.
         vehicle: Bundled name, or path of a vehicle file.
         hardest: Difficulty at which the curriculum ends; the task's hardest level if not given.
-        engine: Name of the engine; once made, the one that was chosen where none is given.
         parameters: Parameters of the environment, numbers or ranges, besides those that are spread anyway.
     """
 
     task: str
-    steps: int = 500_000
-    workers: int = 2 * (os.cpu_count() or 1)
+    steps: int = 5_000_000
+    robots: int = 256
+    threads: int | None = None
     seed: int = 0
     vehicle: str = "quince"
     hardest: float | None = None
-    engine: EngineName | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that it can be trained."""
         task = find_task(self.task)
-        object.__setattr__(self, "engine", resolve(self.engine, None)[0])
-        for name in ("steps", "workers"):
-            if getattr(self, name) < 1:
-                raise InvalidValueError(name, "at least 1", getattr(self, name))
+        for name in ("steps", "robots", "threads"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise InvalidValueError(name, "at least 1", value)
         kinds = {**task.parameters, **ROBOT_PARAMETERS}
         check_values(kinds, self.parameters, self.task)
         if self.hardest is None:
@@ -70,13 +63,29 @@ class TrainingSettings:
         if self.hardest <= task.levels[0]:
             raise InvalidValueError("hardest", f"above the easiest level of {task.levels[0]:g}", self.hardest)
 
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels of the curriculum, the task's up to the hardest; none where the difficulty is given."""
+        task = find_task(self.task)
+        if task.difficulty in self.parameters:
+            return ()
+        hardest = task.levels[-1] if self.hardest is None else self.hardest
+        return (*(level for level in task.levels if level < hardest), hardest)
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """Parameters of the environment: start and friction spread, and all words that there are to draw."""
+        words = {
+            n: p.options for n, p in find_task(self.task).parameters.items() if isinstance(p, WordChoice)
+        }
+        return {**spread(load_vehicle(self.vehicle)), **words, **self.parameters}
+
     @classmethod
     def read(cls, folder: Path) -> TrainingSettings:
         """Read the settings with which a training in a folder began.
 
         Raises:
             FileAccessError: It cannot be read.
-            MissingPyBulletError: It began in PyBullet, which is not installed.
         """
         path = folder / SETTINGS
         try:
@@ -85,8 +94,6 @@ class TrainingSettings:
             return cls(**{**given, "parameters": lists})
         except OSError as error:
             raise FileAccessError("read training settings", path, error.strerror or str(error)) from None
-        except MissingPyBulletError:
-            raise
         except (ValueError, TypeError, KeyError, AttributeError, SegtrackError):
             raise FileAccessError("read training settings", path, "it is damaged") from None
 
@@ -100,7 +107,8 @@ class TrainingResult:
         folder: Folder with checkpoint, policy, curve and TensorBoard's logs.
         steps: Control steps so far.
         minutes: Duration, resumptions included [min].
-        success_rate: Success rate over the last episodes, at the curriculum's difficulties [-].
+        success_rate: Success rate over the last episodes, at the curriculum's difficulties, of sampled
+            actions [-].
         finished: True once all steps were made; otherwise it was interrupted, and can be resumed.
     """
 
@@ -116,7 +124,7 @@ class TrainingResult:
         return {
             "task": self.settings.task,
             "vehicle": self.settings.vehicle,
-            "engine": self.settings.engine,
+            "robots": self.settings.robots,
             "steps": self.steps,
             "minutes": self.minutes,
             "success_rate": self.success_rate,
@@ -132,23 +140,6 @@ class TrainingResult:
     def curve(self) -> Path:
         """File of the learning curve."""
         return self.folder / CURVE
-
-
-def make_training_env(settings: TrainingSettings, level: float | None = None) -> gymnasium.Env[Any, Any]:
-    """Make a worker's environment: conditions spread, difficulty by curriculum, entries scaled to [-1, 1].
-
-    Args:
-        settings: Settings of the training.
-        level: First level of the curriculum.
-    """
-    task = TASKS[settings.task]
-    given = {**spread(load_vehicle(settings.vehicle)), **settings.parameters}
-    env: Any = Environment(settings.task, vehicle=settings.vehicle, engine=settings.engine, **given)
-    if task.difficulty not in settings.parameters:
-        easiest, *_, last = task.levels
-        hardest = last if settings.hardest is None else settings.hardest
-        env = Curriculum(env, easiest, hardest, step=(hardest - easiest) / 10, level=level)
-    return gymnasium.wrappers.RescaleObservation(env, np.float32(-1.0), np.float32(1.0))
 
 
 def train(
@@ -176,13 +167,18 @@ def train(
 
 
 def resume(
-    folder: Path, *, steps: int | None = None, on_progress: Callable[[int], object] | None = None
+    folder: Path,
+    *,
+    steps: int | None = None,
+    threads: int | None = None,
+    on_progress: Callable[[int], object] | None = None,
 ) -> TrainingResult:
     """Go on with the training in a folder, as it was set up.
 
     Args:
         folder: Folder of `train`.
         steps: Control steps in total, instead of as many as it was set up for.
+        threads: Threads that simulate, instead of as many as it was set up for.
         on_progress: Called with the number of control steps so far.
 
     Returns:
@@ -194,14 +190,15 @@ def resume(
     """
     if not (folder / CHECKPOINT).is_file():
         raise FileAccessError("resume training in", folder, f"there is no {CHECKPOINT}")
-    settings = TrainingSettings.read(folder)
-    return _learn(settings if steps is None else replace(settings, steps=steps), folder, True, on_progress)
+    new: dict[str, Any] = {"steps": steps, "threads": threads}
+    changed = {name: value for name, value in new.items() if value is not None}
+    return _learn(replace(TrainingSettings.read(folder), **changed), folder, True, on_progress)
 
 
 def _learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object] | None
 ) -> TrainingResult:
-    make_training_env(settings).close()
+    TaskSetup.of(settings.task, vehicle=settings.vehicle, **settings.conditions)
     try:
         from segtrack.envs.learning import ppo
     except ImportError as error:

@@ -21,7 +21,7 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import write_figure
-from segtrack.reproduce.registry import EngineChoice, Preset, TrackModels, parse_numbers
+from segtrack.reproduce.registry import Preset, TrackModels, parse_numbers
 
 Task = Annotated[
     str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive or Traverse.")
@@ -52,10 +52,13 @@ Settings = Annotated[
 def train(
     task: Task,
     steps: Annotated[
-        int | None, typer.Option(help="Control steps in total, 500000.", min=1, show_default=False)
+        int | None, typer.Option(help="Control steps in total, 5000000.", min=1, show_default=False)
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes, two for each core.", min=1, show_default=False)
+    robots: Annotated[
+        int | None, typer.Option(help="Robots side by side, 256.", min=1, show_default=False)
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads that simulate, one a core.", min=1, show_default=False)
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of everything random, 0.", min=0, show_default=False)
@@ -65,7 +68,6 @@ def train(
         float | None,
         typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
     ] = None,
-    engine: EngineChoice = None,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in the folder.")] = False,
     out: OutFolder = None,
@@ -82,24 +84,24 @@ def train(
     named: dict[str, Any] = {
         "task": task_name(task),
         "steps": steps,
-        "workers": workers,
+        "robots": robots,
+        "threads": threads,
         "seed": seed,
         "vehicle": vehicle,
-        "engine": engine,
     }
     named |= {"hardest": hardest, "parameters": read_settings(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
     if resume:
         setup = training.TrainingSettings.read(folder)
         for name, value in given.items():
-            if name != "steps" and getattr(setup, name) != value:
+            if name not in ("steps", "threads") and getattr(setup, name) != value:
                 expected = f"{getattr(setup, name)!r}, with which this training began"
                 raise InvalidValueError(name, expected, value)
     else:
         setup = training.TrainingSettings(**given)
     with progress("training", steps or setup.steps) as advance:
         if resume:
-            result = training.resume(folder, steps=steps, on_progress=advance)
+            result = training.resume(folder, steps=steps, threads=threads, on_progress=advance)
         else:
             result = training.train(setup, folder, on_progress=advance)
     written = [result.folder / training.CHECKPOINT, result.policy]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.envs.learning.batch_benchmark import TaskSpeeds
 from segtrack.envs.learning.benchmark import Speed
+from segtrack.envs.learning.curve import COLUMNS, LearningCurve, success_column
 from segtrack.envs.learning.training import TrainingResult
 from segtrack.envs.tasks import TASKS
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
@@ -91,18 +92,31 @@ def training_table(result: TrainingResult) -> Table:
 
 
 def draw_curve(result: TrainingResult) -> Figure:
-    """Draw success rate, return and level over the control steps."""
-    with result.curve.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    level = f"level of {TASKS[result.settings.task].difficulty_label()}"
-    names = (("success_rate", "success rate"), ("mean_return", "return"), ("level", level))
-    figure = new_figure(8.0, 6.5)
-    figure.suptitle(f"PPO at {result.settings.task}, {result.settings.vehicle}: {result.minutes:.0f} min")
-    steps = [float(row["steps"]) for row in rows]
-    panels = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
-    for i, (axes, (name, label)) in enumerate(zip(panels, names, strict=True)):
-        axes.plot(steps, [float(row[name]) for row in rows], color=SEGMENT_COLOURS[i])
-        axes.set_ylabel(label)
+    """Draw success and return over the control steps; where there are levels, these and success by level."""
+    settings, rows = result.settings, LearningCurve(result.curve, result.settings.levels).rows
+    label, levels = TASKS[settings.task].difficulty_label(), settings.levels
+    names = {"success_rate": "success, sampled actions", "mean_return": "return"}
+    if levels:
+        names |= {"level": f"level of {label}", "mean action": "success, mean action"}
+    figure = new_figure(8.0, 0.5 + 2.0 * len(names))
+    figure.suptitle(f"PPO at {settings.task}, {settings.vehicle}: {result.minutes:.0f} min")
+    panels = figure.subplots(len(names), 1, sharex=True)
+    for i, (axes, (name, text)) in enumerate(zip(panels, names.items(), strict=True)):
+        axes.set_ylabel(text)
         axes.grid(alpha=0.25)
+        if name in COLUMNS:
+            axes.plot(*_column(rows, name), color=SEGMENT_COLOURS[i])
+            continue
+        for level, shade in zip(
+            levels, colormaps["viridis"](np.linspace(0.0, 0.9, len(levels))), strict=True
+        ):
+            axes.plot(*_column(rows, success_column(level)), color=shade, marker=".", label=f"{level:g}")
+        axes.legend(title=label, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     panels[-1].set_xlabel("control steps")
     return figure
+
+
+def _column(rows: Sequence[Mapping[str, float]], name: str) -> tuple[list[float], list[float]]:
+    """Return control steps and a column of a learning curve, where it has a number."""
+    there = [row for row in rows if not np.isnan(row[name])]
+    return [row["steps"] for row in there], [row[name] for row in there]

@@ -16,7 +16,6 @@ sys.modules["pybullet"] = sys.modules["pybullet_utils"] = None
 import segtrack
 from segtrack.cli.app import app
 from segtrack.envs import Environment
-from segtrack.envs.learning.training import TrainingSettings
 from segtrack.world import resolve
 
 def said(ask):
@@ -36,7 +35,6 @@ with segtrack.World() as world:
 print(json.dumps({
     "world": [world.engine.name, robot.track_model],
     "environment": [(env := Environment("StepClimb")).engine, env.track_model],
-    "training": TrainingSettings("StepClimb").engine,
     "chosen": resolve(None, "compliant"),
     "asked": {
         "engine": said(lambda: segtrack.World(engine="pybullet")),
@@ -46,7 +44,6 @@ print(json.dumps({
         "configure": said(lambda: segtrack.configure(0)),
         "track model": said(lambda: resolve(None, "segments")),
         "environment": said(lambda: Environment("StepClimb", track_model="segments")),
-        "training": said(lambda: TrainingSettings("StepClimb", engine="pybullet")),
     },
     "exit codes": [
         ends("climb", "quince", "--track-model", "segments", "--out", sys.argv[1]),
@@ -73,7 +70,6 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_native_engine_is_the_default(without: Any) -> None:
     answer, _ = without
     assert answer["world"] == answer["environment"] == answer["chosen"] == ["native", "compliant"]
-    assert answer["training"] == "native"
 
 
 @pytest.mark.slow

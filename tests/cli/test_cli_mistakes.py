@@ -79,7 +79,6 @@ CHOOSES_A_TRACK_MODEL = [
 CHOOSES_A_PRESET = [CLIMB, ["evaluate", "StepClimb"], ["reproduce", "okada-table-4"]]
 CHOOSES_AN_ENGINE = [
     *CHOOSES_A_PRESET,
-    ["train", "StepClimb"],
     ["benchmark", "Drive"],
     ["reproduce", "turning"],
     *REPLAYS,
@@ -88,7 +87,8 @@ CHOOSES_AN_ENGINE = [
 FILMS = [*CLIMB, "--record", "film.gif"]
 COUNTS = [
     (["train", "StepClimb"], "--steps"),
-    (["train", "StepClimb"], "--workers"),
+    (["train", "StepClimb"], "--robots"),
+    (["train", "StepClimb"], "--threads"),
     (["evaluate", "StepClimb"], "--episodes"),
     (["benchmark", "Drive"], "--steps"),
     (["benchmark", "Drive"], "--rounds"),

@@ -282,10 +282,6 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
             "vehicle must be one with flippers for StepClimb, got packbot, which has none",
         ),
         (
-            ["evaluate", "Drive", "--policy", "ppo"],
-            "no policy of segtrack's own for 'Drive'; there are: StepClimb",
-        ),
-        (
             ["benchmark", "StepClimb", "--against-pybullet"],
             "--against-pybullet must be left out without --num-envs, got True",
         ),

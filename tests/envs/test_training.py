@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import multiprocessing
 import shutil
 import signal
 import subprocess
@@ -27,8 +26,8 @@ from segtrack.errors import FileAccessError
 
 pytest.importorskip("stable_baselines3", reason="needs the extra train")
 
-SHORT: dict[str, Any] = {"steps": 700, "workers": 2, "seed": 3}
-"""Long enough for each worker to finish an episode of GapCross, which has 300 steps."""
+SHORT: dict[str, Any] = {"steps": 1280, "robots": 4, "threads": 1, "seed": 3, "hardest": 0.3}
+"""Long enough for each robot to finish an episode of GapCross, which has 300 steps."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def rows_of(curve: Path) -> list[dict[str, Any]]:
 
 def test_training_leaves_checkpoint_policy_curve_and_logs(trained: TrainingResult) -> None:
     assert trained.finished
-    assert trained.steps >= 700
+    assert trained.steps >= 1280
     assert 0.0 <= trained.success_rate <= 1.0
     names = {path.name for path in trained.folder.iterdir()}
     assert names == {
@@ -51,10 +50,20 @@ def test_training_leaves_checkpoint_policy_curve_and_logs(trained: TrainingResul
         "checkpoint.zip",
         "policy.npz",
         "curve.csv",
+        "policies",
         "tensorboard",
         "training.lock",
     }
-    assert int(rows_of(trained.curve)[-1]["steps"]) == trained.steps
+    last = rows_of(trained.curve)[-1]
+    assert int(last["steps"]) == trained.steps
+    assert 0.0 < float(last["simulation"]) < float(last["minutes"]) == pytest.approx(trained.minutes, abs=0.1)
+    # The mean action is tried at the end, at all levels up to the hardest.
+    assert all(0.0 <= float(last[name]) <= 1.0 for name in ("success_0.2", "success_0.3"))
+    assert "success_0.4" not in last
+    (kept,) = (trained.folder / "policies").iterdir()
+    assert kept.name == f"{trained.steps:08d}.npz"
+    for one, other in zip(Network.load(kept).weights, Network.load(trained.policy).weights, strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_stored_policy_acts_as_the_trained_one(trained: TrainingResult) -> None:
@@ -87,11 +96,11 @@ def test_stored_policy_drives_its_task_and_refuses_others(trained: TrainingResul
 def test_training_goes_on_where_it_stopped(trained: TrainingResult, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(trained.folder, folder)
-    again = resume(folder, steps=trained.steps + 64)
+    again = resume(folder, steps=trained.steps + 1280)
     assert again.finished
-    assert again.steps >= trained.steps + 64
+    assert again.steps >= trained.steps + 1280
     assert again.minutes > trained.minutes
-    assert again.settings == replace(trained.settings, steps=trained.steps + 64)
+    assert again.settings == replace(trained.settings, steps=trained.steps + 1280)
     rows = rows_of(again.curve)
     assert [int(row["steps"]) for row in rows[: len(rows_of(trained.curve))]] == [
         int(row["steps"]) for row in rows_of(trained.curve)
@@ -108,17 +117,31 @@ def test_what_is_finished_is_left_as_it_is(trained: TrainingResult) -> None:
 
 
 def test_a_curriculum_goes_on_at_its_level(trained: TrainingResult, tmp_path: Path) -> None:
-    """GapCross's easy levels are crossed by whoever drives, and random actions hardly do."""
     folder = tmp_path / "copy"
     shutil.copytree(trained.folder, folder)
     rows = rows_of(folder / "curve.csv")
-    rows[-1]["level"] = "0.62"
+    rows[-1]["level"] = "0.35"
     with (folder / "curve.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    resume(folder, steps=trained.steps + 64)
-    assert float(rows_of(folder / "curve.csv")[-1]["level"]) == pytest.approx(0.62)
+    again = resume(folder, steps=trained.steps + 256, threads=2)
+    assert [float(row["level"]) for row in rows_of(again.curve)[len(rows) :]][0] == 0.35
+    assert (again.settings.threads, trained.settings.threads) == (2, 1)
+
+
+def test_a_given_difficulty_has_no_levels(tmp_path: Path) -> None:
+    settings = TrainingSettings("GapCross", steps=16, robots=4, threads=1, parameters={"length": (0.1, 0.3)})
+    result = train(settings, tmp_path)
+    assert result.finished and result.policy.is_file()
+    assert settings.levels == ()
+
+
+def test_all_words_of_a_parameter_are_trained_unless_one_is_given() -> None:
+    assert TrainingSettings("StairClimb").conditions["direction"] == ("up", "down")
+    given = TrainingSettings("StairClimb", parameters={"direction": "down"}).conditions
+    assert given["direction"] == "down"
+    assert given["friction"] == (0.5, 0.7)
 
 
 def test_command_refuses_what_the_training_did_not_begin_with(trained: TrainingResult) -> None:
@@ -131,8 +154,10 @@ def test_command_refuses_what_the_training_did_not_begin_with(trained: TrainingR
 
 
 def test_training_is_seeded(tmp_path: Path) -> None:
-    again = train(TrainingSettings("GapCross", **{**SHORT, "steps": 64}), tmp_path / "a")
-    trained = train(TrainingSettings("GapCross", **{**SHORT, "steps": 64}), tmp_path / "b")
+    short = {**SHORT, "steps": 64, "parameters": {"length": 0.2}}
+    del short["hardest"]
+    again = train(TrainingSettings("GapCross", **short), tmp_path / "a")
+    trained = train(TrainingSettings("GapCross", **{**short, "threads": 2}), tmp_path / "b")
     one, other = Network.load(trained.policy), Network.load(again.policy)
     for a, b in zip(one.weights, other.weights, strict=True):
         assert np.array_equal(a, b)
@@ -171,8 +196,8 @@ def test_damaged_files_are_said_to_be(
 
 
 def test_interrupted_training_keeps_what_it_has(tmp_path: Path) -> None:
-    """Ctrl-C reaches the whole process group, workers included."""
-    program = [str(Path(sys.executable).with_name("segtrack")), "train", "GapCross", "--workers", "2"]
+    """Ctrl-C reaches the whole process group."""
+    program = [str(Path(sys.executable).with_name("segtrack")), "train", "GapCross", "--robots", "4"]
     process = subprocess.Popen(
         [*program, "--steps", "100000", "--out", str(tmp_path)],
         stdout=subprocess.PIPE,
@@ -198,13 +223,21 @@ def test_interrupted_training_keeps_what_it_has(tmp_path: Path) -> None:
     assert (tmp_path / "curve.png").is_file()
 
 
-def test_interrupt_between_two_workers_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def step_wait(venv: Any) -> None:
-        venv.remotes[0].recv()
+@pytest.mark.parametrize("where", ["step", "trial"])
+def test_interrupts_anywhere_keep_what_was_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("stable_baselines3.common.vec_env.SubprocVecEnv.step_wait", step_wait)
-    result = train(TrainingSettings("GapCross", steps=1000, workers=2), tmp_path)
-    assert not result.finished
-    assert result.policy.is_file()
-    assert not multiprocessing.active_children()
+    short = TrainingSettings("GapCross", **{**SHORT, "steps": 256})
+    with monkeypatch.context() as patch:
+        if where == "step":
+            patch.setattr("segtrack.envs.vector.VectorEnvironment.step", interrupt)
+        else:
+            patch.setattr("segtrack.envs.learning.levels.LevelTrial.success", interrupt)
+        result = train(short, tmp_path)
+    assert not (where == "step" and result.steps)
+    assert Network.load(result.policy).origin.task == "GapCross"
+    again = resume(tmp_path)
+    assert again.finished and again.steps >= 256

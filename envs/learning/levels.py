@@ -1,0 +1,78 @@
+"""Levels of a task's difficulty up to which robots train, raised by what the mean action achieves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.envs.learning.sb3 import Robots
+
+THRESHOLD = 0.9
+"""Success of the mean action from which a level counts as mastered."""
+EACH = 12
+"""Robots at each level in a trial."""
+
+
+class Levels:
+    """Levels of a task's difficulty, and the one up to which robots train.
+
+    Half of the robots draw evenly from the easiest level to the present one, so that nothing is forgotten,
+    the others between the level before it and it.
+
+    Attributes:
+        values: Levels, from the easiest on.
+        present: Level up to which robots train; the second at first.
+    """
+
+    def __init__(self, values: Sequence[float], reached: float = -math.inf) -> None:
+        """Begin at the second level, or where an earlier training was."""
+        self.values = tuple(values)
+        self.present = max(self.values[:2][-1], reached)
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return what the one and the other half of the robots draw from."""
+        before = [value for value in self.values if value < self.present]
+        return (self.values[0], self.present), (before[-1] if before else self.present, self.present)
+
+    def note(self, success: Iterable[float]) -> None:
+        """Rise to the first level that is not mastered, or to the last; never fall.
+
+        Args:
+            success: Success of the mean action at each level (n,).
+        """
+        failed = [v for v, rate in zip(self.values, success, strict=True) if rate < THRESHOLD]
+        self.present = max(self.present, failed[0] if failed else self.values[-1])
+
+
+class LevelTrial:
+    """Episodes of the mean action, robots at all levels at once."""
+
+    def __init__(self, robots: Robots, difficulty: str, levels: Sequence[float]) -> None:
+        """Spread robots over levels: the first `EACH` at the first one, and so on.
+
+        Args:
+            robots: Robots, `EACH` for each level.
+            difficulty: Name of the parameter of which these are levels.
+            levels: Levels (n,).
+        """
+        self._robots, self._count = robots, len(levels)
+        for k, level in enumerate(levels):
+            robots.env.set_parameters({difficulty: level}, range(k * EACH, (k + 1) * EACH))
+
+    def success(self, act: Callable[[NDArray[np.float32]], NDArray[np.float32]]) -> NDArray[np.float64]:
+        """Run an episode with each robot, and return the success at each level (n,).
+
+        Args:
+            act: Function from scaled observations (N, n) to actions (N, A).
+        """
+        observations: Any = self._robots.reset()
+        succeeded = np.full(self._count * EACH, np.nan)
+        while np.isnan(succeeded).any():
+            observations, _, over, infos = self._robots.step(act(observations))
+            for i in np.flatnonzero(over & np.isnan(succeeded)).tolist():
+                succeeded[i] = infos[i]["success"]
+        return succeeded.reshape(self._count, EACH).mean(axis=1)
