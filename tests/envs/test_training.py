@@ -90,7 +90,8 @@ def test_stored_policy_drives_its_task_and_refuses_others(trained: TrainingResul
         make_policy(str(trained.policy), other)
     other.close()
     expected = "one for 73 observation entries as here"
-    assert str(error.value) == f"policy for quince at GapCross must be {expected}, got 83 others"
+    others = "flipper_angle.front_left, flipper_angle.front_right, flipper_angle.rear_left"
+    assert str(error.value) == f"policy for quince at GapCross must be {expected}, got 83 others, with {others} and 7 more"
 
 
 def test_training_goes_on_where_it_stopped(trained: TrainingResult, tmp_path: Path) -> None:
