@@ -14,8 +14,7 @@ from segtrack.envs.learning.policies import make_policy
 def main(headless: bool = False, height: float = 0.36, picture: Picture = None) -> None:
     """Drive one episode of StepClimb with the policy that comes with segtrack."""
     mode = "rgb_array" if picture is not None else None if headless else "human"
-    # The engine that the policy was trained in.
-    env = Environment("StepClimb", engine="pybullet", render_mode=mode, height=height)
+    env = Environment("StepClimb", render_mode=mode, height=height)
     policy = make_policy("ppo", env)
     observation, info = env.reset(seed=0)
     over, steps = False, 0
