@@ -153,11 +153,13 @@ class Draws:
             InvalidValueError: No such robot.
         """
         count = len(self._given)
-        chosen = range(count) if robots is None else [int(i) for i in robots]
-        for i in chosen:
+        chosen = np.arange(count) if robots is None else np.asarray(robots)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise InvalidValueError("robots", "indices, whole numbers", robots)
+        for i in chosen.tolist():
             if not 0 <= i < count:
                 raise InvalidValueError("robot", f"from 0 to {count - 1}", i)
-        for i in chosen:
+        for i in chosen.tolist():
             self._given[i] = {**self._given[i], **own}
 
     def draw(

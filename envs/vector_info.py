@@ -35,14 +35,16 @@ class ParameterColumns:
                 continue  # Which all robots have already.
             self._shared.pop(name, None)
             # Of the type that gymnasium gives them.
-            column = np.array(own, dtype=type(own[0]) if isinstance(own[0], int | float) else object)
+            kinds = set(map(type, own))
+            numbers = float if float in kinds else int
+            column = np.array(own, dtype=numbers if kinds <= {int, float} else object)
             if len(own) == self._count:
                 self.arrays[name] = column
                 if own.count(own[0]) == len(own):
                     self._shared[name] = own[0]
                 continue
-            if column.dtype == object:
-                self.arrays[name] = self.arrays[name].astype(object)
+            before = self.arrays[name]
+            self.arrays[name] = before.astype(np.promote_types(before.dtype, column.dtype), copy=False)
             self.arrays[name][chosen] = column
 
 

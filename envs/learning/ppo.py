@@ -110,7 +110,7 @@ def _load(settings: TrainingSettings, folder: Path, robots: Robots) -> PPO:
 
 def _rate(left: float) -> float:
     """Learning rate for the share of the training that is left."""
-    return 4e-4 * left
+    return 4e-4 * max(left, 0.0)  # The last rollout may go beyond the steps in all.
 
 
 def _model(settings: TrainingSettings, robots: Robots, folder: Path) -> PPO:
@@ -233,6 +233,6 @@ class _Log(BaseCallback):
 
     def result(self) -> TrainingResult:
         """Return the result of the training so far."""
-        steps, rate = self.model.num_timesteps, self._curve.last("success_rate")
+        steps, rate = self.model.num_timesteps, self._curve.last("success_rate", math.nan)
         done = steps >= self._settings.steps
         return TrainingResult(self._settings, self._folder, steps, self._minutes, rate, done)

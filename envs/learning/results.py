@@ -148,7 +148,7 @@ class Evaluation:
         """
         references = [self.reference(at) for at in self.results]
         differences = [
-            None if first is None else at.rate - first.rate
+            None if first is None or len(first.episodes) != len(at.episodes) else at.rate - first.rate
             for at, first in zip(self.results, references, strict=True)
         ]
         return [
@@ -163,7 +163,7 @@ class Evaluation:
         setup = self.setup
         return {
             "task": setup.task,
-            "benchmark": setup.benchmark,
+            "benchmark": setup.benchmark if self.finished else None,
             "vehicle": setup.vehicle,
             "models": [model._asdict() for model in self.models],
             "difficulty": self.difficulty,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -108,7 +109,7 @@ class TrainingResult:
         steps: Control steps so far.
         minutes: Duration, resumptions included [min].
         success_rate: Success rate over the last episodes, at the curriculum's difficulties, of sampled
-            actions [-].
+            actions [-]; NaN if none has ended.
         finished: True once all steps were made; otherwise it was interrupted, and can be resumed.
     """
 
@@ -127,7 +128,7 @@ class TrainingResult:
             "robots": self.settings.robots,
             "steps": self.steps,
             "minutes": self.minutes,
-            "success_rate": self.success_rate,
+            "success_rate": None if math.isnan(self.success_rate) else self.success_rate,
             "finished": self.finished,
         }
 

@@ -219,6 +219,8 @@ def read_settings(settings: list[str] | None) -> dict[str, Any]:
         except yaml.YAMLError:
             expected = "a number, a word, or a range [LOW, HIGH]"
             raise InvalidValueError(f"--set {name}", expected, value) from None
+        if name.strip() in given:
+            raise InvalidValueError(f"--set {name.strip()}", "given once", text)
         given[name.strip()] = tuple(read) if isinstance(read, list) else read
     return given
 

@@ -77,7 +77,7 @@ def pack_relief(terrain: Terrain) -> Relief:
     grid = solids[0] if isinstance(terrain, Heightfield) else None
     heights, spacing, center = np.zeros((0, 0)), 0.0, (0.0, 0.0)
     if isinstance(grid, HeightGrid):
-        heights, spacing, center = np.array(grid.heights), grid.spacing, grid.center_in_world
+        heights, spacing, center = np.array(grid.heights, order="C"), grid.spacing, grid.center_in_world
     return Relief(
         np.array([(*row.low, *row.high, row.top) for row in rows], dtype=float).reshape(-1, 5)
         + (-_MARGIN, -_MARGIN, _MARGIN, _MARGIN, _MARGIN),

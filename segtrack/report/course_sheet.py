@@ -92,8 +92,9 @@ class CourseSheet:
             UnknownNameError: No such task, vehicle, parameter or view.
             InvalidValueError: A value that cannot be, or a terrain without heights.
         """
-        setup = TaskSetup.of(task, vehicle=vehicle, **(parameters or {}))
-        shown = dict.fromkeys((*setup.task.parameters, *setup.given))
+        setup = TaskSetup.of(task, vehicle=vehicle)
+        given = setup.check_options(parameters)
+        shown = dict.fromkeys((*setup.task.parameters, *(parameters or {})))
         world = EpisodeWorld(
             setup.vehicle,
             engine="native",
@@ -105,7 +106,7 @@ class CourseSheet:
         )
         courses = []
         for own in range(seed, seed + count):
-            values, course = setup.draw(setup.given, np_random(own)[0])
+            values, course = setup.draw(given, np_random(own)[0])
             world.set_up(course, values)
             camera = Camera(_with_way(world.robot, course), [course.terrain], view=view, size=_SIZE)
             picture = camera.take(fine=True)[_MARGIN[1] : -_MARGIN[1], _MARGIN[0] : -_MARGIN[0]]

@@ -80,10 +80,11 @@ def training_table(result: TrainingResult) -> Table:
     """Return the progress of a training."""
     table = Table(title=f"{result.settings.task}, {result.settings.vehicle}: PPO", show_header=False)
     again = f"go on with: segtrack train {result.settings.task} --resume --out {result.folder}"
+    rate = f"{result.success_rate:.0%}" if result.success_rate >= 0 else "no episode has ended"
     rows = {
         "control steps": f"{result.steps} of {result.settings.steps}",
         "time": f"{result.minutes:.1f} min",
-        "success at the curriculum's difficulties": f"{result.success_rate:.0%}",
+        "success at the curriculum's difficulties": rate,
         "state": "finished" if result.finished else again,
     }
     for name, value in rows.items():

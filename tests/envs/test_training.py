@@ -91,7 +91,9 @@ def test_stored_policy_drives_its_task_and_refuses_others(trained: TrainingResul
     other.close()
     expected = "one for 73 observation entries as here"
     others = "flipper_angle.front_left, flipper_angle.front_right, flipper_angle.rear_left"
-    assert str(error.value) == f"policy for quince at GapCross must be {expected}, got 83 others, with {others} and 7 more"
+    assert str(error.value) == (
+        f"policy for quince at GapCross must be {expected}, got 83 others, with {others} and 7 more"
+    )
 
 
 def test_training_goes_on_where_it_stopped(trained: TrainingResult, tmp_path: Path) -> None:
@@ -242,3 +244,9 @@ def test_interrupts_anywhere_keep_what_was_learnt(
     assert Network.load(result.policy).origin.task == "GapCross"
     again = resume(tmp_path)
     assert again.finished and again.steps >= 256
+
+
+def test_the_learning_rate_of_a_last_rollout_beyond_the_steps_is_not_negative() -> None:
+    from segtrack.envs.learning.ppo import _rate
+
+    assert _rate(1.0) > _rate(0.5) > _rate(0.0) == _rate(-0.5) == 0.0

@@ -1,10 +1,14 @@
 """Parameters of future episodes, which change while a vector environment lives."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
+from segtrack.envs.setup import Draws, TaskSetup
 from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs.vector_info import ParameterColumns
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 GIVEN = {"time_step": 0.004, "time_limit": 0.1, "threads": 1, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -68,3 +72,21 @@ def test_changes_are_checked_as_options_are_and_refused_as_a_whole():
     env.reset(seed=0)
     assert (heights_of(env, 2) == 0.1).all()
     env.close()
+
+
+@pytest.mark.parametrize("robots", [np.array([False, True]), [0.9], 1], ids=str)
+def test_what_is_no_list_of_indices_is_refused(robots: Any) -> None:
+    draws = Draws(TaskSetup.of("StepClimb"), 2)
+    with pytest.raises(InvalidValueError, match="robots must be indices, whole numbers, got"):
+        draws.change({"height": 0.1}, robots)
+
+
+def test_columns_of_parameters_keep_values_as_they_are() -> None:
+    columns = ParameterColumns(["x"], 3)
+    columns.write(np.arange(3), [{"x": 1}, {"x": 0.5}, {"x": 0}])
+    assert columns.arrays["x"].tolist() == [1.0, 0.5, 0.0]
+    columns.write(np.arange(3), [{"x": 1}, {"x": 1}, {"x": 1}])
+    columns.write(np.array([1]), [{"x": 0.5}])
+    assert columns.arrays["x"].tolist() == [1.0, 0.5, 1.0]
+    columns.write(np.array([2]), [{"x": None}])
+    assert columns.arrays["x"].tolist() == [1.0, 0.5, None]
