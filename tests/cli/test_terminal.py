@@ -12,8 +12,13 @@ from rich.text import Text
 
 from segtrack.cli.output import fit_table
 from segtrack.description import bundled_vehicles, load_vehicle
+from segtrack.envs.learning.batch_benchmark import BatchSpeed, SingleSpeed, TaskSpeeds
+from segtrack.envs.learning.conditions import CONDITIONS
+from segtrack.envs.learning.evaluation_setup import EvaluationSetup
+from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult
 from segtrack.report import tables
-from segtrack.report.learning import batch_table, benchmark_table, evaluation_table
+from segtrack.report.evaluation import evaluation_tables
+from segtrack.report.learning import batch_table, benchmark_table
 from segtrack.reproduce import okada_table_4
 from segtrack.reproduce.okada_cases import TABLE_4
 from segtrack.reproduce.speed import speed_table
@@ -55,19 +60,14 @@ def speed():
     return speed_table(result)
 
 
-def evaluation():
+def evaluation(table):
     policies = tuple(f"runs/long-name-{i}/policy.npz" for i in range(5))
-    setup = SimpleNamespace(
-        task="StepClimb", vehicle="quince", episodes=200, policies=policies, chosen_levels=(0.12, 0.24)
-    )
-    episodes = range(setup.episodes)
-    results = [
-        SimpleNamespace(policy=policy, level=level, rate=1.0, interval=(0.981, 1.0), episodes=episodes)
-        for policy in policies
-        for level in setup.chosen_levels
-    ]
-    result = SimpleNamespace(setup=setup, difficulty="height of the step [m]", results=results)
-    return evaluation_table(result)
+    models = "compliant", "chain"
+    setup = EvaluationSetup("StepClimb", policies, 200, track_models=models, conditions=tuple(CONDITIONS))
+    episodes = (EpisodeOutcome("success", 4.0, 100.0, 10.0),) * setup.episodes
+    cases = [case for model in setup.models for case in setup.cases(*model)]
+    results = tuple(LevelResult(case, episodes) for case in cases)
+    return evaluation_tables(Evaluation(setup, (), results, 1.0))[table]
 
 
 def benchmark():
@@ -77,9 +77,10 @@ def benchmark():
 
 
 def batches():
-    names = "num_envs", "threads", "time_step", "rate", "reset", "memory"
-    shares = dict.fromkeys(("physics", "observation", "reward", "python"), 0.25)
-    return batch_table([SimpleNamespace(task="RoughTerrain", **dict.fromkeys(names, 1234.5), **shares)])
+    numbers = dict.fromkeys(("rate", "physics", "observation", "reward", "python", "reset"), 0.25)
+    batch = BatchSpeed(num_envs=1024, threads=2, time_step=0.00385, memory=350_000_000, **numbers)
+    singles = SingleSpeed("native", "compliant", 0.001, 1428.0), SingleSpeed("pybullet", "segments", 0.001, 180.0)
+    return batch_table([TaskSpeeds("RoughTerrain", (batch,), singles)])
 
 
 TABLES = {
@@ -87,7 +88,8 @@ TABLES = {
     "table 4": table_4,
     "turning": turning,
     "speed": speed,
-    "evaluation": evaluation,
+    "evaluation": lambda: evaluation(0),
+    "evaluation by conditions": lambda: evaluation(1),
     "benchmark": benchmark,
     "batches": batches,
 }
