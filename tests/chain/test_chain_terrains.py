@@ -58,7 +58,9 @@ GROUNDS = [
     terrain.ContinuousRamps(count=2, slope=0.1, distance=-0.6),
     terrain.CrossingRamps(count=2, slope=0.1, distance=-0.6),
     terrain.Bed(length=2.0, distance=-1.0),
-    terrain.Obstacles(obstacles=(terrain.Step(height=0.1, distance=0.1), terrain.HalfRound(radius=0.05))),
+    terrain.Obstacles(
+        obstacles=(terrain.Step(height=0.1, distance=0.1), terrain.HalfRound(radius=0.05, distance=-0.3))
+    ),
 ]
 
 

@@ -79,7 +79,10 @@ def benchmark():
 def batches():
     numbers = dict.fromkeys(("rate", "physics", "observation", "reward", "python", "reset"), 0.25)
     batch = BatchSpeed(num_envs=1024, threads=2, time_step=0.00385, memory=350_000_000, **numbers)
-    singles = SingleSpeed("native", "compliant", 0.001, 1428.0), SingleSpeed("pybullet", "segments", 0.001, 180.0)
+    singles = (
+        SingleSpeed("native", "compliant", 0.001, 1428.0),
+        SingleSpeed("pybullet", "segments", 0.001, 180.0),
+    )
     return batch_table([TaskSpeeds("RoughTerrain", (batch,), singles)])
 
 

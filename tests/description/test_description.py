@@ -292,7 +292,11 @@ def test_every_package_is_shipped():
     tomllib = pytest.importorskip("tomllib")
     root = Path(segtrack.__file__).parents[1]
     tool = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    tops = {"segtrack", *tool["package-dir"].values(), *(path.parent.name for path in root.glob("*/__init__.py"))}
+    tops = {
+        "segtrack",
+        *tool["package-dir"].values(),
+        *(path.parent.name for path in root.glob("*/__init__.py")),
+    }
     folders = {path.parent.relative_to(root) for top in tops for path in (root / top).rglob("__init__.py")}
     shipped = [Path(tool["package-dir"].get(name, name.replace(".", "/"))) for name in tool["packages"]]
     assert sorted(shipped) == sorted(folders)
