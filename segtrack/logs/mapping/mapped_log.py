@@ -23,8 +23,9 @@ from scipy.spatial.transform import Rotation
 from segtrack.errors import Problem
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.mapping_file import LogMapping, Sensor
+from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import Quantities, Velocity
+from segtrack.logs.mapping.sources import Sensor
 from segtrack.robot.motion import Motion, Signal, quantity_of
 
 ANGLES = ("roll", "pitch", "yaw")
