@@ -157,7 +157,9 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
             yield found.key, sign * factor * (next(iter(found.columns.values())).values - reference.zero)
         case Orientation():
             values = found.stacked()
-            yield found.key, values[:, [1, 2, 3, 0]] if reference.order == "wxyz" else values
+            values = values[:, [1, 2, 3, 0]] if reference.order == "wxyz" else values
+            inverse = reference.given == "world in body"
+            yield found.key, values * [-1.0, -1.0, -1.0, 1.0] if inverse else values
         case Position() if reference.channels is None:
             columns = [column.values for column in found.columns.values()]
             height = columns[2] if len(columns) > 2 else np.where(np.isfinite(columns[0]), 0.0, np.nan)

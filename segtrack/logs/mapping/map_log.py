@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from segtrack.description import load_vehicle
+from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.description.base import UnknownPartError, known
 from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
@@ -27,8 +27,13 @@ from segtrack.logs.reading import read_log
 from segtrack.robot.motion import Motion, Signal
 
 
-def map_log(log: Log, mapping: LogMapping) -> MappedLog:
+def map_log(log: Log, mapping: LogMapping, vehicle: VehicleDescription | None = None) -> MappedLog:
     """Turn a log into a motion, as a mapping says.
+
+    Args:
+        log: Log to map.
+        mapping: Its mapping.
+        vehicle: The mapping's vehicle, where it is loaded already.
 
     Rows without a number, or with the time of the row before, are left out and noted. More than the mapping's
     `max_gap` without a value is refused, but for commands, which hold.
@@ -39,16 +44,17 @@ def map_log(log: Log, mapping: LogMapping) -> MappedLog:
         LogFileError: Likewise.
         VehicleFileError: The mapping's vehicle has mistakes.
     """
-    return _LogMapper(log, mapping).result()
+    return _LogMapper(log, mapping, vehicle).result()
 
 
 class _LogMapper:
     """Stages of mapping a log, with notes and problems so far; each ends with an error if there are any."""
 
-    def __init__(self, log: Log, mapping: LogMapping) -> None:
+    def __init__(self, log: Log, mapping: LogMapping, vehicle: VehicleDescription | None) -> None:
         self.mapping, self.file = mapping, mapping.file
         self.log = add_files(log, self.file.files)
-        self.vehicle = None if self.file.vehicle is None else load_vehicle(self.file.vehicle)
+        named = self.file.vehicle
+        self.vehicle = vehicle if vehicle is not None or named is None else load_vehicle(named)
         self.sides = None if self.vehicle is None else self.vehicle.track_offsets
         self.notes: list[str] = []
         self.problems: list[Problem] = []

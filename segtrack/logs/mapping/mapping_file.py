@@ -27,6 +27,7 @@ from segtrack.description.base import (
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import FileAccessError, MappingFileError, Problem
+from segtrack.logs.mapping.accepted import Accepted
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.references import Text
 from segtrack.logs.mapping.sources import Sensor, SourceClock
@@ -91,6 +92,8 @@ class MappingFile(Spec):
     """Clocks by topic, or by file for logs without topics."""
     sensors: dict[Text, Sensor] = {}
     """Sensors, by names of your own."""
+    accepted: tuple[Accepted, ...] = ()
+    """Contradictions that may stand, each with the reason."""
     quantities: Quantities
 
     def all_quantities(self) -> Iterator[tuple[str, Quantities]]:

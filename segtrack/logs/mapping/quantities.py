@@ -195,6 +195,8 @@ class Orientation(SeveralChannels):
     """Attitude as unit quaternions of the vehicle, or of a sensor on it, in a world whose z is up."""
 
     order: Literal["xyzw", "wxyz"] = "xyzw"
+    given: Literal["body in world", "world in body"] = "body in world"
+    """What the numbers turn into what: the body's axes into the world's, or the other way."""
 
 
 class _Angle(OneChannel):

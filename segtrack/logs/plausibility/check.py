@@ -1,0 +1,71 @@
+"""All checks of a mapped log, and what the mapping accepts of their findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from segtrack.description import load_vehicle
+from segtrack.logs.mapping.mapped_log import MappedLog
+from segtrack.logs.plausibility import attitude, belts, place, samples
+from segtrack.logs.plausibility.evidence import Evidence, Known
+from segtrack.logs.plausibility.finding import Finding, Observation, Plausibility
+from segtrack.logs.plausibility.remedies import find_remedies
+from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
+
+Check = Callable[[Evidence], Iterable[Observation]]
+CHECKS: tuple[Check, ...] = (
+    samples.check_missing,
+    samples.check_counters,
+    samples.check_spikes,
+    samples.check_jumps,
+    samples.check_standing,
+    belts.check_drives,
+    belts.check_commands,
+    belts.check_path,
+    belts.check_turning,
+    belts.check_steady_turning,
+    attitude.check_tilt,
+    attitude.check_rates,
+    attitude.check_heading,
+    attitude.check_slope,
+    place.check_heights,
+    place.check_velocity,
+    place.check_upright_velocity,
+    place.check_flippers,
+    place.check_forces,
+)
+"""Checks, in the order in which their findings are told."""
+
+
+def observe(evidence: Evidence) -> tuple[Observation, ...]:
+    """Return the results of all checks that the log has the quantities for."""
+    return tuple(seen for check in CHECKS for seen in check(evidence))
+
+
+def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) -> Plausibility:
+    """Check a mapped log against the laws of motion, its vehicle and its terrain.
+
+    Args:
+        mapped: The log.
+        terrain: Ground that it drove on, if it is not the mapping's.
+
+    Returns:
+        Findings, with mapping lines that would explain them. Nothing is changed.
+
+    Raises:
+        SegtrackError: The mapping's terrain cannot be loaded.
+    """
+    file = mapped.mapping.file
+    vehicle = None if file.vehicle is None else load_vehicle(file.vehicle)
+    if terrain is None and file.terrain is not None:
+        terrain = load_terrain(file.terrain, file.setting)
+    evidence = Evidence(mapped, Known(vehicle, terrain))
+    seen = observe(evidence)
+    against = [each for each in seen if each.contradiction]
+    remedies = find_remedies(evidence, seen, observe) if against else {}
+    accepted = {entry.finding: entry.reason for entry in file.accepted}
+    findings = [Finding(each, remedies.get(each), accepted.get(each.name)) for each in against]
+    findings.sort(key=lambda finding: (not finding.refuses, not finding.seen.certain, -finding.seen.size))
+    names = {each.name for each in against}
+    stale = tuple(name for name in accepted if name not in names)
+    return Plausibility(mapped.motion.name, seen, tuple(findings), stale)
