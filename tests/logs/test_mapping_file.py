@@ -68,7 +68,7 @@ quantities:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("quantities: {}", "m.yaml:1: quantities must have at least one"),
+        ("quantities: {}", "m.yaml:1: quantities must have at least one with a channel"),
         ("{}", "m.yaml: quantities is missing"),
         (
             "vehicle: quinc" + PLAIN,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping.quantities import BeltSpeed, Orientation, Position, Quantities
+from segtrack.logs.mapping.belt_speed import BeltSpeed
+from segtrack.logs.mapping.quantities import Orientation, Position, Quantities
 from segtrack.logs.mapping.references import (
     SPEED,
     TURNING,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from segtrack.description.base import Checks, Positive, Spec, check, known
+from segtrack.description.base import Checks, Number, Positive, Spec, check, exactly_one, in_radians, known
 from segtrack.errors import Problem
 
 _TURN = 2 * math.pi
@@ -107,6 +107,35 @@ class OneChannel(Reference):
         """Yield the key and name of the channel."""
         if (name := known(self, "channel", None)) is not None:
             yield "channel", name
+
+
+class ChannelOrValue(OneChannel):
+    """A quantity that one channel has, or that was the same all the time and is stated."""
+
+    channel: Text | None = None  # type: ignore[assignment]
+    value: Number | None = None
+    """Its constant value, in `unit`, instead of a channel."""
+
+    @property
+    def unit_of_value(self) -> str:
+        """Unit of the value."""
+        return str(getattr(self, "unit", ""))
+
+    @check
+    def _channel_or_value(self) -> Checks:
+        yield from exactly_one(self, ("channel", "value"))
+
+    @check
+    def _value_has_a_unit(self) -> Checks:
+        unit = getattr(self, "unit", None)
+        if self.value is None:
+            return
+        if unit is None:
+            yield Problem("unit", f"is missing: that of the value, {', '.join(self.units)}")
+        elif unit == "rad" and abs(self.value) > _TURN:
+            yield Problem("value", f"must be in radians, {in_radians(self.value)}")
+        if getattr(self, "sensor", None) is not None:
+            yield Problem("sensor", "must be left out beside value, which is in the body frame")
 
 
 class SeveralChannels(Reference):

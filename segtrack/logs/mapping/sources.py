@@ -51,3 +51,8 @@ class SourceClock(Spec):
             yield Problem("by", "must be left out without align")
         if self.time is not None and self.clock is not None:
             yield Problem("time", "must not be given beside clock")
+
+    @check
+    def _sees_channels(self) -> Checks:
+        for path, _ in () if self.sees is None else self.sees.constants():
+            yield Problem(f"sees.{path}", "must be a channel: a constant shows nothing of a clock")
