@@ -40,6 +40,8 @@ class BeltSpeed(SideChannels):
     """Turns of what is measured for one of the sprocket."""
     counts_per_turn: Positive | None = None
     """Counts for one turn of the measured shaft; for counts."""
+    wrap: Positive | None = None
+    """Range after which a channel that is differentiated starts again, in its unit: 65536 counts."""
     table: Annotated[tuple[tuple[Number, Number], ...], Field(min_length=2)] | None = None
     """Pairs of the channel's number, as of PWM, and belt speed [m/s], linear between, instead of a unit."""
     linear: Text | None = None
@@ -87,10 +89,14 @@ class BeltSpeed(SideChannels):
 
     @check
     def _turns_have_a_radius(self) -> Checks:
-        yield from self.missing_keys(self.unit or "")
+        yield from self.unit_problems("" if self.unit is None else self.unit)
+        if self.wrap is not None and (self.table is not None or self.is_twist):
+            yield Problem("wrap", "must be left out of speeds")
 
-    def missing_keys(self, unit: str) -> Checks:
-        """Yield a problem for each key that a unit requires and that is not given."""
+    def unit_problems(self, unit: str) -> Checks:
+        """Yield a problem for each key that a unit requires and that is not given, or that it cannot have."""
+        if self.wrap is not None and unit and unit not in BELT_TRAVEL:
+            yield Problem("wrap", f"must be left out of speeds, got {self.wrap:g} beside {unit}")
         if unit in (*TURNING, *ANGLE, *COUNTING, *COUNTS) and self.radius is None:
             yield Problem("radius", f"is missing: {unit} become belt speeds with the sprocket's radius [m]")
         if unit in (*COUNTING, *COUNTS) and self.counts_per_turn is None:

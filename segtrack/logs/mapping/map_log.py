@@ -23,6 +23,7 @@ from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
 from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.quantities import Quantities
+from segtrack.logs.mapping.row_order import sort_rows
 from segtrack.logs.mapping.source_clocks import (
     SourceTimes,
     find_source_times,
@@ -65,6 +66,7 @@ class _LogMapper:
             self.stop_at_problems()
         if self.log.path.name in (Path(file).name for file in self.file.files):
             self.problems.append(Problem("files", f"must be called otherwise than {self.log.path.name}"))
+        self.log = sort_rows(self.log, self.file, self.notes)
         found = self.find(self.file.quantities, "quantities")
         if self.file.rows == "steady":
             self.stop_at_problems()

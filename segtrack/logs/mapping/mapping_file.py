@@ -180,6 +180,9 @@ class MappingFile(Spec):
                 yield Problem(
                     f"quantities.{path}", f"must be one of {', '.join(STEADY)} where rows are steady"
                 )
+        for path, reference in self.quantities.references():
+            if known(reference, "despike", None) is not None:
+                yield Problem(f"quantities.{path}.despike", "must be left out where rows are steady")
         for path, _ in self.quantities.constants():
             yield Problem(f"quantities.{path}.value", "must be a channel where rows are steady")
         for key in ("start", "end"):

@@ -122,6 +122,11 @@ class Orientation(SeveralChannels):
 
     order: Literal["xyzw", "wxyz"] = "xyzw"
 
+    @check
+    def _is_not_filtered(self) -> Checks:
+        if self.despike is not None:
+            yield Problem("despike", "must be left out: the parts of quaternions are not filtered alone")
+
 
 class _Angle(ChannelOrValue):
     units: ClassVar[Units] = ANGLE

@@ -85,6 +85,29 @@ Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_as_lis
 """One or several channels; a channel that has several numbers at a time is enough."""
 
 
+def _numbers_as_list(given: Any) -> Any:
+    return [given] if isinstance(given, int | float) else given
+
+
+_NUMBERS = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]})
+Numbers = Annotated[tuple[Number, ...], BeforeValidator(_numbers_as_list), _NUMBERS]
+"""One or several numbers."""
+
+
+class Despike(Spec):
+    """Filter that leaves out numbers far from the median of those around them (Hampel's rule)."""
+
+    window: Annotated[int, Field(strict=True, ge=3)]
+    """Numbers whose median it is, the number itself in the middle; odd."""
+    limit: Positive
+    """Largest distance from it, over the window's own deviation: 1.4826 times the median absolute one."""
+
+    @check
+    def _is_odd(self) -> Checks:
+        if self.window % 2 == 0:
+            yield Problem("window", f"must be odd, got {self.window}")
+
+
 class Reference(Spec):
     """A quantity's place in a log."""
 
@@ -92,6 +115,10 @@ class Reference(Spec):
     """Units that its channels may have; empty for quantities without one."""
     std: Positive | None = None
     """Standard deviation of the noise, in segtrack's unit of the quantity (m/s, rad, m, rad/s, A)."""
+    missing: Numbers = ()
+    """Numbers of the channel that mean none, as -9999."""
+    despike: Despike | None = None
+    """Filter of spikes, over the channel's numbers."""
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """Yield the key and name of each channel; invalid ones are skipped."""
@@ -136,6 +163,9 @@ class ChannelOrValue(OneChannel):
             yield Problem("value", f"must be in radians, {in_radians(self.value)}")
         if getattr(self, "sensor", None) is not None:
             yield Problem("sensor", "must be left out beside value, which is in the body frame")
+        for key in ("missing", "despike"):
+            if getattr(self, key):
+                yield Problem(key, "must be left out beside value")
 
 
 class SeveralChannels(Reference):

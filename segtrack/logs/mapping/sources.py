@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from segtrack.description.base import Angle, Checks, Number, Spec, Vector, check
 from segtrack.errors import Problem
@@ -32,6 +34,8 @@ class SourceClock(Spec):
     """A channel of the source with its times, instead of both."""
     unit: Literal["s", "ms", "us", "ns"] = "s"
     """Unit of that channel."""
+    sort: Annotated[bool, Field(strict=True)] = False
+    """Put its rows in order of their times, those of one time as they come."""
     align: Text | None = None
     """Source on whose clock it is put, by what both see."""
     by: Seen | None = None
