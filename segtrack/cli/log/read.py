@@ -19,7 +19,8 @@ def inspect(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, TSV, TUM, .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.", show_default=False
+            help="CSV, TSV, TUM (also .gz), .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.",
+            show_default=False,
         ),
     ],
     out: OutFolder = None,
