@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import SimulationOptions, VehicleOption, simulation_command
+from segtrack.cli.log.options import ConstantsOption, SimulationOptions, VehicleOption, simulation_command
 from segtrack.cli.output import counting, finish, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 
@@ -48,6 +48,7 @@ def replayed(
     vehicle: str | None,
     terrain: str | None,
     setting: float | None,
+    constants: Sequence[str],
     options: SimulationOptions,
 ) -> tuple[MappedLog, Replay]:
     """A log and its simulations; vehicle, terrain and setting are the mapping's where they are not given.
@@ -58,7 +59,7 @@ def replayed(
     from segtrack.logs.mapping import map_file
     from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 
-    mapped = map_file(path, mapping, vehicle)
+    mapped = map_file(path, mapping, vehicle, constants)
     said = mapped.mapping.file
     ground = terrain if terrain is not None else said.terrain
     for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
@@ -89,6 +90,7 @@ def compare(
     vehicle: VehicleOption = None,
     terrain: TerrainOption = None,
     setting: SettingOption = None,
+    constants: ConstantsOption = None,
     uncertain: UncertainOption = None,
     align: Annotated[
         str,
@@ -102,11 +104,9 @@ def compare(
     check_alignment(align)
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
-    replays = [replayed(log, mapping, vehicle, terrain, setting, options) for log in logs]
+    replays = [replayed(log, mapping, vehicle, terrain, setting, constants or (), options) for log in logs]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
-    _write_results(
-        comparisons, [replay for _, replay in replays], folder, options.as_json, _ended(interrupted)
-    )
+    _write_results(comparisons, replays, folder, options.as_json, _ended(interrupted))
 
 
 def _compare_all(
@@ -145,7 +145,11 @@ def _ended(interrupted: bool) -> str:
 
 
 def _write_results(
-    comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: Path, as_json: bool, ended: str
+    comparisons: Sequence[Comparison],
+    replays: Sequence[tuple[MappedLog, Replay]],
+    folder: Path,
+    as_json: bool,
+    ended: str,
 ) -> None:
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
@@ -163,8 +167,9 @@ def _write_results(
     for i, comparison in enumerate(comparisons):
         number = f"-{i + 1}" if len(comparisons) > 1 else ""
         files[f"compare{number}.png"] = draw_comparison(comparison)
-        say_written(*_motions(replays[i], folder, number))
-    notes = [
+        say_written(*_motions(replays[i][1], folder, number))
+    notes = [f"{mapped.motion.name}: {note}" for mapped, _ in replays for note in mapped.notes]
+    notes += [
         f"{comparison.name}, {run.run}: {note}"
         for comparison in comparisons
         for run in comparison.runs.values()
@@ -191,6 +196,7 @@ def report(
     vehicle: VehicleOption = None,
     terrain: TerrainOption = None,
     setting: SettingOption = None,
+    constants: ConstantsOption = None,
     changed: Annotated[
         list[str] | None,
         typer.Option(
@@ -217,7 +223,7 @@ def report(
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"report-{log.stem}")
-    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, options)
+    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, constants or (), options)
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
     content = gather(mapped, driven, comparison, changed or ())
     today = date.today().isoformat()

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from segtrack.cli.log.options import ConstantsOption
 from segtrack.cli.output import JsonFlag, OutFolder, command, finish, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import to_json, write_text
@@ -18,7 +19,8 @@ def inspect(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, TSV, TUM, .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.", show_default=False
+            help="CSV, TSV, TUM (also .gz), .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.",
+            show_default=False,
         ),
     ],
     out: OutFolder = None,
@@ -48,6 +50,7 @@ def map_file(
     mapping: Annotated[
         Path | None, typer.Option(help="Mapping file; without one it is proposed.", show_default=False)
     ] = None,
+    constants: ConstantsOption = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of mapping files.")] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
@@ -62,6 +65,8 @@ def map_file(
     if file is None:
         raise InvalidValueError("FILE", "a log, unless --schema is given", Phrase("none"))
     if mapping is None:
+        if constants:
+            raise InvalidValueError("--set", "given beside --mapping", constants[0])
         text = propose(read_log(file))
         path = results_folder(out, f"log-{file.stem}") / "mapping.yaml"
         if path.exists():
@@ -75,7 +80,7 @@ def map_file(
     from segtrack.report.logs.inspect import draw_motion, map_tables
     from segtrack.report.outcome import Outcome
 
-    mapped = map_file(file, mapping)
+    mapped = map_file(file, mapping, constants=constants or ())
     folder = results_folder(out, f"log-{file.stem}")
     picture = draw_motion(mapped.motion, is_steady=mapped.is_steady)
     finish(Outcome(map_tables(mapped), mapped.record(), {"motion.png": picture}), folder, as_json)

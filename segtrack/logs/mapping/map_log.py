@@ -13,10 +13,17 @@ from segtrack.description.base import UnknownPartError, known
 from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
+from segtrack.logs.mapping.constants import (
+    constant_notes,
+    constant_signals,
+    unlogged_notes,
+    with_constants,
+)
 from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
 from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.quantities import Quantities
+from segtrack.logs.mapping.row_order import sort_rows
 from segtrack.logs.mapping.source_clocks import (
     SourceTimes,
     find_source_times,
@@ -24,7 +31,7 @@ from segtrack.logs.mapping.source_clocks import (
     unknown_source_problems,
 )
 from segtrack.logs.reading import read_log
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot.motion import CONSTANT, Motion, Signal
 
 
 def map_log(log: Log, mapping: LogMapping, vehicle: VehicleDescription | None = None) -> MappedLog:
@@ -65,6 +72,7 @@ class _LogMapper:
             self.stop_at_problems()
         if self.log.path.name in (Path(file).name for file in self.file.files):
             self.problems.append(Problem("files", f"must be called otherwise than {self.log.path.name}"))
+        self.log = sort_rows(self.log, self.file, self.notes)
         found = self.find(self.file.quantities, "quantities")
         if self.file.rows == "steady":
             self.stop_at_problems()
@@ -81,13 +89,17 @@ class _LogMapper:
         clocks = put_on_one_clock(signals, seen, sources, self.file, self.notes)
         self.problems += clocks.problems
         self.stop_at_problems()
-        signals, problems = move_to_origin(clocks.signals, self.file.quantities, self.file.sensors)
+        begin, end = _span(clocks.signals)
+        signals = {**clocks.signals, **constant_signals(self.file.quantities, begin, end)}
+        signals, problems = move_to_origin(signals, self.file.quantities, self.file.sensors)
         self.problems += problems or _disjoint_sources(signals)
         self.stop_at_problems()
-        begin = min(float(signal.times[0]) for signal in signals.values())
+        begin, _ = _span(signals)
         signals = {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}
         signals = self.cut(signals, found)
         self.stop_at_problems()
+        self.notes += constant_notes(self.mapping)
+        self.notes += () if self.vehicle is None else unlogged_notes(self.vehicle, self.file.quantities)
         return self.assemble(signals, found, sources, begin, clocks.fits)
 
     def stop_at_problems(self) -> None:
@@ -140,14 +152,15 @@ class _LogMapper:
         paths = {part.key: part.path for part in found}
         parts: dict[str, Signal] = {}
         complained = set()
-        for key, signal in signals.items():
+        logged = {key: signal for key, signal in signals.items() if signal.source != CONSTANT}
+        for key, signal in logged.items():
             path = paths[key if key in paths else key.rpartition(".")[0]]
             limits = self.file.start, self.file.end
             parts[key], problem = cut_piece(key, path, signal, limits, self.file.max_gap, self.notes)
             if problem is not None and path not in complained:
                 complained.add(path)
                 self.problems.append(problem)
-        return parts
+        return parts | constant_signals(self.file.quantities, *_span(parts))
 
     def assemble(
         self,
@@ -167,8 +180,16 @@ class _LogMapper:
                         continue
                     names = part.names if side is None else (side.channel.name,)
                     origins[key] = Origin(names, part.unit, clock)
+        for key, constant in self.file.quantities.constants():
+            origins[key] = Origin((), constant.unit_of_value, "", constant.value)
         motion = Motion(self.log.path.name, signals)
         return MappedLog(motion, self.mapping, self.log, begin, fits, origins, tuple(self.notes))
+
+
+def _span(signals: Mapping[str, Signal]) -> tuple[float, float]:
+    """First and last time of all that was logged [s]."""
+    logged = [signal.times for signal in signals.values() if signal.source != CONSTANT]
+    return min(float(times[0]) for times in logged), max(float(times[-1]) for times in logged)
 
 
 def _disjoint_sources(signals: Mapping[str, Signal]) -> list[Problem]:
@@ -183,21 +204,26 @@ def _disjoint_sources(signals: Mapping[str, Signal]) -> list[Problem]:
     return [Problem("sources", f"have no time in common: {listed}; see align and offset")]
 
 
-def map_file(log: str | Path, mapping: str | Path, vehicle: str | None = None) -> MappedLog:
+def map_file(
+    log: str | Path, mapping: str | Path, vehicle: str | None = None, constants: Sequence[str] = ()
+) -> MappedLog:
     """Read a log and a mapping file, and turn the log into a motion.
 
     Args:
         log: Path of the log.
         mapping: Path of the mapping file.
         vehicle: Bundled vehicle, or path of a vehicle file, instead of the mapping's.
+        constants: Quantities that were the same all the time, over what the mapping says of them:
+            `flipper_angle.front_left=45deg`, in segtrack's signs.
 
     Raises:
+        InvalidValueError: A constant is not `NAME=VALUE` with a unit.
         MappingFileError: The mapping file has mistakes, or does not fit the log; all that is found is listed.
         SegtrackError: A file cannot be read, or the vehicle file has mistakes.
     """
     content = read_log(log)
     checked = load_mapping(mapping, partial(_mapping_problems, content, vehicle))
-    return map_log(content, checked.with_vehicle(vehicle))
+    return map_log(content, with_constants(checked.with_vehicle(vehicle), constants))
 
 
 def _mapping_problems(log: Log, vehicle: str | None, file: MappingFile) -> Iterator[Problem]:

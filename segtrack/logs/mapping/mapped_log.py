@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +27,7 @@ from segtrack.logs.log import Log
 from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import Quantities, Velocity
 from segtrack.logs.mapping.sources import Sensor
-from segtrack.robot.motion import Motion, Signal, quantity_of
+from segtrack.robot.motion import CONSTANT, Motion, Signal, quantity_of
 
 ANGLES = ("roll", "pitch", "yaw")
 
@@ -64,13 +65,15 @@ def find_attitude(signals: Mapping[str, Signal]) -> Signal | None:
     if (orientation := signals.get("orientation")) is not None:
         return orientation
     roll, pitch, yaw = (signals.get(name) for name in ANGLES)
-    if roll is None or pitch is None or yaw is None or len({roll.source, pitch.source, yaw.source}) > 1:
+    if roll is None or pitch is None or yaw is None:
         return None
-    times = np.intersect1d(np.intersect1d(roll.times, pitch.times), yaw.times)
-    if not len(times):
+    parts = roll, pitch, yaw
+    measured = [part for part in parts if part.source != CONSTANT] or parts
+    times = reduce(np.intersect1d, [part.times for part in measured])
+    if len({part.source for part in measured}) > 1 or not len(times):
         return None
     angles = np.stack([yaw.at(times), -pitch.at(times), roll.at(times)], axis=1)
-    return Signal(times, Rotation.from_euler("ZYX", angles).as_quat(), None, yaw.source)
+    return Signal(times, Rotation.from_euler("ZYX", angles).as_quat(), None, measured[0].source)
 
 
 def move_to_origin(
@@ -194,14 +197,17 @@ class Origin:
     """Origin of a signal.
 
     Attributes:
-        channels: Names of the log's channels.
-        unit: Unit of these; empty for quantities without one.
-        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows.
+        channels: Names of the log's channels; none for a constant.
+        unit: Unit of these, or of the constant; empty for quantities without one.
+        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows and
+            constants.
+        value: Constant in its unit as it is stated; None for channels.
     """
 
     channels: tuple[str, ...]
     unit: str
     clock: str
+    value: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,9 +265,10 @@ class MappedLog:
 
     def _signal(self, key: str) -> dict[str, Any]:
         signal, origin = self.motion.signals[key], self.origins[key]
-        steps = np.diff(signal.times)
+        steps = np.diff(signal.times) if origin.value is None else np.zeros(0)
         return {
             "channels": list(origin.channels),
+            "value": origin.value,
             "channel_unit": origin.unit,
             "unit": quantity_of(key).unit,
             "source": signal.source,

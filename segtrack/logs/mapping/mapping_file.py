@@ -107,8 +107,10 @@ class MappingFile(Spec):
     @check
     def _any_quantity(self) -> Checks:
         quantities = self.quantities
-        if not any(getattr(quantities, name) for name in type(quantities).model_fields):
-            yield Problem("quantities", "must have at least one")
+        given = [value for name in type(quantities).model_fields if (value := getattr(quantities, name))]
+        count = len(list(quantities.references()))
+        if not given or 0 < count == len(list(quantities.constants())):
+            yield Problem("quantities", "must have at least one with a channel")
 
     @check
     def _code_of_a_simulation(self) -> Checks:
@@ -181,6 +183,11 @@ class MappingFile(Spec):
                 yield Problem(
                     f"quantities.{path}", f"must be one of {', '.join(STEADY)} where rows are steady"
                 )
+        for path, reference in self.quantities.references():
+            if known(reference, "despike", None) is not None:
+                yield Problem(f"quantities.{path}.despike", "must be left out where rows are steady")
+        for path, _ in self.quantities.constants():
+            yield Problem(f"quantities.{path}.value", "must be a channel where rows are steady")
         for key in ("start", "end"):
             if getattr(self, key) is not None:
                 yield Problem(key, "must be left out where rows are steady")
@@ -197,12 +204,14 @@ class LogMapping:
         name: Name of the file, for messages.
         text: Text of the file.
         file: Content of the file; vehicle and terrain are bundled names or absolute paths.
+        stated: Paths of constants that were stated beside the file.
     """
 
     name: str
     text: str
     file: MappingFile
     _content: YamlFile = field(repr=False)
+    stated: tuple[str, ...] = ()
 
     def with_vehicle(self, vehicle: str | None) -> LogMapping:
         """Return the mapping for another vehicle (bundled name or path), if one is given."""

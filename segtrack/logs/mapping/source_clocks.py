@@ -58,7 +58,7 @@ def find_source_times(
     found: dict[str, SourceTimes] = {}
     for name, channel in used.items():
         clock = file.sources.get(name, SourceClock())
-        times, kind, problem = _find_times(log, name, clock, channel)
+        times, kind, problem = find_times(log, name, clock, channel)
         if problem is not None:
             problems.append(problem)
             continue
@@ -70,6 +70,7 @@ def find_source_times(
             is_known, complaint = np.isfinite(times), _order_problem(times[np.isfinite(times)])
         if complaint is not None:
             hint = "; the clock of receiving may not" if kind == "header" else ""
+            hint += "; with sort: true its rows are put in order" if is_known.any() else ""
             problems.append(Problem(f"sources.{name}", f"has times that {complaint}{hint}"))
             continue
         kept = is_known.copy()
@@ -105,10 +106,10 @@ def _source_problems(log: Log, name: str, clock: SourceClock, used: Iterable[str
         yield Problem(f"sources.{name}.align", message)
 
 
-def _find_times(
+def find_times(
     log: Log, name: str, clock: SourceClock, channel: Channel
 ) -> tuple[NDArray[np.float64], str, Problem | None]:
-    """Times, the name of their clock, and the problem of the mapping's choice."""
+    """Return times, the name of their clock, and the problem of the mapping's choice."""
     if clock.time is not None and (column := find_column(log, clock.time)) is not None:
         if column.channel.source != name or column.width > 1:
             message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"

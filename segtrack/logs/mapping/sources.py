@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from segtrack.description.base import Angle, Checks, Number, Spec, Vector, check
 from segtrack.errors import Problem
@@ -32,6 +34,8 @@ class SourceClock(Spec):
     """A channel of the source with its times, instead of both."""
     unit: Literal["s", "ms", "us", "ns"] = "s"
     """Unit of that channel."""
+    sort: Annotated[bool, Field(strict=True)] = False
+    """Put its rows in order of their times, those of one time as they come."""
     align: Text | None = None
     """Source on whose clock it is put, by what both see."""
     by: Seen | None = None
@@ -51,3 +55,8 @@ class SourceClock(Spec):
             yield Problem("by", "must be left out without align")
         if self.time is not None and self.clock is not None:
             yield Problem("time", "must not be given beside clock")
+
+    @check
+    def _sees_channels(self) -> Checks:
+        for path, _ in () if self.sees is None else self.sees.constants():
+            yield Problem(f"sees.{path}", "must be a channel: a constant shows nothing of a clock")

@@ -214,7 +214,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
         unit, std = quantity_of(key).unit, mapped.motion.signals[key].std
         table.add_row(
             key,
-            escape(", ".join(origin.channels)),
+            escape(", ".join(origin.channels)) or f"{origin.value}, constant",
             unit if origin.unit in ("", unit) else f"{origin.unit} -> {unit}",
             "not known" if std is None else f"{std:.3g}",
         )
@@ -232,7 +232,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
 def _time_table(mapped: MappedLog) -> Table:
     """Table of the times of values, a row for all quantities that have the same ones."""
     rows: dict[tuple[str, ...], list[str]] = {}
-    for key, origin in mapped.origins.items():
+    for key, origin in filter(lambda item: item[1].value is None, mapped.origins.items()):
         signal = mapped.motion.signals[key]
         steps = np.diff(signal.times)
         told: tuple[str, ...] = signal.source, f"{len(signal.times)} rows"
