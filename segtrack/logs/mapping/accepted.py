@@ -11,6 +11,7 @@ from segtrack.errors import suggest
 from segtrack.logs.mapping.references import Text
 
 FINDINGS = (
+    "sample times",
     "missing value",
     "wrapped counter",
     "spikes",

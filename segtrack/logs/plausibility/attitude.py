@@ -95,6 +95,9 @@ def _judge_rates(
     measured = measured - np.median(measured, axis=0)  # A bias is none of its turning.
     sizes = [float(np.sqrt(np.mean(np.square(values)))) for values in (measured, turned)]
     if sizes[1] < max(4 * noise, 0.02):
+        if sizes[0] > 6 * max(sizes[1], 4 * noise, 0.02):
+            state = f"rates of {sizes[0]:.3g} rad/s where attitude changes at {sizes[1]:.3g} rad/s"
+            yield Observation(name, subjects, state, "which hardly turns at all", True, sizes[0] / sizes[1])
         return
     both = float(np.sum(measured * turned))
     scale = both / max(float(np.sum(turned**2)), 1e-12)
@@ -109,7 +112,7 @@ def _judge_rates(
         told = f"which are {scale:.3g} times as fast"
         yield Observation(name, subjects, state, told, not 0.4 <= scale <= 2.5, max(scale, 1 / scale))
     else:
-        yield Observation(name, subjects, state)
+        yield Observation(name, subjects, state, misfit=abs(math.log(scale)) + 1 - alike)
 
 
 def check_heading(evidence: Evidence) -> Iterator[Observation]:
@@ -138,7 +141,7 @@ def check_heading(evidence: Evidence) -> Iterator[Observation]:
             "heading against path", subjects, state, told, angle > BACKWARDS, math.degrees(angle) / 25
         )
     else:
-        yield Observation("heading against path", subjects, state)
+        yield Observation("heading against path", subjects, state, misfit=angle)
 
 
 def check_slope(evidence: Evidence) -> Iterator[Observation]:
@@ -169,4 +172,5 @@ def check_slope(evidence: Evidence) -> Iterator[Observation]:
         told = f"which is {scale:.3g} times as steep as the pitch says"
         yield Observation(name, subjects, state, told, not 0.1 <= scale <= 10, max(scale, 1 / scale))
     else:
-        yield Observation(name, subjects, state)
+        misfit = abs(math.log(max(scale, 1e-3))) + 1 - alike
+        yield Observation(name, subjects, state, misfit=misfit)

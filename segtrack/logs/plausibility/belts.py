@@ -7,6 +7,7 @@ both may be exceeded for a while, so medians count.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -60,7 +61,7 @@ def check_path(evidence: Evidence) -> Iterator[Observation]:
         told = f"of whose travel it makes {high:.2g} at its best: they would slip everywhere"
         yield Observation(name, subjects, state, told, high < FAR_BEHIND_BELTS, 1 / max(high, 1e-9))
     else:
-        yield Observation(name, subjects, state)
+        yield Observation(name, subjects, state, misfit=abs(math.log(max(high, 1e-9))))
 
 
 def check_turning(evidence: Evidence) -> Iterator[Observation]:
@@ -75,7 +76,8 @@ def check_turning(evidence: Evidence) -> Iterator[Observation]:
     if driving.way is not None:
         path, fastest = np.linalg.norm(driving.way, axis=1), np.maximum(abs(driving.left), abs(driving.right))
         goes_on = path > 0.5 * driving.windows.length * fastest
-        moves = bool(goes_on[driving.drives(without)].mean() > 0.5)
+        turning = goes_on[driving.drives(without)]
+        moves = bool(len(turning) and turning.mean() > 0.5)
     yield from _judge_turning((belts[0], quantity), without, measured, largest, moves)
 
 
@@ -186,4 +188,5 @@ def check_commands(evidence: Evidence) -> Iterator[Observation]:
             told_of = f"which is {share:.3g} times as fast"
             yield Observation("belts against commands", subjects, state, told_of, certain, size)
         else:
-            yield Observation("belts against commands", subjects, state)
+            misfit = abs(math.log(share))
+            yield Observation("belts against commands", subjects, state, misfit=misfit)

@@ -13,12 +13,15 @@ from segtrack.logs.plausibility.remedies import find_remedies
 from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
 
 Check = Callable[[Evidence], Iterable[Observation]]
-CHECKS: tuple[Check, ...] = (
+_SIGNALS: tuple[Check, ...] = (
+    samples.check_spacing,
     samples.check_missing,
     samples.check_counters,
+    samples.check_standing,
     samples.check_spikes,
     samples.check_jumps,
-    samples.check_standing,
+)
+_MOTIONS: tuple[Check, ...] = (
     belts.check_drives,
     belts.check_commands,
     belts.check_path,
@@ -34,12 +37,20 @@ CHECKS: tuple[Check, ...] = (
     place.check_flippers,
     place.check_forces,
 )
-"""Checks, in the order in which their findings are told."""
+"""Checks of single signals, and of signals beside each other, the vehicle and the terrain."""
 
 
-def observe(evidence: Evidence) -> tuple[Observation, ...]:
-    """Return the results of all checks that the log has the quantities for."""
-    return tuple(seen for check in CHECKS for seen in check(evidence))
+def _observe_signals(evidence: Evidence) -> tuple[Observation, ...]:
+    """Results of the checks of single signals; what an earlier one found is not found again by later ones."""
+    seen: list[Observation] = []
+    for check in _SIGNALS:
+        done = {each.subjects[0] for each in seen}
+        seen += [each for each in check(evidence) if each.subjects[0] not in done]
+    return tuple(seen)
+
+
+def _observe_motion(evidence: Evidence) -> tuple[Observation, ...]:
+    return tuple(seen for check in _MOTIONS for seen in check(evidence))
 
 
 def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) -> Plausibility:
@@ -60,9 +71,9 @@ def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) 
     if terrain is None and file.terrain is not None:
         terrain = load_terrain(file.terrain, file.setting)
     evidence = Evidence(mapped, Known(vehicle, terrain))
-    seen = observe(evidence)
+    seen = (*_observe_signals(evidence), *_observe_motion(evidence))
     against = [each for each in seen if each.contradiction]
-    remedies = find_remedies(evidence, seen, observe) if against else {}
+    remedies = find_remedies(evidence, seen, _observe_signals, _observe_motion) if against else {}
     accepted = {entry.finding: entry.reason for entry in file.accepted}
     findings = [Finding(each, remedies.get(each), accepted.get(each.name)) for each in against]
     findings.sort(key=lambda finding: (not finding.refuses, not finding.seen.certain, -finding.seen.size))

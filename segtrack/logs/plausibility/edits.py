@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from segtrack.logs.mapping.mapping_file import MappingFile
-from segtrack.logs.mapping.quantities import BeltSpeed, Orientation, Position, Quantities
-from segtrack.logs.mapping.references import COUNTING, COUNTS, Reference, SideChannels
+from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
+from segtrack.logs.mapping.quantities import Orientation, Position, Quantities, Velocity
+from segtrack.logs.mapping.references import COUNTING, COUNTS, Despike, Reference, SideChannels
 from segtrack.logs.mapping.sources import Sensor
-from segtrack.logs.plausibility.evidence import Evidence
 from segtrack.logs.plausibility.finding import Observation
 
 _OPPOSITES = {
@@ -52,20 +53,44 @@ class Edit:
         return Edit((*self.lines, *other.lines), other.file, self.cost + other.cost)
 
 
-def edits_for(file: MappingFile, seen: Sequence[Observation], evidence: Evidence) -> Iterator[Edit]:
+def edits_for(file: MappingFile, seen: Sequence[Observation]) -> Iterator[Edit]:
     """Yield changes of the quantities that contradictions are about, each by itself."""
     subjects = list(dict.fromkeys(subject for each in seen for subject in each.subjects))
     if "pitch" in subjects or "yaw" in subjects:
         subjects += [name for name in ("roll", "pitch", "yaw") if name not in subjects]
     for subject in subjects:
-        reference = _reference(file.quantities, subject)
-        if reference is not None:
-            yield from _units(file, subject, reference)
-            yield from _signs(file, subject, reference)
-            yield from _orders(file, subject, reference)
-            if isinstance(reference, BeltSpeed):
-                yield from _gears(file, subject, reference, seen)
+        yield from _of_quantity(file, subject, seen)
+    if {"belt_speed", "belt_speed_command"} & set(subjects):
+        yield from _of_both_belts(file, seen)
     yield from _sensors(file, subjects)
+
+
+def _of_quantity(file: MappingFile, subject: str, seen: Sequence[Observation]) -> Iterator[Edit]:
+    if (reference := _reference(file.quantities, subject)) is not None:
+        yield from _units(file, subject, reference)
+        yield from _signs(file, subject, reference)
+        yield from _orders(file, subject, reference)
+        if isinstance(reference, BeltSpeed):
+            yield from _gears(file, subject, reference, seen)
+
+
+def _of_both_belts(file: MappingFile, seen: Sequence[Observation]) -> Iterator[Edit]:
+    """Yield changes of belts and of their commands alike, which often share a mistake."""
+    for k, first in enumerate(_of_quantity(file, "belt_speed", seen)):
+        second = next(islice(_of_quantity(first.file, "belt_speed_command", seen), k, None), None)
+        keys = [[line.rpartition(".")[2] for line in e.lines] for e in (first, second) if e is not None]
+        if second is not None and [k.partition(":")[0] for k in keys[0]] == [
+            k.partition(":")[0] for k in keys[1]
+        ]:
+            yield replace(first.and_then(second), cost=first.cost + 0.2)
+
+
+def with_care(file: MappingFile, care: tuple[str, str, Any]) -> Edit:
+    """A mapping file with a line that takes care of one finding by itself."""
+    subject, key, value = care
+    if subject:
+        return _edit(file, subject, **{key: value})
+    return Edit((f"{key}: {_shown(value)}",), file.model_copy(update={key: value}))
 
 
 def _reference(quantities: Quantities, subject: str) -> Reference | None:
@@ -96,7 +121,9 @@ def _edit(file: MappingFile, subject: str, cost: float = 1.0, **keys: Any) -> Ed
 def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_shown, value))}]"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, Despike):
+        return f"{{window: {value.window}, limit: {value.limit:g}}}"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
@@ -106,17 +133,14 @@ def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Ed
             continue
         if isinstance(reference, BeltSpeed):
             kinds = [unit in (*COUNTING, *COUNTS) for unit in (unit, reference.unit or "m/s")]
-            if reference.is_twist or kinds[0] != kinds[1] or any(reference.missing_keys(unit)):
+            if reference.is_twist or kinds[0] != kinds[1] or any(reference.unit_problems(unit)):
                 continue
-            if (unit in _TRAVEL) != (reference.unit in _TRAVEL):
+            if (unit in BELT_TRAVEL) != (reference.unit in BELT_TRAVEL):
                 yield _edit(file, subject, 1.5, unit=unit)
                 continue
         elif isinstance(reference, Position) and reference.channels is None:
             continue
         yield _edit(file, subject, unit=unit)
-
-
-_TRAVEL = "m", "cm", "mm", "km", "rad", "mrad", "deg", "turns", "counts"
 
 
 def _signs(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
@@ -145,6 +169,8 @@ def _orders(file: MappingFile, subject: str, reference: Reference) -> Iterator[E
         yield _edit(file, subject, order=other)
         yield _edit(file, subject, given=turned)
         yield _edit(file, subject, 2.0, order=other, given=turned)
+    if isinstance(reference, Velocity):
+        yield _edit(file, subject, frame="world" if reference.frame == "body" else "body")
     channels = getattr(reference, "channels", None)
     if isinstance(reference, Position) and channels is not None and len(channels) in (2, 3):
         x, y, *rest = channels

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 _AROUND = 15.0
 """Terrain is looked at so far to either side of its obstacle [m]."""
-_MOST_WINDOWS = 1000
+_MOST_WINDOWS = 500
 _SHORTEST, _LONGEST = 0.5, 5.0
 """Lengths of windows over which a path is measured [s]."""
 _OVER_NOISE = 10.0

@@ -19,6 +19,8 @@ class Observation:
         contradiction: What this contradicts, in words; empty if it contradicts nothing.
         certain: True for a contradiction beyond doubt.
         size: By how many times it is beyond what is possible [-].
+        misfit: Distance from what would be expected, whether that contradicts anything or not [-].
+        care: Line of the mapping file that would take care of it by itself, as path, key and value.
     """
 
     name: str
@@ -27,6 +29,8 @@ class Observation:
     contradiction: str = ""
     certain: bool = False
     size: float = 1.0
+    misfit: float = 0.0
+    care: tuple[str, str, Any] | None = None
 
     @property
     def path(self) -> str:
@@ -41,14 +45,17 @@ class Remedy:
     Attributes:
         lines: Entries of the mapping file, `path: value`.
         effect: What the check would see then.
+        other: Lines of another change that would explain as much; empty if none does.
     """
 
     lines: tuple[str, ...]
     effect: str
+    other: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The lines and their effect, as the end of a sentence."""
-        return f"{' with '.join(f'`{line}`' for line in self.lines)} would fit: {self.effect}"
+        first, second = (" with ".join(f"`{line}`" for line in lines) for lines in (self.lines, self.other))
+        return f"{first}{f' or {second}' if second else ''} would fit: {self.effect}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ class Finding:
             "seen": seen.state,
             "contradiction": seen.contradiction,
             "certain": seen.certain,
-            "remedy": None if remedy is None else {"lines": list(remedy.lines), "effect": remedy.effect},
+            "remedy": None if remedy is None else {**vars(remedy)},
             "accepted": self.reason,
         }
 

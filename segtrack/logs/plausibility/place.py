@@ -82,7 +82,7 @@ def check_velocity(evidence: Evidence) -> Iterator[Observation]:
                 name, subjects, state, f"{angle:.3g} deg off its direction", angle > 60, angle / 25
             )
             return
-    yield Observation(name, subjects, state)
+    yield Observation(name, subjects, state, misfit=abs(math.log(ratio)))
 
 
 def check_flippers(evidence: Evidence) -> Iterator[Observation]:

@@ -2,73 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
+from segtrack.logs.mapping.map_log import map_log
 from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.mapping.mapping_file import MappingFile
-from segtrack.logs.plausibility.edits import Edit, edits_for
+from segtrack.logs.plausibility.edits import Edit, edits_for, with_care
 from segtrack.logs.plausibility.evidence import Evidence
 from segtrack.logs.plausibility.finding import Observation, Remedy
 
 Observe = Callable[[Evidence], tuple[Observation, ...]]
-_ROWS = 20_000
+_ROWS = 4000
 """Rows of a channel from which edits are tried on every second one, or fewer."""
 _ROUNDS = 2
-"""Edits that one remedy may have."""
+"""Edits that one remedy may have, besides lines that take care of single signals."""
+_FIRST = "missing", "wrap"
+"""Keys of the care that is taken first."""
+_ALIKE = 0.1
+"""Difference of weights by which one edit is no better than another."""
 
 
 def find_remedies(
-    evidence: Evidence, seen: Sequence[Observation], observe: Observe
-) -> Mapping[Observation, Remedy]:
+    evidence: Evidence, seen: Sequence[Observation], observe_signals: Observe, observe_motion: Observe
+) -> dict[Observation, Remedy]:
     """Return the change of the mapping that explains most contradictions, by those that it explains.
+
+    Numbers that mean none and counters that start again are taken care of first, since they spoil all else;
+    then edits are tried, of which the best may make two; then care is taken of what is left of single signals.
 
     Args:
         evidence: The log.
         seen: Results of its checks.
-        observe: Function that runs all checks.
+        observe_signals: Function that runs the checks of single signals.
+        observe_motion: Function that runs the other checks.
     """
     log = _thinned(evidence.mapped)
-    best: Edit | None = None
-    left, results = tuple(seen), tuple(seen)
-    for _ in range(_ROUNDS):
-        against = [each for each in left if each.contradiction]
-        if not against:
-            break
-        file = evidence.mapped.mapping.file if best is None else best.file
-        tried = [
-            (_weight(found) + 0.01 * edit.cost, edit, found)
-            for edit in edits_for(file, against, evidence)
-            if (found := _observe_with(edit.file, log, evidence, observe)) is not None
-            and _covers(found, against)
-        ]
-        if not tried:
-            break
-        weight, edit, found = min(tried, key=lambda each: each[0])
-        if weight >= _weight(left):
-            break
-        best = edit if best is None else best.and_then(edit)
-        left = results = found
-    if best is None:
+    best = Edit((), evidence.mapped.mapping.file, 0.0)
+    for each in seen:
+        if each.care is not None and each.care[1] in _FIRST:
+            best = best.and_then(with_care(best.file, each.care))
+    left = _observe_with(best.file, log, evidence, observe_motion)
+    if left is None:
         return {}
-    return {
-        each: Remedy(best.lines, _effect(each, results))
-        for each in seen
-        if each.contradiction and not _is_against(each.name, results)
-    }
+    other: tuple[str, ...] = ()
+    for _ in range(_ROUNDS):
+        against = {each.name for each in left if each.contradiction}
+        tried = sorted(_tried(best.file, left, log, evidence, observe_motion), key=lambda each: each[0])
+        if not against or not tried or tried[0][0] > _weight(left) - 2.0:
+            break
+        (weight, edit, left), *others = tried
+        alike = [e.lines for w, e, _ in others if w < weight + _ALIKE and e.lines != edit.lines]
+        other = (*best.lines, *alike[0]) if alike else ()
+        best = best.and_then(edit)
+    remedies = {}
+    after = _observe_with(best.file, log, evidence, observe_signals) or ()
+    for each in seen:
+        if each.care is not None and (
+            not best.lines or _is_against(each.name, after) or each.care[1] in _FIRST
+        ):
+            remedies[each] = Remedy(with_care(best.file, each.care).lines, "nothing of it would be left")
+        elif each.contradiction and best.lines and not _is_against(each.name, (*left, *after)):
+            remedies[each] = Remedy(best.lines, _effect(each, left), other)
+    return remedies
+
+
+def _tried(
+    file: MappingFile, left: Sequence[Observation], log: Log, evidence: Evidence, observe: Observe
+) -> Iterator[tuple[float, Edit, tuple[Observation, ...]]]:
+    """Yield the weight, edit and results of each edit that explains something and contradicts nothing new."""
+    against = [each for each in left if each.contradiction]
+    names = {each.name for each in against}
+    for edit in edits_for(file, against):
+        found = _observe_with(edit.file, log, evidence, observe)
+        if found is None or not names & {each.name for each in found}:
+            continue
+        if names >= {each.name for each in found if each.contradiction}:
+            yield _weight(found) + 0.1 * edit.cost, edit, found
 
 
 def _weight(seen: Sequence[Observation]) -> float:
-    """How much speaks against a mapping: by far the number of contradictions, of certain ones first."""
-    return sum((10.0 if each.certain else 3.0) for each in seen if each.contradiction)
-
-
-def _covers(found: Sequence[Observation], against: Sequence[Observation]) -> bool:
-    """True if what contradicted something is checked still, at least in part."""
-    names = {each.name for each in found}
-    return any(each.name in names or each.name.endswith("beyond a turn") for each in against)
+    """How much speaks against a mapping: the number of contradictions, certain ones first, and misfits."""
+    doubts = sum((10.0 if each.certain else 4.0) for each in seen if each.contradiction)
+    return doubts + sum(min(each.misfit, 2.0) for each in seen)
 
 
 def _is_against(name: str, seen: Sequence[Observation]) -> bool:
@@ -84,8 +102,6 @@ def _effect(before: Observation, after: Sequence[Observation]) -> str:
 def _observe_with(
     file: MappingFile, log: Log, evidence: Evidence, observe: Observe
 ) -> tuple[Observation, ...] | None:
-    from segtrack.logs.mapping.map_log import map_log
-
     mapping = replace(evidence.mapped.mapping, file=file)
     try:
         mapped = map_log(log, mapping, evidence.known.vehicle)
@@ -96,20 +112,19 @@ def _observe_with(
 
 def _thinned(mapped: MappedLog) -> Log:
     """The log with fewer rows where it has very many; channels of further files are left to be read again."""
-    file_names = {path.rpartition("/")[2] for path in mapped.mapping.file.files}
+    further = {path.rpartition("/")[2] for path in mapped.mapping.file.files}
 
     def thin(channel: Channel) -> Channel:
         every = max(1, len(channel) // _ROWS)
         if every == 1:
             return channel
         stamps = None if channel.stamps is None else channel.stamps[::every].copy()
-        return replace(
-            channel, times=channel.times[::every].copy(), values=channel.values[::every].copy(), stamps=stamps
-        )
+        times, values = channel.times[::every].copy(), channel.values[::every].copy()
+        return replace(channel, times=times, values=values, stamps=stamps)
 
     channels = {
         name: thin(channel)
         for name, channel in mapped.log.channels.items()
-        if name.partition(": ")[0] not in file_names
+        if name.partition(": ")[0] not in further
     }
     return replace(mapped.log, channels=channels)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
 from segtrack.logs.mapping.channels import find_column
-from segtrack.logs.mapping.quantities import BELT_TRAVEL
+from segtrack.logs.mapping.belt_speed import BELT_TRAVEL
+from segtrack.logs.mapping.references import Despike
 from segtrack.logs.plausibility.evidence import Array, Evidence, noise_of
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.robot.motion import Signal, same_signs
@@ -24,6 +25,12 @@ _SHORT = 3
 """Samples of the longest excursion that is a spike."""
 _SPEED, _TURN = 4.0, 8.0
 """Fastest motion [m/s] and turning [rad/s] of a vehicle that falls or tips over."""
+_FASTEST = {"position": _SPEED, "orientation": _TURN / 2} | dict.fromkeys(
+    ("roll", "pitch", "yaw", "flipper_angle", "flipper_angle_command"), _TURN
+)
+"""Fastest change of a quantity, in its unit a second."""
+_SHORTEST_SPACING = 2e-4
+"""Time between samples that is shorter than that of any sensor on a vehicle [s]."""
 _STANDS = 0.4
 """Shortest time for which a value that stands is looked at [s]."""
 _FEWEST_STANDING = 6
@@ -44,6 +51,18 @@ _NONE = (
 """Sizes of numbers that loggers write for none."""
 
 
+def check_spacing(evidence: Evidence) -> Iterator[Observation]:
+    """Look for clocks that run so fast that nothing could be measured so often."""
+    for key, signal in evidence.motion.signals.items():
+        count, lasts = len(signal.times), float(signal.times[-1] - signal.times[0])
+        if evidence.mapped.is_steady or count < 50 or lasts / (count - 1) > _SHORTEST_SPACING:
+            continue
+        state = f"{count} samples of {key} within {lasts:.3g} s"
+        told = f"{count / lasts:.3g} in a second: its times may be in another unit than s"
+        yield Observation("sample times", (_path(key),), state, told, lasts < 0.5, 10.0)
+        return
+
+
 def check_missing(evidence: Evidence) -> Iterator[Observation]:
     """Look for a number that stands for none, far from all others of its channel."""
     for quantity, name, values in _channels(evidence):
@@ -60,7 +79,9 @@ def check_missing(evidence: Evidence) -> Iterator[Observation]:
             continue
         state = f"{name} is {best:g} in {counts.max()} of {len(values)} rows and else from {low:.3g} to {high:.3g}"
         told = "as loggers write for a number that is missing"
-        yield Observation("missing value", (quantity,), state, told, True, 100.0)
+        yield Observation(
+            "missing value", (quantity,), state, told, True, 100.0, care=(quantity, "missing", (best,))
+        )
 
 
 def check_counters(evidence: Evidence) -> Iterator[Observation]:
@@ -72,18 +93,17 @@ def check_counters(evidence: Evidence) -> Iterator[Observation]:
         if unit not in BELT_TRAVEL:
             continue
         steps = np.diff(values[np.isfinite(values)])
-        common = float(np.quantile(abs(steps), 0.95)) if len(steps) else 0.0
-        large = steps[abs(steps) > max(20 * common, 1e-9)]
-        if not len(large) or len(large) > 0.05 * len(steps):
+        common = float(np.quantile(abs(steps), 0.9)) if len(steps) else 0.0
+        large = abs(steps[abs(steps) > max(4 * common, 1e-9)])
+        if not len(large) or len(large) > 0.1 * len(steps):
             continue
-        size = float(np.median(abs(large)))
-        near = [period for period in _COUNTERS if abs(size - period) < max(3 * common, 1e-6 * period)]
-        if near and (abs(abs(large) - near[0]) < max(5 * common, 1e-3 * near[0])).all():
-            state = (
-                f"{name} changes by {size:.6g} within a row {len(large)} times, else by {common:.3g} at most"
-            )
+        near = [p for p in _COUNTERS if (abs(large - p) < max(2 * common, 1e-6 * p)).all() and 6 * common < p]
+        if near:
+            size = float(np.median(large))
+            state = f"{name} changes by {size:.6g} within a row {len(large)} times, else by {common:.3g}"
             told = f"as a counter that starts again after {near[0]:.10g}"
-            yield Observation("wrapped counter", (quantity,), state, told, True, 100.0)
+            care = (quantity, "wrap", near[0])
+            yield Observation("wrapped counter", (quantity,), state, told, True, 100.0, care=care)
 
 
 def check_spikes(evidence: Evidence) -> Iterator[Observation]:
@@ -97,12 +117,12 @@ def check_spikes(evidence: Evidence) -> Iterator[Observation]:
         away = np.abs(values - rest)
         noise = noise_of(values)
         spans = np.quantile(rest, 0.99, axis=0) - np.quantile(rest, 0.01, axis=0)
-        limit = np.maximum(np.maximum(_SPIKES[quantity], 12 * noise), 2.0 * spans)
+        limit = np.maximum(
+            np.maximum(_SPIKES[quantity], 12 * noise), (2.0 if quantity.startswith("belt") else 0.0) * spans
+        )
         is_fast = away > limit
         # What a vehicle can do in the time of a spike is none.
-        reach = {"position": _SPEED, "orientation": _TURN / 2}.get(
-            quantity, _TURN if quantity in ("roll", "pitch", "yaw") else 0.0
-        )
+        reach = _FASTEST.get(quantity, 0.0)
         is_fast &= away > reach * _SHORT * float(np.median(np.diff(signal.times)))
         rows = np.flatnonzero(is_fast.any(axis=1))
         if not len(rows) or len(rows) > 0.1 * len(values):
@@ -112,7 +132,12 @@ def check_spikes(evidence: Evidence) -> Iterator[Observation]:
         shown = ", ".join(f"{value:.4g}" for value in most)
         state = f"{key} is away for a moment {_runs(rows)} times, first at {signal.times[first]:.4g} s, as far as {shown}"
         told = f"and back within {_SHORT} samples"
-        yield Observation("spikes", (_path(key),), state, told, worst > 3, worst)
+        care = (
+            None
+            if signal.is_orientation
+            else (_path(key), "despike", Despike(window=2 * _SHORT + 1, limit=12))
+        )
+        yield Observation("spikes", (_path(key),), state, told, worst > 3, worst, care=care)
 
 
 def check_jumps(evidence: Evidence) -> Iterator[Observation]:
@@ -139,9 +164,9 @@ def check_jumps(evidence: Evidence) -> Iterator[Observation]:
         when, unit = signal.times[worst + 4], "m" if key == "position" else "rad"
         state = f"{key} changes by {at_once[worst]:.3g} {unit} within {spacing[worst]:.2g} s at {when:.4g} s"
         told = "and stays there, which no vehicle does"
-        yield Observation(
-            "jump", (key,), state, told, at_once[worst] > 2 * limit[worst], at_once[worst] / limit[worst]
-        )
+        size = float(at_once[worst] / limit[worst])
+        care = _longer_piece(evidence, float(when), float(when))
+        yield Observation("jump", (key,), state, told, size > 2, size, care=care)
 
 
 def check_standing(evidence: Evidence) -> Iterator[Observation]:
@@ -167,7 +192,16 @@ def check_standing(evidence: Evidence) -> Iterator[Observation]:
         )
         told = f"while the belts run {travel / 2:.2g} m"
         is_certain = len(others) > 20 and float(others.mean()) < 0.05 and travel > 0.1
-        yield Observation("frozen", (key,), state, told, is_certain, 5.0)
+        care = _longer_piece(evidence, float(signal.times[begin]), float(signal.times[end]))
+        yield Observation("frozen", (key,), state, told, is_certain, 5.0, care=care)
+
+
+def _longer_piece(evidence: Evidence, first: float, last: float) -> tuple[str, str, float]:
+    """Line of the mapping that leaves the longer piece before or behind a time [s]."""
+    begin, end = evidence.motion.span
+    # A sample's time and more aside, so that rounding keeps none of what is cut.
+    before, behind = (first - begin) >= (end - last), last + 0.05
+    return ("", "end", round(first - 0.05, 2)) if before else ("", "start", round(behind, 2))
 
 
 def _travel(side: Signal, first: float, last: float) -> float:
