@@ -75,6 +75,24 @@ def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
 
 
 @pytest.mark.slow
+def test_trials_of_one_log_are_compared_as_logs_of_their_own(folder):
+    rows = [np.loadtxt(folder / f"{i}.csv", delimiter=",", skiprows=1) for i in range(2)]
+    table = np.concatenate([np.column_stack([part, np.full(len(part), i)]) for i, part in enumerate(rows)])
+    np.savetxt(folder / "both.csv", table, header=",".join((*NAMES, "run")), delimiter=",", comments="")
+    results = []
+    for logs, text in ((["0.csv", "1.csv"], MAPPING), (["both.csv"], MAPPING + "split: {channel: run}\n")):
+        (folder / "mapping.yaml").write_text(text)
+        result = invoke(folder, *(folder / log for log in logs), "--json", "--no-numerics")
+        assert result.exit_code == 0, result.output
+        results.append(json.loads(result.stdout))
+    assert results[0]["repeats"] == results[1]["repeats"] != []
+    runs = [[each["runs"]["measured"]["rows"] for each in result["comparisons"]] for result in results]
+    assert runs[0] == runs[1]
+    one = invoke(folder, folder / "both.csv", "--trial", "2", "--json", "--no-numerics")
+    assert json.loads(one.stdout)["comparisons"] == results[1]["comparisons"][1:]
+
+
+@pytest.mark.slow
 def test_several_logs_are_repeats_of_one_trial(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     result = invoke(folder, folder / "0.csv", folder / "1.csv", "--no-numerics")

@@ -298,20 +298,35 @@ IN_BAG = {
 }
 
 
-@pytest.mark.parametrize("name", ["motion.mcap", "motion"])
-def test_a_motion_is_written_to_a_bag_and_read_equal(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("motion.mcap", "mcap"),
+        ("motion", "ros2 bag"),
+        ("run.2026-01-31", "ros2 bag"),
+        ("motion.db3", "ros2 bag"),
+        ("motion.bag", "ros1 bag"),
+    ],
+)
+def test_a_motion_is_written_to_a_bag_and_read_equal(name, kind, tmp_path):
     highlevel = pytest.importorskip("rosbags.highlevel", reason="of an extra")
     pytest.importorskip("mcap", reason="of an extra")
     path = write_bag(MOTION, tmp_path / name)
     log = read_log(path)
-    assert not log.damage
+    assert log.kind == kind and not log.damage
+    assert path.is_dir() == (name in ("motion", "run.2026-01-31"))
+    assert list(tmp_path.iterdir()) == [path]
     for key, expected in MOTION.signals.items():
         channel = log.channels[IN_BAG[key]]
         there = np.isfinite(channel.values.reshape(len(channel), -1)).all(axis=1)
         np.testing.assert_array_equal(channel.values[there], expected.values)
         np.testing.assert_allclose(channel.times[there], expected.times, rtol=0, atol=5e-10)
     with highlevel.AnyReader([path]) as reader:  # Definitions and hashes of types are checked, too.
-        assert sum(1 for _ in reader.messages()) == log_count(log)
+        messages = [reader.deserialize(data, it.msgtype) for it, _, data in reader.messages()]
+    assert len(messages) == log_count(log)
+    if kind == "ros1 bag":
+        numbers = [message.header.seq for message in messages if "Odometry" in type(message).__name__]
+        assert numbers == list(range(len(TIMES)))
 
 
 def log_count(log):
@@ -372,6 +387,11 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     )
     with pytest.raises(FileAccessError, match=r": exists already$"):
         write_bag(MOTION, tmp_path)
+    with pytest.raises(InvalidValueError) as error:
+        write_bag(MOTION, tmp_path / "motion.csv")
+    assert str(error.value) == (
+        "path of a bag must be FILE.mcap, FILE.db3 or FILE.bag, or a folder, got 'motion.csv'"
+    )
     with pytest.raises(
         InvalidValueError, match=r"^motion m must be one with position and orientation, got pitch$"
     ):

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import ConstantsOption, SimulationOptions, VehicleOption, simulation_command
+from segtrack.cli.log.options import (
+    ConstantsOption,
+    SimulationOptions,
+    TrialOption,
+    VehicleOption,
+    simulation_command,
+)
 from segtrack.cli.output import counting, finish, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 
@@ -43,23 +49,15 @@ _NORMAL_95 = 1.96
 
 
 def replayed(
-    path: Path,
-    mapping: Path,
-    vehicle: str | None,
-    terrain: str | None,
-    setting: float | None,
-    constants: Sequence[str],
-    options: SimulationOptions,
+    mapped: MappedLog, terrain: str | None, setting: float | None, options: SimulationOptions
 ) -> tuple[MappedLog, Replay]:
-    """A log and its simulations; vehicle, terrain and setting are the mapping's where they are not given.
+    """A log and its simulations; terrain and setting are the mapping's where they are not given.
 
     Raises:
         SegtrackError: A file has mistakes, or they do not go together.
     """
-    from segtrack.logs.mapping import map_file
     from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 
-    mapped = map_file(path, mapping, vehicle, constants)
     said = mapped.mapping.file
     ground = terrain if terrain is not None else said.terrain
     for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
@@ -85,8 +83,9 @@ def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
 @simulation_command
 def compare(
     options: SimulationOptions,
-    logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats of one trial.")],
+    logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats, as are trials of one.")],
     mapping: MappingFile,
+    trial: TrialOption = None,
     vehicle: VehicleOption = None,
     terrain: TerrainOption = None,
     setting: SettingOption = None,
@@ -100,11 +99,13 @@ def compare(
 ) -> None:
     """Replay a log, and say by how much the simulation errs in each phase, beside how uncertain that is."""
     from segtrack.logs.compare import Stated, check_alignment, load_stated
+    from segtrack.logs.mapping import map_trials
 
     check_alignment(align)
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
-    replays = [replayed(log, mapping, vehicle, terrain, setting, constants or (), options) for log in logs]
+    mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
+    replays = [replayed(part, terrain, setting, options) for part in mapped]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
     _write_results(comparisons, replays, folder, options.as_json, _ended(interrupted))
 
@@ -193,6 +194,7 @@ def report(
     options: SimulationOptions,
     log: Annotated[Path, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)],
     mapping: MappingFile,
+    trial: TrialOption = None,
     vehicle: VehicleOption = None,
     terrain: TerrainOption = None,
     setting: SettingOption = None,
@@ -214,6 +216,7 @@ def report(
     except ImportError:
         raise MissingPackageError("an HTML report", "jinja2", "logs") from None
     from segtrack.logs.compare import Stated, load_stated
+    from segtrack.logs.mapping import map_file
     from segtrack.report.logs.content import report_tables
     from segtrack.report.logs.gather import gather
     from segtrack.report.logs.output import report_html, report_summary
@@ -223,7 +226,9 @@ def report(
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"report-{log.stem}")
-    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, constants or (), options)
+    mapped, driven = replayed(
+        map_file(log, mapping, vehicle, constants or (), trial), terrain, setting, options
+    )
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
     content = gather(mapped, driven, comparison, changed or ())
     today = date.today().isoformat()

@@ -27,6 +27,10 @@ ConstantsOption = Annotated[
         show_default=False,
     ),
 ]
+TrialOption = Annotated[
+    int | None,
+    typer.Option(help="Number of the trial, of a log that the mapping splits.", min=1, show_default=False),
+]
 Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from segtrack.cli.log.options import ConstantsOption
+from segtrack.cli.log.options import ConstantsOption, TrialOption
 from segtrack.cli.output import JsonFlag, OutFolder, command, finish, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import to_json, write_text
@@ -51,12 +51,13 @@ def map_file(
         Path | None, typer.Option(help="Mapping file; without one it is proposed.", show_default=False)
     ] = None,
     constants: ConstantsOption = None,
+    trial: TrialOption = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of mapping files.")] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Propose a mapping file for a log, or check one: a table of quantities, and a picture of the motion."""
-    from segtrack.logs.mapping import MappingFile, map_file, propose
+    from segtrack.logs.mapping import MappingFile, map_trials, propose
     from segtrack.logs.reading import read_log
 
     if schema:
@@ -65,8 +66,9 @@ def map_file(
     if file is None:
         raise InvalidValueError("FILE", "a log, unless --schema is given", Phrase("none"))
     if mapping is None:
-        if constants:
-            raise InvalidValueError("--set", "given beside --mapping", constants[0])
+        for name, value in (("--set", constants), ("--trial", trial)):
+            if value:
+                raise InvalidValueError(name, "given beside --mapping", value)
         text = propose(read_log(file))
         path = results_folder(out, f"log-{file.stem}") / "mapping.yaml"
         if path.exists():
@@ -78,9 +80,14 @@ def map_file(
         say_written(write_text(path, text))
         return
     from segtrack.report.logs.inspect import draw_motion, map_tables
+    from segtrack.report.logs.split import split_table
     from segtrack.report.outcome import Outcome
 
-    mapped = map_file(file, mapping, constants=constants or ())
-    folder = results_folder(out, f"log-{file.stem}")
+    trials = map_trials(file, mapping, constants=constants or (), trial=trial)
+    folder, mapped = results_folder(out, f"log-{file.stem}"), trials[0]
+    if trial is None and mapped.trial is not None:
+        summary = {"trials": [each.record() for each in trials]}
+        finish(Outcome([split_table(trials)], summary, {}), folder, as_json)
+        return
     picture = draw_motion(mapped.motion, is_steady=mapped.is_steady)
     finish(Outcome(map_tables(mapped), mapped.record(), {"motion.png": picture}), folder, as_json)

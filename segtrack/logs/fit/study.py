@@ -128,7 +128,7 @@ def _mapped(file: FitFile) -> Iterator[tuple[str, MappedLog]]:
     for name, log in file.logs.items():
         mapping = log.mapping or file.mapping
         assert mapping is not None
-        yield name, map_file(log.log, mapping, file.vehicle)
+        yield name, map_file(log.log, mapping, file.vehicle, trial=log.trial)
 
 
 def _common(mapped: Mapping[str, MappedLog]) -> str:

@@ -27,6 +27,7 @@ from segtrack.logs.log import Log
 from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import Quantities, Velocity
 from segtrack.logs.mapping.sources import Sensor
+from segtrack.logs.mapping.trials import LogTrial
 from segtrack.robot.motion import CONSTANT, Motion, Signal, quantity_of
 
 ANGLES = ("roll", "pitch", "yaw")
@@ -223,6 +224,7 @@ class MappedLog:
         clocks: Fits of clocks, and of sensors' mountings.
         origins: Origins of the signals by key.
         notes: Sentences on rows left out, commands held and assumptions.
+        trial: Trial of the log that it is; None where the mapping does not split the log.
     """
 
     motion: Motion
@@ -232,6 +234,7 @@ class MappedLog:
     clocks: tuple[ClockFit, ...] = ()
     origins: Mapping[str, Origin] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    trial: LogTrial | None = None
 
     def __post_init__(self) -> None:
         """Keep the mapping as it is."""
@@ -257,6 +260,7 @@ class MappedLog:
             "vehicle": self.mapping.file.vehicle,
             "terrain": self.mapping.file.terrain,
             "event": self.mapping.file.event,
+            "trial": None if self.trial is None else {"number": self.trial.number, "of": self.trial.label},
             "begin": self.begin,
             "signals": {key: self._signal(key) for key in self.motion.signals},
             "clocks": [fit.record() for fit in self.clocks],

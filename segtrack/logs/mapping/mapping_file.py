@@ -30,7 +30,7 @@ from segtrack.errors import FileAccessError, MappingFileError, Problem
 from segtrack.logs.mapping.accepted import Accepted
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.references import Text
-from segtrack.logs.mapping.sources import Sensor, SourceClock
+from segtrack.logs.mapping.sources import Sensor, SourceClock, Split
 
 FIRST_TOUCH = "first touch"
 STEADY = ("belt_speed", "belt_speed_command", "slip_velocity", "yaw_rate", "current")
@@ -82,6 +82,8 @@ class MappingFile(Spec):
     """Begin of the used piece, from the beginning of the log [s]."""
     end: Positive | None = None
     """End of the used piece, from the beginning of the log [s]."""
+    split: Split | None = None
+    """Trials that the log has one after the other."""
     max_gap: Positive = 0.5
     """Time without a value that may be bridged [s]."""
     rows: Literal["times", "steady"] = "times"
@@ -126,6 +128,12 @@ class MappingFile(Spec):
     def _ends_after_start(self) -> Checks:
         if self.start is not None and self.end is not None and self.end <= self.start:
             yield Problem("end", f"must be greater than start {self.start:g}, got {self.end:g}")
+
+    @check
+    def _windows_are_the_used_pieces(self) -> Checks:
+        for key in ("start", "end") if self.split is not None and self.split.windows is not None else ():
+            if getattr(self, key) is not None:
+                yield Problem(key, "must be left out beside windows of split")
 
     @check
     def _no_circle_of_clocks(self) -> Checks:
@@ -188,7 +196,7 @@ class MappingFile(Spec):
                 yield Problem(f"quantities.{path}.despike", "must be left out where rows are steady")
         for path, _ in self.quantities.constants():
             yield Problem(f"quantities.{path}.value", "must be a channel where rows are steady")
-        for key in ("start", "end"):
+        for key in ("start", "end", "split"):
             if getattr(self, key) is not None:
                 yield Problem(key, "must be left out where rows are steady")
         for key in ("sources", "files"):

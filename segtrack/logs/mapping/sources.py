@@ -1,4 +1,4 @@
-"""Sensors and clocks of a log's sources, as a mapping file gives them."""
+"""Sensors, clocks of sources, and trials of a log, as a mapping file gives them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import Angle, Checks, Number, Spec, Vector, check
+from segtrack.description.base import (
+    Angle,
+    Checks,
+    NonNegative,
+    Number,
+    Positive,
+    Spec,
+    Vector,
+    check,
+    exactly_one,
+)
 from segtrack.errors import Problem
 from segtrack.logs.clocks import Seen
 from segtrack.logs.mapping.quantities import Quantities
-from segtrack.logs.mapping.references import Text
+from segtrack.logs.mapping.references import Numbers, Text
 
 
 class Sensor(Spec):
@@ -23,6 +33,33 @@ class Sensor(Spec):
     world_rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
     """The frame that its positions and orientations are in, in one whose z is up, likewise: [3.1416, 0, 0]
     for one whose z is down, [1.5708, 0, 0] for one whose y is up."""
+
+
+class Split(Spec):
+    """Trials of one log, each mapped by itself."""
+
+    windows: Annotated[tuple[tuple[NonNegative, Positive], ...], Field(min_length=1)] | None = None
+    """Begin and end of each, from the beginning of the log [s]."""
+    channel: Text | None = None
+    """Channel that numbers them, instead: rows that follow each other with one number are a trial."""
+    missing: Numbers = ()
+    """Numbers of that channel that mean none: rows between trials."""
+
+    @check
+    def _one_way(self) -> Checks:
+        yield from exactly_one(self, ("windows", "channel"))
+        if self.windows is not None and self.missing:
+            yield Problem("missing", "must be left out beside windows")
+
+    @check
+    def _windows_ascend(self) -> Checks:
+        edges = [edge for window in self.windows or () for edge in window]
+        if any(low > high for low, high in zip(edges, edges[1:], strict=False)) or any(
+            begin == end for begin, end in self.windows or ()
+        ):
+            yield Problem(
+                "windows", f"must ascend and not overlap, got {[list(w) for w in self.windows or ()]}"
+            )
 
 
 class SourceClock(Spec):

@@ -102,9 +102,10 @@ def _effect(before: Observation, after: Sequence[Observation]) -> str:
 def _observe_with(
     file: MappingFile, log: Log, evidence: Evidence, observe: Observe
 ) -> tuple[Observation, ...] | None:
-    mapping = replace(evidence.mapped.mapping, file=file)
+    # A trial's log is cut already.
+    mapping = replace(evidence.mapped.mapping, file=file.model_copy(update={"split": None}))
     try:
-        mapped = map_log(log, mapping, evidence.known.vehicle)
+        mapped = map_log(log, mapping, vehicle=evidence.known.vehicle)
     except (SegtrackError, ValueError):
         return None  # What does not even map explains nothing.
     return observe(Evidence(mapped, evidence.known))

@@ -115,7 +115,10 @@ def _read_bag(path: Path) -> Log:
 
 
 def write_bag(motion: Motion, path: Path) -> Path:
-    """Write a motion as a bag of ROS 2: an MCAP file if the path ends so, else a folder with SQLite.
+    """Write a motion as a bag of the kind that its name says.
+
+    `.mcap` and `.db3` are files of ROS 2, `.bag` is one of ROS 1; a path without such an end becomes the
+    folder of a bag of ROS 2 with SQLite.
 
     Signals keep their times, to the nanosecond; those at the same times share a message. Orientations and
     angular velocities are in frames as REP 103 has them, x forward, y left, z up, with `world` and `body` as
@@ -134,7 +137,7 @@ def write_bag(motion: Motion, path: Path) -> Path:
         The path.
 
     Raises:
-        InvalidValueError: A time is negative, which bags do not have.
+        InvalidValueError: A time is negative, which bags do not have, or the name is that of another file.
         FileAccessError: The folder exists, or nothing can be written.
         MissingPackageError: The extra `logs` is not installed.
     """
