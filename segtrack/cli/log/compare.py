@@ -22,6 +22,7 @@ from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated
     from segtrack.logs.mapping import MappedLog
+    from segtrack.logs.plausibility import Plausibility
     from segtrack.logs.replay import Replay
 
 MappingFile = Annotated[
@@ -75,6 +76,21 @@ def replayed(
     return mapped, replay(mapped.motion, settings)
 
 
+def checked(mapped: MappedLog, terrain: str | None, setting: float | None) -> Plausibility:
+    """Findings of a log that is to be simulated on a terrain, the mapping's if none is given.
+
+    Raises:
+        ImplausibleLogError: Some are beyond doubt.
+        SegtrackError: The terrain cannot be loaded.
+    """
+    from segtrack.logs.plausibility import check_plausibility
+    from segtrack.logs.replay import load_terrain
+
+    found = check_plausibility(mapped, None if terrain is None else load_terrain(terrain, setting))
+    found.refuse()
+    return found
+
+
 def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
     """Standard deviation of each clock's offset that was estimated, by source [s]."""
     return {fit.source: fit.offset.margin / _NORMAL_95 for fit in mapped.clocks}
@@ -105,9 +121,10 @@ def compare(
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
     mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
+    findings = [checked(part, terrain, setting) for part in mapped]
     replays = [replayed(part, terrain, setting, options) for part in mapped]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
-    _write_results(comparisons, replays, folder, options.as_json, _ended(interrupted))
+    _write_results(comparisons, replays, findings, folder, options.as_json, _ended(interrupted))
 
 
 def _compare_all(

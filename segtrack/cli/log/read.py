@@ -79,15 +79,24 @@ def map_file(
             words().print(text, markup=False, highlight=False, soft_wrap=True)
         say_written(write_text(path, text))
         return
+    from segtrack.logs.plausibility import check_plausibility
     from segtrack.report.logs.inspect import draw_motion, map_tables
+    from segtrack.report.logs.plausibility import findings_tables
     from segtrack.report.logs.split import split_table
     from segtrack.report.outcome import Outcome
 
     trials = map_trials(file, mapping, constants=constants or (), trial=trial)
     folder, mapped = results_folder(out, f"log-{file.stem}"), trials[0]
     if trial is None and mapped.trial is not None:
-        summary = {"trials": [each.record() for each in trials]}
-        finish(Outcome([split_table(trials)], summary, {}), folder, as_json)
+        checked = [check_plausibility(each) for each in trials]
+        records = [{**each.record(), "findings": c.record()} for each, c in zip(trials, checked, strict=True)]
+        tables = [split_table(trials), *(table for each in checked for table in findings_tables(each))]
+        finish(Outcome(tables, {"trials": records}, {}), folder, as_json)
+        for each in checked:
+            each.refuse()
         return
-    picture = draw_motion(mapped.motion, is_steady=mapped.is_steady)
-    finish(Outcome(map_tables(mapped), mapped.record(), {"motion.png": picture}), folder, as_json)
+    picture, found = draw_motion(mapped.motion, is_steady=mapped.is_steady), check_plausibility(mapped)
+    summary = {**mapped.record(), "findings": found.record()}
+    tables = [*map_tables(mapped), *findings_tables(found)]
+    finish(Outcome(tables, summary, {"motion.png": picture}), folder, as_json)
+    found.refuse()
