@@ -17,6 +17,7 @@ from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.reading.inspection import ClockView, Inspection, SourceView, delays, gaps_of
+from segtrack.report.logs.extremes import extreme_rows
 from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
 
 _PPM = 1e-3
@@ -195,13 +196,7 @@ def _line(times: Array, values: Array) -> tuple[Array, Array]:
     there = abs(values) <= _MAX_VALUE
     times, values = times[there], values[there]
     ends = gaps_of(times)
-    rows = np.arange(len(values))
-    if len(values) > 4 * _BINS:
-        size = len(values) // _BINS
-        table = values[: size * _BINS].reshape(_BINS, size)
-        first = np.arange(_BINS) * size
-        both = np.sort(np.stack([first + table.argmin(axis=1), first + table.argmax(axis=1)]), axis=0)
-        rows = np.concatenate([both.T.ravel(), rows[size * _BINS :]])
+    rows = extreme_rows(values, _BINS)
     breaks = np.searchsorted(rows, ends, side="right")
     return np.insert(times[rows], breaks, np.nan), np.insert(values[rows], breaks, np.nan)
 
