@@ -10,7 +10,7 @@ import typer
 
 from segtrack.cli.output import JsonFlag, OutFolder, command, finish, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
-from segtrack.files import to_json, write_text
+from segtrack.files import check_file, to_json, write_text
 
 
 @command
@@ -48,19 +48,31 @@ def map_file(
     mapping: Annotated[
         Path | None, typer.Option(help="Mapping file; without one it is proposed.", show_default=False)
     ] = None,
+    mcap: Annotated[
+        Path | None,
+        typer.Option(
+            help="MCAP file to write the mapped quantities to, in ROS 2 messages at the log's times: for "
+            "PlotJuggler, Rerun or Foxglove.",
+            show_default=False,
+        ),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of mapping files.")] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Propose a mapping file for a log, or check one: a table of quantities, and a picture of the motion."""
+    """Propose a mapping file for a log, or check one: quantities, a picture, MCAP of the motion."""
     from segtrack.logs.mapping import MappingFile, map_file, propose
-    from segtrack.logs.reading import read_log
+    from segtrack.logs.reading import read_log, write_bag
 
     if schema:
         typer.echo(json.dumps(MappingFile.model_json_schema(), indent=2))
         return
     if file is None:
         raise InvalidValueError("FILE", "a log, unless --schema is given", Phrase("none"))
+    if mcap is not None:
+        check_file("--mcap", mcap, (".mcap",))
+        if mapping is None:
+            raise InvalidValueError("--mcap", "given with --mapping", Phrase("none"))
     if mapping is None:
         text = propose(read_log(file))
         path = results_folder(out, f"log-{file.stem}") / "mapping.yaml"
@@ -77,5 +89,9 @@ def map_file(
 
     mapped = map_file(file, mapping)
     folder = results_folder(out, f"log-{file.stem}")
+    if mcap is not None:
+        if mapped.is_steady:
+            raise InvalidValueError("--mcap", "given with rows that are times", Phrase("rows: steady"))
+        say_written(write_bag(mapped.on_log_clock(), mcap))
     picture = draw_motion(mapped.motion, is_steady=mapped.is_steady)
     finish(Outcome(map_tables(mapped), mapped.record(), {"motion.png": picture}), folder, as_json)

@@ -1,6 +1,5 @@
 // Paths in 3-D over their terrain, which is turned by the mouse; returns a function that marks a time [s].
 function showPath({ path, styles }, hidden, ink, canvas) {
-  "use strict";
   function nearest(times, time) {
     let best = 0;
     for (let k = 1; k < times.length; k++) if (Math.abs(times[k] - time) < Math.abs(times[best] - time)) best = k;
