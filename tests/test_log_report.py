@@ -219,6 +219,49 @@ def test_a_robot_is_drawn_where_it_was(content):
     assert corners - others == pytest.approx(np.tile([0.05, 0.0], (len(others), 1)))
 
 
+def posed(x, pitch, flippers, vehicle):
+    """A robot that stands at x [m] with pitch and flippers [rad]."""
+    position = np.tile([x, 0.0, 0.3], (len(TIMES), 1))
+    angles = {f"flipper_angle.{name}": flippers for name in vehicle.flippers} | {"pitch": pitch}
+    signals = {key: Signal(TIMES, np.full_like(TIMES, angle)) for key, angle in angles.items()}
+    return Motion("m", signals | {"position": Signal(TIMES, position)})
+
+
+def corners_of(axes):
+    """What is painted of the robots (n, 2), and the window."""
+    robots = [c for c in axes.collections if c.get_zorder() >= 2]
+    corners = np.concatenate([path.vertices for c in robots for path in c.get_paths()])
+    return corners, np.array([axes.get_xlim(), axes.get_ylim()]).T
+
+
+@pytest.mark.parametrize("name", ["quince", "packbot", "m113"])
+@pytest.mark.parametrize(
+    ("apart", "pitch", "flippers"),
+    [(0.0, 0.0, 45), (0.0, 35, 90), (0.0, 70, -45), (0.6, 20, 45), (-0.8, 0.0, 45)],
+)
+def test_both_robots_are_whole_in_their_window(name, apart, pitch, flippers):
+    vehicle = load_vehicle(name)
+    logged = posed(1.0, math.radians(pitch), math.radians(flippers), vehicle)
+    simulated = posed(1.0 + apart, 0.0, math.radians(flippers), vehicle)
+    figure = draw_side_views(vehicle, GROUND, logged, {"measured": simulated}, INSTANTS)
+    for axes in figure.axes:
+        corners, (least, greatest) = corners_of(axes)
+        assert (corners >= least).all() and (corners <= greatest).all()
+        assert not axes.texts
+
+
+def test_a_simulated_robot_that_is_far_away_leaves_the_window_to_the_logged_one():
+    vehicle = load_vehicle("quince")
+    logged, simulated = posed(1.0, 0.0, 0.8, vehicle), posed(9.0, 0.0, 0.8, vehicle)
+    axes = draw_side_views(vehicle, GROUND, logged, {"measured": simulated}, INSTANTS).axes[0]
+    corners, (least, greatest) = corners_of(axes)
+    assert greatest[0] - least[0] < 2.0
+    own = corners[corners[:, 0] < 5.0]
+    assert (own >= least).all() and (own <= greatest).all()
+    (text,) = axes.texts
+    assert re.fullmatch(r"simulated: far away,\nx 9\.\d\d m, z 0\.\d\d m", text.get_text())
+
+
 def test_a_pose_is_that_of_the_signals_and_takes_commanded_flippers_where_there_are_no_others():
     commanded = {"flipper_angle_command.front_right": Signal(TIMES, np.full_like(TIMES, 0.25))}
     pose = pose_at(LOGGED.with_signals(commanded), 8.0)

@@ -24,6 +24,8 @@ _BELOW = 0.06
 _LEVEL = 1e-6
 _SKY = "#f2f5f7"
 """Behind the robots, on light and dark pages alike: their belts are dark."""
+_FAR = 3.0
+"""Robots are far apart if both together are longer or higher than so many lengths of the logged one."""
 _BODY_AND_BELTS = ("body", "belt", "flipper belt")
 
 
@@ -35,8 +37,19 @@ class _View(NamedTuple):
 
     @property
     def corners(self) -> NDArray[np.float64]:
-        """Return the points of all polygons (n, 2) [m]."""
-        return np.concatenate([polygon.points for polygon in (*self.logged, *self.simulated)])
+        """Points of all that is to be seen (n, 2) [m]: of the logged robot alone if the other is far away."""
+        own = _points(self.logged)
+        return own if self.is_far else np.concatenate([own, _points(self.simulated)])
+
+    @property
+    def is_far(self) -> bool:
+        """True if the simulated robot is too far away to be shown beside the logged one."""
+        own, other = _points(self.logged), _points(self.simulated)
+        return bool(np.ptp(np.concatenate([own, other]), axis=0).max() > _FAR * np.ptp(own, axis=0).max())
+
+
+def _points(polygons: Sequence[Polygon]) -> NDArray[np.float64]:
+    return np.concatenate([polygon.points for polygon in polygons])
 
 
 def draw_side_views(
@@ -48,7 +61,8 @@ def draw_side_views(
 ) -> Figure | None:
     """Draw a row for each simulation and a column for each instant.
 
-    Belts are drawn without grousers: no log says where those are.
+    Belts are drawn without grousers: no log says where those are. Both robots are whole in each window, but
+    for simulated ones that are far away, whose place is written there.
 
     Returns:
         The figure; None if the log has no position or no pitch, or there is no instant.
@@ -59,7 +73,7 @@ def draw_side_views(
     views = [[_view(vehicle, logged, simulated[run], instant.time) for instant in instants] for run in runs]
     corners = np.concatenate([view.corners for row in views for view in row])
     low, high = corners[:, 1].min() - _BELOW, corners[:, 1].max() + _BELOW
-    reach = 1.1 * max(float(np.abs(polygon.points).max()) for polygon in side_view(vehicle))
+    reach = 0.55 * max(float(np.ptp(view.corners[:, 0])) for row in views for view in row)
     figure = new_figure(3.1 * len(instants), len(runs) * (0.6 + 3.1 * (high - low) / (2 * reach)))
     grid = figure.subplots(len(runs), len(instants), squeeze=False, sharey=True)
     for line, row, run in zip(grid, views, runs, strict=True):
@@ -113,6 +127,10 @@ def _draw(
         axes.plot(outline.x, seen, color=GROUND_EDGE, linewidth=1.0, zorder=1.5)
     paint(axes, view.logged)
     edges = [polygon.points for polygon in view.simulated]
+    if view.is_far:
+        x, z = _points(view.simulated).mean(axis=0)
+        text = f"simulated: far away,\nx {x:.2f} m, z {z:.2f} m"
+        axes.text(0.03, 0.95, text, transform=axes.transAxes, fontsize=8, va="top", color=colour)
     lines = PolyCollection(edges, facecolors="none", edgecolors=colour, linewidths=1.0)
     lines.set_zorder(4)
     axes.add_collection(lines)
