@@ -278,7 +278,8 @@ def test_traces_are_zoomed_read_at_one_cursor_and_switched(browser, address):
     assert read(0.4762)["by measured belts \u00b1 0.02"] == pytest.approx(0.02 * 4.5, abs=0.005)
     page.locator("#switches label", has_text="simulation less log").click()
     page.locator("summary").click()
-    page.wait_for_timeout(200)
+    page.locator("details .grid > div").last.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
     assert page.locator(".uplot").count() == 9
     assert not said
     assert loaded == [address]

@@ -1,4 +1,4 @@
-// Paths in 3-D over their terrain, which is turned by the mouse; returns a function that marks a time [s].
+// Paths in 3-D over their terrain, turned by the mouse; returns functions that draw it and mark a time [s].
 function showPath({ path, styles }, hidden, ink, canvas) {
   function nearest(times, time) {
     let best = 0;
@@ -14,6 +14,7 @@ function showPath({ path, styles }, hidden, ink, canvas) {
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => low.map((value, i) => (bits >> i) & 1 ? high[i] : value));
   const home = { azimuth: -1.1, elevation: 0.45, zoom: 1 };
   let eye = { ...home };
+  const scene = document.createElement("canvas");  // All but the marks, which move with the plots' cursor.
   let time = null;
 
   const seen = ([x, y, z]) => {
@@ -31,9 +32,9 @@ function showPath({ path, styles }, hidden, ink, canvas) {
   };
 
   function draw() {
-    canvas.width = canvas.clientWidth * devicePixelRatio;
-    canvas.height = canvas.clientHeight * devicePixelRatio;
-    const ctx = canvas.getContext("2d");
+    scene.width = canvas.width = canvas.clientWidth * devicePixelRatio;
+    scene.height = canvas.height = canvas.clientHeight * devicePixelRatio;
+    const ctx = scene.getContext("2d");
     const reach = [0, 1].map((i) => 2 * Math.max(...corners.map((corner) => Math.abs(seen(corner)[i]))));
     scale = 0.9 * eye.zoom * Math.min(canvas.width / reach[0], canvas.height / reach[1]);
     const grid = path.z.map((row, j) => row.map((z, i) => z === null ? null : project([path.x[i], path.y[j], z])));
@@ -59,37 +60,53 @@ function showPath({ path, styles }, hidden, ink, canvas) {
     for (const line of path.lines) {
       if (hidden.has(line.of)) continue;
       const style = styles[line.of];
-      ctx.strokeStyle = ctx.fillStyle = style.colour || "black";  // On the ground's colour.
-      ctx.lineWidth = 2 * devicePixelRatio;
-      ctx.setLineDash(style.dash.map((length) => length * devicePixelRatio));
       ctx.beginPath();
       line.points.forEach((point) => ctx.lineTo(...project(point).slice(0, 2)));
+      ctx.strokeStyle = "#fff8";  // A rim, for black on dark pages.
+      ctx.lineWidth = 4 * devicePixelRatio;
+      ctx.stroke();
+      ctx.strokeStyle = style.colour || "black";
+      ctx.lineWidth = 2 * devicePixelRatio;
+      ctx.setLineDash(style.dash.map((length) => length * devicePixelRatio));
       ctx.stroke();
       ctx.setLineDash([]);
-      if (time === null) continue;
+    }
+    drawAxes(ctx);
+    drawMarks();
+  }
+
+  function drawMarks() {
+    const ctx = canvas.getContext("2d");
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.drawImage(scene, 0, 0);
+    for (const line of time === null ? [] : path.lines.filter((each) => !hidden.has(each.of))) {
       const [x, y] = project(line.points[nearest(line.times, time)]);
+      ctx.fillStyle = styles[line.of].colour || "black";
       ctx.beginPath();
       ctx.arc(x, y, 5 * devicePixelRatio, 0, 2 * Math.PI);
       ctx.fill();
     }
-    drawAxes(ctx);
   }
 
   function drawAxes(ctx) {
     // Three arms at the corner with the least coordinates, as long as they say.
     ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    [ctx.textAlign, ctx.textBaseline] = ["center", "middle"];
     ctx.strokeStyle = ctx.fillStyle = ink();
     ctx.lineWidth = 1.5 * devicePixelRatio;
     ["x", "y", "z"].forEach((name, i) => {
       if (high[i] === low[i]) return;
-      const arm = 10 ** Math.floor(Math.log10(high[i] - low[i]));
+      const unit = 10 ** Math.floor(Math.log10(high[i] - low[i]));
+      const arm = [5, 2, 1].find((times) => times * unit <= high[i] - low[i]) * unit;
       const end = low.map((value, k) => value + (k === i ? arm : 0));
       const [[x0, y0], [x1, y1]] = [project(low), project(end)];
       ctx.beginPath();
       ctx.moveTo(x0, y0);
       ctx.lineTo(x1, y1);
       ctx.stroke();
-      ctx.fillText(`${name} ${arm} m`, x1 + 3 * devicePixelRatio, y1 - 3 * devicePixelRatio);
+      const [x, y] = [x1 - canvas.width / 2, y1 - canvas.height / 2];  // Outwards: beside the terrain.
+      const out = 30 * devicePixelRatio / Math.hypot(x, y);
+      ctx.fillText(`${name} ${Number(arm.toPrecision(1))} m`, x1 + out * x, y1 + out * y);
     });
   }
 
@@ -109,10 +126,11 @@ function showPath({ path, styles }, hidden, ink, canvas) {
   canvas.addEventListener("dblclick", () => { eye = { ...home }; draw(); });
   new ResizeObserver(draw).observe(canvas);
   let isAsked = false;
-  return (when) => {  // Once a frame, though all plots' cursors call.
+  const mark = (when) => {  // Once a frame, though all plots' cursors call.
     time = when;
     if (isAsked) return;
     isAsked = true;
-    requestAnimationFrame(() => { isAsked = false; draw(); });
+    requestAnimationFrame(() => { isAsked = false; drawMarks(); });
   };
+  return { draw, mark };
 }

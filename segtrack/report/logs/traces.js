@@ -11,7 +11,7 @@
   let view = "over time";
   let plots = [];
   let span = null;  // Of all plots [s], once they are zoomed.
-  let drawPath = () => {};
+  let path = { draw() {}, mark() {} };
 
   const shown = (value) => value == null ? "" : String(Number(value.toPrecision(5)));
 
@@ -48,15 +48,16 @@
     ctx.restore();
   }
 
-  function zoomTo(low, high) {
-    const { min, max } = whole();
-    span = high - low < max - min ? { min: Math.max(low, min), max: Math.min(high, max) } : null;
-    for (const plot of plots) plot.setScale("x", span || whole());
-  }
+  const times = data.times.filter((each) => each.length);
+  const all = {
+    min: Math.min(...times.map((each) => each[0])),
+    max: Math.max(...times.map((each) => each[each.length - 1])),
+  };
 
-  function whole() {
-    const ends = data.times.filter((times) => times.length).map((times) => [times[0], times[times.length - 1]]);
-    return { min: Math.min(...ends.map((end) => end[0])), max: Math.max(...ends.map((end) => end[1])) };
+  function zoomTo(low, high) {
+    const isAll = high - low >= all.max - all.min;
+    span = isAll ? null : { min: Math.max(low, all.min), max: Math.min(high, all.max) };
+    for (const plot of plots) plot.setScale("x", span || all);
   }
 
   function onWheel(plot, event) {
@@ -69,8 +70,7 @@
       const factor = Math.exp(0.002 * Math.max(-200, Math.min(200, turned)));
       zoomTo(at - (at - min) * factor, at + (max - at) * factor);
     } else {
-      const { min: first, max: last } = whole();
-      const by = Math.max(first - min, Math.min(last - max, Math.sign(turned) * 0.1 * (max - min)));
+      const by = Math.max(all.min - min, Math.min(all.max - max, Math.sign(turned) * 0.1 * (max - min)));
       zoomTo(min + by, max + by);
     }
   }
@@ -113,14 +113,14 @@
           if (width > 0) zoomTo(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
           plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
         }],
-        setCursor: [(plot) => drawPath(plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null)],
+        setCursor: [(plot) => path.mark(plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null)],
       },
     };
     const tables = panel.lines.map((line) => [data.times[line.times], line.values]);
     const plot = new uPlot(options, uPlot.join(tables), at);
     plot.of = panel.lines.map((line) => line.of);
     plot.over.addEventListener("wheel", (event) => onWheel(plot, event), { passive: false });
-    plot.setScale("x", span || whole());
+    plot.setScale("x", span || all);
     plots.push(plot);
     return plot;
   }
@@ -129,29 +129,35 @@
     for (const { target } of entries) target.plot.setSize({ width: target.clientWidth, height: HEIGHT });
   });
 
-  function fill(at, panels) {
-    for (const panel of panels) {
-      const box = at.appendChild(document.createElement("div"));
-      box.plot = makePlot(panel, box);
-      resized.observe(box);
+  const reached = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      reached.unobserve(target);
+      target.plot = makePlot(target.panel, target);
+      resized.observe(target);
     }
+  }, { rootMargin: "300px" });  // Plots are made when they are scrolled to.
+
+  function fill(at, panels) {
+    const grid = at.appendChild(Object.assign(document.createElement("div"), { className: "grid" }));
+    for (const panel of panels)
+      reached.observe(grid.appendChild(Object.assign(document.createElement("div"), { panel })));
   }
 
   function show() {
     resized.disconnect();
+    reached.disconnect();
     plots.forEach((plot) => plot.destroy());
     plots = [];
     plotsAt.replaceChildren();
     const panels = data.views[view];
-    const grid = () => Object.assign(document.createElement("div"), { className: "grid" });
-    fill(plotsAt.appendChild(grid()), panels.filter((panel) => panel.compared));
+    fill(plotsAt, panels.filter((panel) => panel.compared));
     const others = panels.filter((panel) => !panel.compared);
     if (!others.length) return;
     const more = plotsAt.appendChild(document.createElement("details"));
-    more.innerHTML = "<summary></summary>";
-    more.firstChild.textContent =
+    more.appendChild(document.createElement("summary")).textContent =
       `${others.length} more: in the log alone, in simulations alone, or flippers at rest`;
-    more.addEventListener("toggle", () => fill(more.appendChild(grid()), others), { once: true });
+    fill(more, others);
   }
 
   function addSwitch(text, colour, isOn, change) {
@@ -173,7 +179,7 @@
         if (isOn) hidden.delete(who); else hidden.add(who);
         for (const plot of plots)
           plot.of.forEach((each, i) => each === who && plot.setSeries(i + 1, { show: isOn }));
-        drawPath(null);
+        path.draw();
       });
     }
     addSwitch("simulation less log", "transparent", false, (isOn) => {
@@ -185,9 +191,9 @@
   document.documentElement.classList.add("interactive");
   addSwitches();
   show();
-  if (data.path !== null) drawPath = showPath(data, hidden, ink, document.getElementById("path"));
+  if (data.path !== null) path = showPath(data, hidden, ink, document.getElementById("path"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     plots.forEach((plot) => plot.redraw());
-    drawPath(null);
+    path.draw();
   });
 })();
