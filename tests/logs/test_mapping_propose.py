@@ -13,7 +13,7 @@ from segtrack.errors import MappingFileError
 from segtrack.experiments.climb import trajectory_columns
 from segtrack.files import write_csv
 from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
-from segtrack.logs.mapping import map_log, parse_mapping, propose
+from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose
 from segtrack.logs.reading import read_log, write_bag
 from segtrack.logs.reading import write_csv as write_csv_of
 
@@ -239,6 +239,95 @@ def test_the_command_proposes_checks_and_draws(run):
     assert record["signals"]["pitch"]["rate"] == pytest.approx(20.0)
     assert Path("out/log-log/motion.png").stat().st_size > 10_000
     assert "pitch" in run("log.csv", "--mapping", "mapping.yaml").output
+
+
+MAPPED = """\
+vehicle: quince
+quantities:
+  belt_speed: {left: left, right: right, reversed: [right], unit: rad/s, radius: 0.0955}
+  position: {channels: [x, y, z], unit: cm}
+  pitch: {channel: pitch, unit: deg, positive: nose down}
+  flipper_angle: {front_left: {channel: flipper, unit: deg}}
+"""
+READ_BACK = """\
+vehicle: quince
+quantities:
+  belt_speed: {left: "/belts.velocity[left belts]", right: "/belts.velocity[right belts]", unit: m/s}
+  position: {channels: [/position.point], unit: m}
+  pitch: {channel: /pitch.data, unit: rad, positive: nose up}
+  flipper_angle: {front_left: {channel: "/flippers.position[front_left]", unit: rad}}
+"""
+
+
+@pytest.fixture
+def unix_log(run):
+    """A table at Unix times, and its mapping."""
+    columns = ("left", "right", "x", "y", "z", "pitch", "flipper")
+    values = np.random.default_rng(1).normal(size=(len(TIMES), len(columns)))
+    rows = "\n".join(
+        f"{t + 1.79e9:.2f}," + ",".join(map(repr, row)) for t, row in zip(TIMES, values.tolist(), strict=True)
+    )
+    Path("log.csv").write_text(f"time,{','.join(columns)}\n{rows}\n")
+    Path("mapping.yaml").write_text(MAPPED)
+    return map_file("log.csv", "mapping.yaml")
+
+
+def test_the_mapped_log_is_written_as_mcap_that_others_read(run, unix_log):
+    reader = pytest.importorskip("mcap.reader", reason="of an extra")
+    rosbags = pytest.importorskip("rosbags.typesys", reason="of an extra")
+    done = run("log.csv", "--mapping", "mapping.yaml", "--mcap", "deep/mapped.mcap")
+    assert done.exit_code == 0, done.output
+    assert "wrote deep/mapped.mcap" in done.stderr
+    store = rosbags.get_typestore(rosbags.Stores.ROS2_HUMBLE)
+    found = {}
+    with Path("deep/mapped.mcap").open("rb") as file:
+        for schema, channel_of, message in reader.make_reader(file).iter_messages():
+            told = store.deserialize_cdr(message.data, schema.name)
+            found.setdefault(channel_of.topic, []).append((message.log_time, told))
+    signals = unix_log.motion.signals
+    assert set(found) == {"/belts", "/position", "/pitch", "/flippers"}
+    times = [time for time, _ in found["/belts"]]
+    np.testing.assert_allclose(np.array(times) - 1.79e18, TIMES * 1e9, rtol=0, atol=300)
+    np.testing.assert_array_equal(
+        [told.velocity for _, told in found["/belts"]],
+        np.stack([signals[f"belt_speed.{side}"].values for side in ("left", "right")], axis=1),
+    )
+    points = [(told.point.x, told.point.y, told.point.z) for _, told in found["/position"]]
+    np.testing.assert_array_equal(points, signals["position"].values)
+    np.testing.assert_array_equal([told.data for _, told in found["/pitch"]], signals["pitch"].values)
+
+
+def test_the_mapped_log_written_as_mcap_is_mapped_to_equal_numbers(run, unix_log):
+    pytest.importorskip("mcap", reason="of an extra")
+    pytest.importorskip("rosbags", reason="of an extra")
+    assert run("log.csv", "--mapping", "mapping.yaml", "--mcap", "mapped.mcap").exit_code == 0
+    Path("back.yaml").write_text(READ_BACK)
+    again = map_file("mapped.mcap", "back.yaml")
+    assert again.begin == pytest.approx(unix_log.begin, abs=1e-6)
+    assert set(again.motion.signals) == set(unix_log.motion.signals)
+    for key, signal in unix_log.motion.signals.items():
+        np.testing.assert_array_equal(again.motion[key], signal.values)
+        np.testing.assert_allclose(again.motion.signals[key].times, signal.times, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--mcap", "a.mcap"], "--mcap must be given with --mapping, got none"),
+        (["--mapping", "mapping.yaml", "--mcap", "a.bag"], "--mcap must be a file of .mcap, got 'a.bag'"),
+        (
+            ["--mapping", "steady.yaml", "--mcap", "a.mcap"],
+            "--mcap must be given with rows that are times, got rows: steady",
+        ),
+    ],
+)
+def test_an_mcap_that_cannot_be_written_is_refused(run, unix_log, words, message):
+    Path("steady.yaml").write_text(
+        "rows: steady\nquantities:\n  belt_speed: {left: left, right: right, unit: m/s}\n"
+    )
+    done = run("log.csv", *words)
+    assert (done.exit_code, done.stderr) == (2, f"segtrack: {message}\n")
+    assert not Path("a.mcap").exists()
 
 
 def test_the_schema_is_printed_and_nothing_else(run):

@@ -165,6 +165,7 @@ def _ended(interrupted: bool) -> str:
 def _write_results(
     comparisons: Sequence[Comparison],
     replays: Sequence[tuple[MappedLog, Replay]],
+    findings: Sequence[Plausibility],
     folder: Path,
     as_json: bool,
     ended: str,
@@ -172,14 +173,19 @@ def _write_results(
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
     from segtrack.report.logs.compare import area_table, compare_tables, draw_comparison
+    from segtrack.report.logs.plausibility import findings_tables
     from segtrack.report.outcome import Outcome
 
     areas = area_rows(comparisons) if len(comparisons) > 1 else ()
     summary = {
-        "comparisons": [comparison.summary() for comparison in comparisons],
+        "comparisons": [
+            {**comparison.summary(), "findings": found.record()}
+            for comparison, found in zip(comparisons, findings, strict=False)  # Fewer after Ctrl-C.
+        ],
         "repeats": [row.summary() for row in areas],
     }
-    tables = [table for comparison in comparisons for table in compare_tables(comparison)]
+    tables = [table for found in findings if found.notes for table in findings_tables(found)[:1]]
+    tables += [table for comparison in comparisons for table in compare_tables(comparison)]
     tables += [area_table(areas)] if areas else []
     files: dict[str, Any] = {"compare.json": summary}
     for i, comparison in enumerate(comparisons):
@@ -243,11 +249,11 @@ def report(
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"report-{log.stem}")
-    mapped, driven = replayed(
-        map_file(log, mapping, vehicle, constants or (), trial), terrain, setting, options
-    )
+    mapped = map_file(log, mapping, vehicle, constants or (), trial)
+    found = checked(mapped, terrain, setting)
+    mapped, driven = replayed(mapped, terrain, setting, options)
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
-    content = gather(mapped, driven, comparison, changed or ())
+    content = gather(mapped, driven, comparison, changed or (), found.findings)
     today = date.today().isoformat()
     summary = report_summary(content, today)
     files = {"report.html": report_html(content, today), "report.json": summary}

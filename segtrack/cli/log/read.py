@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from segtrack.cli.log.options import ConstantsOption, TrialOption
 from segtrack.cli.output import JsonFlag, OutFolder, command, finish, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
-from segtrack.files import to_json, write_text
+from segtrack.files import check_file, to_json, write_text
 
 
 @command
@@ -52,19 +52,35 @@ def map_file(
     ] = None,
     constants: ConstantsOption = None,
     trial: TrialOption = None,
+    mcap: Annotated[
+        Path | None,
+        typer.Option(
+            help="MCAP file to write the mapped quantities to, in ROS 2 messages at the log's times: for "
+            "PlotJuggler, Rerun or Foxglove.",
+            show_default=False,
+        ),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of mapping files.")] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Propose a mapping file for a log, or check one: a table of quantities, and a picture of the motion."""
+    """Propose a mapping file for a log, or check one: quantities, findings, a picture, MCAP of the motion.
+
+    What contradicts physics, the vehicle or the terrain is told, with mapping lines that would explain it;
+    contradictions beyond doubt end with exit code 2 until the mapping accepts them with a reason.
+    """
     from segtrack.logs.mapping import MappingFile, map_trials, propose
-    from segtrack.logs.reading import read_log
+    from segtrack.logs.reading import read_log, write_bag
 
     if schema:
         typer.echo(json.dumps(MappingFile.model_json_schema(), indent=2))
         return
     if file is None:
         raise InvalidValueError("FILE", "a log, unless --schema is given", Phrase("none"))
+    if mcap is not None:
+        check_file("--mcap", mcap, (".mcap",))
+        if mapping is None:
+            raise InvalidValueError("--mcap", "given with --mapping", Phrase("none"))
     if mapping is None:
         for name, value in (("--set", constants), ("--trial", trial)):
             if value:
@@ -86,17 +102,18 @@ def map_file(
     from segtrack.report.outcome import Outcome
 
     trials = map_trials(file, mapping, constants=constants or (), trial=trial)
+    found = [check_plausibility(mapped) for mapped in trials]
     folder, mapped = results_folder(out, f"log-{file.stem}"), trials[0]
-    if trial is None and mapped.trial is not None:
-        checked = [check_plausibility(each) for each in trials]
-        records = [{**each.record(), "findings": c.record()} for each, c in zip(trials, checked, strict=True)]
-        tables = [split_table(trials), *(table for each in checked for table in findings_tables(each))]
-        finish(Outcome(tables, {"trials": records}, {}), folder, as_json)
-        for each in checked:
-            each.refuse()
-        return
-    picture, found = draw_motion(mapped.motion, is_steady=mapped.is_steady), check_plausibility(mapped)
-    summary = {**mapped.record(), "findings": found.record()}
-    tables = [*map_tables(mapped), *findings_tables(found)]
-    finish(Outcome(tables, summary, {"motion.png": picture}), folder, as_json)
-    found.refuse()
+    records = [{**each.record(), "findings": f.record()} for each, f in zip(trials, found, strict=True)]
+    several = trial is None and mapped.trial is not None
+    if mcap is not None:
+        if several or mapped.is_steady:
+            raise InvalidValueError("--mcap", "given with --trial, and with rows that are times", Phrase("none"))
+        say_written(write_bag(mapped.on_log_clock(), mcap))
+    tables = [split_table(trials)] if several else map_tables(mapped)
+    tables += [table for each in found for table in findings_tables(each)]
+    summary: dict[str, Any] = {"trials": records} if several else records[0]
+    picture = {} if several else {"motion.png": draw_motion(mapped.motion, is_steady=mapped.is_steady)}
+    finish(Outcome(tables, summary, picture), folder, as_json)
+    for each in found:
+        each.refuse()

@@ -118,7 +118,10 @@ def load_study(path: Path) -> Study:
         raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
     work = _CaseMaker(file, vehicle)
     cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
-    notes = [f"{name}: {note}" for name, log in mapped.items() for note in log.notes]
+    found = {name: check_plausibility(log, work.terrains.get(name)) for name, log in mapped.items()}
+    for each in found.values():
+        each.refuse()
+    notes = [f"{name}: {note}" for name, log in mapped.items() for note in (*log.notes, *found[name].notes)]
     return Study(
         file, vehicle, find_vehicle(named), tuple(cases), work.engine, work.track_model, tuple(notes)
     )

@@ -251,6 +251,12 @@ class MappedLog:
         current = self.mapping.file.quantities.current
         return None if current is None else current.force_per_current
 
+    def on_log_clock(self) -> Motion:
+        """Return the motion at the log's own times, which are those of what else was recorded with it."""
+        signals = self.motion.signals.items()
+        moved = {key: replace(signal, times=signal.times + self.begin) for key, signal in signals}
+        return replace(self.motion, signals=moved)
+
     def record(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict, without the signals' values."""
         return {
