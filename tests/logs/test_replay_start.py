@@ -14,6 +14,7 @@ from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.logs import Motion, Signal
 from segtrack.logs.replay import (
     ReplaySettings,
+    StartPoseError,
     align,
     check_start,
     load_terrain,
