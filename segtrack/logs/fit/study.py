@@ -20,7 +20,15 @@ from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
 from segtrack.logs.fit.result import Fit, calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
-from segtrack.logs.replay import AlignedLog, LoadedTerrain, ReplaySettings, align, load_terrain, replay_log
+from segtrack.logs.replay import (
+    AlignedLog,
+    LoadedTerrain,
+    ReplaySettings,
+    align,
+    check_start,
+    load_terrain,
+    replay_log,
+)
 from segtrack.logs.replay.settings import BeltSource, belt_keys, has_belts
 from segtrack.logs.steady.table import DATA, UNIFORM, SteadyCase, SteadyTable
 from segtrack.robot.motion import Motion
@@ -234,6 +242,7 @@ def replay_case(
 
     Raises:
         SegtrackError: The log and the settings do not go together, see `align`.
+        StartPoseError: The vehicle does not stand as logged where the log begins.
     """
     scene = settings.load()
     loaded = replace(
@@ -244,6 +253,7 @@ def replay_case(
         track_model=scene.track_model,
     )
     log = align(motion, loaded)
+    check_start(log, loaded, scene)
     used = log.motion.between(log.begin, log.end)
     told = _Replayed(log, loaded, belts)
     shifts = {} if settings.frame == "terrain" else _shifts(log)
