@@ -108,7 +108,9 @@ def map_file(
     several = trial is None and mapped.trial is not None
     if mcap is not None:
         if several or mapped.is_steady:
-            raise InvalidValueError("--mcap", "given with --trial, and with rows that are times", Phrase("none"))
+            raise InvalidValueError(
+                "--mcap", "given with --trial, and with rows that are times", Phrase("none")
+            )
         say_written(write_bag(mapped.on_log_clock(), mcap))
     tables = [split_table(trials)] if several else map_tables(mapped)
     tables += [table for each in found for table in findings_tables(each)]

@@ -20,6 +20,7 @@ from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
 from segtrack.logs.fit.result import Fit, calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
+from segtrack.logs.plausibility import check_plausibility
 from segtrack.logs.replay import (
     AlignedLog,
     LoadedTerrain,
@@ -126,7 +127,7 @@ def load_study(path: Path) -> Study:
         raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
     work = _CaseMaker(file, vehicle)
     cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
-    found = {name: check_plausibility(log, work.terrains.get(name)) for name, log in mapped.items()}
+    found = {name: check_plausibility(log, work.terrain_of(name, log)) for name, log in mapped.items()}
     for each in found.values():
         each.refuse()
     notes = [f"{name}: {note}" for name, log in mapped.items() for note in (*log.notes, *found[name].notes)]
@@ -200,6 +201,10 @@ class _CaseMaker:
         kept, out = table.halves(spec.hold_out_rows, self.file.seed)
         yield SteadyCase(kept.name, kept, **settings)
         yield SteadyCase(out.name, out, held_out=True, **settings)
+
+    def terrain_of(self, name: str, mapped: MappedLog) -> LoadedTerrain | None:
+        """Terrain that a log drove on; None for steady turns."""
+        return None if mapped.is_steady else self._ground(name, self.file.logs[name], mapped)
 
     def _ground(self, name: str, spec: LogSpec, mapped: MappedLog) -> LoadedTerrain:
         given = spec.terrain or self.file.terrain

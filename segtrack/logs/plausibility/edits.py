@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
+from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.quantities import Orientation, Position, Quantities, Velocity
 from segtrack.logs.mapping.references import COUNTING, COUNTS, Despike, Reference, SideChannels
 from segtrack.logs.mapping.sources import Sensor

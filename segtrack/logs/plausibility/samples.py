@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
-from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL
+from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.references import Despike
 from segtrack.logs.plausibility.evidence import Array, Evidence, noise_of
 from segtrack.logs.plausibility.finding import Observation

@@ -82,6 +82,7 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
         "log": content.logged.name,
         "vehicle": content.vehicle.name,
         "maturity": content.maturity.summary(),
+        "findings": [finding.record() for finding in content.findings],
         "stated_uncertainties": list(content.stated),
         "errors": [row.summary() for row in content.rows],
         "phases": [vars(phase) for phase in content.phases],
