@@ -74,6 +74,13 @@ def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     assert header.startswith("time [s],") and "pitch [rad]" in header
 
 
+def test_what_was_stated_and_what_was_left_out_is_told(folder):
+    result = invoke(folder, folder / "0.csv", "--no-numerics", "--set", "roll=2deg")
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.output.split())
+    assert "0.csv: roll: 2 deg all the time, as stated beside the mapping file" in told
+
+
 @pytest.mark.slow
 def test_trials_of_one_log_are_compared_as_logs_of_their_own(folder):
     rows = [np.loadtxt(folder / f"{i}.csv", delimiter=",", skiprows=1) for i in range(2)]

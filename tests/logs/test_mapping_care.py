@@ -161,3 +161,18 @@ def test_a_wrap_beside_the_logs_own_unit_of_speeds_is_refused():
     assert refused(log, "  belt_speed: {left: a, right: a, wrap: 9}") == (
         "m.yaml:3: quantities.belt_speed.wrap must be left out of speeds, got 9 beside m/s"
     )
+
+
+@pytest.mark.parametrize("window", [3, 5, 7, 11, 21])
+@pytest.mark.parametrize("slope", [-1800.0, -300.5, 300.5, 1800.0])
+def test_the_wrap_of_a_counter_is_no_spike_but_at_the_ends(window, slope):
+    counts = np.floor(slope * np.arange(2000.0)) % 65536
+    half = window // 2
+    assert not find_spikes(counts, window, 3.0)[half : len(counts) - half].any()
+
+
+def test_white_noise_loses_as_much_as_the_manual_says():
+    noise = np.random.default_rng(0).normal(size=400_000)
+    measured = {(w, limit): 100 * find_spikes(noise, w, limit).mean() for w in (7, 21) for limit in (3, 6, 8)}
+    told = {(7, 3): 4.7, (7, 6): 0.88, (7, 8): 0.40, (21, 3): 1.4, (21, 6): 0.024, (21, 8): 0.002}
+    assert measured == pytest.approx(told, rel=0.05, abs=5e-4)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from jointed_vehicles import Limb, jointed
 from mapped_logs import TIMES, channel, constant, log_of, mapped, refused
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
@@ -75,6 +76,20 @@ def test_joints_that_are_not_logged_are_named():
         "flipper_angle.rear_right are not logged: taken as 0 rad; say `value:` if they were otherwise",
     )
     assert mapped(LOG, BELTS, "vehicle: packbot").notes == ()
+
+
+def test_driven_joints_that_nobody_logs_are_named(tmp_path):
+    limbs = [Limb("boom"), Limb("mast", kind="prismatic"), Limb("swing")]
+    joints = {
+        "boom": {"servo": {}, "initial_position": 0.4},
+        "mast": {"servo": {}},
+        "swing": {"spring": {"stiffness": 1}},
+    }
+    path = jointed(tmp_path, limbs, joints)
+    assert mapped(LOG, BELTS, f"vehicle: {path}").notes == (
+        "joint boom is not logged: taken as at its initial_position, 0.4 rad",
+        "joint mast is not logged: taken as at its initial_position, 0 m",
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 "it is said."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose
 from segtrack.logs.reading import read_log, write_bag
 from segtrack.logs.reading import write_csv as write_csv_of
+from segtrack.logs.steady import table as steady_table
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 
@@ -333,3 +335,53 @@ def test_an_mcap_that_cannot_be_written_is_refused(run, unix_log, words, message
 def test_the_schema_is_printed_and_nothing_else(run):
     assert "quantities" in json.loads(run("--schema").stdout)["properties"]
     assert run().exit_code == 2
+
+
+MAXXII = Path(steady_table.__file__).parents[1] / "data" / "maxxii_indoor.csv"
+
+
+def test_a_table_of_steady_turns_is_proposed_as_one():
+    log = read_log(MAXXII)
+    text = propose(log)
+    assert text.count("# TODO") == 2 and "rows: steady" in text and "# start" not in text
+    assert "\n# not used: column 3, column 4, column 5\n" in text
+    filled = re.sub(r"unit:  # TODO.*", "unit: rad/s", re.sub(r"radius:  # TODO.*", "radius: 0.0856", text))
+    mapped, bundled = map_log(log, parse_mapping(filled)), map_file(MAXXII, MAXXII.with_suffix(".yaml"))
+    assert mapped.is_steady
+    for side in ("left", "right"):
+        expected = bundled.motion[f"belt_speed.{side}"] * 34.45
+        assert mapped.motion[f"belt_speed.{side}"] == pytest.approx(expected)
+
+
+def turns(*names, count=40, **units):
+    values = np.random.default_rng(0).normal(size=(len(names), count))
+    rows = np.arange(float(count))
+    return table(
+        *(Channel(n, rows, v, units.get(n, ""), "log.csv") for n, v in zip(names, values, strict=True))
+    )
+
+
+SPEEDS = {"v_left": "m/s", "v_right": "m/s", "yaw_rate": "rad/s", "slip_left": "m/s", "slip_right": "m/s"}
+
+
+def test_named_columns_of_steady_turns_need_nothing_to_be_said():
+    log = turns("v_left", "v_right", "yaw_rate", **SPEEDS)
+    mapped = map_log(log, parse_mapping(propose(log)))
+    assert mapped.is_steady
+    assert set(mapped.motion.signals) == {"belt_speed.left", "belt_speed.right", "yaw_rate"}
+    slips = propose(turns("v_left", "v_right", "slip_left", "slip_right", **SPEEDS))
+    assert "rows: steady" in slips and "slip_velocity:" in slips
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        turns("time", "v_left", "v_right", "yaw_rate", **SPEEDS),
+        turns("v_left", "v_right", "pitch", pitch="rad", **SPEEDS),
+        turns("yaw_rate", **SPEEDS),
+        turns("v_left", "v_right", "yaw_rate", count=5001, **SPEEDS),
+        turns("column 1", "column 2", "column 3"),
+    ],
+)
+def test_other_tables_are_not_taken_for_steady_turns(log):
+    assert "rows: steady" not in propose(log)

@@ -101,6 +101,10 @@ def test_other_sources_are_cut_to_the_trial():
             "{windows: [[0, 3]], missing: 0}",
             "m.yaml:1: split.missing must be left out beside windows",
         ),
+        (
+            "{windows: [[0, 3]]}\nevent: 2",
+            "m.yaml:2: event must be first touch beside windows of split, got 2",
+        ),
         ("{windows: [[0, 3]]}\nend: 2", "m.yaml:2: end must be left out beside windows of split"),
         ("{windows: [[0, 3]]}\nrows: steady", "m.yaml:1: split must be left out where rows are steady"),
     ],

@@ -248,7 +248,7 @@ def report(
     if not all(map(str.strip, changed or ())):
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
-    folder = options.folder(f"report-{log.stem}")
+    folder = options.folder(f"report-{log.stem}" + ("" if trial is None else f"-{trial}"))
     mapped = map_file(log, mapping, vehicle, constants or (), trial)
     found = checked(mapped, terrain, setting)
     mapped, driven = replayed(mapped, terrain, setting, options)

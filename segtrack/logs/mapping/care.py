@@ -24,6 +24,9 @@ def care_for(reference: Reference, path: str, values: Array, notes: list[str]) -
         values: Numbers (n,) or (n, k).
         notes: List to which it is added how many are left out, or how often a counter started again.
     """
+    wrap = reference.wrap if isinstance(reference, BeltSpeed) else None
+    if not reference.missing and reference.despike is None and wrap is None:
+        return values
     found = np.array(values)
     if reference.missing:
         marks = np.isin(found, reference.missing)
@@ -40,9 +43,7 @@ def care_for(reference: Reference, path: str, values: Array, notes: list[str]) -
         if spikes.any():
             rule = f"beyond {limit:g} deviations of {window} numbers"
             notes.append(f"{path}: {spikes.sum()} of {found.size} numbers are spikes, {rule}: left out")
-    if isinstance(reference, BeltSpeed) and reference.wrap is not None:
-        found = _unwrapped(found, reference.wrap, path, notes)
-    return found
+    return found if wrap is None else _unwrapped(found, wrap, path, notes)
 
 
 def find_spikes(values: Array, window: int, limit: float) -> NDArray[np.bool_]:

@@ -134,6 +134,8 @@ class MappingFile(Spec):
         for key in ("start", "end") if self.split is not None and self.split.windows is not None else ():
             if getattr(self, key) is not None:
                 yield Problem(key, "must be left out beside windows of split")
+        if self.split is not None and self.split.windows is not None and self.event != FIRST_TOUCH:
+            yield Problem("event", f"must be {FIRST_TOUCH} beside windows of split, got {self.event:g}")
 
     @check
     def _no_circle_of_clocks(self) -> Checks:

@@ -70,7 +70,7 @@ def gather(
         maturity=judge_maturity(evidence_of(mapped, replay, comparison, changed)),
         stated=tuple(_stated(mapped, scene.terrain, comparison)),
         inputs=(
-            Input("log", mapped.log.path.name, mapped.log.sha256),
+            Input("log", mapped.motion.name, mapped.log.sha256),
             Input("mapping", ", ".join((mapped.mapping.name, *mapped.mapping.stated)), mapping_sha256),
             *(() if vehicle is None else (_vehicle_file(vehicle),)),
             Input("terrain", f"{scene.terrain.name}{raised}", scene.terrain.sha256),
