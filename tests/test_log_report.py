@@ -17,6 +17,7 @@ from segtrack.cli.app import app
 from segtrack.description import load_vehicle
 from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
 from segtrack.errors import MappingFileError
+from segtrack.files import write_json
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, Uncertainty
 from segtrack.logs.compare.sampling import SampledMotion
@@ -26,6 +27,7 @@ from segtrack.logs.mapping import parse_mapping
 from segtrack.logs.replay import parse_terrain
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.report.logs.gather import evidence_of
+from segtrack.report.logs.listing import find_reports
 from segtrack.report.logs.output import draw_errors, report_html, report_summary
 from segtrack.report.logs.panels import panels_of
 from segtrack.report.logs.series_figure import draw_panels, envelope
@@ -145,6 +147,24 @@ def test_json_says_the_same_in_plain_values(content):
     assert error["u_val"] == pytest.approx(0.02)
     assert summary["inputs"][1] == {"role": "mapping", "name": "map.yaml", "sha256": "cd" * 32}
     assert summary["phases"][0] == {"name": "approach", "begin": 0.0, "end": 4.0}
+
+
+def test_a_list_of_reports_has_what_a_report_says(content, tmp_path):
+    inputs = (*content.inputs, Input("terrain", "ground", "ef" * 32))
+    write_json(
+        tmp_path / "one" / "report.json", report_summary(replace(content, inputs=inputs), "2026-01-02")
+    )
+    ((entry,), notes) = find_reports(tmp_path)
+    assert notes == []
+    assert entry == (
+        "one/report.html",
+        "<run> & 1.csv",
+        "packbot",
+        "ground",
+        "2026-01-02",
+        6,
+        {"measured": {"within": 1}, "commanded": {"beyond": 1}},
+    )
 
 
 def test_a_log_without_a_pose_has_no_side_views_and_its_page_is_whole(content):
