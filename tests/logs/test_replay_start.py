@@ -196,7 +196,7 @@ def test_no_bundled_vehicle_is_refused_on_level_ground(name):
 
 @pytest.mark.parametrize("name", bundled_courses())
 def test_no_log_is_refused_at_the_start_of_a_bundled_course(name):
-    """But for the narrow lane of 0.3 m, which names no vehicle: none fits."""
+    """But for the narrow lane of 0.3 m, which names no vehicle: PackBot is too wide for it."""
     vehicle = load_course(name).vehicle
     motion, settings = log(noise=math.radians(0.5)), told(vehicle or "packbot", load_terrain(name))
     if vehicle is None:

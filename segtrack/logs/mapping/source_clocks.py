@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from segtrack.description.base import known
 from segtrack.errors import ClockError, Problem
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
+from segtrack.logs.clocks.clock_fit import rpy_of
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
@@ -252,11 +253,9 @@ def _find_sensor(source: str, signals: Mapping[str, Signal], file: MappingFile) 
 def _note_sensor(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, notes: list[str]) -> None:
     """Say what is otherwise than the mapping has it: of the source's sensor, and of rates that are biased."""
     for mounting in fit.mountings:
-        angles = mounting.rpy
-        pairs = list(zip(angles, sensor.rpy, strict=True))
-        if any(angle is not None and not angle.holds(value) for angle, value in pairs):
-            better = [value if angle is None else angle.value for angle, value in pairs]
-            numbers = ", ".join(f"{value:.4f}" for value in better)
+        mapped = rotation_from_rpy(sensor.rpy)
+        if not mounting.holds(mapped):
+            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(mounting.nearest(mapped)))
             notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
     if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
         offset = (0.0, 0.0, 0.0) if rates is None else rates.bias
