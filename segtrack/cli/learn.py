@@ -117,7 +117,11 @@ def train(
 def evaluate(
     task: Task,
     policy: Annotated[
-        list[str], typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated.")
+        list[str],
+        typer.Option(
+            help="scripted, random, ppo (segtrack's own), ppo:TASK (its own for another task), or a file; "
+            "may be repeated."
+        ),
     ] = ["scripted"],  # noqa: B006
     episodes: Annotated[
         int | None, typer.Option(help="Episodes at each level, 20.", min=1, show_default=False)
@@ -199,7 +203,8 @@ def evaluate(
             say_written(*episode_films.film_all(films, filmed))
     done = f"interrupted: results are of {result.done} of {planned} episodes"
     ended = "" if result.finished else done
-    finish(Outcome(evaluation_tables(result), summary, files, interrupted=ended), folder, as_json)
+    outcome = Outcome(evaluation_tables(result), summary, files, notes=result.notes, interrupted=ended)
+    finish(outcome, folder, as_json)
 
 
 def task_name(name: str) -> str:
