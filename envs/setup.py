@@ -18,7 +18,7 @@ from segtrack.envs.observation import ObservationPart, Scan
 from segtrack.envs.parameters import Parameter, Values, check_values, robot_parameters, sample_values
 from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.sensors import ObservationKind, Sensors
-from segtrack.envs.task import EpisodeCourse, Task, check_task, reach_of
+from segtrack.envs.task import EpisodeCourse, Task, reach_of
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
@@ -80,7 +80,7 @@ class TaskSetup:
         """
         if isinstance(task, str):
             task = make_task(task)
-        check_task(task)
+        _check_task(task)
         described = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
         if task.needs_flippers and not described.flippers:
             expected = f"one with flippers for {task.name}"
@@ -128,6 +128,22 @@ class TaskSetup:
         """Draw the parameters and the course of an episode."""
         values = sample_values(self.parameters, given, rng)
         return values, self.task.course(values, self.reach, rng)
+
+
+def _check_task(task: object) -> None:
+    """Check that an environment can be built from a task.
+
+    Raises:
+        InvalidValueError: Not a task, or one without a name or parameters.
+    """
+    if not isinstance(task, Task):
+        raise InvalidValueError("task", "a task's name, or a Task", task)
+    missing = [name for name in ("name", "parameters") if not hasattr(task, name)]
+    if missing:
+        expected = "one with the class attributes name and parameters"
+        raise InvalidValueError(
+            f"task {type(task).__name__}", expected, Phrase(f"no {' and no '.join(missing)}")
+        )
 
 
 class Draws:
