@@ -193,6 +193,50 @@ def test_rows_of_another_shape_are_refused_by_name(given, message, count):
     env.close()
 
 
+def spoilt(value, step):
+    """Function of a view: a number that is wrong for the last robot after so many steps."""
+    return lambda view: np.where(
+        (view.parameter("height") == 0.3) & (np.abs(view.action).sum(axis=1) >= step), value, 0.5
+    )
+
+
+@pytest.mark.parametrize(
+    "given, step, message",
+    [
+        (lambda wrong: {"parts": {"own": HEIGHT._replace(
+            labels=("y", "z"), limits=1.0, read=lambda view, setup: np.array([view.yaw, wrong(view)]).T)}},
+         0.0, "observation entry own.z{robot} must be a finite number, got nan"),
+        (lambda wrong: {"parts": {"own": HEIGHT._replace(read=lambda view, setup: wrong(view)[:, None])}},
+         0.1, "observation entry own.z{robot} must be a finite number, got nan"),
+        (lambda wrong: {"terms": {"own": RAISED._replace(value=wrong)}, "reward": {"own": 0.0}},
+         0.1, "reward term own{robot} must be a finite number, got nan"),
+    ],
+)  # fmt: skip
+def test_no_number_is_refused_by_name_and_robot(given, step, message):
+    own = given(spoilt(np.nan, step))
+    several = VectorEnvironment("StepClimb", 3, autoreset_mode="Disabled", time_step=0.004, **own)
+    alone = Environment("StepClimb", time_step=0.004, **own)
+    for env, robot in ((alone, ""), (several, " of robot 2")):
+        options, count = {"height": 0.3}, getattr(env, "num_envs", 1)
+        with pytest.raises(InvalidValueError) as error:
+            if count > 1:
+                env.reset(options={"height": 0.1})
+                options["reset_mask"] = np.arange(count) == count - 1
+            env.reset(options=options)
+            env.step(np.ones(env.action_space.shape, np.float32))
+        assert str(error.value) == message.format(robot=robot)
+        env.close()
+
+
+def test_infinity_is_clipped_in_an_observation_and_refused_in_a_reward():
+    far = HEIGHT._replace(read=lambda view, setup: np.full((1, 1), np.inf))
+    with environment(parts={"far": far}, terms={"own": RAISED._replace(value=spoilt(-np.inf, 0.0))}) as env:
+        assert env.reset(options={"height": 0.3})[0][-1] == 0.5
+        with pytest.raises(InvalidValueError) as error:
+            env.step(FORWARD)
+        assert str(error.value) == "reward term own must be a finite number, got -inf"
+
+
 def test_what_is_exported_makes_parts_and_terms():
     assert segtrack.envs.ObservationPart is ObservationPart and segtrack.envs.Term is Term
 
