@@ -178,6 +178,16 @@ class EpisodeCourse:
     path: Path
     index: int | None = None
 
+    def __post_init__(self) -> None:
+        """Check that it has a terrain and a path.
+
+        Raises:
+            InvalidValueError: It has not.
+        """
+        for what, value, kind in (("terrain", self.terrain, Terrain), ("path", self.path, Path)):
+            if not isinstance(value, kind):
+                raise InvalidValueError(f"{what} of an EpisodeCourse", f"a {kind.__name__}", value)
+
 
 Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]
 """How an episode ended, or `running`."""
