@@ -303,7 +303,11 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         ),
         (
             ["evaluate", "StepClimb", "--set", "friction=0.1", "--conditions"],
-            "friction must be from 0 to 2, got -0.04999999999999999",
+            "friction under condition 'friction -0.15' must be from 0 to 2, got -0.04999999999999999",
+        ),
+        (
+            ["evaluate", "StepClimb", "--set", "mass=[1, 1.4]", "--conditions"],
+            "mass under condition 'mass +20 %' must be from 0.7 to 1.5, got 1.5999999999999999",
         ),
         (["train", "StepClimb", "--hardest", "9"], "hardest [m] must be from 0.02 to 0.6, got 9.0"),
         (
