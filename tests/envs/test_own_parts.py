@@ -232,6 +232,34 @@ def test_no_number_is_refused_by_name_and_robot(given, step, message):
         env.close()
 
 
+@pytest.mark.parametrize(
+    "own, message",
+    [
+        ({"parts": {"own": HEIGHT._replace(read=lambda view, setup: view.rol[:, None])}},
+         "no attribute of TaskView 'rol'; there are: motion, roll, pitch, yaw, "),
+        ({"terms": {"own": RAISED._replace(value=lambda view: view.motion.positon[:, 2])}},
+         "no attribute of RobotMotions 'positon'; there are: position, orientation, "),
+        ({"parts": {"own": HEIGHT._replace(read=lambda view, setup: setup.tracks)}},
+         "no attribute of ObservationSetup 'tracks'; there are: vehicle, actions, scan, "),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_view_does_not_have_is_told_which_there_are(own, message):
+    with environment(**own) as env, pytest.raises(UnknownNameError) as error:
+        env.reset()
+        env.step(FORWARD)
+    assert str(error.value).startswith(message)
+
+
+def test_a_view_has_no_more_than_it_says():
+    with environment() as env:
+        env.reset(seed=0)
+        view = copy.deepcopy(env.view)
+        assert not hasattr(view, "speed") and getattr(view.motion, "speed", None) is None
+        with pytest.raises(UnknownNameError) as error:
+            getattr(view, "speed")  # noqa: B009
+        assert {*view._fields, "up", "forward", "in_body", "in_heading"} <= {*error.value.known}
+
+
 def test_infinity_is_clipped_in_an_observation_and_refused_in_a_reward():
     far = HEIGHT._replace(read=lambda view, setup: np.full((1, 1), np.inf))
     with environment(parts={"far": far}, terms={"own": RAISED._replace(value=spoilt(-np.inf, 0.0))}) as env:
