@@ -89,6 +89,12 @@ def test_a_task_is_asked_for_where_none_is_given():
         assert str(error.value) == "task must be a task's name, or a Task, got None"
 
 
+def test_a_time_step_that_is_too_long_is_refused_as_it_was_given():
+    with pytest.raises(InvalidValueError) as error:
+        VectorEnvironment("StepClimb", 2, time_step=0.02)
+    assert str(error.value) == "time_step [s] must be at most 0.01, got 0.02"
+
+
 def test_a_library_may_be_made_anew_each_time():
     def made():
         return [EpisodeCourse(Step(height=0.1, distance=0.5), Path(np.array(LIBRARY[0].path.points)), 0)]
