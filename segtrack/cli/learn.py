@@ -52,7 +52,12 @@ Settings = Annotated[
 def train(
     task: Task,
     steps: Annotated[
-        int | None, typer.Option(help="Control steps in total, 5000000.", min=1, show_default=False)
+        int | None,
+        typer.Option(
+            help="Control steps in total, 5000000; rounded up to whole updates, of 32 steps of each robot.",
+            min=1,
+            show_default=False,
+        ),
     ] = None,
     robots: Annotated[
         int | None, typer.Option(help="Robots side by side, 256.", min=1, show_default=False)
