@@ -193,7 +193,9 @@ class Episodes:
         setup, before = self._setup, self.view
         old = before.motion
         now = self._look(chosen, motion, actions, before.action[chosen], old.belt_energies[chosen])
-        now = now._replace(gained=now.progress - before.progress[chosen])
+        gained = now.progress - before.progress[chosen]
+        gained.setflags(write=False)
+        now = now._replace(gained=gained)
         now = now._replace(outcome=outcomes_of(setup.task, now))
         self.steps[chosen] += 1
         self.energy[chosen] = np.add.reduce(motion.belt_energies, axis=1)

@@ -274,13 +274,14 @@ def failed(outcomes: NDArray[np.str_]) -> NDArray[np.bool_]:
 
 
 def outcomes_of(task: Task, view: TaskView) -> NDArray[np.str_]:
-    """Outcome of each robot (N,) by the rules of a task.
+    """Outcome of each robot (N,) by the rules of a task, read-only.
 
     Raises:
         InvalidValueError: The task does not give one for each.
         UnknownNameError: A word that is no outcome of a task.
     """
-    outcome = np.asarray(task.outcome(view))
+    outcome = np.array(task.outcome(view))
+    outcome.setflags(write=False)
     if outcome.shape != view.yaw.shape or outcome.dtype.kind != "U":
         got = Phrase(f"{outcome.dtype} of shape {outcome.shape}")
         raise InvalidValueError(f"outcome of {task.name}", f"words of shape {view.yaw.shape}", got)

@@ -96,7 +96,7 @@ class TaskView(NamedTuple):
     """N robots at their tasks after a control step, without noise or limits.
 
     Parts of observations, terms of rewards and outcomes of tasks are functions of it that give a row for each
-    robot. In a single environment N is 1.
+    robot. In a single environment N is 1. Its arrays are read-only.
 
     Attributes:
         motion: Poses and velocities, belts and flippers.
@@ -181,11 +181,15 @@ class TaskView(NamedTuple):
         turn = places[2] - yaw
         heading_error = turn - math.tau * np.round(turn / math.tau)
         places += (heading_error,)
-        return cls(motion, roll, pitch, yaw, *places, **others)
+        view = cls(motion, roll, pitch, yaw, *places, **others)
+        for array in (*motion, *view[1:-3]):
+            array.setflags(write=False)
+        return view
 
 
 def _put(array: NDArray[Any], chosen: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:
     wider = array.dtype if array.dtype == rows.dtype else np.promote_types(array.dtype, rows.dtype)
     changed = array.astype(wider)
     changed[chosen] = rows
+    changed.setflags(write=False)
     return changed

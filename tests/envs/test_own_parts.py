@@ -260,6 +260,44 @@ def test_a_view_has_no_more_than_it_says():
         assert {*view._fields, "up", "forward", "in_body", "in_heading"} <= {*error.value.known}
 
 
+def try_to_write(view):
+    """Write to each array of a view, and return how many could be written."""
+    written = 0
+    for array in (*view.motion, *view):
+        if isinstance(array, np.ndarray):
+            try:
+                array[...] = np.zeros_like(array)
+            except ValueError:
+                continue
+            written += 1
+    return written
+
+
+class Meddling(TASKS["StepClimb"]):
+    """A task that would change what it sees."""
+
+    def outcome(self, view):
+        assert try_to_write(view) == 0
+        return super().outcome(view)
+
+
+def test_functions_of_a_view_cannot_change_it():
+    part = HEIGHT._replace(read=lambda view, setup: np.full((len(view.yaw), 1), float(try_to_write(view))))
+    term = RAISED._replace(value=lambda view: np.full(len(view.yaw), float(try_to_write(view))))
+    given = {"parts": {"own": part}, "terms": {"own": term}, "time_step": 0.004}
+    for env in (Environment(Meddling(), **given), VectorEnvironment(Meddling(), 3, **given)):
+        env.reset(seed=0)
+        action = np.broadcast_to(FORWARD, env.action_space.shape).copy()
+        observation, *_, info = env.step(action)
+        if len(env.view.yaw) > 1:  # Those of some robots are put beside the others'.
+            assert try_to_write(env.view) == 0
+            observation, info = env.reset(options={"reset_mask": np.array([True, False, True])})
+        assert np.asarray(observation)[..., -1].max() == 0.0 and try_to_write(env.view) == 0
+        assert np.asarray(info["reward_terms"]["own"]).max() == 0.0
+        env.step(action)
+        env.close()
+
+
 def test_infinity_is_clipped_in_an_observation_and_refused_in_a_reward():
     far = HEIGHT._replace(read=lambda view, setup: np.full((1, 1), np.inf))
     with environment(parts={"far": far}, terms={"own": RAISED._replace(value=spoilt(-np.inf, 0.0))}) as env:
