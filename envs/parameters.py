@@ -38,9 +38,10 @@ class Number:
         Raises:
             InvalidValueError: Not such numbers, outside the limits, or a range upside down.
         """
-        given = given.tolist() if isinstance(given, np.ndarray) else given
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            if len(given) != 2:
+        # An array is no range: elsewhere it has a row for each robot.
+        several = isinstance(given, Sequence) and not isinstance(given, str)
+        if several or np.ndim(given) > 0:
+            if not several or len(given) != 2:
                 raise InvalidValueError(self._called(name), "a number or a range (low, high)", given)
             low, high = (self._one(name, value) for value in given)
             if low > high:

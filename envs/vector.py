@@ -118,7 +118,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             vehicle = with_grousers(vehicle, height, count)
         _, step = preset_step(preset, time_step)
         self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
-        library = [course.terrain for course in setup.task.library(setup.reach)]
+        library = [course.terrain for course in setup.library]
         engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
         engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
         self.batch = Batch(vehicle, num_envs, **engine_given)

@@ -40,7 +40,7 @@ class EvaluationSetup:
 
     Attributes:
         task: Name of a task.
-        policies: `scripted`, `random`, `ppo`, or files.
+        policies: `scripted`, `random`, `ppo`, `ppo:` and another task's name, or files.
         episodes: Number of episodes in each case; all policies get the same seeds.
         levels: Levels of the task's difficulty, in all conditions. If not given, the task's own under nominal
             conditions, and the task's default under others.

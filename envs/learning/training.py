@@ -29,7 +29,7 @@ class TrainingSettings:
 
     Attributes:
         task: Name of a task.
-        steps: Control steps in total, over all robots.
+        steps: Control steps in total, over all robots; rounded up to whole rollouts.
         robots: Robots that are trained side by side.
         threads: Threads that simulate, which change nothing but the time; one a core if not given.
         seed: Seed of everything random.

@@ -19,12 +19,13 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     """
     try:
         array = np.asarray(given, dtype=float)
-        fits = array.shape == (count, *shape)
-        values = array if fits else np.broadcast_to(array, (count, *shape))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # Ragged, or no numbers.
+        array = None
+    if array is None or array.shape not in (shape, (count, *shape)):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)
-        raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}")) from None
+        raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}"))
+    values = array if array.shape == (count, *shape) else np.broadcast_to(array, (count, *shape))
     if not np.isfinite(array).all():
         first, *place = (int(each[0]) for each in np.nonzero(~np.isfinite(values)))
         raise InvalidValueError(f"{what} of vehicle {first}", "finite", float(values[(first, *place)]))
@@ -41,7 +42,9 @@ def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.i
     wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= below))
     if len(wrong):
         i = int(wrong[0])
-        raise InvalidValueError(f"{what} of vehicle {i}", f"a whole number from 0 to {below - 1}", values[i])
+        raise InvalidValueError(
+            f"{what} of vehicle {i}", f"a whole number from 0 to {below - 1}", float(values[i])
+        )
     return values.astype(np.intp)
 
 

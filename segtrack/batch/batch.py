@@ -93,7 +93,7 @@ class Batch(BatchCommands):
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
         for description in described:
             check_drives(description, self.time_step)
-        kinds = tuple(BeltKind.of(each, track_model, self.time_step) for each in described)
+        kinds = tuple(BeltKind.of(each, track_model) for each in described)
         given = (terrain,) if isinstance(terrain, Terrain) else tuple(terrain or ())
         each = len(given) if terrain_index is None and not isinstance(terrain, Terrain) and given else None
         size = number_of_vehicles(count, each, terrain_index, variant)

@@ -268,12 +268,15 @@ class BatchCommands:
     def _each_track(
         self, what: str, given: ArrayLike, chosen: NDArray[np.intp], lowest: float
     ) -> NDArray[np.float64]:
-        array, tracks = np.asarray(given), (len(self.track_names),)
-        values = numbers(what, array[..., None] if array.ndim < 2 else array, len(chosen), tracks)
+        tracks = len(self.track_names)
+        if np.ndim(given) < 2:
+            values = numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
+        else:
+            values = numbers(what, given, len(chosen), (tracks,))
         if (values < lowest).any():
             i = int(np.argmin(values.min(axis=1)))
             expected = "at least 0" if lowest == 0.0 else "greater than 0"
-            raise InvalidValueError(f"{what} of vehicle {chosen[i]}", expected, values[i].min())
+            raise InvalidValueError(f"{what} of vehicle {chosen[i]}", expected, float(values[i].min()))
         return values
 
     def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:

@@ -74,11 +74,8 @@ class BeltVehicle(NativeVehicle):
             track_model: `compliant` or `surface`.
             time_step: Step of the engine [s].
             flippers: Angle of every flipper [rad].
-
-        Raises:
-            InvalidValueError: The time step is longer than `MAX_TIME_STEP`.
         """
-        kind = BeltKind.of(description, track_model, time_step)
+        kind = BeltKind.of(description, track_model)
         self._mass, self._time_step = kind.links.mass, time_step
         self.belts, self.arrays = kind.belts, kind.arrays
         tree, belts, hull, _, (reach,), tip_speed = self.arrays
