@@ -192,14 +192,9 @@ def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
     return {**ROBOT_PARAMETERS, "friction": friction}
 
 
-MODEL_PARAMETERS = (
-    "mass",
-    "center_of_mass_x",
-    "center_of_mass_y",
-    "center_of_mass_z",
-    "grouser_height",
-    "grouser_count",
-)
+BODY_PARAMETERS = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
+"""Robot parameters of the body's mass properties."""
+GROUSER_PARAMETERS = ("grouser_height", "grouser_count")
 """Robot parameters whose change loads the robot anew, in some 0.2 s."""
 
 

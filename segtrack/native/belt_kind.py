@@ -13,8 +13,12 @@ from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import Links, vehicle_links
 from segtrack.errors import InvalidValueError
+from segtrack.geometry.mass import MassProperties, rotated, rotations_of
+from segtrack.ground.rounding import rounded
+from segtrack.ground.vectors import cross
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.layout import vehicle_arrays
+from segtrack.native.tree import VehicleState
 from segtrack.native.vehicles import VehicleArrays
 
 MAX_TIME_STEP = 0.01
@@ -54,6 +58,43 @@ class BeltKind:
         tracks = zip(self.description.mounted_tracks(), self.links.track_links, strict=True)
         return sum(track.spec.drive.reflected_mass for track, link in tracks if link == 0)
 
+    @cached_property
+    def _masses(self) -> NDArray[np.float64]:
+        """Mass, centre and inertia of each link (L, 13), before they were rounded for kernels."""
+        return np.array([_row(link) for link in self.links.masses])
+
+    def weigh_body(
+        self,
+        arrays: VehicleArrays,
+        state: VehicleState,
+        i: int,
+        mass: float | None,
+        center: NDArray[np.float64] | None,
+        inertia: NDArray[np.float64] | None,
+    ) -> None:
+        """Give the body of one of N vehicles other mass properties; what is not given is its file's.
+
+        Its frame stays where it is and moves as before; contacts keep the stiffness of the file.
+
+        Args:
+            arrays: Arrays of N vehicles of this kind, which are changed.
+            state: States of them.
+            i: Index of the vehicle.
+            mass: Mass without belts [kg].
+            center: Centre of mass without belts, in the body frame (3,) [m].
+            inertia: About this centre, without belts (3, 3) [kg m^2]; if not given, as the mass.
+        """
+        body, table = self.links.body, self._masses.copy()
+        weight, middle = body.mass if mass is None else mass, body.center if center is None else center
+        tensor = body.inertia * (weight / body.mass) if inertia is None else inertia
+        table[0] = _row(MassProperties.of(weight, middle, tensor) + (self.links.masses[0] - body))
+        row, tree, own = rounded(table)[0], self.arrays.tree, arrays.tree
+        shift = rotated(rotations_of(state.orientation[i : i + 1]), row[None, 1:4] - own.centers[i, :1])[0]
+        state.position[i] += shift
+        state.velocity[i] += cross(tuple(state.angular_velocity[i].tolist()), tuple(shift.tolist()))
+        own.masses[i, 0], own.centers[i, 0], own.inertias[i, 0] = row[0], row[1:4], row[4:].reshape(3, 3)
+        arrays.reaches[i] = rounded(self.arrays.reaches + np.linalg.norm(row[1:4] - tree.centers[0]))
+
     @classmethod
     def of(cls, description: VehicleDescription, track_model: str, time_step: float) -> BeltKind:
         """Lay a vehicle out.
@@ -71,3 +112,8 @@ class BeltKind:
         links = vehicle_links(description)
         belts = belt_designs(description, links.mass, track_model == "surface")
         return cls(description, links, belts, vehicle_arrays(description, links, belts))
+
+
+def _row(mass: MassProperties) -> NDArray[np.float64]:
+    """Mass [kg], centre [m] and inertia about it [kg m^2] (13,)."""
+    return np.array([mass.mass, *mass.center, *mass.inertia.flat])
