@@ -160,7 +160,11 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
 
 def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
     """Sample one value for each parameter, from what is given or from its default."""
-    return {name: p.sample(given.get(name, p.default), rng) for name, p in parameters.items()}
+    ranges = ((name, given.get(name, p.default)) for name, p in parameters.items())
+    return {
+        name: parameters[name].sample(value, rng) if isinstance(value, tuple) else value
+        for name, value in ranges
+    }
 
 
 ROBOT_PARAMETERS: dict[str, Parameter] = {

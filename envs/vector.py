@@ -262,10 +262,11 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _info(self, chosen: Rows) -> dict[str, Any]:
         """`info` of some robots, in gymnasium's format: arrays (num_envs,), and which of them count."""
         episodes, mask = self._episodes, np.zeros(self.num_envs, np.bool_)
-        mask[chosen] = True
+        mask[chosen], outcome = True, np.empty(self.num_envs, dtype=object)
+        outcome[chosen] = episodes.outcome[chosen]
         named: dict[str, Any] = {
             "parameters": self._columns.arrays,
-            "outcome": episodes.outcome.astype(object),
+            "outcome": outcome,
             "success": episodes.outcome == "success",
             "progress": episodes.view.progress,
             "slip": self._slip,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory
+from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory, slice_of
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
@@ -202,10 +202,11 @@ class Fleet:
 
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
         """Forget all contacts of vehicles, as of ones that were put where they are."""
-        self._memory.places[chosen] = self._memory.sections[chosen] = NONE
+        where = slice_of(chosen)
+        self._memory.places[where] = self._memory.sections[where] = NONE
         for contacts in (self._history, self._memory.contacts):
-            contacts.solid_ids[chosen] = contacts.edge_ids[chosen] = NONE
-        self.state.slack[chosen] = 0.0
+            contacts.solid_ids[where] = contacts.edge_ids[where] = NONE
+        self.state.slack[where] = 0.0
 
     def place(
         self,
@@ -222,10 +223,10 @@ class Fleet:
             orientations: Quaternions (x, y, z, w) (n, 4).
             joints: Positions of the joints (n, J) [rad or m]; servos hold them there.
         """
-        state = self.state
+        state, where = self.state, slice_of(chosen)
         for name, array in zip(VehicleState._fields, state, strict=True):
             if name not in ("frictions", "drive_factors"):
-                array[chosen] = 0.0
+                array[where] = 0.0
         state.orientation[chosen] = orientations
         centers = rotated(rotations_of(orientations), self.own.centers[chosen, 0])
         state.position[chosen] = positions + centers
