@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import chosen_vehicles, numbers
+from segtrack.batch.arguments import chosen_vehicles, dimensions, numbers
 from segtrack.batch.bodies import check_bodies, weigh_bodies
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES
@@ -268,8 +268,8 @@ class BatchCommands:
     def _each_track(
         self, what: str, given: ArrayLike, chosen: NDArray[np.intp], lowest: float
     ) -> NDArray[np.float64]:
-        array, tracks = np.asarray(given), (len(self.track_names),)
-        values = numbers(what, array[..., None] if array.ndim < 2 else array, len(chosen), tracks)
+        each = given if dimensions(given) > 1 else np.asarray(given)[..., None]
+        values = numbers(what, each, len(chosen), (len(self.track_names),))
         if (values < lowest).any():
             i = int(np.argmin(values.min(axis=1)))
             expected = "at least 0" if lowest == 0.0 else "greater than 0"
