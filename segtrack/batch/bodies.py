@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
+from segtrack.batch.fleet_arrays import OwnProperties
 from segtrack.errors import InvalidValueError
 
 
@@ -26,9 +27,11 @@ def weigh_bodies(
         inertia: About these centres, without belts (n, 3, 3) [kg m^2].
     """
     given = [[None] * len(chosen) if each is None else each for each in (mass, center, inertia)]
-    for i, *own in zip(chosen.tolist(), *given, strict=True):
-        kind = fleet.kinds[fleet.kind_of[i]]
-        kind.weigh_body(fleet.own.within(kind.arrays), fleet.state, i, *own)
+    with fleet.changing():
+        properties = OwnProperties(*fleet.own)
+        for i, *own in zip(chosen.tolist(), *given, strict=True):
+            kind = fleet.kinds[fleet.kind_of[i]]
+            kind.weigh_body(properties.within(kind.arrays), fleet.state, i, *own)
 
 
 def check_bodies(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,6 +141,9 @@ def one_memory(memory: BeltMemory, i: int) -> BeltMemory:
     return BeltMemory(memory.places[one], memory.sections[one], ContactHistory(*rows))
 
 
-def slice_of(chosen: NDArray[np.intp]) -> Any:
-    """Indices of rows to write to (n,); a single one as a slice, to which NumPy writes four times as fast."""
-    return slice(chosen[0], chosen[0] + 1) if len(chosen) == 1 else chosen
+def spans_of(kind_of: NDArray[np.intp], longest: int) -> Iterator[tuple[int, int, int]]:
+    """Neighbours of one kind among vehicles of kinds (N,): first, behind the last, and their kind."""
+    changes = np.flatnonzero(np.diff(kind_of)) + 1
+    for begin, end in pairwise([0, *changes.tolist(), len(kind_of)]):
+        for first in range(begin, end, longest):
+            yield first, min(first + longest, end), int(kind_of[first])
