@@ -101,7 +101,7 @@ def compare():
 
 
 def write_there():
-    """Write to the arrays on the device that the simulator shows; a batch changes there what it is told to."""
+    """Write to the arrays on the device that the simulator shows; a batch leaves that there."""
     batch = Batch("packbot", 2, time_step=STEP, device="cuda")
     arrays = batch.device_arrays
     acts = (
