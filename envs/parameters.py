@@ -214,15 +214,22 @@ def parameter_table(parameters: Mapping[str, Parameter]) -> str:
     return "\n".join(lines)
 
 
-def spread(vehicle: VehicleDescription) -> dict[str, Any]:
-    """Return ranges of parameters that make one episode differ from another.
+def spread(vehicle: VehicleDescription, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values or ranges that are given, and besides ranges that make one episode differ from another.
 
     The start 0.1 m and 0.15 rad off, and the friction of the vehicle's tracks 0.1 higher or lower.
+
+    Raises:
+        InvalidValueError: No friction is given, and tracks differ in theirs, which one range makes alike.
     """
-    friction = next(iter(vehicle.mounted_tracks())).spec.contact.friction
-    return {
-        "initial_x": (-0.1, 0.1),
-        "initial_y": (-0.1, 0.1),
-        "initial_yaw": (-0.15, 0.15),
-        "friction": (max(friction - 0.1, 0.0), friction + 0.1),
-    }
+    start = {"initial_x": (-0.1, 0.1), "initial_y": (-0.1, 0.1), "initial_yaw": (-0.15, 0.15)}
+    if "friction" in given:
+        return {**start, **given}
+    frictions = sorted({track.spec.contact.friction for track in vehicle.mounted_tracks()})
+    if len(frictions) > 1:
+        expected = (
+            f"given for {vehicle.name}: its tracks have {' and '.join(f'{each:g}' for each in frictions)}"
+        )
+        raise InvalidValueError("friction", expected, None)
+    own = frictions[0]
+    return {**start, "friction": (max(own - 0.1, 0.0), own + 0.1), **given}
