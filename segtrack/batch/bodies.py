@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
-from segtrack.batch.fleet_arrays import OwnProperties
 from segtrack.errors import InvalidValueError
 
 
@@ -28,10 +27,9 @@ def weigh_bodies(
     """
     given = [[None] * len(chosen) if each is None else each for each in (mass, center, inertia)]
     with fleet.changing():
-        properties = OwnProperties(*fleet.own)
+        arrays = fleet.own.masses, fleet.own.centers, fleet.own.inertias, fleet.own.reaches
         for i, *own in zip(chosen.tolist(), *given, strict=True):
-            kind = fleet.kinds[fleet.kind_of[i]]
-            kind.weigh_body(properties.within(kind.arrays), fleet.state, i, *own)
+            fleet.kinds[fleet.kind_of[i]].weigh_body(arrays, fleet.state, i, *own)
 
 
 def check_bodies(

@@ -60,12 +60,12 @@ class BeltKind:
 
     @cached_property
     def _masses(self) -> NDArray[np.float64]:
-        """Mass, centre and inertia of each link (L, 13), before they were rounded for kernels."""
-        return np.array([_row(link) for link in self.links.masses])
+        """Mass, centre and inertia of each link, and room for one number (L, 14), not rounded for kernels."""
+        return np.array([[*_row(link), 0.0] for link in self.links.masses])
 
     def weigh_body(
         self,
-        arrays: VehicleArrays,
+        own: tuple[NDArray[np.float64], ...],
         state: VehicleState,
         i: int,
         mass: float | None,
@@ -77,7 +77,8 @@ class BeltKind:
         Its frame stays where it is and moves as before; contacts keep the stiffness of the file.
 
         Args:
-            arrays: Arrays of N vehicles of this kind, which are changed.
+            own: Masses, centres and inertias of N vehicles of this kind, see `TreeArrays`, and their reaches,
+                see `VehicleArrays`, which are changed.
             state: States of them.
             i: Index of the vehicle.
             mass: Mass without belts [kg].
@@ -87,13 +88,15 @@ class BeltKind:
         body, table = self.links.body, self._masses.copy()
         weight, middle = body.mass if mass is None else mass, body.center if center is None else center
         tensor = body.inertia * (weight / body.mass) if inertia is None else inertia
-        table[0] = _row(MassProperties.of(weight, middle, tensor) + (self.links.masses[0] - body))
-        row, tree, own = rounded(table)[0], self.arrays.tree, arrays.tree
-        shift = rotated(rotations_of(state.orientation[i : i + 1]), row[None, 1:4] - own.centers[i, :1])[0]
+        with_belts = MassProperties.of(weight, middle, tensor) + (self.links.masses[0] - body)
+        moved = float(np.linalg.norm(with_belts.center - self.links.masses[0].center))
+        table[0] = *_row(with_belts), self.arrays.reaches[0] + moved
+        row, (masses, centers, inertias, reaches) = rounded(table)[0], own
+        shift = rotated(rotations_of(state.orientation[i : i + 1]), row[None, 1:4] - centers[i, :1])[0]
         state.position[i] += shift
         state.velocity[i] += cross(tuple(state.angular_velocity[i].tolist()), tuple(shift.tolist()))
-        own.masses[i, 0], own.centers[i, 0], own.inertias[i, 0] = row[0], row[1:4], row[4:].reshape(3, 3)
-        arrays.reaches[i] = rounded(self.arrays.reaches + np.linalg.norm(row[1:4] - tree.centers[0]))
+        masses[i, 0], centers[i, 0], inertias[i, 0] = row[0], row[1:4], row[4:13].reshape(3, 3)
+        reaches[i] = row[13]
 
     @classmethod
     def of(cls, description: VehicleDescription, track_model: str, time_step: float) -> BeltKind:
@@ -114,6 +117,6 @@ class BeltKind:
         return cls(description, links, belts, vehicle_arrays(description, links, belts))
 
 
-def _row(mass: MassProperties) -> NDArray[np.float64]:
-    """Mass [kg], centre [m] and inertia about it [kg m^2] (13,)."""
-    return np.array([mass.mass, *mass.center, *mass.inertia.flat])
+def _row(mass: MassProperties) -> list[float]:
+    """Mass [kg], centre [m] and inertia about it [kg m^2], thirteen numbers."""
+    return [mass.mass, *mass.center.tolist(), *mass.inertia.ravel().tolist()]

@@ -109,8 +109,9 @@ class BeltVehicle(NativeVehicle):
 
     @property
     def _own(self) -> tuple[NDArray[np.float64], ...]:
-        """Arrays that `set_body` changes."""
-        return self.tree.masses, self.tree.centers, self.tree.inertias, self.arrays.reaches
+        """Arrays that `set_body` changes, of N = 1 vehicles."""
+        tree = self._one.tree
+        return tree.masses, tree.centers, tree.inertias, self._one.reaches
 
     def set_body(self, mass: float, center_of_mass: Sequence[float]) -> None:
         """Let the body weigh and balance otherwise; contacts keep the stiffness that follows from the file.
@@ -119,7 +120,7 @@ class BeltVehicle(NativeVehicle):
             mass: Mass without belts and flippers, above what its drives reflect [kg]; the inertia follows it.
             center_of_mass: Centre of mass without belts and flippers, in the body frame (3,) [m].
         """
-        self._kind.weigh_body(self._one, self.state, 0, mass, np.array(center_of_mass), None)
+        self._kind.weigh_body(self._own, self.state, 0, mass, np.array(center_of_mass), None)
         self.forget_candidates()
 
     def set_velocity(self, forward: float) -> None:
