@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -120,7 +119,7 @@ class Paths:
         """Return the paths of some robots, by their indices."""
         if len(chosen) == len(self.length):
             return self
-        some = copy.copy(self)
+        some = Paths.__new__(Paths)
         some.length, some._segments = self.length[chosen], self._segments[:, chosen]
         return some
 
@@ -159,9 +158,12 @@ BEYOND = 0.6
 """Distance behind an obstacle's last edge that the body frame must reach [m]."""
 
 
+@lru_cache(maxsize=64)
 def straight(x_start: float, x_end: float) -> Path:
     """Return the straight path along y = 0 [m]."""
-    return Path(np.array([[x_start, 0.0], [x_end, 0.0]]))
+    points = np.array([[x_start, 0.0], [x_end, 0.0]])
+    points.flags.writeable = False  # It is everybody's.
+    return Path(points)
 
 
 @dataclass(frozen=True)

@@ -162,9 +162,11 @@ class TaskView(NamedTuple):
         """Return a view with other rows for some of the robots, by their indices."""
         if len(chosen) == len(self.yaw):
             return rows
+        # NumPy writes four times as fast to a slice.
+        where = slice(chosen[0], chosen[0] + 1) if len(chosen) == 1 else chosen
         motions: Any = zip(self.motion, rows.motion, strict=True)
-        motion = RobotMotions(*(_put(old, chosen, new) for old, new in motions))
-        others: Any = ((old, chosen, new) for old, new in zip(self[1:-3], rows[1:-3], strict=True))
+        motion = RobotMotions(*(_put(old, where, new) for old, new in motions))
+        others: Any = ((old, where, new) for old, new in zip(self[1:-3], rows[1:-3], strict=True))
         fields: Any = (motion, *(_put(*each) for each in others), *self[-3:])
         return TaskView(*fields)
 
@@ -187,9 +189,9 @@ class TaskView(NamedTuple):
         return view
 
 
-def _put(array: NDArray[Any], chosen: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:
+def _put(array: NDArray[Any], where: Any, rows: NDArray[Any]) -> NDArray[Any]:
     wider = array.dtype if array.dtype == rows.dtype else np.promote_types(array.dtype, rows.dtype)
     changed = array.astype(wider)
-    changed[chosen] = rows
+    changed[where] = rows
     changed.setflags(write=False)
     return changed

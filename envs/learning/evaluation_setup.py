@@ -116,7 +116,7 @@ class EvaluationSetup:
     @property
     def spread(self) -> dict[str, Any]:
         """Values and ranges of parameters under nominal conditions."""
-        return {**spread(self.description), **self.parameters}
+        return spread(self.description, self.parameters)
 
     def values_of(self, case: EvaluationCase) -> dict[str, Any]:
         """Values and ranges of parameters that a case has beside or instead of `spread`."""

@@ -79,7 +79,7 @@ class TrainingSettings:
         words = {
             n: p.options for n, p in find_task(self.task).parameters.items() if isinstance(p, WordChoice)
         }
-        return {**spread(load_vehicle(self.vehicle)), **words, **self.parameters}
+        return spread(load_vehicle(self.vehicle), {**words, **self.parameters})
 
     @classmethod
     def read(cls, folder: Path) -> TrainingSettings:
