@@ -161,9 +161,7 @@ BEYOND = 0.6
 @lru_cache(maxsize=64)
 def straight(x_start: float, x_end: float) -> Path:
     """Return the straight path along y = 0 [m]."""
-    points = np.array([[x_start, 0.0], [x_end, 0.0]])
-    points.flags.writeable = False  # It is everybody's.
-    return Path(points)
+    return Path(np.array([[x_start, 0.0], [x_end, 0.0]]))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def changed_values(
         parameters: All parameters.
 
     Raises:
-        InvalidValueError: The condition leads out of the range of a parameter. It is not cut to it: that would
+        InvalidValueError: The condition leads out of the range of a parameter. It is not cut to it, which would
             be another condition than its name says.
     """
     changed: dict[str, Any] = {}
