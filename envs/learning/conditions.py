@@ -31,8 +31,8 @@ def changed_values(
         parameters: All parameters.
 
     Raises:
-        InvalidValueError: The condition leads out of the range of a parameter. It is not cut to it, which would
-            be another condition than its name says.
+        InvalidValueError: The condition leads out of the range of a parameter. It is not cut to it: that
+            would be another condition than its name says.
     """
     changed: dict[str, Any] = {}
     for name, change in CONDITIONS[condition].items():
