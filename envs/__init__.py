@@ -40,11 +40,12 @@ TASK_ID = "segtrack/Task-v0"
 IDS = tuple(f"segtrack/{name}-v0" for name in TASKS)
 """Environments of the tasks that come with segtrack."""
 
-for _id, _given in {TASK_ID: {}, **{f"segtrack/{name}-v0": {"task": name} for name in TASKS}}.items():
+_TASKS: dict[str, str | None] = {TASK_ID: None, **dict(zip(IDS, TASKS, strict=True))}
+for _id, _task in _TASKS.items():
     if _id not in gymnasium.registry:
         gymnasium.register(
             _id,
             entry_point="segtrack.envs.environment:Environment",
             vector_entry_point="segtrack.envs.vector:VectorEnvironment",
-            kwargs=_given,
+            kwargs={"task": _task},
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import LOOK_AHEAD, RobotMotions, TaskView
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import RobotState
 from segtrack.robot.track import longitudinal_slip
 
@@ -153,6 +154,9 @@ class Episodes:
             values: Values of all parameters of each (n,).
             rngs: Source of the sensors' noise of each (n,).
             motion: Reading of the robots.
+
+        Raises:
+            InvalidValueError: NaN in a part of the observation.
         """
         if not self.courses:
             self.courses, self.values, self._rngs = list(courses), list(values), list(rngs)
@@ -182,11 +186,16 @@ class Episodes:
             chosen: Indices of the robots (n,).
             motion: Reading of them after the step.
             actions: Actions of the step (n, A).
+
+        Raises:
+            InvalidValueError: NaN in a part of the observation, or a term of the reward that is not finite.
         """
         setup, before = self._setup, self.view
         old = before.motion
         now = self._look(chosen, motion, actions, before.action[chosen], old.belt_energies[chosen])
-        now = now._replace(gained=now.progress - before.progress[chosen])
+        gained = now.progress - before.progress[chosen]
+        gained.setflags(write=False)
+        now = now._replace(gained=gained)
         now = now._replace(outcome=outcomes_of(setup.task, now))
         self.steps[chosen] += 1
         self.energy[chosen] = np.add.reduce(motion.belt_energies, axis=1)
@@ -197,13 +206,18 @@ class Episodes:
         way = np.add.reduce((motion.position - old.position[chosen]) * now.forward, axis=1)
         slip = np.asarray(longitudinal_slip(travels / setup.control_period, way / setup.control_period))
         terms = setup.reward.terms(now)
+        rewards = sum(terms.values(), np.zeros(len(chosen)))
+        if not np.isfinite(rewards).all():
+            for name, term in terms.items():
+                for k in np.flatnonzero(~np.isfinite(term)).tolist():
+                    raise self._refusal(f"reward term {name}", chosen[k], float(term[k]))
         # The robot's own ending counts where it falls together with the end of the time.
         terminated = now.outcome != "running"
         truncated = self.steps[chosen] * setup.control_period >= setup.time_limit - 1e-9
         self.outcome[chosen] = np.where(truncated & ~terminated, "timeout", now.outcome)
         self.view = before.put(chosen, now)
         self._perceive(chosen, now)
-        return Ends(sum(terms.values(), np.zeros(len(chosen))), terminated, truncated, terms, slip)
+        return Ends(rewards, terminated, truncated, terms, slip)
 
     def diverge(self, chosen: Rows) -> Ends:
         """Truncate the episodes of robots whose simulation has diverged; their last observations stay."""
@@ -255,7 +269,15 @@ class Episodes:
         noises = [self.values[i]["sensor_noise"] for i in indices]
         rngs = [self._rngs[i] for i in indices]
         sensors = self._setup.sensors
-        self.entries[chosen] = sensors.clip(sensors.read(now, noises, rngs))
+        entries = sensors.read(now, noises, rngs)
+        if np.isnan(entries).any():
+            row, entry = np.argwhere(np.isnan(entries))[0].tolist()
+            raise self._refusal(f"observation entry {sensors.entries[entry]}", chosen[row], math.nan)
+        self.entries[chosen] = sensors.clip(entries)
+
+    def _refusal(self, what: str, robot: int, got: float) -> InvalidValueError:
+        """Return the error of what is no number of one robot, which is named where there are several."""
+        return InvalidValueError(what + f" of robot {robot}" * (len(self) > 1), "a finite number", got)
 
 
 class GroundHeights(NamedTuple):

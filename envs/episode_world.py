@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.envs.actuators import ActionMapping
-from segtrack.envs.parameters import MODEL_PARAMETERS, Values
+from segtrack.envs.parameters import BODY_PARAMETERS, GROUSER_PARAMETERS, Values
 from segtrack.envs.task import EpisodeCourse
 from segtrack.experiments.variants import with_body, with_grousers
 from segtrack.robot import Robot
@@ -30,6 +30,8 @@ class EpisodeWorld:
 
     The robot is loaded before any terrain. At each episode the state right after loading is
     restored and the terrain put under it, so that an episode does not depend on those before it.
+    The native engine then lets its body weigh otherwise, as a batch does; it is loaded anew with other
+    grousers, and with another body where the belt is a chain or the engine PyBullet.
 
     Attributes:
         MAX_SOLIDS: Solids of terrain after which the world is built anew: PyBullet keeps 4 kB of each that
@@ -76,6 +78,8 @@ class EpisodeWorld:
         self.preset = self.world.preset
         self._window, self._period = self.world if gui else None, period
         self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)
+        at_run_time = engine == "native" and track_model != "chain"
+        self._shaping = GROUSER_PARAMETERS if at_run_time else (*BODY_PARAMETERS, *GROUSER_PARAMETERS)
         self._loaded: dict[str, Any] | None = None
         self._solids = 0
 
@@ -99,11 +103,13 @@ class EpisodeWorld:
         Raises:
             InvalidValueError: The vehicle cannot be changed like that.
         """
-        model = {name: values[name] for name in MODEL_PARAMETERS}
-        if model != self._loaded or self._solids > self.MAX_SOLIDS:
-            self._load(model)
+        loaded = {name: values[name] for name in self._shaping}
+        if loaded != self._loaded or self._solids > self.MAX_SOLIDS:
+            self._load(loaded)
         self.world.clear_terrain()
         self.world.restore(self._bare)
+        if self._shaping == GROUSER_PARAMETERS:
+            self._set_body(values)
         self.world.add_terrain(course.terrain)
         self._solids += len(course.terrain.solids())
         for track in self.robot.tracks.values():
@@ -128,18 +134,27 @@ class EpisodeWorld:
         actuators.command(self.robot, action)
         self.world.run(self._period, real_time=real_time)
 
-    def _load(self, model: dict[str, Any]) -> None:
-        offset = tuple(model[f"center_of_mass_{axis}"] for axis in "xyz")
+    def _load(self, values: dict[str, Any]) -> None:
+        """Load the robot anew, with values of the parameters that its shape follows from."""
         vehicle = self._vehicle
-        if model["mass"] != 1.0 or any(offset):
-            vehicle = with_body(vehicle, model["mass"], offset)
-        if model["grouser_height"] != 1.0 or model["grouser_count"] != 1.0:
-            vehicle = with_grousers(vehicle, model["grouser_height"], model["grouser_count"])
+        if self._shaping != GROUSER_PARAMETERS:
+            vehicle = _balanced(vehicle, values)
+        if values["grouser_height"] != 1.0 or values["grouser_count"] != 1.0:
+            vehicle = with_grousers(vehicle, values["grouser_height"], values["grouser_count"])
         self._loaded = None
         self.world = self._open()
         self.robot = self.world.add_vehicle(vehicle, track_model=self._track_model)
         self._bare = self.world.save()
-        self._loaded, self._solids = model, 0
+        self._loaded, self._solids = values, 0
+
+    def _set_body(self, values: Mapping[str, Any]) -> None:
+        """Let the body of the robot, which is as its file has it, weigh and balance otherwise."""
+        from segtrack.native.belt_vehicle import BeltVehicle  # With numba, which PyBullet does without.
+
+        body, model = _balanced(self._vehicle, values).body, self.robot.model
+        if body is not self._vehicle.body:
+            assert isinstance(model, BeltVehicle) and body.mass is not None
+            model.set_body(body.mass, body.center_of_mass)
 
     def _open(self) -> World:
         """An empty world, in the window if there is one."""
@@ -154,7 +169,10 @@ class EpisodeWorld:
         )
 
 
-_BODY = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
+def _balanced(vehicle: VehicleDescription, values: Mapping[str, Any]) -> VehicleDescription:
+    """The vehicle with a body that weighs and balances as the parameters say."""
+    mass, *offset = (values[name] for name in BODY_PARAMETERS)
+    return with_body(vehicle, mass, offset) if mass != 1.0 or any(offset) else vehicle
 
 
 class EpisodeBatch:
@@ -180,7 +198,7 @@ class EpisodeBatch:
             InvalidValueError: The vehicle cannot be changed like that.
         """
         batch, indices = self._batch, chosen.tolist()
-        bodies = [tuple(own[name] for name in _BODY) for own in values]
+        bodies = [tuple(own[name] for name in BODY_PARAMETERS) for own in values]
         changed = [k for k, i in enumerate(indices) if bodies[k] != self._bodies[i]]
         if changed:
             others = [with_body(self._vehicle, bodies[k][0], bodies[k][1:]).body for k in changed]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.joints.design import JointDesign
-from segtrack.envs.view import TaskView
+from segtrack.envs.view import TaskView, listing_names
 from segtrack.errors import InvalidValueError, finite
 
 
@@ -67,6 +67,7 @@ class Scan:
         return np.asarray(grid.reshape(self.rows, self.columns, nx * ny, 2))
 
 
+@listing_names
 class ObservationSetup(NamedTuple):
     """Vehicle and height scan, which all observations of an environment share.
 

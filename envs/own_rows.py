@@ -10,17 +10,20 @@ from segtrack.errors import InvalidValueError, UnknownNameError
 Row = TypeVar("Row")
 
 
-def merge_rows(what: str, kind: type[Row], built_in: Mapping[str, Row], *others: object) -> dict[str, Row]:
+def merge_rows(
+    what: str, kind: type[Row], function: str, built_in: Mapping[str, Row], *others: object
+) -> dict[str, Row]:
     """Return the rows of a table with others added, put in their places, or left out.
 
     Args:
         what: Kind of the rows in words, for messages.
         kind: Class of the rows.
+        function: Name of the attribute of a row that is a function of the view.
         built_in: Rows by name, in their order.
         *others: Rows by name that follow, or replace those of the same name; None leaves one out.
 
     Raises:
-        InvalidValueError: Not rows by name.
+        InvalidValueError: Not rows by name, or one without its function.
         UnknownNameError: Nothing of that name can be left out.
     """
     rows = dict(built_in)
@@ -29,6 +32,9 @@ def merge_rows(what: str, kind: type[Row], built_in: Mapping[str, Row], *others:
             raise InvalidValueError(f"{what}s", f"of class {kind.__name__}, by name", own)
         for name, row in own.items():
             if isinstance(row, kind) and isinstance(name, str):
+                if not callable(getattr(row, function)):
+                    called = f"{function} of {what} {name}"
+                    raise InvalidValueError(called, "a function", getattr(row, function))
                 rows[name] = row
             elif row is not None:
                 expected = f"of class {kind.__name__}, or None to leave it out"

@@ -38,9 +38,10 @@ class Number:
         Raises:
             InvalidValueError: Not such numbers, outside the limits, or a range upside down.
         """
-        given = given.tolist() if isinstance(given, np.ndarray) else given
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            if len(given) != 2:
+        # An array is no range: elsewhere it has a row for each robot.
+        several = isinstance(given, Sequence) and not isinstance(given, str)
+        if several or np.ndim(given) > 0:
+            if not several or len(given) != 2:
                 raise InvalidValueError(self._called(name), "a number or a range (low, high)", given)
             low, high = (self._one(name, value) for value in given)
             if low > high:
@@ -160,7 +161,11 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
 
 def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
     """Sample one value for each parameter, from what is given or from its default."""
-    return {name: p.sample(given.get(name, p.default), rng) for name, p in parameters.items()}
+    ranges = ((name, given.get(name, p.default)) for name, p in parameters.items())
+    return {
+        name: parameters[name].sample(value, rng) if isinstance(value, tuple) else value
+        for name, value in ranges
+    }
 
 
 ROBOT_PARAMETERS: dict[str, Parameter] = {
@@ -192,14 +197,9 @@ def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
     return {**ROBOT_PARAMETERS, "friction": friction}
 
 
-MODEL_PARAMETERS = (
-    "mass",
-    "center_of_mass_x",
-    "center_of_mass_y",
-    "center_of_mass_z",
-    "grouser_height",
-    "grouser_count",
-)
+BODY_PARAMETERS = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
+"""Robot parameters of the body's mass properties."""
+GROUSER_PARAMETERS = ("grouser_height", "grouser_count")
 """Robot parameters whose change loads the robot anew, in some 0.2 s."""
 
 
@@ -215,15 +215,22 @@ def parameter_table(parameters: Mapping[str, Parameter]) -> str:
     return "\n".join(lines)
 
 
-def spread(vehicle: VehicleDescription) -> dict[str, Any]:
-    """Return ranges of parameters that make one episode differ from another.
+def spread(vehicle: VehicleDescription, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values or ranges that are given, and besides ranges that make one episode differ from another.
 
     The start 0.1 m and 0.15 rad off, and the friction of the vehicle's tracks 0.1 higher or lower.
+
+    Raises:
+        InvalidValueError: No friction is given, and tracks differ in theirs, which one range makes alike.
     """
-    friction = next(iter(vehicle.mounted_tracks())).spec.contact.friction
-    return {
-        "initial_x": (-0.1, 0.1),
-        "initial_y": (-0.1, 0.1),
-        "initial_yaw": (-0.15, 0.15),
-        "friction": (max(friction - 0.1, 0.0), friction + 0.1),
-    }
+    start = {"initial_x": (-0.1, 0.1), "initial_y": (-0.1, 0.1), "initial_yaw": (-0.15, 0.15)}
+    if "friction" in given:
+        return {**start, **given}
+    frictions = sorted({track.spec.contact.friction for track in vehicle.mounted_tracks()})
+    if len(frictions) > 1:
+        expected = (
+            f"given for {vehicle.name}: its tracks have {' and '.join(f'{each:g}' for each in frictions)}"
+        )
+        raise InvalidValueError("friction", expected, None)
+    own = frictions[0]
+    return {**start, "friction": (max(own - 0.1, 0.0), own + 0.1), **given}

@@ -90,17 +90,18 @@ class Reward:
 
         Raises:
             UnknownNameError: There is no such term; also for a weight of the task.
-            InvalidValueError: A weight is not a finite number, or a term is none.
+            InvalidValueError: Not weights by term, one that is not a finite number, or a term that is none.
         """
-        if not isinstance(given, Mapping):
-            raise InvalidValueError("reward", "weights by term", given)
-        self._terms = merge_rows("reward term", Term, TERMS, *own)
+        for what, weights in (("weights of the task", task_weights), ("reward", given)):
+            if not isinstance(weights, Mapping):
+                raise InvalidValueError(what, "weights by term", weights)
+        self._terms = merge_rows("reward term", Term, "value", TERMS, *own)
         left_out = set().union(TERMS, *own) - self._terms.keys()
         for name in (*task_weights, *given):
             if name not in self._terms and (name in given or name not in left_out):
                 raise UnknownNameError("reward term", name, self._terms)
-        weights = {name: term.weight for name, term in self._terms.items()} | dict(task_weights) | dict(given)
-        self.weights = {name: finite(f"weight of reward term {name}", weights[name]) for name in self._terms}
+        chosen = {name: term.weight for name, term in self._terms.items()} | dict(task_weights) | dict(given)
+        self.weights = {name: finite(f"weight of reward term {name}", chosen[name]) for name in self._terms}
 
     def terms(self, view: TaskView) -> dict[str, NDArray[np.float64]]:
         """Return what each term adds to the rewards (N,) of the step after which a view is seen.

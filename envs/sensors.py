@@ -71,7 +71,7 @@ class Sensors:
         if kind not in _KINDS:
             raise UnknownNameError("kind of observation", kind, _KINDS)
         self._flat, self._setup = kind == "flat", ObservationSetup.of(vehicle, actions, scan)
-        self._rows = merge_rows("observation part", ObservationPart, PARTS, *own)
+        self._rows = merge_rows("observation part", ObservationPart, "read", PARTS, *own)
         entries = (_entries(name, row, self._setup) for name, row in self._rows.items())
         self.parts = tuple(part for part in entries if part.labels)
         if not self.parts:

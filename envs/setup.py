@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,19 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
 from segtrack.envs.course_task import make_task
 from segtrack.envs.observation import ObservationPart, Scan
-from segtrack.envs.parameters import Parameter, Values, check_values, robot_parameters, sample_values
+from segtrack.envs.parameters import (
+    ROBOT_PARAMETERS,
+    Number,
+    Parameter,
+    Values,
+    WordChoice,
+    check_values,
+    robot_parameters,
+    sample_values,
+)
 from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.sensors import ObservationKind, Sensors
-from segtrack.envs.task import EpisodeCourse, Task, check_task, reach_of
+from segtrack.envs.task import EpisodeCourse, Task, reach_of
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
@@ -80,7 +90,7 @@ class TaskSetup:
         """
         if isinstance(task, str):
             task = make_task(task)
-        check_task(task)
+        _check_task(task)
         described = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
         if task.needs_flippers and not described.flippers:
             expected = f"one with flippers for {task.name}"
@@ -92,9 +102,10 @@ class TaskSetup:
         scan = scan if scan is not None else Scan()
         if not isinstance(scan, Scan):
             raise InvalidValueError("scan", "a Scan", scan)
-        limit = task.time_limit if time_limit is None else finite("time_limit [s]", time_limit)
+        own_limit = task.time_limit if time_limit is None else time_limit
+        limit = finite("time_limit [s]", own_limit)
         if limit <= 0:
-            raise InvalidValueError("time_limit [s]", "greater than 0", time_limit)
+            raise InvalidValueError("time_limit [s]", "greater than 0", own_limit)
         known = {**task.parameters, **robot_parameters(described)}
         return cls(
             task,
@@ -125,9 +136,84 @@ class TaskSetup:
         return {**self.given, **own}
 
     def draw(self, given: Values, rng: np.random.Generator) -> tuple[Values, EpisodeCourse]:
-        """Draw the parameters and the course of an episode."""
+        """Draw the parameters and the course of an episode.
+
+        Raises:
+            InvalidValueError: The task gives no course, or one that is not of its library.
+        """
         values = sample_values(self.parameters, given, rng)
-        return values, self.task.course(values, self.reach, rng)
+        course = self.task.course(values, self.reach, rng)
+        _check_course(course, self.library, self.task.name)
+        return values, course
+
+    @cached_property
+    def library(self) -> Sequence[EpisodeCourse]:
+        """Courses of the task that were made in advance.
+
+        Raises:
+            InvalidValueError: The task gives others than courses.
+        """
+        library = self.task.library(self.reach)
+        courses = library if isinstance(library, Sequence) else (library,)
+        for course in courses:
+            if not isinstance(course, EpisodeCourse):
+                raise InvalidValueError(
+                    f"library of {self.task.name}", "a sequence of EpisodeCourses", library
+                )
+        return courses
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of; the task gives it the library anew."""
+        return {name: value for name, value in vars(self).items() if name != "library"}
+
+
+def _check_task(task: object) -> None:
+    """Check that an environment can be built from a task.
+
+    Raises:
+        InvalidValueError: Not a task, or one without a name or parameters of its own.
+    """
+    if not isinstance(task, Task):
+        raise InvalidValueError("task", "a task's name, or a Task", task)
+    missing = [name for name in ("name", "parameters") if not hasattr(task, name)]
+    if missing:
+        expected = "one with the class attributes name and parameters"
+        raise InvalidValueError(
+            f"task {type(task).__name__}", expected, Phrase(f"no {' and no '.join(missing)}")
+        )
+    parameters: object = task.parameters
+    if not isinstance(parameters, Mapping):
+        raise InvalidValueError(f"parameters of {task.name}", "a Number or WordChoice by name", parameters)
+    for name, parameter in parameters.items():
+        if not isinstance(parameter, Number | WordChoice):
+            raise InvalidValueError(f"parameter {name} of {task.name}", "a Number or WordChoice", parameter)
+        if name in ROBOT_PARAMETERS:
+            expected = "named otherwise than one that every task has"
+            raise InvalidValueError(f"parameter of {task.name}", expected, name)
+
+
+def _check_course(course: object, library: Sequence[EpisodeCourse], task: str) -> None:
+    """Check that an episode can be laid out on what a task gave, with its library and name.
+
+    Raises:
+        InvalidValueError: No course, one without its index in the library, or one that is not there.
+    """
+    if not isinstance(course, EpisodeCourse):
+        raise InvalidValueError(f"course of {task}", "an EpisodeCourse", course)
+    what, index = f"index of a course of {task}", course.index
+    if not library:
+        if index is not None:
+            raise InvalidValueError(what, "None for a task without a library", index)
+        return
+    if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(library):
+        raise InvalidValueError(what, f"a whole number from 0 to {len(library) - 1} in its library", index)
+    there = library[index]
+    if course is not there and not (
+        np.array_equal(course.path.points, there.path.points) and course.terrain == there.terrain
+    ):
+        raise InvalidValueError(
+            f"course of {task} with index {index}", "that of its library", Phrase("another one")
+        )
 
 
 class Draws:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,10 +43,28 @@ class Path:
     """Path over the ground: a line through points.
 
     Attributes:
-        points: World x and y (n, 2) [m], n >= 2.
+        points: World x and y (n, 2) [m], n >= 2; no two that follow each other are equal.
     """
 
     points: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Check that it leads somewhere.
+
+        Raises:
+            InvalidValueError: Points of another shape, not finite, or equal ones that follow each other.
+        """
+        try:
+            points = np.array(self.points, dtype=float)
+        except (TypeError, ValueError):  # Ragged, or no numbers.
+            points = np.zeros(0)
+        if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2 or not np.isfinite(points).all():
+            expected = "finite x and y of two points or more (n, 2)"
+            raise InvalidValueError("points of a path [m]", expected, self.points)
+        if not np.linalg.norm(np.diff(points, axis=0), axis=1).all():
+            raise InvalidValueError("points of a path [m]", "each another than the one before", self.points)
+        points.setflags(write=False)
+        object.__setattr__(self, "points", points)
 
     @cached_property
     def segments(self) -> NDArray[np.float64]:
@@ -102,7 +119,7 @@ class Paths:
         """Return the paths of some robots, by their indices."""
         if len(chosen) == len(self.length):
             return self
-        some = copy.copy(self)
+        some = Paths.__new__(Paths)
         some.length, some._segments = self.length[chosen], self._segments[:, chosen]
         return some
 
@@ -141,6 +158,7 @@ BEYOND = 0.6
 """Distance behind an obstacle's last edge that the body frame must reach [m]."""
 
 
+@lru_cache(maxsize=64)
 def straight(x_start: float, x_end: float) -> Path:
     """Return the straight path along y = 0 [m]."""
     return Path(np.array([[x_start, 0.0], [x_end, 0.0]]))
@@ -159,6 +177,16 @@ class EpisodeCourse:
     terrain: Terrain
     path: Path
     index: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check that it has a terrain and a path.
+
+        Raises:
+            InvalidValueError: It has not.
+        """
+        for what, value, kind in (("terrain", self.terrain, Terrain), ("path", self.path, Path)):
+            if not isinstance(value, kind):
+                raise InvalidValueError(f"{what} of an EpisodeCourse", f"a {kind.__name__}", value)
 
 
 Outcome = Literal["running", "success", "tip_over", "fallen", "off_course", "timeout", "diverged"]
@@ -246,13 +274,14 @@ def failed(outcomes: NDArray[np.str_]) -> NDArray[np.bool_]:
 
 
 def outcomes_of(task: Task, view: TaskView) -> NDArray[np.str_]:
-    """Outcome of each robot (N,) by the rules of a task.
+    """Outcome of each robot (N,) by the rules of a task, read-only.
 
     Raises:
         InvalidValueError: The task does not give one for each.
         UnknownNameError: A word that is no outcome of a task.
     """
-    outcome = np.asarray(task.outcome(view))
+    outcome = np.array(task.outcome(view))
+    outcome.setflags(write=False)
     if outcome.shape != view.yaw.shape or outcome.dtype.kind != "U":
         got = Phrase(f"{outcome.dtype} of shape {outcome.shape}")
         raise InvalidValueError(f"outcome of {task.name}", f"words of shape {view.yaw.shape}", got)
@@ -261,22 +290,6 @@ def outcomes_of(task: Task, view: TaskView) -> NDArray[np.str_]:
         if word not in known:
             raise UnknownNameError(f"outcome of {task.name}", word, known)
     return outcome
-
-
-def check_task(task: object) -> None:
-    """Check that an environment can be built from a task.
-
-    Raises:
-        InvalidValueError: Not a task, or one without a name or parameters.
-    """
-    if not isinstance(task, Task):
-        raise InvalidValueError("task", "a task's name, or a Task", task)
-    missing = [name for name in ("name", "parameters") if not hasattr(task, name)]
-    if missing:
-        expected = "one with the class attributes name and parameters"
-        raise InvalidValueError(
-            f"task {type(task).__name__}", expected, Phrase(f"no {' and no '.join(missing)}")
-        )
 
 
 def reach_of(vehicle: VehicleDescription) -> float:

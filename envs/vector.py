@@ -19,7 +19,7 @@ from segtrack.batch.batch import TRACK_MODELS
 from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
-from segtrack.envs.parameters import Values
+from segtrack.envs.parameters import GROUSER_PARAMETERS, Values
 from segtrack.envs.setup import Draws, TaskSetup, autoreset_of, mask_of, seeds_of
 from segtrack.envs.task import Task
 from segtrack.envs.vector_info import ParameterColumns, with_masks
@@ -28,16 +28,13 @@ from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_grousers
 from segtrack.native.engine import preset_step
 
-_GROUSERS = ("grouser_height", "grouser_count")
-
 
 class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     """N robots at one task, in one batch of the native engine.
 
     `gymnasium.make_vec("segtrack/StepClimb-v0", num_envs=1024, height=(0.1, 0.3))` makes one. Robot i with
-    seed s sees and earns what a single native environment does with seed s + i, and draws what that draws;
-    only `mass` differs, see `segtrack.Batch.set_body`: contacts keep the stiffness that follows from the
-    vehicle file. Rewards, `info` and resets are as gymnasium's `SyncVectorEnv` has them. A
+    seed s sees and earns what a single native environment does with seed s + i, and draws what that draws.
+    Rewards, `info` and resets are as gymnasium's `SyncVectorEnv` has them. A
     `real_time_factor` counts the time in which all robots were simulated.
 
     Attributes:
@@ -111,14 +108,14 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self.single_action_space, self.single_observation_space = self.actuators.space, self.sensors.space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self._grousers = {name: setup.given.get(name, 1.0) for name in _GROUSERS}
+        self._grousers = {name: setup.given.get(name, 1.0) for name in GROUSER_PARAMETERS}
         self._check_grousers(setup.given)
         vehicle, (height, count) = self.vehicle, self._grousers.values()
         if (height, count) != (1.0, 1.0):
             vehicle = with_grousers(vehicle, height, count)
         _, step = preset_step(preset, time_step)
         self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
-        library = [course.terrain for course in setup.task.library(setup.reach)]
+        library = [course.terrain for course in setup.library]
         engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
         engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
         self.batch = Batch(vehicle, num_envs, **engine_given)
@@ -265,10 +262,11 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _info(self, chosen: Rows) -> dict[str, Any]:
         """`info` of some robots, in gymnasium's format: arrays (num_envs,), and which of them count."""
         episodes, mask = self._episodes, np.zeros(self.num_envs, np.bool_)
-        mask[chosen] = True
+        mask[chosen], outcome = True, np.empty(self.num_envs, dtype=object)
+        outcome[chosen] = episodes.outcome[chosen]
         named: dict[str, Any] = {
             "parameters": self._columns.arrays,
-            "outcome": episodes.outcome.astype(object),
+            "outcome": outcome,
             "success": episodes.outcome == "success",
             "progress": episodes.view.progress,
             "slip": self._slip,

@@ -29,11 +29,16 @@ def changed_values(
         condition: Name of the condition.
         given: Values or ranges of parameters instead of their defaults.
         parameters: All parameters.
+
+    Raises:
+        InvalidValueError: The condition leads out of the range of a parameter. It is not cut to it: that
+            would be another condition than its name says.
     """
     changed: dict[str, Any] = {}
     for name, change in CONDITIONS[condition].items():
         parameter = parameters[name]
         assert isinstance(parameter, Number)
         value = given.get(name, parameter.default)
-        changed[name] = tuple(v + change for v in value) if isinstance(value, tuple) else value + change
+        added = tuple(v + change for v in value) if isinstance(value, tuple) else value + change
+        changed[name] = parameter.check(f"{name} under condition {condition!r}", added)
     return changed

@@ -34,7 +34,7 @@ def film_jobs(setup: EvaluationSetup, folder: Path) -> list[FilmJob]:
 
     In the first track model and nominal conditions.
     """
-    stems = [Path(policy).stem for policy in setup.policies]
+    stems = [Path(policy).stem.replace(":", "-") for policy in setup.policies]
     names = [stem if stems.count(stem) == 1 else f"{stem}-{i}" for i, stem in enumerate(stems)]
     of_policy = dict(zip(setup.policies, names, strict=True))
     cases = (case for case in setup.cases(*setup.models[0]) if case.condition == NOMINAL)

@@ -46,7 +46,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
             not done; later ones that were would favour episodes that are over soon.
     """
     began = time.perf_counter()
-    models = _refuse_early(setup)
+    models, trained_for = _refuse_early(setup)
     cases = [case for model in setup.models for case in setup.cases(*model)]
     seeds = range(setup.seed, setup.seed + setup.episodes)
     done: dict[Job, EpisodeOutcome] = {}
@@ -62,7 +62,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
             known = takewhile(done.__contains__, (Job(case, seed) for seed in seeds))
             if episodes := tuple(done[job] for job in known):
                 levels.append(LevelResult(case, episodes))
-        return Evaluation(setup, models, tuple(levels), time.perf_counter() - began)
+        return Evaluation(setup, models, trained_for, tuple(levels), time.perf_counter() - began)
 
     try:
         rows = []
@@ -122,14 +122,14 @@ def _note_row(
         note(Job(row.case, seed), outcome)
 
 
-def _refuse_early(setup: EvaluationSetup) -> tuple[Model, ...]:
-    """Find mistakes before any work is done."""
-    models = []
+def _refuse_early(setup: EvaluationSetup) -> tuple[tuple[Model, ...], dict[str, str | None]]:
+    """Find mistakes before any work is done; return the models, and the task that each policy is for."""
+    models, trained_for = [], dict[str, str | None]()
     for engine, track_model in setup.models:
         cases = setup.cases(engine, track_model)
         for case in cases[: len(cases) // len(setup.policies)]:  # Those of the first policy.
             with closing(make_environment(setup, case)) as env:
                 for policy in setup.policies:
-                    make_policy(policy, env)
+                    trained_for[policy] = make_policy(policy, env).trained_for
         models.append(Model(engine, track_model, env.preset, env.time_step))
-    return tuple(models)
+    return tuple(models), trained_for

@@ -40,7 +40,7 @@ class EvaluationSetup:
 
     Attributes:
         task: Name of a task.
-        policies: `scripted`, `random`, `ppo`, or files.
+        policies: `scripted`, `random`, `ppo`, `ppo:` and another task's name, or files.
         episodes: Number of episodes in each case; all policies get the same seeds.
         levels: Levels of the task's difficulty, in all conditions. If not given, the task's own under nominal
             conditions, and the task's default under others.
@@ -116,7 +116,7 @@ class EvaluationSetup:
     @property
     def spread(self) -> dict[str, Any]:
         """Values and ranges of parameters under nominal conditions."""
-        return {**spread(self.description), **self.parameters}
+        return spread(self.description, self.parameters)
 
     def values_of(self, case: EvaluationCase) -> dict[str, Any]:
         """Values and ranges of parameters that a case has beside or instead of `spread`."""

@@ -22,7 +22,13 @@ BUNDLED = Path(__file__).parent / "trained"
 
 
 class Policy(ABC):
-    """Chooses actions from observations, of one robot or of the N robots of a vector environment."""
+    """Chooses actions from observations, of one robot or of the N robots of a vector environment.
+
+    Attributes:
+        trained_for: Name of the task that it was trained for; None if it was not trained.
+    """
+
+    trained_for: str | None = None
 
     def begin(self, robot: int, seed: int) -> None:  # noqa: B027
         """Prepare for an episode of a robot, by its index, with a seed; only random policies need to."""
@@ -150,7 +156,7 @@ class NetworkPolicy(Policy):
                 raise InvalidValueError(name, expected, getattr(origin, what))
         if not np.array_equal((network.low, network.high), sensors.limits):
             raise InvalidValueError(name, "one for the ranges of observations here", Phrase("others"))
-        self._sensors = sensors
+        self._sensors, self.trained_for = sensors, origin.task
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Return the network's actions."""
@@ -171,12 +177,13 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
     """Make a policy for an environment.
 
     Args:
-        name: `scripted`, `random`, `ppo` (the one that comes with segtrack for the task), or a file.
+        name: `scripted`, `random`, `ppo` (the one that comes with segtrack for the task), `ppo:` and the name
+            of another task (that task's), or a file.
         env: Environment in which it acts, single or vector.
         seed: Seed of a random policy, counted up over the robots of a vector environment.
 
     Raises:
-        UnknownNameError: None comes with segtrack for the task.
+        UnknownNameError: No such policy, or none comes with segtrack for the task.
         FileAccessError: The file cannot be read.
         InvalidValueError: It was trained for other observations or actions.
     """
@@ -184,11 +191,13 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
         return ScriptedPolicy(env)
     if name == "random":
         return RandomPolicy(env, seed)
-    if name == "ppo":
+    kind, colon, task = name.partition(":")
+    if kind == "ppo":
+        task = task if colon else env.task.name
         bundled = {path.stem: path for path in sorted(BUNDLED.glob("*.npz"))}
-        if env.task.name not in bundled:
-            raise UnknownNameError("policy of segtrack's own for", env.task.name, bundled)
-        return NetworkPolicy(env, Network.load(bundled[env.task.name]))
+        if task not in bundled:
+            raise UnknownNameError("policy of segtrack's own for", task, bundled)
+        return NetworkPolicy(env, Network.load(bundled[task]))
     if "." not in name and not Path(name).exists():
-        raise UnknownNameError("policy", name, ("scripted", "random", "ppo", "or a file"))
+        raise UnknownNameError("policy", name, ("scripted", "random", "ppo", "ppo:TASK", "or a file"))
     return NetworkPolicy(env, Network.load(Path(name)))

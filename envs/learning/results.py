@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,12 +104,14 @@ class Evaluation:
     Attributes:
         setup: Policies, task and number of episodes.
         models: Engines and track models.
+        trained_for: Task that each policy was trained for, None for one without training, by its name.
         results: Results, case by case; those without an episode are left out.
         wall_time: Time that it took [s].
     """
 
     setup: EvaluationSetup
     models: tuple[Model, ...]
+    trained_for: Mapping[str, str | None]
     results: tuple[LevelResult, ...]
     wall_time: float
 
@@ -156,6 +159,15 @@ class Evaluation:
             for at, difference in zip(self.results, differences, strict=True)
         ]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each policy that was trained for another task."""
+        return tuple(
+            f"policy {name} was trained for {task}, not for {self.setup.task}"
+            for name, task in self.trained_for.items()
+            if task not in (None, self.setup.task)
+        )
+
     def summary(self) -> dict[str, Any]:
         """Return plain values with the names that JSON has."""
         from segtrack.recording.setup import versions
@@ -165,6 +177,7 @@ class Evaluation:
             "task": setup.task,
             "benchmark": setup.benchmark if self.finished else None,
             "vehicle": setup.vehicle,
+            "policies": [{"policy": name, "trained_for": self.trained_for[name]} for name in setup.policies],
             "models": [model._asdict() for model in self.models],
             "difficulty": self.difficulty,
             "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in setup.spread.items()},

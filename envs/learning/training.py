@@ -29,7 +29,7 @@ class TrainingSettings:
 
     Attributes:
         task: Name of a task.
-        steps: Control steps in total, over all robots.
+        steps: Control steps in total, over all robots; rounded up to whole rollouts.
         robots: Robots that are trained side by side.
         threads: Threads that simulate, which change nothing but the time; one a core if not given.
         seed: Seed of everything random.
@@ -79,7 +79,7 @@ class TrainingSettings:
         words = {
             n: p.options for n, p in find_task(self.task).parameters.items() if isinstance(p, WordChoice)
         }
-        return {**spread(load_vehicle(self.vehicle)), **words, **self.parameters}
+        return spread(load_vehicle(self.vehicle), {**words, **self.parameters})
 
     @classmethod
     def read(cls, folder: Path) -> TrainingSettings:

@@ -19,12 +19,13 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     """
     try:
         array = np.asarray(given, dtype=float)
-        fits = array.shape == (count, *shape)
-        values = array if fits else np.broadcast_to(array, (count, *shape))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # Ragged, or no numbers.
+        array = None
+    if array is None or array.shape not in (shape, (count, *shape)):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)
-        raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}")) from None
+        raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}"))
+    values = array if array.shape == (count, *shape) else np.broadcast_to(array, (count, *shape))
     if not np.isfinite(array).all():
         first, *place = (int(each[0]) for each in np.nonzero(~np.isfinite(values)))
         raise InvalidValueError(f"{what} of vehicle {first}", "finite", float(values[(first, *place)]))
@@ -41,7 +42,9 @@ def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.i
     wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= below))
     if len(wrong):
         i = int(wrong[0])
-        raise InvalidValueError(f"{what} of vehicle {i}", f"a whole number from 0 to {below - 1}", values[i])
+        raise InvalidValueError(
+            f"{what} of vehicle {i}", f"a whole number from 0 to {below - 1}", float(values[i])
+        )
     return values.astype(np.intp)
 
 
@@ -49,9 +52,12 @@ def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.f
     """X and y of points of each of a number of vehicles, of one shape (count, ...) [m].
 
     Raises:
-        InvalidValueError: Other shapes.
+        InvalidValueError: Other shapes, or not numbers.
     """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    try:
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidValueError("points [m]", f"numbers of shape ({count}, ...)", (x, y)) from None
     if x.shape != y.shape or x.shape[:1] != (count,):
         expected = f"x and y of one shape ({count}, ...)"
         raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
@@ -89,15 +95,23 @@ def number_of_vehicles(
     Raises:
         InvalidValueError: They do not agree, or there is none.
     """
-    given = {"count": count, "terrain": terrains}
+    given = {"count": None if count is None else whole("count", count), "terrain": terrains}
     for name, each in (("terrain_index", terrain_index), ("variant", variant)):
-        given[name] = len(np.atleast_1d(np.asarray(each))) if each is not None and np.ndim(each) else None
+        given[name] = len(each) if dimensions(each) else None  # type: ignore[arg-type]
     known = {name: number for name, number in given.items() if number is not None}
     if len(set(known.values())) != 1:
         got = ", ".join(f"{number} of {name}" for name, number in known.items()) or "none"
         expected = "given by count, one terrain each, terrain_index or variant, all alike"
         raise InvalidValueError("number of vehicles", expected, Phrase(got))
     return whole("count", next(iter(known.values())))
+
+
+def dimensions(given: Any) -> int:
+    """Number of dimensions of what may be an array; 2 of what is ragged, which `numbers` refuses."""
+    try:
+        return np.ndim(given)
+    except ValueError:
+        return 2
 
 
 def number_of_threads(threads: int | None) -> int:

@@ -15,7 +15,7 @@ from segtrack.batch.arguments import indices, number_of_threads, number_of_vehic
 from segtrack.batch.commands import BatchCommands
 from segtrack.batch.devices import fleet_class
 from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
-from segtrack.batch.ground import GroundLibrary
+from segtrack.batch.ground import GroundLibrary, terrains_of
 from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.description import VehicleDescription, load_vehicle
@@ -89,12 +89,12 @@ class Batch(BatchCommands):
         fleet = fleet_class(device)
         self.track_model, self._gravity = track_model, (0.0, 0.0, -finite("gravity [m/s^2]", gravity))
         self.preset, self.time_step = preset_step(preset, time_step)
-        variants = tuple(vehicle) if isinstance(vehicle, list | tuple) else (vehicle,)
+        variants = tuple(vehicle) if isinstance(vehicle, list | tuple) and vehicle else (vehicle,)
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
         for description in described:
             check_drives(description, self.time_step)
-        kinds = tuple(BeltKind.of(each, track_model, self.time_step) for each in described)
-        given = (terrain,) if isinstance(terrain, Terrain) else tuple(terrain or ())
+        kinds = tuple(BeltKind.of(each, track_model) for each in described)
+        given = terrains_of(terrain)
         each = len(given) if terrain_index is None and not isinstance(terrain, Terrain) and given else None
         size = number_of_vehicles(count, each, terrain_index, variant)
         self._grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.mass import MassProperties, rotated, rotations_of
-from segtrack.ground.vectors import cross
 
 
 def weigh_bodies(
@@ -18,34 +16,20 @@ def weigh_bodies(
     center: NDArray[np.float64] | None,
     inertia: NDArray[np.float64] | None,
 ) -> None:
-    """Give bodies of a fleet other mass properties, of which those not given are their files'.
-
-    Body frames stay where they are and move as before.
+    """Give bodies of a fleet other mass properties, see `BeltKind.weigh_body`.
 
     Args:
         fleet: The vehicles.
         chosen: Indices of those that are changed (n,).
         mass: Masses without belts (n,) [kg].
         center: Centres of mass without belts, in the body frames (n, 3) [m].
-        inertia: About these centres, without belts (n, 3, 3) [kg m^2]; if not given, as the mass.
+        inertia: About these centres, without belts (n, 3, 3) [kg m^2].
     """
-    own, state = fleet.own, fleet.state
-    rotations = rotations_of(state.orientation[chosen])
-    for k, i in enumerate(chosen.tolist()):
-        links = fleet.kinds[fleet.kind_of[i]].links
-        body = links.body
-        weight = body.mass if mass is None else float(mass[k])
-        middle = body.center if center is None else center[k]
-        tensor = body.inertia * (weight / body.mass) if inertia is None else inertia[k]
-        with_belts = MassProperties.of(weight, middle, tensor) + (links.masses[0] - body)
-        new_center = with_belts.center
-        shift = rotated(rotations[k], new_center - own.centers[i, 0])
-        state.position[i] += shift
-        state.velocity[i] += cross(tuple(state.angular_velocity[i].tolist()), tuple(shift.tolist()))
-        own.masses[i, 0], own.centers[i, 0] = with_belts.mass, new_center
-        own.inertias[i, 0] = with_belts.inertia
-        kind = fleet.kinds[fleet.kind_of[i]].arrays
-        own.reaches[i] = kind.reaches + np.linalg.norm(new_center - kind.tree.centers[0])
+    given = [[None] * len(chosen) if each is None else each for each in (mass, center, inertia)]
+    with fleet.changing():
+        arrays = fleet.own.masses, fleet.own.centers, fleet.own.inertias, fleet.own.reaches
+        for i, *own in zip(chosen.tolist(), *given, strict=True):
+            fleet.kinds[fleet.kind_of[i]].weigh_body(arrays, fleet.state, i, *own)
 
 
 def check_bodies(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import chosen_vehicles, numbers
+from segtrack.batch.arguments import chosen_vehicles, dimensions, numbers
 from segtrack.batch.bodies import check_bodies, weigh_bodies
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES
@@ -50,9 +50,9 @@ class BatchCommands:
     def device_arrays(self) -> VehicleState:
         """State and commands where steps change them: NumPy's arrays on cores, on a GPU arrays of its own.
 
-        These have `__cuda_array_interface__`, by which torch, CuPy and others share them without a copy. What
-        is written there holds from the next step on. Ask for them again before that: what was read or
-        commanded through the batch since is brought there then, and would overwrite it later.
+        These have `__cuda_array_interface__`, by which torch, CuPy and others share them without a copy. They
+        stay the batch's own. What is written there holds from the next step on, whatever else is read, set or
+        reset meanwhile; where vehicles are moved so, write 0 to their `slack`, too.
         """
         return self._fleet.device_arrays
 
@@ -98,8 +98,7 @@ class BatchCommands:
         """
         top = self._fleet.own.drives[:, :, 0]
         given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
-        self._fleet.state.commands[:] = np.clip(given, -top, top)
-        self._fleet.state.pedals[:] = 0.0
+        self._fleet.write(slice(None), commands=np.clip(given, -top, top), pedals=0.0)
 
     def set_throttle(
         self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
@@ -115,7 +114,6 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, a number that is not finite, or a negative brake.
         """
-        pedals = self._fleet.state.pedals
         throttles, brakes = (
             self._by_side("throttle", left, right),
             self._by_side("brake", left_brake, right_brake),
@@ -123,7 +121,8 @@ class BatchCommands:
         if (brakes < 0).any():
             i, t = (int(each[0]) for each in np.nonzero(brakes < 0))
             raise InvalidValueError(f"brake of vehicle {i}", "at least 0", float(brakes[i, t]))
-        pedals[:] = np.stack([np.ones_like(throttles), throttles.clip(-1, 1), brakes.clip(0, 1)], axis=2)
+        pedals = np.stack([np.ones_like(throttles), throttles.clip(-1, 1), brakes.clip(0, 1)], axis=2)
+        self._fleet.write(slice(None), pedals=pedals)
 
     def drive(self, linear: ArrayLike, angular: ArrayLike) -> None:
         """Command twists by belt speeds, see `Robot.drive`.
@@ -200,7 +199,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a number that is not finite.
         """
         pushed = numbers("force [N]", force, len(self), (3,)), numbers("point [m]", point, len(self), (3,))
-        self._fleet.state.push[:] = np.stack(pushed, axis=1)
+        self._fleet.write(slice(None), push=np.stack(pushed, axis=1))
 
     def set_friction(self, friction: ArrayLike, vehicles: ArrayLike | None = None) -> None:
         """Set the friction of tracks, instead of their description's.
@@ -213,7 +212,7 @@ class BatchCommands:
             InvalidValueError: Another shape, negative or not finite.
         """
         chosen = self._chosen(vehicles)
-        self._fleet.state.frictions[chosen] = self._each_track("friction", friction, chosen, 0.0)
+        self._fleet.write(chosen, frictions=self._each_track("friction", friction, chosen, 0.0))
 
     def scale_drives(self, factor: ArrayLike, vehicles: ArrayLike | None = None) -> None:
         """Make drives so many times as strong as their description says.
@@ -227,7 +226,7 @@ class BatchCommands:
         """
         chosen, lowest = self._chosen(vehicles), float(np.nextafter(0.0, 1.0))
         factors = self._each_track("drive force factor", factor, chosen, lowest)
-        self._fleet.state.drive_factors[chosen] = factors
+        self._fleet.write(chosen, drive_factors=factors)
 
     def set_body(
         self,
@@ -268,12 +267,15 @@ class BatchCommands:
     def _each_track(
         self, what: str, given: ArrayLike, chosen: NDArray[np.intp], lowest: float
     ) -> NDArray[np.float64]:
-        array, tracks = np.asarray(given), (len(self.track_names),)
-        values = numbers(what, array[..., None] if array.ndim < 2 else array, len(chosen), tracks)
+        tracks = len(self.track_names)
+        if dimensions(given) < 2:
+            values = numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
+        else:
+            values = numbers(what, given, len(chosen), (tracks,))
         if (values < lowest).any():
             i = int(np.argmin(values.min(axis=1)))
             expected = "at least 0" if lowest == 0.0 else "greater than 0"
-            raise InvalidValueError(f"{what} of vehicle {chosen[i]}", expected, values[i].min())
+            raise InvalidValueError(f"{what} of vehicle {chosen[i]}", expected, float(values[i].min()))
         return values
 
     def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
@@ -293,5 +295,5 @@ class BatchCommands:
         return [(names.index(n), numbers(what.format(n), v, len(self))) for n, v in given.items()]
 
     def _command(self, joint: int, as_speed: float, values: NDArray[np.float64]) -> None:
-        self._fleet.state.joint_commands[:, joint, 0] = as_speed
-        self._fleet.state.joint_commands[:, joint, 1] = values
+        commands = np.stack([np.full_like(values, as_speed), values], axis=1)
+        self._fleet.write((slice(None), joint), joint_commands=commands)

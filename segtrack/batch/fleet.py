@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, wait
-from itertools import pairwise
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory
+from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory, spans_of
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import allocate_belt_memory, copy_memory
 from segtrack.geometry.mass import rotated, rotations_of
 from segtrack.ground.broadphase import MAX_EDGES, NONE, allocate_contact_history
-from segtrack.ground.tuples import Packed, overwrite
+from segtrack.ground.tuples import Packed, overwrite, slice_of
 from segtrack.ground.vectors import Vector
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.hull import HULL_PARTS
@@ -94,6 +94,16 @@ class Fleet:
     def device_arrays(self) -> VehicleState:
         """State of the vehicles where kernels change it."""
         return self.state
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Return a context in which arrays may be changed; a GPU has what was at its end."""
+        return nullcontext()
+
+    def write(self, where: Any, **values: Any) -> None:
+        """Write values to arrays of the state, by name, at an index of their rows."""
+        with self.changing():
+            for name, given in values.items():
+                getattr(self.state, name)[where] = given
 
     def __len__(self) -> int:
         """Number of vehicles."""
@@ -178,7 +188,7 @@ class Fleet:
 
     def _take_all_steps(self, threads: Executor | None, thread_count: int, *given: Any) -> None:
         """Take all vehicles through steps, in threads, each with work arrays of its own."""
-        spans = iter(list(self.spans(max(1, len(self) // (_BLOCKS * thread_count)))))
+        spans = iter(list(spans_of(self.kind_of, max(1, len(self) // (_BLOCKS * thread_count)))))
         if threads is None:
             self._take_steps(0, spans, *given)
             return
@@ -193,19 +203,13 @@ class Fleet:
         for first, last, kind in spans:
             advance(packed[kind], self.grounds, NO_REPORT, first, last, *given)
 
-    def spans(self, longest: int) -> Iterator[tuple[int, int, int]]:
-        """Neighbours of one kind: first, behind the last, and their kind."""
-        changes = np.flatnonzero(np.diff(self.kind_of)) + 1
-        for begin, end in pairwise([0, *changes.tolist(), len(self)]):
-            for first in range(begin, end, longest):
-                yield first, min(first + longest, end), int(self.kind_of[first])
-
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
         """Forget all contacts of vehicles, as of ones that were put where they are."""
-        self._memory.places[chosen] = self._memory.sections[chosen] = NONE
+        where = slice_of(chosen)
+        self._memory.places[where] = self._memory.sections[where] = NONE
         for contacts in (self._history, self._memory.contacts):
-            contacts.solid_ids[chosen] = contacts.edge_ids[chosen] = NONE
-        self.state.slack[chosen] = 0.0
+            contacts.solid_ids[where] = contacts.edge_ids[where] = NONE
+        self.state.slack[where] = 0.0
 
     def place(
         self,
@@ -222,10 +226,10 @@ class Fleet:
             orientations: Quaternions (x, y, z, w) (n, 4).
             joints: Positions of the joints (n, J) [rad or m]; servos hold them there.
         """
-        state = self.state
+        state, where = self.state, slice_of(chosen)
         for name, array in zip(VehicleState._fields, state, strict=True):
             if name not in ("frictions", "drive_factors"):
-                array[chosen] = 0.0
+                array[where] = 0.0
         state.orientation[chosen] = orientations
         centers = rotated(rotations_of(orientations), self.own.centers[chosen, 0])
         state.position[chosen] = positions + centers

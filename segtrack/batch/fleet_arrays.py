@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,3 +139,11 @@ def one_memory(memory: BeltMemory, i: int) -> BeltMemory:
     one = slice(i, i + 1)
     rows: Any = [array[one] for array in memory.contacts]
     return BeltMemory(memory.places[one], memory.sections[one], ContactHistory(*rows))
+
+
+def spans_of(kind_of: NDArray[np.intp], longest: int) -> Iterator[tuple[int, int, int]]:
+    """Neighbours of one kind among vehicles of kinds (N,): first, behind the last, and their kind."""
+    changes = np.flatnonzero(np.diff(kind_of)) + 1
+    for begin, end in pairwise([0, *changes.tolist(), len(kind_of)]):
+        for first in range(begin, end, longest):
+            yield first, min(first + longest, end), int(kind_of[first])

@@ -27,8 +27,8 @@ def rows_of(value: Any, count: int) -> Any:
 class GpuRows:
     """A named tuple of arrays on a GPU, that stands for one on the host.
 
-    An array is copied to the host when it is asked for by its name, as the named tuple's would be, and may be
-    changed there until `flush`, with which all that were asked for go back.
+    An array is copied to the host when it is asked for by its name, as the named tuple's would be. Copies are
+    read-only, but while they are held: then each may be changed until `flush`, with which all go back.
 
     Attributes:
         device: The named tuple of arrays on the GPU.
@@ -41,7 +41,7 @@ class GpuRows:
             for name, value in zip(arrays._fields, arrays, strict=True)
             if isinstance(value, tuple)
         }
-        self._copies: dict[str, NDArray[Any]] = {}
+        self._held, self._copies = False, dict[str, NDArray[Any]]()
         parts = (
             self._within[name].device if name in self._within else to_gpu(value)
             for name, value in zip(arrays._fields, arrays, strict=True)
@@ -54,9 +54,13 @@ class GpuRows:
             raise AttributeError(name)
         if name in self._within:
             return self._within[name]
-        if name not in self._copies:
-            self._copies[name] = getattr(self.device, name).copy_to_host()
-        return self._copies[name]
+        if name in self._copies:
+            return self._copies[name]
+        copied = getattr(self.device, name).copy_to_host()
+        if self._held:
+            self._copies[name] = copied
+        copied.flags.writeable = self._held
+        return copied
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the arrays on the host, as over the named tuple's."""
@@ -64,18 +68,20 @@ class GpuRows:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make copies from arrays on the host."""
-        return GpuRows, (self.on_host(),)
-
-    def on_host(self) -> Any:
-        """Return the named tuple of arrays on the host, which may be changed as those asked for by name."""
-        return type(self.device)(*(e.on_host() if isinstance(e, GpuRows) else e for e in self))
+        return GpuRows, (self.copy(),)
 
     def copy(self) -> Any:
         """Return the named tuple with arrays of its own on the host."""
         return type(self.device)(*(array.copy() for array in self))
 
+    def hold(self, held: bool) -> None:
+        """Keep copies that are asked for from now on until `flush`, or no longer."""
+        self._held = held
+        for rows in self._within.values():
+            rows.hold(held)
+
     def flush(self) -> None:
-        """Copy to the GPU what was asked for on the host, where it is forgotten."""
+        """Copy to the GPU what is kept on the host, where it is forgotten."""
         for name, array in self._copies.items():
             getattr(self.device, name).copy_to_device(array)
         self._copies.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from operator import is_
 from typing import Any
 
@@ -11,7 +12,7 @@ from numba import cuda
 from numpy.typing import NDArray
 
 from segtrack.batch.fleet import NO_REPORT, Fleet
-from segtrack.batch.fleet_arrays import OwnProperties
+from segtrack.batch.fleet_arrays import SavedFleet
 from segtrack.batch.gpu_arrays import GpuRows, rows_of, to_gpu
 from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 from segtrack.compliant.candidates import Room, allocate_candidates
@@ -35,7 +36,8 @@ def _blocks(count: int) -> int:
 class GpuFleet(Fleet):
     """A `Fleet` on a GPU.
 
-    `state` and `own` are arrays on the host for whoever asks, copied there then, see `GpuRows`. Kinds and
+    `state` and `own` are arrays on the host for whoever asks, copied there then, see `GpuRows`; they may be
+    changed within `changing` alone, so that what a user writes on the GPU is never overwritten. Kinds and
     grounds are copied to the GPU once, all grounds anew after another one was laid.
     """
 
@@ -46,9 +48,11 @@ class GpuFleet(Fleet):
         self._kinds_there: list[Any] | None = None
         self._work: Any = None
         self._grounds_there: tuple[list[Ground], Any] = [], None
+        self._held = True  # Until all arrays are there.
         super().__init__(kinds, kind_of, grounds, room)
         rows: Any = tuple(map(GpuRows, (self.state, self.own, self._history)))
         self.state, self.own, self._history = rows
+        self._hold(False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but what is copied to the GPU anew."""
@@ -59,13 +63,53 @@ class GpuFleet(Fleet):
     def device_arrays(self) -> VehicleState:
         """State of the vehicles on the GPU."""
         rows: Any = self.state
-        rows.flush()
         return rows.device
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Return a context in which arrays may be changed on the host, at whose end the GPU has them."""
+        if self._held:
+            yield
+            return
+        self._hold(True)
+        try:
+            yield
+        finally:
+            self._hold(False)
+
+    def _hold(self, held: bool) -> None:
+        """Begin to keep what is copied to the host, or copy it to the GPU."""
+        self._held = held
+        kept: Any = self.state, self.own, self._history, self._memory, self._candidates
+        for rows in kept:
+            rows.flush()
+            rows.hold(held)
 
     def _take_room(self, room: Room) -> None:
         super()._take_room(room)
         rows: Any = tuple(map(GpuRows, (self._memory, self._candidates)))
         self._memory, self._candidates = rows
+        for each in rows:
+            each.hold(True)
+
+    def _make_room(self, wanted: Room) -> None:
+        with self.changing():
+            super()._make_room(wanted)
+
+    def place(self, *given: Any) -> None:
+        """Put vehicles at rest, see `Fleet.place`."""
+        with self.changing():
+            super().place(*given)
+
+    def take_kinds(self, *given: Any) -> None:
+        """Let vehicles be of other kinds, with all that those have."""
+        with self.changing():
+            super().take_kinds(*given)
+
+    def restore(self, saved: SavedFleet) -> None:
+        """Go back to what was saved, see `Fleet.restore`."""
+        with self.changing():
+            super().restore(saved)
 
     def packed(self, thread: int) -> list[Packed]:
         """Vehicles as they are now, packed for kernels of the host that move nothing."""
@@ -74,10 +118,11 @@ class GpuFleet(Fleet):
 
     def _vehicles(self, kind: BeltKind) -> Vehicles:
         """Vehicles on the host, without memory and candidates of contacts."""
+        own: Any = self.own
         return Vehicles(
-            OwnProperties(*self.own).within(kind.arrays),
+            own.copy().within(kind.arrays),
             self.terrain_of,
-            VehicleState(*self.state),
+            self.state.copy(),
             allocate_contact_history(0, 0, (0,)),
             allocate_belt_memory(0, 0, 0, (0,)),
             allocate_candidates(0, Room(0, 0, 0), 0, 0, 0),
@@ -89,19 +134,15 @@ class GpuFleet(Fleet):
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
         """Forget all contacts of vehicles, as of ones that were put where they are."""
         contacts: Any = self._memory, self._history
-        for rows in contacts:
-            rows.flush()
         if len(chosen):
             there = cuda.to_device(chosen), *(rows.device for rows in contacts)
             forget_contacts[_blocks(len(chosen)), _THREADS](*there)
-        self.state.slack[chosen] = 0.0
+        self.write(chosen, slack=0.0)
 
     def _take_all_steps(self, threads: Any, thread_count: int, *given: Any) -> None:
         """Let the GPU take all vehicles through steps."""
         own: Any = self.own
         changing: Any = self.state, self._history, self._memory, self._candidates
-        for rows in (own, *changing):
-            rows.flush()
         if self._kinds_there is None:
             self._kinds_there = [to_gpu(kind.arrays) for kind in self.kinds]
             self._work = to_gpu(rows_of(allocate_tree_work(self.kinds[0].arrays.tree), len(self)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,20 @@ from segtrack.ground.tuples import Packed
 from segtrack.terrain import Plane, Terrain
 
 _KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
+
+
+def terrains_of(given: Any) -> tuple[Terrain, ...]:
+    """Terrains that are given: one, several, or None for none.
+
+    Raises:
+        InvalidValueError: Something else, or something else among them.
+    """
+    alone = isinstance(given, Terrain | str) or not isinstance(given, Iterable)
+    terrains = () if given is None else (given,) if alone else tuple(given)
+    for terrain in terrains:
+        if not isinstance(terrain, Terrain):
+            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
+    return terrains
 
 
 class _Laid(NamedTuple):
@@ -46,8 +60,8 @@ class GroundLibrary:
             count: Number of vehicles.
 
         Raises:
-            InvalidValueError: Not a terrain, a mesh with a piece that is not closed and convex, or soil under
-                belts whose faces stand still.
+            InvalidValueError: A mesh with a piece that is not closed and convex, or soil under belts whose
+                faces stand still.
         """
         self._belts = belts
         self._recent: dict[Terrain, _Laid] = {}
@@ -63,8 +77,6 @@ class GroundLibrary:
         self.reliefs = Packed.joined([each.relief for each in laid])
 
     def _pack(self, terrain: Terrain) -> _Laid:
-        if not isinstance(terrain, Terrain):
-            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         ground = pack_ground((terrain,))
         check_ground(ground, self._belts)
         return _Laid(terrain, Packed.of(ground), Packed.of(pack_relief(terrain)))
@@ -84,14 +96,16 @@ class GroundLibrary:
             Indices of the grounds (n,).
 
         Raises:
-            InvalidValueError: Another number of them, or as at construction; nothing is replaced then.
+            InvalidValueError: Not terrains, another number of them, or as at construction; then nothing is
+                replaced.
         """
-        if isinstance(terrains, Terrain) or len(terrains) != len(vehicles):
+        given = terrains_of(terrains)
+        if isinstance(terrains, Terrain) or len(given) != len(vehicles):
             raise InvalidValueError(
                 "terrain", f"{len(vehicles)}, one for each vehicle that is reset", terrains
             )
         indices = self.size + vehicles
-        for index, laid in zip(indices.tolist(), [self._laid(terrain) for terrain in terrains], strict=True):
+        for index, laid in zip(indices.tolist(), [self._laid(terrain) for terrain in given], strict=True):
             if self.terrains[index] is not laid.terrain:
                 self.terrains[index] = laid.terrain
                 self.packed.replace(index, laid.ground)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
+from segtrack.batch.fleet_arrays import spans_of
 from segtrack.ground.kernels import entry
 from segtrack.ground.tuples import Packed, item
 from segtrack.native.kinematics import move_links
@@ -41,7 +42,7 @@ def read_link_motions(fleet: Fleet) -> LinkMotions:
     shapes = (links, 3, 3), *((links, 3) for _ in range(3)), (tracks, 3), (tracks, 3, 3)
     motions = LinkMotions(*(np.empty((count, *shape)) for shape in shapes))
     packed = Packed.of(motions)
-    for first, last, kind in fleet.spans(count):
+    for first, last, kind in spans_of(fleet.kind_of, count):
         _read_links(fleet.packed(0)[kind], packed, first, last)
     return motions
 

@@ -17,6 +17,8 @@ from segtrack.native.layout import outer_points
 from segtrack.native.tree import allocate_state, allocate_tree_work
 from segtrack.world.placement import BOX_SAMPLES
 
+_ALONG = np.arange(BOX_SAMPLES, dtype=float)
+
 
 class Outlines:
     """Outlines of vehicles seen from above, and how far they reach down, by kind and joint positions."""
@@ -86,7 +88,9 @@ def clearing_heights(
         corners, bottoms[k] = outlines.of(kind, positions[k])
         cosine, sine = np.cos(yaw), np.sin(yaw)
         turned = corners @ np.array([[cosine, sine], [-sine, cosine]]) + (x, y)
-        lines[:, k] = np.linspace(turned.min(axis=0), turned.max(axis=0), BOX_SAMPLES).T
+        low, high = turned.min(axis=0), turned.max(axis=0)
+        lines[:, k] = low[:, None] + (high - low)[:, None] / (BOX_SAMPLES - 1) * _ALONG  # As `np.linspace`.
+        lines[:, k, -1] = high
     along, across = np.broadcast_arrays(lines[0][:, None, :], lines[1][:, :, None])
     return np.asarray(grounds.heights(indices, along, across).max(axis=(1, 2)) - bottoms)
 

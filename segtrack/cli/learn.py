@@ -53,7 +53,12 @@ Settings = Annotated[
 def train(
     task: Task,
     steps: Annotated[
-        int | None, typer.Option(help="Control steps in total, 5000000.", min=1, show_default=False)
+        int | None,
+        typer.Option(
+            help="Control steps in total, 5000000; rounded up to whole updates, of 32 steps of each robot.",
+            min=1,
+            show_default=False,
+        ),
     ] = None,
     robots: Annotated[
         int | None, typer.Option(help="Robots side by side, 256.", min=1, show_default=False)
@@ -118,7 +123,11 @@ def train(
 def evaluate(
     task: Task,
     policy: Annotated[
-        list[str], typer.Option(help="scripted, random, ppo (segtrack's own), or a file; may be repeated.")
+        list[str],
+        typer.Option(
+            help="scripted, random, ppo (segtrack's own), ppo:TASK (its own for another task), or a file; "
+            "may be repeated."
+        ),
     ] = ["scripted"],  # noqa: B006
     episodes: Annotated[
         int | None, typer.Option(help="Episodes at each level, 20.", min=1, show_default=False)
@@ -200,7 +209,8 @@ def evaluate(
             say_written(*episode_films.film_all(films, filmed))
     done = f"interrupted: results are of {result.done} of {planned} episodes"
     ended = "" if result.finished else done
-    finish(Outcome(evaluation_tables(result), summary, files, interrupted=ended), folder, as_json)
+    outcome = Outcome(evaluation_tables(result), summary, files, notes=result.notes, interrupted=ended)
+    finish(outcome, folder, as_json)
 
 
 def task_name(name: str) -> str:

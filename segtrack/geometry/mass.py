@@ -29,10 +29,15 @@ def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
 
 def rpy_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
     """Roll, pitch, yaw [rad] of a rotation matrix; at gimbal lock the yaw is zero."""
-    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0]))
-    if abs(math.cos(pitch)) < 1e-9:
-        return math.atan2(-rotation[1, 2], rotation[1, 1]), pitch, 0.0
-    return math.atan2(rotation[2, 1], rotation[2, 2]), pitch, math.atan2(rotation[1, 0], rotation[0, 0])
+    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
+    cosine = math.hypot(a, d)
+    pitch = math.atan2(-g, cosine)
+    if cosine > 1e-6:
+        return math.atan2(h, i), pitch, math.atan2(d, a)
+    # Rounding leaves little of the yaw, or nothing: the roll is what this yaw leaves of the rotation.
+    yaw = math.atan2(d, a) if cosine > 1e-13 else 0.0
+    sine, cosine = math.sin(yaw), math.cos(yaw)
+    return math.atan2(sine * c - cosine * f, cosine * e - sine * b), pitch, yaw
 
 
 def rotation_about_y(angle: float) -> NDArray[np.float64]:

@@ -88,6 +88,11 @@ def overwrite(arrays: Iterable[NDArray[Any]], contents: Iterable[NDArray[Any]]) 
         array[...] = values
 
 
+def slice_of(chosen: NDArray[np.intp]) -> Any:
+    """Indices of rows to write to (n,); a single one as a slice, to which NumPy writes four times as fast."""
+    return slice(chosen[0], chosen[0] + 1) if len(chosen) == 1 else chosen
+
+
 _KINDS: dict[Any, _PackedType] = {}
 """Types that kernels see, by layout: numba finds that of a tuple of twenty arrays in 50 us."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points
 from segtrack.native.parts import BeltTrack
 from segtrack.native.step import advance
-from segtrack.native.tree import VehicleState, tree_of_one
+from segtrack.native.tree import OWN, VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
 from segtrack.native.vehicles import VehicleArrays, Vehicles
 
@@ -32,6 +32,12 @@ _NO_REPORT = np.zeros((0, REPORT))
 """Report for steps: nothing is read."""
 _FIRST = np.zeros(1, dtype=np.intp)
 """Index of the ground of a vehicle that is alone."""
+
+
+def _of_its_own(arrays: VehicleArrays) -> VehicleArrays:
+    """Arrays of a kind, with such as a vehicle has by itself in memory of their own."""
+    tree = arrays.tree._replace(**{name: getattr(arrays.tree, name).copy() for name in OWN})
+    return arrays._replace(tree=tree, reaches=arrays.reaches.copy())
 
 
 def _one_of(arrays: VehicleArrays) -> VehicleArrays:
@@ -48,6 +54,7 @@ class SavedBeltVehicle:
     state: VehicleState
     history: ContactHistory
     memory: BeltMemory
+    own: tuple[NDArray[np.float64], ...]
 
 
 class BeltVehicle(NativeVehicle):
@@ -74,13 +81,10 @@ class BeltVehicle(NativeVehicle):
             track_model: `compliant` or `surface`.
             time_step: Step of the engine [s].
             flippers: Angle of every flipper [rad].
-
-        Raises:
-            InvalidValueError: The time step is longer than `MAX_TIME_STEP`.
         """
-        kind = BeltKind.of(description, track_model, time_step)
-        self._mass, self._time_step = kind.links.mass, time_step
-        self.belts, self.arrays = kind.belts, kind.arrays
+        kind = BeltKind.of(description, track_model)
+        self._kind, self._time_step = kind, time_step
+        self.belts, self.arrays = kind.belts, _of_its_own(kind.arrays)
         tree, belts, hull, _, (reach,), tip_speed = self.arrays
         self._one = _one_of(self.arrays)
         parts, joints = (len(belts.kinds), len(belts.segments)), description.joint_tree
@@ -98,7 +102,23 @@ class BeltVehicle(NativeVehicle):
     @property
     def mass(self) -> float:
         """Mass of all its links [kg]."""
-        return self._mass
+        return sum(self.tree.masses.tolist())
+
+    @property
+    def _own(self) -> tuple[NDArray[np.float64], ...]:
+        """Arrays that `set_body` changes, of N = 1 vehicles."""
+        tree = self._one.tree
+        return tree.masses, tree.centers, tree.inertias, self._one.reaches
+
+    def set_body(self, mass: float, center_of_mass: Sequence[float]) -> None:
+        """Let the body weigh and balance otherwise; contacts keep the stiffness that follows from the file.
+
+        Args:
+            mass: Mass without belts and flippers, above what its drives reflect [kg]; the inertia follows it.
+            center_of_mass: Centre of mass without belts and flippers, in the body frame (3,) [m].
+        """
+        self._kind.weigh_body(self._own, self.state, 0, mass, np.array(center_of_mass), None)
+        self.forget_candidates()
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s]."""
@@ -153,11 +173,12 @@ class BeltVehicle(NativeVehicle):
         """Return everything that changes."""
         memory = self._allocate_memory(self._memory.sections.shape[1])
         copy_memory(memory, self._memory)
-        return SavedBeltVehicle(self.state.copy(), self._history.copy(), memory)
+        own = tuple(array.copy() for array in self._own)
+        return SavedBeltVehicle(self.state.copy(), self._history.copy(), memory, own)
 
     def restore(self, saved: SavedBeltVehicle) -> None:
         """Go back to a saved state on the same ground."""
-        overwrite((*self.state, *self._history), (*saved.state, *saved.history))
+        overwrite((*self.state, *self._history, *self._own), (*saved.state, *saved.history, *saved.own))
         places = saved.memory.sections.shape[1]
         if places > self._memory.sections.shape[1]:
             room = Room(places, self._candidates.solids.shape[2], self._candidates.edges.shape[2])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.advance import MAX_TIME_STEP, check_track, tension_tracks
+from segtrack.chain.advance import check_track, tension_tracks
 from segtrack.chain.contact_rows import sub_steps_held
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
@@ -18,7 +18,6 @@ from segtrack.description import VehicleDescription
 from segtrack.description.chain.layout import track_design
 from segtrack.description.placement import vehicle_links
 from segtrack.engine import Bodies
-from segtrack.errors import InvalidValueError
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.functions import exponential, power
 from segtrack.ground.pack import Ground
@@ -70,12 +69,9 @@ class ChainVehicle(NativeVehicle):
         """Lay a vehicle out, its body frame at the origin; see `BeltVehicle`.
 
         Raises:
-            InvalidValueError: The time step is too long, a chain cannot be closed or does not fit around its
-                wheels.
+            InvalidValueError: A chain cannot be closed or does not fit around its wheels.
             UnknownNameError: A chain's wheels or springs are on a link that there is not.
         """
-        if time_step > MAX_TIME_STEP:
-            raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g} with link chains", time_step)
         mounted = tuple(description.mounted_tracks())
         designs = [track_design(track.name, track.spec) for track in mounted]
         sprung = description.with_suspension()

@@ -23,6 +23,8 @@ from segtrack.terrain import Terrain
 
 PRESETS = {"exact": 0.001, "fast": 0.004}
 """Time step of each preset [s]; the first is the default."""
+MAX_TIME_STEP = 0.01
+"""Longest time step, for what moves within one: contacts are found once a step [s]."""
 CHUNK = 0.1
 """Simulated time of one call of a kernel, after which Ctrl-C is heeded [s]."""
 
@@ -32,7 +34,7 @@ def preset_step(preset: str | None, time_step: float | None) -> tuple[str, float
 
     Raises:
         UnknownNameError: No such preset.
-        InvalidValueError: A time step that is not positive and finite.
+        InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
     """
     name = next(iter(PRESETS)) if preset is None else preset
     if name not in PRESETS:
@@ -40,6 +42,8 @@ def preset_step(preset: str | None, time_step: float | None) -> tuple[str, float
     step = PRESETS[name] if time_step is None else finite("time_step [s]", time_step)
     if step <= 0:
         raise InvalidValueError("time_step [s]", "positive", time_step)
+    if step > MAX_TIME_STEP:
+        raise InvalidValueError("time_step [s]", f"at most {MAX_TIME_STEP:g}", time_step)
     return name, step
 
 
@@ -80,7 +84,7 @@ class NativeEngine(Engine):
 
         Raises:
             UnknownNameError: No such preset.
-            InvalidValueError: A time step that is not positive and finite.
+            InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
         """
         self.preset, self.time_step = preset_step(preset, time_step)
         self.set_gravity((0.0, 0.0, -gravity))

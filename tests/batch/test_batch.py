@@ -17,6 +17,7 @@ from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_drive_lag, with_friction, with_gauge, with_grousers
 
 STEP = 0.004
+RAGGED = [[0.1], [0.1, 0.2]]
 GROUNDS = (
     terrain.Step(height=0.1, distance=0.5),
     terrain.StepField(max_height=0.1, cell=0.2, rows=8, columns=8, distance=0.3, seed=3),
@@ -488,11 +489,30 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
             "left belt speed [m/s] of vehicle 1 must be finite",
         ),
         (lambda b: b.set_belt_speed([0.1] * 3, 0.1), "must be numbers of shape (), or (2,)"),
+        (
+            lambda b: b.set_belt_speed([0.1], 0.1),
+            "must be numbers of shape (), or (2,) for each vehicle, got [0.1]",
+        ),
+        (
+            lambda b: b.set_friction([0.5]),
+            "friction must be numbers of shape (), or (2,) for each vehicle, got [0.5]",
+        ),
+        (
+            lambda b: b.set_friction([[0.5], [0.5]]),
+            "friction must be numbers of shape (6,), or (2, 6) for each",
+        ),
+        (
+            lambda b: b.apply_force(5.0, (0, 0, 0)),
+            "force [N] must be numbers of shape (3,), or (2, 3) for each",
+        ),
+        (lambda b: b.reset([0, 1], x=[0.5]), "x [m] must be numbers of shape (), or (2,) for each"),
         (lambda b: b.set_flippers(nose=0.1), "no flipper of quince 'nose'"),
         (lambda b: b.reset(terrain=GROUNDS[0]), "terrain must be 2, one for each vehicle that is reset"),
         (lambda b: b.reset([0], terrain=GROUNDS[:1], terrain_index=0), "terrain_index must be left out"),
         (lambda b: b.reset([0], terrain=["step"]), "terrain must be one of segtrack.terrain, got 'step'"),
-        (lambda b: b.set_friction([0.5, -0.1]), "friction of vehicle 1 must be at least 0"),
+        (lambda b: b.reset(terrain=5), "terrain must be one of segtrack.terrain, got 5"),
+        (lambda b: b.set_friction(RAGGED), "friction must be numbers of shape (6,), or (2, 6)"),
+        (lambda b: b.set_friction([0.5, -0.1]), "friction of vehicle 1 must be at least 0, got -0.1"),
         (lambda b: b.scale_drives(0.0), "drive force factor of vehicle 0 must be greater than 0"),
         (lambda b: b.set_body(mass=0.0), "mass of the body of vehicle 0"),
         (lambda b: b.set_body(inertia=np.diag([1.0, 1.0, 3.0])), "no principal moment above the sum"),
@@ -500,11 +520,12 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
         (lambda b: b.reset([True, False, True]), "vehicles must be a mask"),
         (
             lambda b: b.reset(terrain_index=[0, 1]),
-            "terrain_index of vehicle 1 must be a whole number from 0 to 0",
+            "terrain_index of vehicle 1 must be a whole number from 0 to 0, got 1.0",
         ),
         (lambda b: b.run(-1.0), "seconds must be at least 0"),
         (lambda b: b.advance(1.5), "steps must be a whole number"),
         (lambda b: b.height(np.zeros(3), np.zeros(3)), "points [m] must be x and y of one shape (2, ...)"),
+        (lambda b: b.height(RAGGED, RAGGED), "points [m] must be numbers of shape (2, ...), got ([[0.1], ["),
         (lambda b: b.set_joints(arm=0.1), "no joint of quince 'arm'"),
     ],
 )
@@ -530,6 +551,12 @@ def _arrays(saved):
         ({"count": 0}, "count must be a whole number from 1"),
         ({"count": 1, "track_model": "chain"}, "no track model of a batch 'chain'"),
         ({"count": 1, "terrain": [3]}, "terrain must be one of segtrack.terrain"),
+        ({"count": 1, "terrain": 5}, "terrain must be one of segtrack.terrain, got 5"),
+        ({"count": 2, "terrain": "flat"}, "terrain must be one of segtrack.terrain, got 'flat'"),
+        ({"count": 2, "terrain": np.zeros(2)}, "terrain must be one of segtrack.terrain"),
+        ({"terrain_index": RAGGED}, "terrain_index must be numbers of shape (), or (2,) for each vehicle"),
+        ({"variant": RAGGED}, "variant must be numbers of shape (), or (2,) for each vehicle"),
+        ({"count": [2]}, "count must be a whole number from 1, got [2]"),
         ({"count": 1, "threads": 0}, "threads must be a whole number from 1"),
         ({"count": 1, "preset": "coarse"}, "no preset of the engine native 'coarse'"),
         ({"count": 1, "time_step": 0.02}, "time_step [s] must be at most 0.01"),

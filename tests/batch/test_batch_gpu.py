@@ -1,6 +1,6 @@
 """A batch on a GPU, without one: numba simulates it, to the bit as on cores, and compiles for it.
 
-Run as a program, with NUMBA_ENABLE_CUDASIM=1, this file compares the two.
+Run as a program, with NUMBA_ENABLE_CUDASIM=1 and names of its functions, this file compares the two.
 """
 
 import os
@@ -100,12 +100,53 @@ def compare():
     assert_equal(gpu, cores)
 
 
+def write_there():
+    """Write to the arrays on the device that the simulator shows; a batch leaves that there."""
+    batch = Batch("packbot", 2, time_step=STEP, device="cuda")
+    arrays = batch.device_arrays
+    acts = (
+        lambda: batch.reset([1], x=0.5),
+        lambda: batch.set_friction(0.3, [1]),
+        lambda: batch.set_body([1], mass=15.0, center_of_mass=(0.0, 0.0, 0.02)),
+        lambda: batch.apply_force(np.zeros(3), np.zeros(3)),
+        batch.read_contacts,
+        batch.save,
+        lambda: None,
+    )
+    for k, act in enumerate(acts):
+        assert np.isfinite([*batch.state.roll, *batch.tracks.slip[:, 0]]).all()  # Readings are not kept.
+        place, belts = np.array((0.1 * k, 0.2, 1.0)), 0.01 * k + np.zeros((2, len(batch.track_names)))
+        arrays.position[0:1].copy_to_device(place[None])
+        arrays.commands.copy_to_device(belts)
+        act()
+        np.testing.assert_array_equal(arrays.position.copy_to_host()[0], place)
+        np.testing.assert_array_equal(arrays.commands.copy_to_host()[0], belts[0])
+        np.testing.assert_array_equal(batch._fleet.state.position[0], place)
+        if k == 0:
+            assert not arrays.commands.copy_to_host()[1].any()
+            arrays.commands.copy_to_device(belts + 0.2)
+            batch.advance(1)
+            np.testing.assert_array_equal(arrays.commands.copy_to_host(), belts + 0.2)
+    assert arrays.frictions.copy_to_host()[1].max() == 0.3
+    with pytest.raises(ValueError, match="read-only"):
+        batch._fleet.state.position[0] = 0.0  # Which no GPU would have.
+
+
+def run_simulated(*names):
+    """Run functions of this file in a process where numba simulates a GPU."""
+    pytest.importorskip("numba_cuda", reason="of an extra")
+    simulated, program = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}, [sys.executable, __file__, *names]
+    done = subprocess.run(program, env=simulated, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_a_simulated_gpu_does_to_the_bit_what_cores_do():
-    pytest.importorskip("numba_cuda", reason="of an extra")
-    simulated = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run([sys.executable, __file__], env=simulated, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_simulated("compare", "compare_others")
+
+
+def test_what_is_written_on_a_simulated_gpu_is_never_overwritten():
+    run_simulated("write_there")
 
 
 def as_on_a_gpu(value):
@@ -192,5 +233,5 @@ def test_a_machine_without_a_gpu_says_so(monkeypatch):
 
 
 if __name__ == "__main__":
-    compare()
-    compare_others()
+    for name in sys.argv[1:]:
+        globals()[name]()

@@ -229,7 +229,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     yield [*many, "2", "--device", "tpu"], "no device of a batch 'tpu'; there are: cpu, cuda"
     for call in (FILMS, ["reproduce", "films"], ["preview", "Drive"]):
         yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
-    clever = "no policy 'clever'; there are: scripted, random, ppo, or a file"
+    clever = "no policy 'clever'; there are: scripted, random, ppo, ppo:TASK, or a file"
     yield ["evaluate", "StepClimb", "--policy", "clever"], clever
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
     huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]

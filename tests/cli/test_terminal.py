@@ -67,7 +67,7 @@ def evaluation(table):
     episodes = (EpisodeOutcome("success", 4.0, 100.0, 10.0),) * setup.episodes
     cases = [case for model in setup.models for case in setup.cases(*model)]
     results = tuple(LevelResult(case, episodes) for case in cases)
-    return evaluation_tables(Evaluation(setup, (), results, 1.0))[table]
+    return evaluation_tables(Evaluation(setup, (), {}, results, 1.0))[table]
 
 
 def benchmark():

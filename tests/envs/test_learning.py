@@ -13,11 +13,15 @@ from scipy.stats import norm
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
+from segtrack.envs import Environment
 from segtrack.envs.learning import batch_benchmark, evaluation
 from segtrack.envs.learning.batch_benchmark import benchmark_batches
 from segtrack.envs.learning.benchmark import benchmark
+from segtrack.envs.learning.episode_films import film_jobs
 from segtrack.envs.learning.evaluation import evaluate
 from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup, benchmark_setup
+from segtrack.envs.learning.network import Network
+from segtrack.envs.learning.policies import BUNDLED, make_policy
 from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult, Model
 from segtrack.envs.learning.rollouts import Row, run_row
 from segtrack.envs.parameters import ROBOT_PARAMETERS
@@ -72,6 +76,47 @@ def test_a_learnt_policy_climbs_in_a_batch_as_alone() -> None:
     assert list(at.episodes) == run_row(Row(setup, at.case, (0, 1)))
 
 
+def test_results_say_which_policies_were_trained_for_another_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "GapCross.npz"
+    copied.write_bytes((BUNDLED / "GapCross.npz").read_bytes())
+    words = ["evaluate", "StepClimb", "--episodes", "1", "--levels", "0.12", "--preset", "fast", "--json"]
+    policies = ("ppo", "random", str(copied), "ppo:GapCross", "ppo:StepClimb")
+    named = [word for policy in policies for word in ("--policy", policy)]
+    # Not the episodes, but who acts in them.
+    monkeypatch.setattr(
+        evaluation,
+        "run_together",
+        lambda env, jobs, values, on_done: [
+            on_done(job, EpisodeOutcome("timeout", 1.0, 0.0, 0.0)) for job in jobs
+        ],
+    )
+    done = CliRunner().invoke(app, [*words, *named, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    tasks = "StepClimb", None, "GapCross", "GapCross", "StepClimb"
+    expected = [{"policy": name, "trained_for": task} for name, task in zip(policies, tasks, strict=True)]
+    assert json.loads(done.stdout)["policies"] == expected
+    assert json.loads((tmp_path / "evaluation.json").read_text())["policies"] == expected
+    said = [line for line in done.stderr.splitlines() if "trained" in line]
+    assert said == [
+        f"policy {name} was trained for GapCross, not for StepClimb" for name in (copied, "ppo:GapCross")
+    ]
+
+
+def test_the_bundled_policy_of_another_task_acts_as_its_file_does() -> None:
+    env = Environment("StepClimb", preset="fast")
+    observation, _ = env.reset(seed=0)
+    other, own = (make_policy(name, env).act(observation).tolist() for name in ("ppo:GapCross", "ppo"))
+    assert other == Network.load(BUNDLED / "GapCross.npz")(observation).tolist() != own
+    env.close()
+
+
+def test_films_of_policies_of_other_tasks_have_names_for_files(tmp_path: Path) -> None:
+    setup = EvaluationSetup("StepClimb", ("ppo", "ppo:GapCross"), levels=(0.24,))
+    assert [job.path.name for job in film_jobs(setup, tmp_path)] == ["ppo-0.24.mp4", "ppo-GapCross-0.24.mp4"]
+
+
 def some_evaluation() -> Evaluation:
     """Two policies, track models and conditions, with invented results."""
     setup = EvaluationSetup(
@@ -84,7 +129,7 @@ def some_evaluation() -> Evaluation:
     cases = [case for model in setup.models for case in setup.cases(*model)]
     results = tuple(level_of(10 - i % 7, 10, case) for i, case in enumerate(cases))
     models = tuple(Model(engine, name, "exact", 0.001) for engine, name in setup.models)
-    return Evaluation(setup, models, results, 1.0)
+    return Evaluation(setup, models, dict.fromkeys(setup.policies), results, 1.0)
 
 
 def test_conditions_are_tried_at_the_default_level_and_nominal_ones_at_all() -> None:
@@ -245,7 +290,12 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         ),
         (
             ["evaluate", "StepClimb", "--policy", "script"],
-            "no policy 'script'; there are: scripted, random, ppo, or a file",
+            "no policy 'script'; there are: scripted, random, ppo, ppo:TASK, or a file",
+        ),
+        (
+            ["evaluate", "StepClimb", "--policy", "ppo:Climb"],
+            "no policy of segtrack's own for 'Climb'; there are: Drive, GapCross, RoughTerrain, StairClimb, "
+            "StepClimb",
         ),
         (
             ["evaluate", "StepClimb", "--benchmark", "--episodes", "50", "--set", "mass=1.1"],
@@ -253,7 +303,11 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         ),
         (
             ["evaluate", "StepClimb", "--set", "friction=0.1", "--conditions"],
-            "friction must be from 0 to 2, got -0.04999999999999999",
+            "friction under condition 'friction -0.15' must be from 0 to 2, got -0.04999999999999999",
+        ),
+        (
+            ["evaluate", "StepClimb", "--set", "mass=[1, 1.4]", "--conditions"],
+            "mass under condition 'mass +20 %' must be from 0.7 to 1.5, got 1.5999999999999999",
         ),
         (["train", "StepClimb", "--hardest", "9"], "hardest [m] must be from 0.02 to 0.6, got 9.0"),
         (

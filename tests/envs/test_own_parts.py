@@ -148,6 +148,10 @@ PART_NAMES, TERM_NAMES = ", ".join(PARTS), ", ".join(TERMS)
          "reward term speed must be of class Term, or None to leave it out, got 1.0"),
         ({"terms": {"own": RAISED._replace(weight=np.nan)}},
          "weight of reward term own must be a finite number, got nan"),
+        ({"parts": {"own": HEIGHT._replace(read=None)}},
+         "read of observation part own must be a function, got None"),
+        ({"terms": {"own": RAISED._replace(value=1.0)}},
+         "value of reward term own must be a function, got 1.0"),
         ({"parts": {"own": HEIGHT._replace(labels="z")}},
          "labels of observation part own must be a word for each entry, got 'z'"),
         ({"parts": {"own": HEIGHT._replace(labels=("z", "z"), limits=1.0)}},
@@ -191,6 +195,116 @@ def test_rows_of_another_shape_are_refused_by_name(given, message, count):
         env.step(np.zeros(env.action_space.shape, np.float32))
     assert str(error.value) == message.replace("{n}", str(count or 1))
     env.close()
+
+
+def spoilt(value, step):
+    """Function of a view: a number that is wrong for the last robot after so many steps."""
+    return lambda view: np.where(
+        (view.parameter("height") == 0.3) & (np.abs(view.action).sum(axis=1) >= step), value, 0.5
+    )
+
+
+@pytest.mark.parametrize(
+    "given, step, message",
+    [
+        (lambda wrong: {"parts": {"own": HEIGHT._replace(
+            labels=("y", "z"), limits=1.0, read=lambda view, setup: np.array([view.yaw, wrong(view)]).T)}},
+         0.0, "observation entry own.z{robot} must be a finite number, got nan"),
+        (lambda wrong: {"parts": {"own": HEIGHT._replace(read=lambda view, setup: wrong(view)[:, None])}},
+         0.1, "observation entry own.z{robot} must be a finite number, got nan"),
+        (lambda wrong: {"terms": {"own": RAISED._replace(value=wrong)}, "reward": {"own": 0.0}},
+         0.1, "reward term own{robot} must be a finite number, got nan"),
+    ],
+)  # fmt: skip
+def test_no_number_is_refused_by_name_and_robot(given, step, message):
+    own = given(spoilt(np.nan, step))
+    several = VectorEnvironment("StepClimb", 3, autoreset_mode="Disabled", time_step=0.004, **own)
+    alone = Environment("StepClimb", time_step=0.004, **own)
+    for env, robot in ((alone, ""), (several, " of robot 2")):
+        options, count = {"height": 0.3}, getattr(env, "num_envs", 1)
+        with pytest.raises(InvalidValueError) as error:
+            if count > 1:
+                env.reset(options={"height": 0.1})
+                options["reset_mask"] = np.arange(count) == count - 1
+            env.reset(options=options)
+            env.step(np.ones(env.action_space.shape, np.float32))
+        assert str(error.value) == message.format(robot=robot)
+        env.close()
+
+
+@pytest.mark.parametrize(
+    "own, message",
+    [
+        ({"parts": {"own": HEIGHT._replace(read=lambda view, setup: view.rol[:, None])}},
+         "no attribute of TaskView 'rol'; there are: motion, roll, pitch, yaw, "),
+        ({"terms": {"own": RAISED._replace(value=lambda view: view.motion.positon[:, 2])}},
+         "no attribute of RobotMotions 'positon'; there are: position, orientation, "),
+        ({"parts": {"own": HEIGHT._replace(read=lambda view, setup: setup.tracks)}},
+         "no attribute of ObservationSetup 'tracks'; there are: vehicle, actions, scan, "),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_view_does_not_have_is_told_which_there_are(own, message):
+    with environment(**own) as env, pytest.raises(UnknownNameError) as error:
+        env.reset()
+        env.step(FORWARD)
+    assert str(error.value).startswith(message)
+
+
+def test_a_view_has_no_more_than_it_says():
+    with environment() as env:
+        env.reset(seed=0)
+        view = copy.deepcopy(env.view)
+        assert not hasattr(view, "speed") and getattr(view.motion, "speed", None) is None
+        with pytest.raises(UnknownNameError) as error:
+            getattr(view, "speed")  # noqa: B009
+        assert {*view._fields, "up", "forward", "in_body", "in_heading"} <= {*error.value.known}
+
+
+def try_to_write(view):
+    """Write to each array of a view, and return how many could be written."""
+    written = 0
+    for array in (*view.motion, *view):
+        if isinstance(array, np.ndarray):
+            try:
+                array[...] = np.zeros_like(array)
+            except ValueError:
+                continue
+            written += 1
+    return written
+
+
+class Meddling(TASKS["StepClimb"]):
+    """A task that would change what it sees."""
+
+    def outcome(self, view):
+        assert try_to_write(view) == 0
+        return super().outcome(view)
+
+
+def test_functions_of_a_view_cannot_change_it():
+    part = HEIGHT._replace(read=lambda view, setup: np.full((len(view.yaw), 1), float(try_to_write(view))))
+    term = RAISED._replace(value=lambda view: np.full(len(view.yaw), float(try_to_write(view))))
+    given = {"parts": {"own": part}, "terms": {"own": term}, "time_step": 0.004}
+    for env in (Environment(Meddling(), **given), VectorEnvironment(Meddling(), 3, **given)):
+        env.reset(seed=0)
+        action = np.broadcast_to(FORWARD, env.action_space.shape).copy()
+        observation, *_, info = env.step(action)
+        if len(env.view.yaw) > 1:  # Those of some robots are put beside the others'.
+            assert try_to_write(env.view) == 0
+            observation, info = env.reset(options={"reset_mask": np.array([True, False, True])})
+        assert np.asarray(observation)[..., -1].max() == 0.0 and try_to_write(env.view) == 0
+        assert np.asarray(info["reward_terms"]["own"]).max() == 0.0
+        env.step(action)
+        env.close()
+
+
+def test_infinity_is_clipped_in_an_observation_and_refused_in_a_reward():
+    far = HEIGHT._replace(read=lambda view, setup: np.full((1, 1), np.inf))
+    with environment(parts={"far": far}, terms={"own": RAISED._replace(value=spoilt(-np.inf, 0.0))}) as env:
+        assert env.reset(options={"height": 0.3})[0][-1] == 0.5
+        with pytest.raises(InvalidValueError) as error:
+            env.step(FORWARD)
+        assert str(error.value) == "reward term own must be a finite number, got -inf"
 
 
 def test_what_is_exported_makes_parts_and_terms():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segtrack.envs.task import Path, PathPoint, straight
+from segtrack.errors import InvalidValueError
 
 
 @given(start=st.floats(-3, 3), length=st.floats(0.1, 5), x=st.floats(-9, 9), y=st.floats(-2, 2))
@@ -70,3 +71,31 @@ def test_a_path_ends_at_its_ends():
     path = Path(np.array([[1.0, 1.0], [1.0, 3.0]]))
     assert path.at(-1.0) == (1.0, 1.0) and path.at(5.0) == (1.0, 3.0) and path.at(0.5) == (1.0, 1.5)
     assert path.locate(0.0, 2.5) == PathPoint(1.5, 1.0, math.pi / 2)
+
+
+@pytest.mark.parametrize(
+    "points, expected",
+    [
+        ([[1.0, 2.0], [1.0, 2.0]], "each another than the one before"),
+        ([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]], "each another than the one before"),
+        ([[0.0, 0.0], [math.nan, 1.0]], "finite x and y of two points or more (n, 2)"),
+        ([[0.0, 0.0], [math.inf, 1.0]], "finite x and y of two points or more (n, 2)"),
+        ([[0.0, 0.0]], "finite x and y of two points or more (n, 2)"),
+        ([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], "finite x and y of two points or more (n, 2)"),
+        ([[0.0, 0.0], [1.0]], "finite x and y of two points or more (n, 2)"),
+        (None, "finite x and y of two points or more (n, 2)"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_refused(points, expected):
+    with pytest.raises(InvalidValueError) as error:
+        Path(points)
+    assert str(error.value) == f"points of a path [m] must be {expected}, got {points!r}"
+
+
+def test_a_path_keeps_its_points():
+    points = np.array([[0.0, 0.0], [1.0, 0.0]])
+    path = Path(points)
+    points[1, 0] = 5.0
+    assert path.length == path.points[1, 0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        path.points[0] = 2.0

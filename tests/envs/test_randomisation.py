@@ -8,6 +8,10 @@ import pytest
 from env_actions import FORWARD, STILL, robot_of
 from scenes import GRAVITY, environment
 
+from segtrack.description import load_vehicle
+from segtrack.envs.parameters import spread
+from segtrack.errors import InvalidValueError
+
 BODY_MASS, GROUSERS, FLIPPER_GROUSERS, GROUSER_HEIGHT = 20.8, 40, 22, 0.016
 """Of Quince, as its file says."""
 
@@ -45,6 +49,19 @@ def test_a_delay_is_as_many_actions_of_nothing_first(climb, delay):
     late, last = poses(actions, {"action_delay": delay})
     assert late == poses([*[STILL] * delay, *actions[:-delay]], {})[0]
     np.testing.assert_array_equal(last, actions[-1])
+
+
+def test_tracks_of_differing_friction_are_not_spread_about_one_of_theirs():
+    quince = load_vehicle("quince")
+    assert spread(quince, {"mass": 1.1})["friction"] == (0.5, 0.7)
+    left = quince.tracks["left"]
+    slick = left.model_copy(update={"contact": left.contact.model_copy(update={"friction": 0.3})})
+    mixed = quince.model_copy(update={"tracks": {**quince.tracks, "left": slick}})
+    with pytest.raises(InvalidValueError) as error:
+        spread(mixed, {"mass": 1.1})
+    expected = "friction must be given for quince: its tracks have 0.3 and 0.6, got None"
+    assert str(error.value) == expected
+    assert spread(mixed, {"friction": (0.2, 0.4)})["friction"] == (0.2, 0.4)
 
 
 @pytest.mark.parametrize("friction, holds", [(0.2, False), (0.3, False), (0.6, True)])

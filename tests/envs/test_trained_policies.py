@@ -51,7 +51,7 @@ def test_a_task_without_a_policy_is_told_which_have_one(tmp_path, monkeypatch):
 )
 def test_policies_succeed_at_their_tasks(task, given, least):
     """Of 32 episodes with start and friction spread."""
-    spread_too = {**spread(load_vehicle("quince")), **given}
+    spread_too = spread(load_vehicle("quince"), given)
     mode = AutoresetMode.SAME_STEP
     env = VectorEnvironment(task, 32, preset="fast", threads=1, autoreset_mode=mode, **spread_too)
     network = Network.load(BUNDLED / f"{task}.npz")

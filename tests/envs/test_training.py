@@ -134,9 +134,10 @@ def test_a_curriculum_goes_on_at_its_level(trained: TrainingResult, tmp_path: Pa
 
 
 def test_a_given_difficulty_has_no_levels(tmp_path: Path) -> None:
-    settings = TrainingSettings("GapCross", steps=16, robots=4, threads=1, parameters={"length": (0.1, 0.3)})
+    settings = TrainingSettings("GapCross", steps=130, robots=4, threads=1, parameters={"length": (0.1, 0.3)})
     result = train(settings, tmp_path)
     assert result.finished and result.policy.is_file()
+    assert result.steps == 2 * 32 * 4  # Rounded up to whole updates.
     assert settings.levels == ()
 
 

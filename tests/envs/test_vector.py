@@ -166,16 +166,21 @@ def test_a_reset_of_some_leaves_the_others_as_they_were():
     env.close()
 
 
-def test_a_robot_that_weighs_otherwise_keeps_the_stiffness_of_contacts():
-    """A single environment lays the heavier vehicle out anew, with stiffer contacts: it stands higher."""
-    alone, together = pair("Drive", 1, time_limit=5.0, winding=0.0, mass=1.4, sensor_noise=0.0)
-    alone.reset(seed=0), together.reset(seed=0)
-    for _ in range(10):
-        one, other = alone.step(np.zeros((1, 4)))[0], together.step(np.zeros((1, 4)))[0]
-    scan = slice(0, 54)
-    assert 0 < (other - one)[0, scan].mean() < 1e-3  # Ground less body: higher ground is a lower body.
-    np.testing.assert_allclose(other, one, rtol=0, atol=15.0)
-    alone.close(), together.close()
+def test_robots_that_weigh_otherwise_do_what_single_environments_do_to_the_bit():
+    """Through ends of episodes, and back to the body of the file."""
+    offsets = {f"center_of_mass_{axis}": (-0.1, 0.1) for axis in "xyz"}
+    alone, together = pair("Drive", 2, sensor_noise=0.0, mass=(0.7, 1.5), **offsets)
+    fresh = VectorEnvironment("Drive", 2, threads=1, **{**STEP, **DRAWN, "sensor_noise": 0.0})
+    assert alone.reset(seed=3)[0].tobytes() == together.reset(seed=3)[0].tobytes()
+    for action in actions_of(alone, 20):
+        assert alone.step(action)[0].tobytes() == together.step(action)[0].tobytes()
+    given = {"mass": 1.0, **dict.fromkeys(offsets, 0.0)}
+    seen = [env.reset(seed=5, options=given)[0].tobytes() for env in (alone, together, fresh)]
+    for action in [None, *actions_of(alone, 6)]:
+        if action is not None:
+            seen = [env.step(action)[0].tobytes() for env in (alone, together, fresh)]
+        assert seen[0] == seen[1] == seen[2]
+    alone.close(), together.close(), fresh.close()
 
 
 def test_grousers_are_those_of_the_batch():

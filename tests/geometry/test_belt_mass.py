@@ -102,11 +102,15 @@ def test_roll_pitch_yaw_are_those_of_urdf(rpy):
     np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=1e-12)
 
 
+@pytest.mark.parametrize("off", [0.0, 1e-14, 1e-12, 1e-10, 5e-10, 2e-9, 1e-7, 1e-5])
 @pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2])
-@pytest.mark.parametrize("roll, yaw", [(0.0, 0.0), (0.4, -1.1)])
-def test_roll_pitch_yaw_survive_gimbal_lock(roll, pitch, yaw):
-    matrix = rotation_of((roll, pitch, yaw))
-    np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=1e-9)
+@pytest.mark.parametrize("roll, yaw", [(0.0, 0.0), (0.4, -1.1), (-3.0, 2.9)])
+def test_roll_pitch_yaw_survive_gimbal_lock_and_its_surroundings(roll, pitch, yaw, off):
+    """Also of a matrix that is a product, whose small entries are rounded like its large ones."""
+    exact, turn = rotation_of((roll, pitch - math.copysign(off, pitch), yaw)), rotation_of((0.3, -0.8, 1.1))
+    for matrix in (exact, turn.T @ (turn @ exact)):
+        within = 1e-12 if off < 1e-6 or matrix is exact else 1e-10
+        np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=within)
 
 
 @pytest.mark.parametrize("name", [name for name in bundled_vehicles() if name not in SPRUNG])

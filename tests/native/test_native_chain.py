@@ -317,13 +317,6 @@ def test_friction_that_a_program_sets_counts(standing) -> None:
             "no link that a joint moves, for chain.suspension 'arm'; there are: none",
         ),
         (
-            lambda: segtrack.World(engine="native", time_step=0.02).add_vehicle(
-                "packbot", track_model="chain"
-            ),
-            InvalidValueError,
-            "time_step [s] must be at most 0.01 with link chains, got 0.02",
-        ),
-        (
             lambda: native("lugged_wheel"),
             InvalidValueError,
             "path of front_left, a chain must be around two or more pulleys, bending outwards, got arc_0",

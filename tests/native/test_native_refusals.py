@@ -43,7 +43,7 @@ def soft_world():
             "time_step [s] must be positive, got 0.0",
         ),
         (
-            lambda: segtrack.World(engine="native", time_step=0.02).add_vehicle("quince"),
+            lambda: segtrack.World(engine="native", time_step=0.02),
             InvalidValueError,
             "time_step [s] must be at most 0.01, got 0.02",
         ),
