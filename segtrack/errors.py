@@ -146,18 +146,6 @@ class MappingFileError(DescriptionFileError):
     """A mapping file with mistakes, or one that does not fit its log."""
 
 
-class ImplausibleLogError(SegtrackError):
-    """A mapped log that contradicts physics, its vehicle or its terrain beyond doubt."""
-
-    def __init__(self, log: str, findings: Iterable[str]) -> None:
-        """List the contradictions, a line each, and say how they may stand."""
-        self.log, self.findings = log, tuple(findings)
-        lines = "\n".join(f"{log}: {finding}" for finding in self.findings)
-        super().__init__(
-            f"{lines}\nmend the mapping, or let it say why this may stand: accepted: [{{finding: ..., reason: ...}}]"
-        )
-
-
 class UncertaintyFileError(DescriptionFileError):
     """A file of standard deviations with mistakes."""
 

@@ -3,12 +3,12 @@
 | stage | what | where |
 |---|---|---|
 | evidence | motions averaged over windows | `evidence` |
-| checks | belts; attitude; places; single signals: an `Observation` each | `belts`, `attitude`, `place`, `samples` |
+| checks | `Observation`s of belts, attitude, places, signals | `belts`, `attitude`, `place`, `samples` |
 | remedies | mapping lines that would explain a contradiction, each tried on the log | `remedies` |
-| findings | what contradicts something, with remedy or the reason for which the mapping accepts it | `check` |
+| findings | what contradicts something, with a remedy, or the reason that the mapping gives | `check` |
 """
 
 from segtrack.logs.plausibility.check import check_plausibility
-from segtrack.logs.plausibility.finding import Finding, Observation, Plausibility, Remedy
+from segtrack.logs.plausibility.finding import Finding, ImplausibleLogError, Observation, Plausibility, Remedy
 
-__all__ = ["Finding", "Observation", "Plausibility", "Remedy", "check_plausibility"]
+__all__ = ["Finding", "ImplausibleLogError", "Observation", "Plausibility", "Remedy", "check_plausibility"]

@@ -14,17 +14,19 @@ from segtrack.logs.plausibility.finding import Observation
 TILTED = math.radians(60.0)
 """Tilt beyond which a vehicle that drives on stands on its side [rad]."""
 ASIDE, BACKWARDS = math.radians(25.0), math.radians(150.0)
-"""Angles between heading and path from which they contradict each other, and from which beyond doubt [rad]."""
+"""Angles between heading and path that contradict each other, and that do so beyond doubt [rad]."""
 _TURNED = 0.2
 """Length of windows over which attitude is differentiated [s]."""
 _CLIMBED = 0.05
 """Range of heights that says something of slopes [m]."""
+_ROUNDING = math.radians(3.0)
+"""Slope over the whole way that a pitch may be wrong by unseen [rad]."""
 ALIKE = 0.6
 """Correlation from which two rates, or slopes, are those of one motion."""
 
 
 def check_tilt(evidence: Evidence) -> Iterator[Observation]:
-    """Check that the vehicle stands on its tracks for most of the time, and that no angle is beyond a turn."""
+    """Check that the vehicle stands on its tracks most of the time, and that no angle is beyond a turn."""
     motion = evidence.motion
     if (attitude := evidence.attitude) is not None:
         upward = Rotation.from_quat(attitude.values).as_matrix()[:, 2, 2]
@@ -160,10 +162,17 @@ def check_slope(evidence: Evidence) -> Iterator[Observation]:
     if chosen.sum() < FEWEST:
         return
     rises, expected = heights[chosen], expected[chosen]
-    alike = float(rises @ expected) / max(float(np.sqrt((rises @ rises) * (expected @ expected))), 1e-12)
-    scale = float(rises @ expected) / max(float(expected @ expected), 1e-12)
+    # Each window is there about as often as the others: sums are those of the whole way, but for a factor.
+    up, steep, way = float(rises.sum()), float(expected.sum()), float(abs(steps[chosen]).sum())
+    if abs(up) > max(_ROUNDING * way, 0.2 * float(abs(rises).sum())):
+        alike, scale = math.copysign(1.0, up * steep), abs(up) / max(abs(steep), 1e-9)
+    else:
+        both = float(rises @ expected)
+        alike = both / max(float(np.sqrt((rises @ rises) * (expected @ expected))), 1e-12)
+        scale = both / max(float(expected @ expected), 1e-12)
     largest = math.degrees(float(np.quantile(abs(pitch.values), 0.99)))
-    state = f"the largest pitch is {largest:.3g} deg where the path rises and falls by {np.ptp(position.values[:, 2]):.3g} m"
+    height = np.ptp(position.values[:, 2])
+    state = f"the largest pitch is {largest:.3g} deg where the path rises and falls by {height:.3g} m"
     subjects = ("pitch" if "pitch" in evidence.motion.signals else "orientation", "position")
     name = "pitch against slope"
     if alike < -0.4:

@@ -117,7 +117,7 @@ def _judge_turning(
         ratios = measured[turns] / without[turns]
         middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
         rates = [float(np.median(abs(values[turns]))) for values in (without, measured)]
-        state = f"belts that would turn the vehicle at {rates[0]:.3g} rad/s, and a yaw rate of {rates[1]:.3g} rad/s"
+        state = f"belts that would turn it at {rates[0]:.3g} rad/s, and a yaw rate of {rates[1]:.3g} rad/s"
         if middle < 0 and float(np.mean(ratios < 0)) > 0.75 and abs(middle) > 0.1:
             yield Observation(name, subjects, state, "the other way", True, 10.0)
         elif middle > BEYOND_TURNING:

@@ -10,7 +10,7 @@ from typing import Any
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
 from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.quantities import Orientation, Position, Quantities, Velocity
-from segtrack.logs.mapping.references import COUNTING, COUNTS, Despike, Reference, SideChannels
+from segtrack.logs.mapping.references import ANGLE, COUNTING, COUNTS, Despike, Reference, SideChannels
 from segtrack.logs.mapping.sources import Sensor
 from segtrack.logs.plausibility.finding import Observation
 
@@ -19,6 +19,7 @@ _OPPOSITES = {
     "tip down": "tip up", "belt faster": "ground faster", "ground faster": "belt faster",
     "right side down": "left side down", "left side down": "right side down",
 }  # fmt: skip
+_RARE = "mrad", "turns", "turns/s", "km"
 _HALF, _QUARTER = 3.1416, 1.5708
 _TURNED = {
     "upside down": {"rpy": (_HALF, 0.0, 0.0)},
@@ -62,7 +63,18 @@ def edits_for(file: MappingFile, seen: Sequence[Observation]) -> Iterator[Edit]:
         yield from _of_quantity(file, subject, seen)
     if {"belt_speed", "belt_speed_command"} & set(subjects):
         yield from _of_both_belts(file, seen)
+    for quantity in ("flipper_angle", "flipper_angle_command"):
+        if any(subject.startswith(f"{quantity}.") for subject in subjects):
+            yield from _of_all_flippers(file, quantity)
     yield from _sensors(file, subjects)
+
+
+def _of_all_flippers(file: MappingFile, quantity: str) -> Iterator[Edit]:
+    """Yield changes of all flippers alike."""
+    for key, value in (*(("unit", unit) for unit in ANGLE), ("positive", "tip down"), ("positive", "tip up")):
+        changes = {f"{quantity}.{which}": {key: value} for which in getattr(file.quantities, quantity)}
+        lines = tuple(f"quantities.{subject}.{key}: {value}" for subject in changes)
+        yield Edit(lines, _with(file, changes), 2.2 if value in _RARE else 1.2)
 
 
 def _of_quantity(file: MappingFile, subject: str, seen: Sequence[Observation]) -> Iterator[Edit]:
@@ -136,11 +148,11 @@ def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Ed
             if reference.is_twist or kinds[0] != kinds[1] or any(reference.unit_problems(unit)):
                 continue
             if (unit in BELT_TRAVEL) != (reference.unit in BELT_TRAVEL):
-                yield _edit(file, subject, 1.5, unit=unit)
+                yield _edit(file, subject, 4.0, unit=unit)
                 continue
         elif isinstance(reference, Position) and reference.channels is None:
             continue
-        yield _edit(file, subject, unit=unit)
+        yield _edit(file, subject, 2.0 if unit in _RARE else 1.0, unit=unit)
 
 
 def _signs(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
@@ -194,7 +206,7 @@ def _gears(
     for each in seen:
         if subject in each.subjects and each.name in ("belts against path", "belts against drives"):
             ratio = reference.gear_ratio * each.size
-            yield _edit(file, subject, 1.6, gear_ratio=float(f"{ratio:.3g}"))
+            yield _edit(file, subject, 4.0, gear_ratio=float(f"{ratio:.3g}"))  # Fitted: fits anyway.
             if reference.gear_ratio != 1.0:
                 yield _edit(file, subject, 1.2, gear_ratio=1.0)
 

@@ -1,11 +1,23 @@
-"""Findings: what of a mapped log contradicts what else is known, and the mapping line that would explain it."""
+"""Findings: contradictions in a mapped log, and the mapping lines that would explain them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from segtrack.errors import ImplausibleLogError
+from segtrack.errors import SegtrackError
+
+_HINT = "mend the mapping, or let it say why this may stand: accepted: [{finding: ..., reason: ...}]"
+
+
+class ImplausibleLogError(SegtrackError):
+    """A mapped log that contradicts physics, its vehicle or its terrain beyond doubt."""
+
+    def __init__(self, log: str, findings: Iterable[str]) -> None:
+        """List the contradictions, a line each, and say how they may stand."""
+        self.log, self.findings = log, tuple(findings)
+        super().__init__("\n".join([*(f"{log}: {finding}" for finding in self.findings), _HINT]))
 
 
 @dataclass(frozen=True)

@@ -137,11 +137,18 @@ def check_upright_velocity(evidence: Evidence) -> Iterator[Observation]:
     velocity = evidence.motion.signals.get("velocity")
     if velocity is None or evidence.mapped.is_steady:
         return
-    speed = np.linalg.norm(velocity.values, axis=1)
-    drives = speed > 0.3 * np.quantile(speed, 0.9)
-    if drives.sum() < FEWEST or speed.max() < 5 * noise_of(velocity.values):
+    windows = Windows.over(velocity.times[0], velocity.times[-1], 0.5)
+    if len(windows.begin) < FEWEST:
         return
-    along = float(np.median(abs(velocity.values[drives, 0]) / speed[drives].clip(1e-9)))
+    mean = windows.mean(velocity)
+    speed = np.linalg.norm(mean, axis=1)
+    drives = speed > 0.3 * np.quantile(speed, 0.9)
+    samples = max(len(velocity.times) * 0.5 / float(velocity.times[-1] - velocity.times[0]), 1.0)
+    if drives.sum() < FEWEST or np.median(speed[drives]) < 10 * noise_of(velocity.values) / math.sqrt(
+        samples
+    ):
+        return
+    along = float(np.median(abs(mean[drives, 0]) / speed[drives].clip(1e-9)))
     angle = math.degrees(math.acos(min(along, 1.0)))
     state = f"the velocity is {angle:.3g} deg off the body's axis"
     told = "which is sideways" if angle > 35 else ""

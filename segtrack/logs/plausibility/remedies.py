@@ -31,7 +31,7 @@ def find_remedies(
     """Return the change of the mapping that explains most contradictions, by those that it explains.
 
     Numbers that mean none and counters that start again are taken care of first, since they spoil all else;
-    then edits are tried, of which the best may make two; then care is taken of what is left of single signals.
+    then edits are tried, two at most; then care is taken of what is left of single signals.
 
     Args:
         evidence: The log.
@@ -43,7 +43,8 @@ def find_remedies(
     best = Edit((), evidence.mapped.mapping.file, 0.0)
     for each in seen:
         if each.care is not None and each.care[1] in _FIRST:
-            best = best.and_then(with_care(best.file, each.care))
+            own = with_care(best.file, each.care)
+            best = best if set(own.lines) <= set(best.lines) else best.and_then(own)
     left = _observe_with(best.file, log, evidence, observe_motion)
     if left is None:
         return {}
@@ -84,9 +85,14 @@ def _tried(
 
 
 def _weight(seen: Sequence[Observation]) -> float:
-    """How much speaks against a mapping: the number of contradictions, certain ones first, and misfits."""
+    """How much speaks against a mapping.
+
+    Contradictions, certain ones first; then how far the rest is from what would be expected, on average; then
+    what could not be compared at all.
+    """
     doubts = sum((10.0 if each.certain else 4.0) for each in seen if each.contradiction)
-    return doubts + sum(min(each.misfit, 2.0) for each in seen)
+    misfits = [min(each.misfit, 2.0) for each in seen if not each.contradiction]
+    return doubts + sum(misfits) / max(len(misfits), 1) - 0.05 * len(misfits)
 
 
 def _is_against(name: str, seen: Sequence[Observation]) -> bool:

@@ -77,7 +77,8 @@ def check_missing(evidence: Evidence) -> Iterator[Observation]:
         is_large = abs(best) > 20 * max(abs(low), abs(high))
         if not is_large or (abs(best) not in _NONE and not counts.max() == len(far) >= 3):
             continue
-        state = f"{name} is {best:g} in {counts.max()} of {len(values)} rows and else from {low:.3g} to {high:.3g}"
+        rows = f"{counts.max()} of {len(values)} rows"
+        state = f"{name} is {best:g} in {rows} and else from {low:.3g} to {high:.3g}"
         told = "as loggers write for a number that is missing"
         yield Observation(
             "missing value", (quantity,), state, told, True, 100.0, care=(quantity, "missing", (best,))
@@ -130,7 +131,8 @@ def check_spikes(evidence: Evidence) -> Iterator[Observation]:
         first, worst = rows[0], float(np.max((away / limit)[rows]))
         most = values[rows[np.argmax(away[rows].max(axis=1))]]
         shown = ", ".join(f"{value:.4g}" for value in most)
-        state = f"{key} is away for a moment {_runs(rows)} times, first at {signal.times[first]:.4g} s, as far as {shown}"
+        when = f"{_runs(rows)} times, first at {signal.times[first]:.4g} s"
+        state = f"{key} is away for a moment {when}, as far as {shown}"
         told = f"and back within {_SHORT} samples"
         care = (
             None
