@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import UnknownAttributeError
+from segtrack.errors import UnknownNameError
 from segtrack.geometry.mass import rotated
 from segtrack.robot import Robot
 from segtrack.robot.state import attitudes_of
@@ -23,6 +23,10 @@ Array = NDArray[np.float64]
 HeightFunction = Callable[[Array, Array], Array]
 """Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m]."""
 View = TypeVar("View")
+
+
+class UnknownAttributeError(UnknownNameError, AttributeError):  # type: ignore[misc]  # Both have a name.
+    """An attribute that an object does not have."""
 
 
 def listing_names(kind: type[View]) -> type[View]:

@@ -46,10 +46,6 @@ class UnknownNameError(SegtrackError, LookupError):
         super().__init__(f"no {kind} {name!r}; there are: {', '.join(self.known) or 'none'}")
 
 
-class UnknownAttributeError(UnknownNameError, AttributeError):  # type: ignore[misc]  # Both have a name.
-    """An attribute that an object does not have."""
-
-
 class Phrase(str):
     """Description of what was found: a message shows it as it is, where it quotes a user's text."""
 
