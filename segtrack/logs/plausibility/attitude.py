@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from segtrack.logs.plausibility.evidence import FEWEST, Array, Evidence, Windows, noise_of
+from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, noise_of
 from segtrack.logs.plausibility.finding import Observation
 
 TILTED = math.radians(60.0)
@@ -25,7 +25,7 @@ ALIKE = 0.6
 """Correlation from which two rates, or slopes, are those of one motion."""
 
 
-def check_tilt(evidence: Evidence) -> Iterator[Observation]:
+def check_tilt(evidence: LogEvidence) -> Iterator[Observation]:
     """Check that the vehicle stands on its tracks most of the time, and that no angle is beyond a turn."""
     motion = evidence.motion
     if (attitude := evidence.attitude) is not None:
@@ -54,7 +54,7 @@ def check_tilt(evidence: Evidence) -> Iterator[Observation]:
         yield Observation(f"{angle} beyond a turn", (angle,), seen, told, bool(told), max(largest / 180, 1))
 
 
-def check_rates(evidence: Evidence) -> Iterator[Observation]:
+def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare measured rates of turning with the change of attitude."""
     motion, attitude = evidence.motion, evidence.attitude
     rates, yaw_rate = motion.signals.get("angular_velocity"), motion.signals.get("yaw_rate")
@@ -117,7 +117,7 @@ def _judge_rates(
         yield Observation(name, subjects, state, misfit=abs(math.log(scale)) + 1 - alike)
 
 
-def check_heading(evidence: Evidence) -> Iterator[Observation]:
+def check_heading(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the heading with the way that the vehicle goes, while its belts drive straight on."""
     driving, position = evidence.driving, evidence.motion.signals.get("position")
     yaw = evidence.motion.angle("yaw")
@@ -146,7 +146,7 @@ def check_heading(evidence: Evidence) -> Iterator[Observation]:
         yield Observation("heading against path", subjects, state, misfit=angle)
 
 
-def check_slope(evidence: Evidence) -> Iterator[Observation]:
+def check_slope(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the pitch with how the path rises: a vehicle moves along its own forward axis."""
     driving, pitch = evidence.driving, evidence.motion.angle("pitch")
     position = evidence.motion.signals.get("position")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.plausibility.evidence import FEWEST, Evidence
+from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.logs.replay.path import SIDES
 
@@ -32,7 +32,7 @@ _SLOWEST_TURN = 0.03
 """Yaw rates of belts without slip that say something of turning [rad/s]."""
 
 
-def check_path(evidence: Evidence) -> Iterator[Observation]:
+def check_path(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the length of the path with the travel of the belts, while they drive straight."""
     driving, belts = evidence.driving, evidence.belts
     if driving is None or belts is None or driving.way is None:
@@ -64,9 +64,10 @@ def check_path(evidence: Evidence) -> Iterator[Observation]:
         yield Observation(name, subjects, state, misfit=abs(math.log(max(high, 1e-9))))
 
 
-def check_turning(evidence: Evidence) -> Iterator[Observation]:
+def check_turning(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare yaw rates with those of belts without slip."""
-    driving, belts, rates, gauge = evidence.driving, evidence.belts, evidence.yaw_rates, evidence.known.gauge
+    driving, belts, rates = evidence.driving, evidence.belts, evidence.yaw_rates
+    gauge = evidence.background.gauge
     if driving is None or belts is None or rates is None or gauge is None:
         return
     quantity, measured = rates
@@ -81,9 +82,9 @@ def check_turning(evidence: Evidence) -> Iterator[Observation]:
     yield from _judge_turning((belts[0], quantity), without, measured, largest, moves)
 
 
-def check_steady_turning(evidence: Evidence) -> Iterator[Observation]:
+def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the yaw rates of a table of steady turns with those of belts without slip."""
-    signals, belts, gauge = evidence.motion.signals, evidence.belts, evidence.known.gauge
+    signals, belts, gauge = evidence.motion.signals, evidence.belts, evidence.background.gauge
     if belts is None or gauge is None or not evidence.mapped.is_steady:
         return
     left, right = belts[1].values, belts[2].values
@@ -139,9 +140,9 @@ def _judge_turning(
         yield Observation(name, subjects[::-1], seen, told, True, rates[0] / max(rates[1], 1e-6))
 
 
-def check_drives(evidence: Evidence) -> Iterator[Observation]:
+def check_drives(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare belt speeds with the top speed of the vehicle's drives."""
-    drives = [drive for own in evidence.known.drives.values() for drive in own]
+    drives = [drive for own in evidence.background.drives.values() for drive in own]
     if not drives:
         return
     top = max(drive.top_speed for drive in drives)
@@ -163,7 +164,7 @@ def check_drives(evidence: Evidence) -> Iterator[Observation]:
         )
 
 
-def check_commands(evidence: Evidence) -> Iterator[Observation]:
+def check_commands(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare belt speeds with their commands."""
     signals = evidence.motion.signals
     for side in SIDES if not evidence.mapped.is_steady else ():

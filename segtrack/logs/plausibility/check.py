@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from segtrack.description import load_vehicle
 from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.plausibility import attitude, belts, place, samples
-from segtrack.logs.plausibility.evidence import Evidence, Known
+from segtrack.logs.plausibility.evidence import Background, LogEvidence
 from segtrack.logs.plausibility.finding import Finding, Observation, Plausibility
 from segtrack.logs.plausibility.remedies import find_remedies
 from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
 
-Check = Callable[[Evidence], Iterable[Observation]]
+Check = Callable[[LogEvidence], Iterable[Observation]]
 _SIGNALS: tuple[Check, ...] = (
     samples.check_spacing,
     samples.check_missing,
@@ -40,7 +40,7 @@ _MOTIONS: tuple[Check, ...] = (
 """Checks of single signals, and of signals beside each other, the vehicle and the terrain."""
 
 
-def _observe_signals(evidence: Evidence) -> tuple[Observation, ...]:
+def _observe_signals(evidence: LogEvidence) -> tuple[Observation, ...]:
     """Results of the checks of single signals; what an earlier one found is not found again by later ones."""
     seen: list[Observation] = []
     for check in _SIGNALS:
@@ -49,7 +49,7 @@ def _observe_signals(evidence: Evidence) -> tuple[Observation, ...]:
     return tuple(seen)
 
 
-def _observe_motion(evidence: Evidence) -> tuple[Observation, ...]:
+def _observe_motion(evidence: LogEvidence) -> tuple[Observation, ...]:
     return tuple(seen for check in _MOTIONS for seen in check(evidence))
 
 
@@ -70,7 +70,7 @@ def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) 
     vehicle = None if file.vehicle is None else load_vehicle(file.vehicle)
     if terrain is None and file.terrain is not None:
         terrain = load_terrain(file.terrain, file.setting)
-    evidence = Evidence(mapped, Known(vehicle, terrain))
+    evidence = LogEvidence(mapped, Background(vehicle, terrain))
     seen = (*_observe_signals(evidence), *_observe_motion(evidence))
     against = [each for each in seen if each.contradiction]
     remedies = find_remedies(evidence, seen, _observe_signals, _observe_motion) if against else {}

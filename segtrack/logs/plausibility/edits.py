@@ -40,7 +40,7 @@ class Edit:
     """Changed mapping file.
 
     Attributes:
-        lines: What changes in it, `path: value`.
+        lines: Changed entries, `path: value`.
         file: The file with the changes.
         cost: Number of ideas that it takes; of edits that explain as much the cheaper one is proposed.
     """

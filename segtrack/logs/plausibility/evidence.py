@@ -114,8 +114,8 @@ class Driving:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What is known besides a log.
+class Background:
+    """Vehicle and terrain that a log is compared with.
 
     Attributes:
         vehicle: Its vehicle; None if it is not known.
@@ -159,16 +159,16 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """A mapped log with what is known besides.
+class LogEvidence:
+    """Mapped log beside its vehicle and terrain.
 
     Attributes:
         mapped: The log.
-        known: What is known besides.
+        background: Vehicle and terrain.
     """
 
     mapped: MappedLog
-    known: Known
+    background: Background
 
     @property
     def motion(self) -> Motion:

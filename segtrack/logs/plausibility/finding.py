@@ -27,10 +27,10 @@ class Observation:
     Attributes:
         name: Name of the check, by which mappings accept what it finds.
         subjects: Quantities of the mapping that it compares, the one that is more likely wrong first.
-        state: What was seen, in words; in the conditional it says what another mapping would make of it.
-        contradiction: What this contradicts, in words; empty if it contradicts nothing.
+        state: Sentence on what was seen.
+        contradiction: End of the sentence, on what this contradicts; empty if it contradicts nothing.
         certain: True for a contradiction beyond doubt.
-        size: By how many times it is beyond what is possible [-].
+        size: Ratio to what is possible [-].
         misfit: Distance from what would be expected, whether that contradicts anything or not [-].
         care: Line of the mapping file that would take care of it by itself, as path, key and value.
     """
@@ -56,7 +56,7 @@ class Remedy:
 
     Attributes:
         lines: Entries of the mapping file, `path: value`.
-        effect: What the check would see then.
+        effect: Sentence on what the check would see then.
         other: Lines of another change that would explain as much; empty if none does.
     """
 
@@ -123,7 +123,7 @@ class Plausibility:
     Attributes:
         log: Name of the log.
         observations: Results of the checks that the log has the quantities for.
-        findings: Those that contradict something, the certain ones first.
+        findings: Contradictions, the certain ones first.
         stale: Findings that the mapping accepts and that there are not.
     """
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.plausibility.evidence import FEWEST, Evidence, Windows, noise_of
+from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence, Windows, noise_of
 from segtrack.logs.plausibility.finding import Observation
 
 _BEYOND_STOPS = 0.15
 """Angle by which a flipper may be beyond its stops [rad]."""
 
 
-def check_heights(evidence: Evidence) -> Iterator[Observation]:
+def check_heights(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the heights of the path with those of the terrain, from where the log begins."""
-    relief, position = evidence.known.relief, evidence.motion.signals.get("position")
-    length = evidence.known.length
+    relief, position = evidence.background.relief, evidence.motion.signals.get("position")
+    length = evidence.background.length
     if relief is None or position is None or length is None or not position.values[:, 2].any():
         return
     noise = 5 * noise_of(position.values[:, 2])
@@ -41,7 +41,7 @@ def check_heights(evidence: Evidence) -> Iterator[Observation]:
     )
 
 
-def check_velocity(evidence: Evidence) -> Iterator[Observation]:
+def check_velocity(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the velocity with the change of position."""
     position, velocity = (evidence.motion.signals.get(key) for key in ("position", "velocity"))
     if position is None or velocity is None:
@@ -85,9 +85,9 @@ def check_velocity(evidence: Evidence) -> Iterator[Observation]:
     yield Observation(name, subjects, state, misfit=abs(math.log(ratio)))
 
 
-def check_flippers(evidence: Evidence) -> Iterator[Observation]:
+def check_flippers(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare flipper angles with the stops of the vehicle file."""
-    vehicle = evidence.known.vehicle
+    vehicle = evidence.background.vehicle
     if vehicle is None:
         return
     for key, signal in evidence.motion.signals.items():
@@ -111,9 +111,9 @@ def check_flippers(evidence: Evidence) -> Iterator[Observation]:
         )
 
 
-def check_forces(evidence: Evidence) -> Iterator[Observation]:
+def check_forces(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare belt forces with what the drives of a side can do."""
-    for side, drives in evidence.known.drives.items():
+    for side, drives in evidence.background.drives.items():
         signal = evidence.motion.signals.get(f"belt_force.{side}")
         if signal is None or not drives:
             continue
@@ -132,7 +132,7 @@ def check_forces(evidence: Evidence) -> Iterator[Observation]:
         )
 
 
-def check_upright_velocity(evidence: Evidence) -> Iterator[Observation]:
+def check_upright_velocity(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the velocity's direction with the body's forward axis: a track does not move sideways."""
     velocity = evidence.motion.signals.get("velocity")
     if velocity is None or evidence.mapped.is_steady:

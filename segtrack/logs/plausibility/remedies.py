@@ -11,10 +11,10 @@ from segtrack.logs.mapping.map_log import map_log
 from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.plausibility.edits import Edit, edits_for, with_care
-from segtrack.logs.plausibility.evidence import Evidence
+from segtrack.logs.plausibility.evidence import LogEvidence
 from segtrack.logs.plausibility.finding import Observation, Remedy
 
-Observe = Callable[[Evidence], tuple[Observation, ...]]
+Observe = Callable[[LogEvidence], tuple[Observation, ...]]
 _ROWS = 4000
 """Rows of a channel from which edits are tried on every second one, or fewer."""
 _ROUNDS = 2
@@ -26,7 +26,7 @@ _ALIKE = 0.1
 
 
 def find_remedies(
-    evidence: Evidence, seen: Sequence[Observation], observe_signals: Observe, observe_motion: Observe
+    evidence: LogEvidence, seen: Sequence[Observation], observe_signals: Observe, observe_motion: Observe
 ) -> dict[Observation, Remedy]:
     """Return the change of the mapping that explains most contradictions, by those that it explains.
 
@@ -71,7 +71,7 @@ def find_remedies(
 
 
 def _tried(
-    file: MappingFile, left: Sequence[Observation], log: Log, evidence: Evidence, observe: Observe
+    file: MappingFile, left: Sequence[Observation], log: Log, evidence: LogEvidence, observe: Observe
 ) -> Iterator[tuple[float, Edit, tuple[Observation, ...]]]:
     """Yield the weight, edit and results of each edit that explains something and contradicts nothing new."""
     against = [each for each in left if each.contradiction]
@@ -106,15 +106,15 @@ def _effect(before: Observation, after: Sequence[Observation]) -> str:
 
 
 def _observe_with(
-    file: MappingFile, log: Log, evidence: Evidence, observe: Observe
+    file: MappingFile, log: Log, evidence: LogEvidence, observe: Observe
 ) -> tuple[Observation, ...] | None:
     # A trial's log is cut already.
     mapping = replace(evidence.mapped.mapping, file=file.model_copy(update={"split": None}))
     try:
-        mapped = map_log(log, mapping, vehicle=evidence.known.vehicle)
+        mapped = map_log(log, mapping, vehicle=evidence.background.vehicle)
     except (SegtrackError, ValueError):
         return None  # What does not even map explains nothing.
-    return observe(Evidence(mapped, evidence.known))
+    return observe(LogEvidence(mapped, evidence.background))
 
 
 def _thinned(mapped: MappedLog) -> Log:

@@ -11,7 +11,7 @@ from scipy.ndimage import median_filter
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL
 from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.references import Despike
-from segtrack.logs.plausibility.evidence import Array, Evidence, noise_of
+from segtrack.logs.plausibility.evidence import Array, LogEvidence, noise_of
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.robot.motion import Signal, same_signs
 
@@ -51,7 +51,7 @@ _NONE = (
 """Sizes of numbers that loggers write for none."""
 
 
-def check_spacing(evidence: Evidence) -> Iterator[Observation]:
+def check_spacing(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for clocks that run so fast that nothing could be measured so often."""
     for key, signal in evidence.motion.signals.items():
         count, lasts = len(signal.times), float(signal.times[-1] - signal.times[0])
@@ -63,7 +63,7 @@ def check_spacing(evidence: Evidence) -> Iterator[Observation]:
         return
 
 
-def check_missing(evidence: Evidence) -> Iterator[Observation]:
+def check_missing(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for a number that stands for none, far from all others of its channel."""
     for quantity, name, values in _channels(evidence):
         numbers = values[np.isfinite(values)]
@@ -85,7 +85,7 @@ def check_missing(evidence: Evidence) -> Iterator[Observation]:
         )
 
 
-def check_counters(evidence: Evidence) -> Iterator[Observation]:
+def check_counters(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for counters of travel that start again."""
     for quantity, name, values in _channels(evidence):
         if quantity not in ("belt_speed", "belt_speed_command"):
@@ -107,7 +107,7 @@ def check_counters(evidence: Evidence) -> Iterator[Observation]:
             yield Observation("wrapped counter", (quantity,), state, told, True, 100.0, care=care)
 
 
-def check_spikes(evidence: Evidence) -> Iterator[Observation]:
+def check_spikes(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for excursions of a few samples beyond all else that a signal does."""
     for key, signal in evidence.motion.signals.items():
         quantity = key.partition(".")[0]
@@ -142,7 +142,7 @@ def check_spikes(evidence: Evidence) -> Iterator[Observation]:
         yield Observation("spikes", (_path(key),), state, told, worst > 3, worst, care=care)
 
 
-def check_jumps(evidence: Evidence) -> Iterator[Observation]:
+def check_jumps(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for poses that are elsewhere from one sample to the next, and stay there."""
     for key in ("position", "orientation", "roll", "pitch", "yaw"):
         signal = evidence.motion.signals.get(key)
@@ -171,7 +171,7 @@ def check_jumps(evidence: Evidence) -> Iterator[Observation]:
         yield Observation("jump", (key,), state, told, size > 2, size, care=care)
 
 
-def check_standing(evidence: Evidence) -> Iterator[Observation]:
+def check_standing(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for poses and rates that stay equal to the last digit while the belts drive."""
     driving = evidence.driving
     if driving is None or evidence.belts is None:
@@ -198,7 +198,7 @@ def check_standing(evidence: Evidence) -> Iterator[Observation]:
         yield Observation("frozen", (key,), state, told, is_certain, 5.0, care=care)
 
 
-def _longer_piece(evidence: Evidence, first: float, last: float) -> tuple[str, str, float]:
+def _longer_piece(evidence: LogEvidence, first: float, last: float) -> tuple[str, str, float]:
     """Line of the mapping that leaves the longer piece before or behind a time [s]."""
     begin, end = evidence.motion.span
     # A sample's time and more aside, so that rounding keeps none of what is cut.
@@ -236,7 +236,7 @@ def _columns(signal: Signal) -> Array:
     return values.reshape(len(values), -1)
 
 
-def _channels(evidence: Evidence) -> Iterator[tuple[str, str, Array]]:
+def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array]]:
     """Each channel that is used, with its quantity and its numbers, one at a time, while the log is used."""
     mapped = evidence.mapped
     done = set()
