@@ -107,10 +107,10 @@ def map_file(
     records = [{**each.record(), "findings": f.record()} for each, f in zip(trials, found, strict=True)]
     several = trial is None and mapped.trial is not None
     if mcap is not None:
-        if several or mapped.is_steady:
-            raise InvalidValueError(
-                "--mcap", "given with --trial, and with rows that are times", Phrase("none")
-            )
+        if several:
+            raise InvalidValueError("--mcap", "given with --trial", Phrase("none"))
+        if mapped.is_steady:
+            raise InvalidValueError("--mcap", "given with rows that are times", Phrase("rows: steady"))
         say_written(write_bag(mapped.on_log_clock(), mcap))
     tables = [split_table(trials)] if several else map_tables(mapped)
     tables += [table for each in found for table in findings_tables(each)]
