@@ -177,7 +177,7 @@ def check_commands(evidence: LogEvidence) -> Iterator[Observation]:
         drives = driving.drives(told) | driving.drives(made)
         if drives.sum() < FEWEST or max(abs(told).max(), abs(made).max()) < _SLOWEST:
             continue
-        share = float(told[drives] @ made[drives] / max(told[drives] @ told[drives], 1e-12))
+        share = float(told[drives] @ made[drives]) / max(float(told[drives] @ told[drives]), 1e-12)
         speeds = [float(np.median(abs(values[drives]))) for values in (told, made)]
         state = f"{side} belts told {speeds[0]:.3g} m/s that run at {speeds[1]:.3g} m/s"
         subjects = ("belt_speed", "belt_speed_command")

@@ -118,7 +118,7 @@ def _with(file: MappingFile, changes: Mapping[str, Mapping[str, Any]], **more: A
         name, _, which = subject.partition(".")
         reference = _reference(file.quantities, subject)
         assert reference is not None
-        changed = reference.model_copy(update=dict(keys))
+        changed: Any = reference.model_copy(update=dict(keys))
         if which:
             changed = {**update.get(name, getattr(file.quantities, name)), which: changed}
         update[name] = changed
@@ -191,8 +191,7 @@ def _orders(file: MappingFile, subject: str, reference: Reference) -> Iterator[E
             yield _edit(file, subject, 1.2, channels=(x, rest[0], y))
             yield _edit(file, subject, 1.2, channels=(rest[0], y, x))
     if isinstance(reference, Position) and reference.latitude is not None:
-        swapped = {"latitude": reference.longitude, "longitude": reference.latitude}
-        yield _edit(file, subject, **swapped)
+        yield _edit(file, subject, latitude=reference.longitude, longitude=reference.latitude)
 
 
 def _gears(
@@ -227,7 +226,7 @@ def _sensors(file: MappingFile, subjects: Sequence[str]) -> Iterator[Edit]:
                 value = ", ".join(f"{key}: {_shown(angles)}" for key, angles in keys.items())
                 lines = (f"sensors: {{{sensor}: {{{value}}}}}", f"sensor: {sensor} of {' and '.join(group)}")
                 changes = {each: {"sensor": sensor} for each in group}
-                sensors = {**file.sensors, sensor: Sensor(**keys)}  # type: ignore[arg-type]
+                sensors = {**file.sensors, sensor: Sensor(**keys)}
                 yield Edit(
                     lines, _with(file, changes, sensors=sensors), 1.3 + 0.01 * list(_TURNED).index(name)
                 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.ndimage import median_filter
 
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL
@@ -180,7 +181,7 @@ def check_standing(evidence: LogEvidence) -> Iterator[Observation]:
         signal = evidence.motion.signals.get(key)
         if signal is None or len(signal.times) < 20:
             continue
-        same = ~np.diff(_columns(signal), axis=0).any(axis=1)
+        same = np.asarray(~np.diff(_columns(signal), axis=0).any(axis=1))
         begin, end = _longest_run(same)
         seconds = float(signal.times[end] - signal.times[begin])
         if end - begin < _FEWEST_STANDING or seconds < _STANDS:
@@ -208,7 +209,7 @@ def _longer_piece(evidence: LogEvidence, first: float, last: float) -> tuple[str
 
 def _travel(side: Signal, first: float, last: float) -> float:
     inside = (side.times >= first) & (side.times <= last)
-    return float(np.trapezoid(abs(side.values[inside]), side.times[inside])) if inside.any() else 0.0
+    return float(trapezoid(abs(side.values[inside]), side.times[inside])) if inside.any() else 0.0
 
 
 def _longest_run(same: NDArray[np.bool_]) -> tuple[int, int]:
