@@ -28,7 +28,8 @@ from segtrack.logs.reading import read_log
 from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 from segtrack.logs.replay.replay import MotionRecorder
 from segtrack.report.logs.gather import gather
-from segtrack.report.logs.output import draw_side_views, report_html
+from segtrack.report.logs.output import report_html
+from segtrack.report.logs.side_views import draw_side_views
 
 TERRAIN = "okada-step"
 ROBOT = {"com_x": -0.08, "drive_lag": 0.15}

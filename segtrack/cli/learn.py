@@ -19,6 +19,7 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
+from segtrack.description.yaml_file import read_value
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.files import write_figure
 from segtrack.reproduce.registry import Preset, TrackModels, parse_numbers
@@ -240,4 +241,4 @@ def _read(text: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        return yaml.safe_load(text)
+        return read_value(text)

@@ -135,6 +135,7 @@ _RENAMED = {
     "wheels": "road_wheels",
 }
 """New names by the old ones of keys, for files of earlier versions."""
+_BASE_60 = re.compile(r"[-+]?\d+(?::[0-5]?\d)+(?:\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 
 
@@ -208,7 +209,7 @@ def field_problems(
                 message = str(context["error"])
             case _ if kind in _EXPECTED:
                 message = f"must be {_EXPECTED[kind].format(**context)}, got {reprlib.repr(given)}"
-                message += _comma_hint(given, where in tight and kind == "too_long")
+                message += _number_hint(given, where in tight and kind == "too_long")
             case _:
                 message = f"{detail['msg']}, got {reprlib.repr(given)}"
         yield Problem(where, message)
@@ -220,9 +221,11 @@ def path_of(location: Location) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
 
 
-def _comma_hint(given: Any, is_tight: bool) -> str:
+def _number_hint(given: Any, is_tight: bool) -> str:
     if isinstance(given, str) and _DECIMAL_COMMA.fullmatch(given):
         return f": write the decimals after a point, {given.replace(',', '.')}"
+    if isinstance(given, str) and _BASE_60.fullmatch(given):
+        return ": write one number in the key's unit, as 90 for a minute and a half in seconds"
     return ": write decimals after a point, not a comma" if is_tight else ""
 
 

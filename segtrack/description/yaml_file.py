@@ -1,6 +1,7 @@
 """Reading YAML without its traps, and with the line of everything in it.
 
-A key given twice is a mistake, 1e-4 is a number, and `{mass: 15,0}` is not a mass of 15 and a key 0.
+A key given twice is a mistake, 1e-4 is a number, 1:30 is text and not 90, and `{mass: 15,0}` is not a mass of
+15 and a key 0.
 """
 
 from __future__ import annotations
@@ -17,17 +18,24 @@ from segtrack.errors import DescriptionFileError, FileAccessError, Problem
 
 _INTEGER, _DECIMALS = re.compile(r"[-+]?\d+"), re.compile(r"\d+(?:[eE][-+]?\d+)?")
 _TIGHT = re.compile(r"\d,\d")
-_FLOAT = "tag:yaml.org,2002:float"
+_FLOAT, _INT = "tag:yaml.org,2002:float", "tag:yaml.org,2002:int"
 _MERGE = "tag:yaml.org,2002:merge"
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's, which would read 1e-4 as text."""
+    """PyYAML's, which would read 1e-4 as text, and 1:30 as 90: YAML 1.1 has numbers of base 60."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {  # noqa: RUF012
+        first: [pair for pair in pairs if pair[0] not in (_FLOAT, _INT)]
+        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
-_Loader.add_implicit_resolver(
-    _FLOAT, re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
-)
+_FLOATS = r"[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)[eE][-+]?\d+|[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)"
+_SPECIAL = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+_INTEGERS = r"[-+]?(?:0b[01_]+|0[0-7_]+|0x[\da-fA-F_]+|0|[1-9][\d_]*)"
+_Loader.add_implicit_resolver(_FLOAT, re.compile(rf"^(?:{_FLOATS}|{_SPECIAL})$"), list("-+.0123456789"))
+_Loader.add_implicit_resolver(_INT, re.compile(rf"^{_INTEGERS}$"), list("-+0123456789"))
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,15 @@ def read_text(path: Path) -> str:
             "read", path, f"not text: it has the character #x{error.character:02x}"
         ) from None
     return text
+
+
+def read_value(text: str) -> Any:
+    """Return the value of a piece of YAML, as of an option.
+
+    Raises:
+        yaml.YAMLError: The text is not YAML.
+    """
+    return yaml.load(text, _Loader)
 
 
 def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> YamlFile:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import re
 from collections.abc import Mapping
@@ -45,6 +47,12 @@ def render_page(package: str, template: str, values: Mapping[str, Any], extra: s
         loader=jinja2.DictLoader({"page.html": text_of("segtrack.html", "page.html")}),
     )
     return environment.from_string(text_of(package, template)).render(values)
+
+
+def script_hash(script: str) -> str:
+    """Return the name by which a page's policy allows a script of its own and no other (CSP level 2)."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 _LEFT_OUT = (

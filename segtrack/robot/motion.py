@@ -60,6 +60,7 @@ TRACK_QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
     }
 )
 """Quantities of single tracks, which a simulated motion may have besides; keys are `name.track`."""
+CONSTANT = "constant"  # Source of a signal that was stated to be constant, and that nothing measured.
 
 
 def quantity_of(key: str) -> Quantity:
@@ -91,7 +92,7 @@ class Signal:
         values: Finite values in the unit of the quantity (n,), or (n, k) for k numbers at a time.
         std: Standard deviation of each value's noise, in the unit of the quantity, of an orientation about
             each axis [rad]; None if it is not known.
-        source: Sensor or topic that measured it; signals of one source share a clock.
+        source: Sensor or topic that measured it, or `CONSTANT`; signals of one source share a clock.
     """
 
     times: NDArray[np.float64]

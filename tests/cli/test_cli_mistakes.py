@@ -246,6 +246,14 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     for call in (*REPLAYS, ["log", "climbs"]):
         uncertain = "--uncertain friction must be greater than 0, got -1.0"
         yield [*call, "--uncertain", "friction=-1"], uncertain
+    mapped = ["log", "map", *LOG]
+    for call in (mapped, *REPLAYS):
+        form = "NAME=VALUE with a unit, as flipper_angle.front_left=45deg"
+        yield [*call, "--set", "flat"], f"a constant must be {form}, got 'flat'"
+        unsplit = "trial must be left out: log.yaml does not split its log, got 2"
+        yield [*call, "--trial", "2"], unsplit
+    yield ["log", "map", "log.csv", "--trial", "2"], "--trial must be given beside --mapping, got 2"
+    yield ["log", "map", "log.csv", "--mcap", "a.mcap"], "--mcap must be given with --mapping, got none"
     yield [*REPLAYS[1], "--changed", ""], "--changed must be what was changed, in words, got ''"
     own = "--mapping must be given with a table of your own, got none"
     yield ["log", "turns", "log.csv"], own

@@ -74,6 +74,31 @@ def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     assert header.startswith("time [s],") and "pitch [rad]" in header
 
 
+def test_what_was_stated_and_what_was_left_out_is_told(folder):
+    result = invoke(folder, folder / "0.csv", "--no-numerics", "--set", "roll=2deg")
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.output.split())
+    assert "0.csv: roll: 2 deg all the time, as stated beside the mapping file" in told
+
+
+@pytest.mark.slow
+def test_trials_of_one_log_are_compared_as_logs_of_their_own(folder):
+    rows = [np.loadtxt(folder / f"{i}.csv", delimiter=",", skiprows=1) for i in range(2)]
+    table = np.concatenate([np.column_stack([part, np.full(len(part), i)]) for i, part in enumerate(rows)])
+    np.savetxt(folder / "both.csv", table, header=",".join((*NAMES, "run")), delimiter=",", comments="")
+    results = []
+    for logs, text in ((["0.csv", "1.csv"], MAPPING), (["both.csv"], MAPPING + "split: {channel: run}\n")):
+        (folder / "mapping.yaml").write_text(text)
+        result = invoke(folder, *(folder / log for log in logs), "--json", "--no-numerics")
+        assert result.exit_code == 0, result.output
+        results.append(json.loads(result.stdout))
+    assert results[0]["repeats"] == results[1]["repeats"] != []
+    runs = [[each["runs"]["measured"]["rows"] for each in result["comparisons"]] for result in results]
+    assert runs[0] == runs[1]
+    one = invoke(folder, folder / "both.csv", "--trial", "2", "--json", "--no-numerics")
+    assert json.loads(one.stdout)["comparisons"] == results[1]["comparisons"][1:]
+
+
 @pytest.mark.slow
 def test_several_logs_are_repeats_of_one_trial(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")

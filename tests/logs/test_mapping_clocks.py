@@ -41,7 +41,8 @@ def test_headers_that_show_no_clock_are_not_used_unless_that_is_asked_for():
         f"/a: times of receiving are used, since those of its headers {backwards}",
     )
     assert refused(log, "  yaw: {channel: /a.x}", "sources: {/a: {clock: header}}") == (
-        f"m.yaml:1: sources./a has times that {backwards}; the clock of receiving may not"
+        f"m.yaml:1: sources./a has times that {backwards}; the clock of receiving may not; "
+        "with sort: true its rows are put in order"
     )
 
 

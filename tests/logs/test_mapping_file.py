@@ -68,7 +68,7 @@ quantities:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("quantities: {}", "m.yaml:1: quantities must have at least one"),
+        ("quantities: {}", "m.yaml:1: quantities must have at least one with a channel"),
         ("{}", "m.yaml: quantities is missing"),
         (
             "vehicle: quinc" + PLAIN,
@@ -165,6 +165,6 @@ def test_mappings_of_the_readme_are_sound(tmp_path):
     text = Path(mapping_package.__file__).with_name("README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.S)
     (tmp_path / "FILE").write_text("")
-    assert [parse_mapping(block, "README", tmp_path).file.rows for block in blocks] == ["times"] * 3 + [
+    assert [parse_mapping(block, "README", tmp_path).file.rows for block in blocks] == ["times"] * 6 + [
         "steady"
     ]

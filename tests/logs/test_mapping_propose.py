@@ -2,6 +2,7 @@
 "it is said."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from segtrack.errors import MappingFileError
 from segtrack.experiments.climb import trajectory_columns
 from segtrack.files import write_csv
 from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
-from segtrack.logs.mapping import map_log, parse_mapping, propose
+from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose
 from segtrack.logs.reading import read_log, write_bag
 from segtrack.logs.reading import write_csv as write_csv_of
+from segtrack.logs.steady import table as steady_table
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 
@@ -241,6 +243,145 @@ def test_the_command_proposes_checks_and_draws(run):
     assert "pitch" in run("log.csv", "--mapping", "mapping.yaml").output
 
 
+MAPPED = """\
+vehicle: quince
+quantities:
+  belt_speed: {left: left, right: right, reversed: [right], unit: rad/s, radius: 0.0955}
+  position: {channels: [x, y, z], unit: cm}
+  pitch: {channel: pitch, unit: deg, positive: nose down}
+  flipper_angle: {front_left: {channel: flipper, unit: deg}}
+"""
+READ_BACK = """\
+vehicle: quince
+quantities:
+  belt_speed: {left: "/belts.velocity[left belts]", right: "/belts.velocity[right belts]", unit: m/s}
+  position: {channels: [/position.point], unit: m}
+  pitch: {channel: /pitch.data, unit: rad, positive: nose up}
+  flipper_angle: {front_left: {channel: "/flippers.position[front_left]", unit: rad}}
+"""
+
+
+@pytest.fixture
+def unix_log(run):
+    """A table at Unix times, and its mapping."""
+    columns = ("left", "right", "x", "y", "z", "pitch", "flipper")
+    values = np.random.default_rng(1).normal(size=(len(TIMES), len(columns)))
+    rows = "\n".join(
+        f"{t + 1.79e9:.2f}," + ",".join(map(repr, row)) for t, row in zip(TIMES, values.tolist(), strict=True)
+    )
+    Path("log.csv").write_text(f"time,{','.join(columns)}\n{rows}\n")
+    Path("mapping.yaml").write_text(MAPPED)
+    return map_file("log.csv", "mapping.yaml")
+
+
+def test_the_mapped_log_is_written_as_mcap_that_others_read(run, unix_log):
+    reader = pytest.importorskip("mcap.reader", reason="of an extra")
+    rosbags = pytest.importorskip("rosbags.typesys", reason="of an extra")
+    done = run("log.csv", "--mapping", "mapping.yaml", "--mcap", "deep/mapped.mcap")
+    assert done.exit_code == 0, done.output
+    assert "wrote deep/mapped.mcap" in done.stderr
+    store = rosbags.get_typestore(rosbags.Stores.ROS2_HUMBLE)
+    found = {}
+    with Path("deep/mapped.mcap").open("rb") as file:
+        for schema, channel_of, message in reader.make_reader(file).iter_messages():
+            told = store.deserialize_cdr(message.data, schema.name)
+            found.setdefault(channel_of.topic, []).append((message.log_time, told))
+    signals = unix_log.motion.signals
+    assert set(found) == {"/belts", "/position", "/pitch", "/flippers"}
+    times = [time for time, _ in found["/belts"]]
+    np.testing.assert_allclose(np.array(times) - 1.79e18, TIMES * 1e9, rtol=0, atol=300)
+    np.testing.assert_array_equal(
+        [told.velocity for _, told in found["/belts"]],
+        np.stack([signals[f"belt_speed.{side}"].values for side in ("left", "right")], axis=1),
+    )
+    points = [(told.point.x, told.point.y, told.point.z) for _, told in found["/position"]]
+    np.testing.assert_array_equal(points, signals["position"].values)
+    np.testing.assert_array_equal([told.data for _, told in found["/pitch"]], signals["pitch"].values)
+
+
+def test_the_mapped_log_written_as_mcap_is_mapped_to_equal_numbers(run, unix_log):
+    pytest.importorskip("mcap", reason="of an extra")
+    pytest.importorskip("rosbags", reason="of an extra")
+    assert run("log.csv", "--mapping", "mapping.yaml", "--mcap", "mapped.mcap").exit_code == 0
+    Path("back.yaml").write_text(READ_BACK)
+    again = map_file("mapped.mcap", "back.yaml")
+    assert again.begin == pytest.approx(unix_log.begin, abs=1e-6)
+    assert set(again.motion.signals) == set(unix_log.motion.signals)
+    for key, signal in unix_log.motion.signals.items():
+        np.testing.assert_array_equal(again.motion[key], signal.values)
+        np.testing.assert_allclose(again.motion.signals[key].times, signal.times, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--mcap", "a.mcap"], "--mcap must be given with --mapping, got none"),
+        (["--mapping", "mapping.yaml", "--mcap", "a.bag"], "--mcap must be a file of .mcap, got 'a.bag'"),
+        (
+            ["--mapping", "steady.yaml", "--mcap", "a.mcap"],
+            "--mcap must be given with rows that are times, got rows: steady",
+        ),
+    ],
+)
+def test_an_mcap_that_cannot_be_written_is_refused(run, unix_log, words, message):
+    Path("steady.yaml").write_text(
+        "rows: steady\nquantities:\n  belt_speed: {left: left, right: right, unit: m/s}\n"
+    )
+    done = run("log.csv", *words)
+    assert (done.exit_code, done.stderr) == (2, f"segtrack: {message}\n")
+    assert not Path("a.mcap").exists()
+
+
 def test_the_schema_is_printed_and_nothing_else(run):
     assert "quantities" in json.loads(run("--schema").stdout)["properties"]
     assert run().exit_code == 2
+
+
+MAXXII = Path(steady_table.__file__).parents[1] / "data" / "maxxii_indoor.csv"
+
+
+def test_a_table_of_steady_turns_is_proposed_as_one():
+    log = read_log(MAXXII)
+    text = propose(log)
+    assert text.count("# TODO") == 2 and "rows: steady" in text and "# start" not in text
+    assert "\n# not used: column 3, column 4, column 5\n" in text
+    filled = re.sub(r"unit:  # TODO.*", "unit: rad/s", re.sub(r"radius:  # TODO.*", "radius: 0.0856", text))
+    mapped, bundled = map_log(log, parse_mapping(filled)), map_file(MAXXII, MAXXII.with_suffix(".yaml"))
+    assert mapped.is_steady
+    for side in ("left", "right"):
+        expected = bundled.motion[f"belt_speed.{side}"] * 34.45
+        assert mapped.motion[f"belt_speed.{side}"] == pytest.approx(expected)
+
+
+def turns(*names, count=40, **units):
+    values = np.random.default_rng(0).normal(size=(len(names), count))
+    rows = np.arange(float(count))
+    return table(
+        *(Channel(n, rows, v, units.get(n, ""), "log.csv") for n, v in zip(names, values, strict=True))
+    )
+
+
+SPEEDS = {"v_left": "m/s", "v_right": "m/s", "yaw_rate": "rad/s", "slip_left": "m/s", "slip_right": "m/s"}
+
+
+def test_named_columns_of_steady_turns_need_nothing_to_be_said():
+    log = turns("v_left", "v_right", "yaw_rate", **SPEEDS)
+    mapped = map_log(log, parse_mapping(propose(log)))
+    assert mapped.is_steady
+    assert set(mapped.motion.signals) == {"belt_speed.left", "belt_speed.right", "yaw_rate"}
+    slips = propose(turns("v_left", "v_right", "slip_left", "slip_right", **SPEEDS))
+    assert "rows: steady" in slips and "slip_velocity:" in slips
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        turns("time", "v_left", "v_right", "yaw_rate", **SPEEDS),
+        turns("v_left", "v_right", "pitch", pitch="rad", **SPEEDS),
+        turns("yaw_rate", **SPEEDS),
+        turns("v_left", "v_right", "yaw_rate", count=5001, **SPEEDS),
+        turns("column 1", "column 2", "column 3"),
+    ],
+)
+def test_other_tables_are_not_taken_for_steady_turns(log):
+    assert "rows: steady" not in propose(log)

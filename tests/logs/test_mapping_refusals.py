@@ -90,7 +90,7 @@ BAD_QUATERNIONS = (
             "  yaw: {channel: a}",
             "m.yaml: sources.log.csv has times that run backwards: by 0.3 s at row 120, from 105.95 "
             "s, and 1 more times, "
-            "at most by 0.3 s",
+            "at most by 0.3 s; with sort: true its rows are put in order",
         ),
         (
             [channel("a", with_run(20), "rad")],

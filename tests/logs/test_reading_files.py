@@ -16,7 +16,7 @@ from segtrack.errors import FileAccessError, InvalidValueError, LogFileError
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.reading import matlab, matlab_process, read_log, write_bag, write_csv, write_tum
 from segtrack.logs.reading.inspection import inspect_log
-from segtrack.report.logs.inspect import draw_log
+from segtrack.report.logs.inspect import draw_log, inspect_tables
 
 RANDOM = np.random.default_rng(5)
 COUNT = 60
@@ -298,20 +298,35 @@ IN_BAG = {
 }
 
 
-@pytest.mark.parametrize("name", ["motion.mcap", "motion"])
-def test_a_motion_is_written_to_a_bag_and_read_equal(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("motion.mcap", "mcap"),
+        ("motion", "ros2 bag"),
+        ("run.2026-01-31", "ros2 bag"),
+        ("motion.db3", "ros2 bag"),
+        ("motion.bag", "ros1 bag"),
+    ],
+)
+def test_a_motion_is_written_to_a_bag_and_read_equal(name, kind, tmp_path):
     highlevel = pytest.importorskip("rosbags.highlevel", reason="of an extra")
     pytest.importorskip("mcap", reason="of an extra")
     path = write_bag(MOTION, tmp_path / name)
     log = read_log(path)
-    assert not log.damage
+    assert log.kind == kind and not log.damage
+    assert path.is_dir() == (name in ("motion", "run.2026-01-31"))
+    assert list(tmp_path.iterdir()) == [path]
     for key, expected in MOTION.signals.items():
         channel = log.channels[IN_BAG[key]]
         there = np.isfinite(channel.values.reshape(len(channel), -1)).all(axis=1)
         np.testing.assert_array_equal(channel.values[there], expected.values)
         np.testing.assert_allclose(channel.times[there], expected.times, rtol=0, atol=5e-10)
     with highlevel.AnyReader([path]) as reader:  # Definitions and hashes of types are checked, too.
-        assert sum(1 for _ in reader.messages()) == log_count(log)
+        messages = [reader.deserialize(data, it.msgtype) for it, _, data in reader.messages()]
+    assert len(messages) == log_count(log)
+    if kind == "ros1 bag":
+        numbers = [message.header.seq for message in messages if "Odometry" in type(message).__name__]
+        assert numbers == list(range(len(TIMES)))
 
 
 def log_count(log):
@@ -372,6 +387,11 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     )
     with pytest.raises(FileAccessError, match=r": exists already$"):
         write_bag(MOTION, tmp_path)
+    with pytest.raises(InvalidValueError) as error:
+        write_bag(MOTION, tmp_path / "motion.csv")
+    assert str(error.value) == (
+        "path of a bag must be FILE.mcap, FILE.db3 or FILE.bag, or a folder, got 'motion.csv'"
+    )
     with pytest.raises(
         InvalidValueError, match=r"^motion m must be one with position and orientation, got pitch$"
     ):
@@ -466,6 +486,50 @@ def test_times_that_run_backwards_or_stand_are_counted(tmp_path):
     log = Log(tmp_path / "a", "csv", {"v": Channel("v", times, times, source="a")})
     (source,) = inspect_log(log).sources
     assert (source.backwards, source.repeated, source.span) == (1, 1, 3.0)
+
+
+RESTARTED = np.concatenate([np.arange(100.0, 110.0, 0.02), np.arange(0.0, 6.0, 0.02)])
+
+
+def restarted_log(tmp_path, times=RESTARTED):
+    values = np.arange(len(times), dtype=float)
+    return Log(tmp_path / "a", "csv", {"v": Channel("v", times, values, source="a")})
+
+
+def test_a_clock_that_restarts_is_told_from_rows_out_of_order(tmp_path):
+    inspection = inspect_log(restarted_log(tmp_path))
+    (source,) = inspection.sources
+    assert source.restarts == (pytest.approx((109.98, 0.0)),)
+    assert (
+        json.dumps(inspection.summary()["sources"][0]["restarts"])
+        == f"[[{source.restarts[0].before!r}, 0.0]]"
+    )
+    (*_, remarks) = inspect_tables(inspection)
+    assert list(remarks.columns[1].cells)[-1] == "a: its clock restarts after 109.98 s, at 0 s"
+    single = RESTARTED[:500].copy()
+    single[200] = 0.0
+    late = RESTARTED[:500].copy()
+    late[[200, 201]] = late[[201, 200]]
+    for times in (single, late, RESTARTED[:500]):
+        assert inspect_log(restarted_log(tmp_path, times)).sources[0].restarts == ()
+
+
+def test_the_picture_shows_both_parts_of_a_clock_that_restarts(tmp_path):
+    bars, panel = draw_log(inspect_log(restarted_log(tmp_path))).axes
+    assert len(bars.collections[0].get_paths()) == 2
+    assert [text.get_text().strip() for text in bars.texts] == ["restarts: 109.98 s to 0 s"]
+    assert "a clock that restarts goes on behind" in bars.get_xlabel()
+    dashed, line = panel.get_lines()
+    times, values = line.get_data()
+    there = np.isfinite(times)
+    assert (np.diff(times[there]) > 0).all()
+    np.testing.assert_array_equal(values[there], np.arange(800.0))
+    np.testing.assert_allclose(times[there][:500], RESTARTED[:500] - 100.0, rtol=0, atol=1e-9)
+    assert np.diff(times[there])[500:] == pytest.approx(np.diff(RESTARTED[500:]))
+    assert list(np.flatnonzero(~there)) == [500]
+    assert times[499] < dashed.get_xdata()[0] < times[501]
+    low, high = panel.get_xlim()
+    assert low < 0 and high > times[-1]
 
 
 def test_the_picture_has_a_bar_with_its_gap_and_a_panel_for_each_channel_that_changes(tmp_path):

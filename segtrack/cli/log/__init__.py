@@ -6,6 +6,7 @@ import typer
 
 from segtrack.cli.log.compare import compare, report
 from segtrack.cli.log.fit import climbs, fit, turns
+from segtrack.cli.log.listing import list_reports
 from segtrack.cli.log.read import inspect, map_file
 
 log = typer.Typer(
@@ -18,6 +19,7 @@ log.command()(inspect)
 log.command("map")(map_file)
 log.command()(compare)
 log.command()(report)
+log.command("list")(list_reports)
 log.command()(climbs)
 log.command()(turns)
 log.command()(fit)

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import SimulationOptions, VehicleOption, simulation_command
+from segtrack.cli.log.options import (
+    ConstantsOption,
+    SimulationOptions,
+    TrialOption,
+    VehicleOption,
+    simulation_command,
+)
 from segtrack.cli.output import counting, finish, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated
     from segtrack.logs.mapping import MappedLog
+    from segtrack.logs.plausibility import Plausibility
     from segtrack.logs.replay import Replay
 
 MappingFile = Annotated[
@@ -43,22 +50,15 @@ _NORMAL_95 = 1.96
 
 
 def replayed(
-    path: Path,
-    mapping: Path,
-    vehicle: str | None,
-    terrain: str | None,
-    setting: float | None,
-    options: SimulationOptions,
+    mapped: MappedLog, terrain: str | None, setting: float | None, options: SimulationOptions
 ) -> tuple[MappedLog, Replay]:
-    """A log and its simulations; vehicle, terrain and setting are the mapping's where they are not given.
+    """A log and its simulations; terrain and setting are the mapping's where they are not given.
 
     Raises:
         SegtrackError: A file has mistakes, or they do not go together.
     """
-    from segtrack.logs.mapping import map_file
     from segtrack.logs.replay import ReplaySettings, load_terrain, replay
 
-    mapped = map_file(path, mapping, vehicle)
     said = mapped.mapping.file
     ground = terrain if terrain is not None else said.terrain
     for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
@@ -76,6 +76,21 @@ def replayed(
     return mapped, replay(mapped.motion, settings)
 
 
+def checked(mapped: MappedLog, terrain: str | None, setting: float | None) -> Plausibility:
+    """Findings of a log that is to be simulated on a terrain, the mapping's if none is given.
+
+    Raises:
+        ImplausibleLogError: Some are beyond doubt.
+        SegtrackError: The terrain cannot be loaded.
+    """
+    from segtrack.logs.plausibility import check_plausibility
+    from segtrack.logs.replay import load_terrain
+
+    found = check_plausibility(mapped, None if terrain is None else load_terrain(terrain, setting))
+    found.refuse()
+    return found
+
+
 def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
     """Standard deviation of each clock's offset that was estimated, by source [s]."""
     return {fit.source: fit.offset.margin / _NORMAL_95 for fit in mapped.clocks}
@@ -84,11 +99,13 @@ def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
 @simulation_command
 def compare(
     options: SimulationOptions,
-    logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats of one trial.")],
+    logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats, as are trials of one.")],
     mapping: MappingFile,
+    trial: TrialOption = None,
     vehicle: VehicleOption = None,
     terrain: TerrainOption = None,
     setting: SettingOption = None,
+    constants: ConstantsOption = None,
     uncertain: UncertainOption = None,
     align: Annotated[
         str,
@@ -98,15 +115,16 @@ def compare(
 ) -> None:
     """Replay a log, and say by how much the simulation errs in each phase, beside how uncertain that is."""
     from segtrack.logs.compare import Stated, check_alignment, load_stated
+    from segtrack.logs.mapping import map_trials
 
     check_alignment(align)
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
-    replays = [replayed(log, mapping, vehicle, terrain, setting, options) for log in logs]
+    mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
+    findings = [checked(part, terrain, setting) for part in mapped]
+    replays = [replayed(part, terrain, setting, options) for part in mapped]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
-    _write_results(
-        comparisons, [replay for _, replay in replays], folder, options.as_json, _ended(interrupted)
-    )
+    _write_results(comparisons, replays, findings, folder, options.as_json, _ended(interrupted))
 
 
 def _compare_all(
@@ -145,26 +163,37 @@ def _ended(interrupted: bool) -> str:
 
 
 def _write_results(
-    comparisons: Sequence[Comparison], replays: Sequence[Replay], folder: Path, as_json: bool, ended: str
+    comparisons: Sequence[Comparison],
+    replays: Sequence[tuple[MappedLog, Replay]],
+    findings: Sequence[Plausibility],
+    folder: Path,
+    as_json: bool,
+    ended: str,
 ) -> None:
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
     from segtrack.report.logs.compare import area_table, compare_tables, draw_comparison
+    from segtrack.report.logs.plausibility import findings_tables
     from segtrack.report.outcome import Outcome
 
     areas = area_rows(comparisons) if len(comparisons) > 1 else ()
     summary = {
-        "comparisons": [comparison.summary() for comparison in comparisons],
+        "comparisons": [
+            {**comparison.summary(), "findings": found.record()}
+            for comparison, found in zip(comparisons, findings, strict=False)  # Fewer after Ctrl-C.
+        ],
         "repeats": [row.summary() for row in areas],
     }
-    tables = [table for comparison in comparisons for table in compare_tables(comparison)]
+    tables = [table for found in findings if found.notes for table in findings_tables(found)[:1]]
+    tables += [table for comparison in comparisons for table in compare_tables(comparison)]
     tables += [area_table(areas)] if areas else []
     files: dict[str, Any] = {"compare.json": summary}
     for i, comparison in enumerate(comparisons):
         number = f"-{i + 1}" if len(comparisons) > 1 else ""
         files[f"compare{number}.png"] = draw_comparison(comparison)
-        say_written(*_motions(replays[i], folder, number))
-    notes = [
+        say_written(*_motions(replays[i][1], folder, number))
+    notes = [f"{mapped.motion.name}: {note}" for mapped, _ in replays for note in mapped.notes]
+    notes += [
         f"{comparison.name}, {run.run}: {note}"
         for comparison in comparisons
         for run in comparison.runs.values()
@@ -188,9 +217,11 @@ def report(
     options: SimulationOptions,
     log: Annotated[Path, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)],
     mapping: MappingFile,
+    trial: TrialOption = None,
     vehicle: VehicleOption = None,
     terrain: TerrainOption = None,
     setting: SettingOption = None,
+    constants: ConstantsOption = None,
     changed: Annotated[
         list[str] | None,
         typer.Option(
@@ -208,6 +239,7 @@ def report(
     except ImportError:
         raise MissingPackageError("an HTML report", "jinja2", "logs") from None
     from segtrack.logs.compare import Stated, load_stated
+    from segtrack.logs.mapping import map_file
     from segtrack.report.logs.content import report_tables
     from segtrack.report.logs.gather import gather
     from segtrack.report.logs.output import report_html, report_summary
@@ -216,10 +248,12 @@ def report(
     if not all(map(str.strip, changed or ())):
         raise InvalidValueError("--changed", "what was changed, in words", "")
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
-    folder = options.folder(f"report-{log.stem}")
-    mapped, driven = replayed(log, mapping, vehicle, terrain, setting, options)
+    folder = options.folder(f"report-{log.stem}" + ("" if trial is None else f"-{trial}"))
+    mapped = map_file(log, mapping, vehicle, constants or (), trial)
+    found = checked(mapped, terrain, setting)
+    mapped, driven = replayed(mapped, terrain, setting, options)
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
-    content = gather(mapped, driven, comparison, changed or ())
+    content = gather(mapped, driven, comparison, changed or (), found.findings)
     today = date.today().isoformat()
     summary = report_summary(content, today)
     files = {"report.html": report_html(content, today), "report.json": summary}

@@ -94,6 +94,7 @@ def turns(
     """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
     from segtrack.description import load_vehicle
     from segtrack.logs.mapping import map_file
+    from segtrack.logs.plausibility import check_plausibility
     from segtrack.logs.steady import SteadyTable, compare_turns, simulate_table
     from segtrack.logs.steady.table import DATA, UNIFORM, part_count
     from segtrack.report.logs.trials import draw_turns, turns_table
@@ -113,14 +114,19 @@ def turns(
     for model in track_model:
         if model != UNIFORM:
             resolve(None, model)
+    found = check_plausibility(mapped)
+    found.refuse()
     description, table = load_vehicle(chosen.vehicle), SteadyTable.of(mapped.motion)
     folder = results_folder(out, f"turns-{Path(log).stem}")
-    for note in mapped.notes:
+    for note in (*mapped.notes, *found.notes):
         words().print(note, markup=False, highlight=False)
     with counting("turning", part_count(table) * len(track_model)) as done:
         simulated = [simulate_table(description, table, m, workers=jobs, on_part=done) for m in track_model]
         comparisons = [compare_turns(table, driven, description) for driven in simulated]
-    summary = {"comparisons": [comparison.summary() for comparison in comparisons]}
+    summary = {
+        "comparisons": [comparison.summary() for comparison in comparisons],
+        "findings": found.record(),
+    }
     files = {"turns.json": summary, "turns.png": draw_turns(comparisons)}
     finish(Outcome([turns_table(comparison) for comparison in comparisons], summary, files), folder, as_json)
 

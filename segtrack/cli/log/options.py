@@ -17,6 +17,20 @@ from segtrack.reproduce.registry import EngineChoice, TrackModel
 VehicleOption = Annotated[
     str | None, typer.Option(help="Bundled vehicle or vehicle file; the mapping's.", show_default=False)
 ]
+ConstantsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A quantity that was the same all the time, over what the mapping says of it, in segtrack's "
+        "sign and with its unit: flipper_angle.front_left=45deg; may be repeated.",
+        show_default=False,
+    ),
+]
+TrialOption = Annotated[
+    int | None,
+    typer.Option(help="Number of the trial, of a log that the mapping splits.", min=1, show_default=False),
+]
 Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 
 

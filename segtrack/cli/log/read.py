@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from segtrack.cli.log.options import ConstantsOption, TrialOption
 from segtrack.cli.output import JsonFlag, OutFolder, command, finish, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
-from segtrack.files import to_json, write_text
+from segtrack.files import check_file, to_json, write_text
 
 
 @command
@@ -18,7 +19,8 @@ def inspect(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, TSV, TUM, .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.", show_default=False
+            help="CSV, TSV, TUM (also .gz), .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.",
+            show_default=False,
         ),
     ],
     out: OutFolder = None,
@@ -48,20 +50,41 @@ def map_file(
     mapping: Annotated[
         Path | None, typer.Option(help="Mapping file; without one it is proposed.", show_default=False)
     ] = None,
+    constants: ConstantsOption = None,
+    trial: TrialOption = None,
+    mcap: Annotated[
+        Path | None,
+        typer.Option(
+            help="MCAP file to write the mapped quantities to, in ROS 2 messages at the log's times: for "
+            "PlotJuggler, Rerun or Foxglove.",
+            show_default=False,
+        ),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of mapping files.")] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Propose a mapping file for a log, or check one: a table of quantities, and a picture of the motion."""
-    from segtrack.logs.mapping import MappingFile, map_file, propose
-    from segtrack.logs.reading import read_log
+    """Propose a mapping file for a log, or check one: quantities, findings, a picture, MCAP of the motion.
+
+    What contradicts physics, the vehicle or the terrain is told, with mapping lines that would explain it;
+    contradictions beyond doubt end with exit code 2 until the mapping accepts them with a reason.
+    """
+    from segtrack.logs.mapping import MappingFile, map_trials, propose
+    from segtrack.logs.reading import read_log, write_bag
 
     if schema:
         typer.echo(json.dumps(MappingFile.model_json_schema(), indent=2))
         return
     if file is None:
         raise InvalidValueError("FILE", "a log, unless --schema is given", Phrase("none"))
+    if mcap is not None:
+        check_file("--mcap", mcap, (".mcap",))
+        if mapping is None:
+            raise InvalidValueError("--mcap", "given with --mapping", Phrase("none"))
     if mapping is None:
+        for name, value in (("--set", constants), ("--trial", trial)):
+            if value:
+                raise InvalidValueError(name, "given beside --mapping", value)
         text = propose(read_log(file))
         path = results_folder(out, f"log-{file.stem}") / "mapping.yaml"
         if path.exists():
@@ -72,10 +95,27 @@ def map_file(
             words().print(text, markup=False, highlight=False, soft_wrap=True)
         say_written(write_text(path, text))
         return
+    from segtrack.logs.plausibility import check_plausibility
     from segtrack.report.logs.inspect import draw_motion, map_tables
+    from segtrack.report.logs.plausibility import findings_tables
+    from segtrack.report.logs.split import split_table
     from segtrack.report.outcome import Outcome
 
-    mapped = map_file(file, mapping)
-    folder = results_folder(out, f"log-{file.stem}")
-    picture = draw_motion(mapped.motion, is_steady=mapped.is_steady)
-    finish(Outcome(map_tables(mapped), mapped.record(), {"motion.png": picture}), folder, as_json)
+    trials = map_trials(file, mapping, constants=constants or (), trial=trial)
+    found = [check_plausibility(mapped) for mapped in trials]
+    folder, mapped = results_folder(out, f"log-{file.stem}"), trials[0]
+    records = [{**each.record(), "findings": f.record()} for each, f in zip(trials, found, strict=True)]
+    several = trial is None and mapped.trial is not None
+    if mcap is not None:
+        if several:
+            raise InvalidValueError("--mcap", "given with --trial", Phrase("none"))
+        if mapped.is_steady:
+            raise InvalidValueError("--mcap", "given with rows that are times", Phrase("rows: steady"))
+        say_written(write_bag(mapped.on_log_clock(), mcap))
+    tables = [split_table(trials)] if several else map_tables(mapped)
+    tables += [table for each in found for table in findings_tables(each)]
+    summary: dict[str, Any] = {"trials": records} if several else records[0]
+    picture = {} if several else {"motion.png": draw_motion(mapped.motion, is_steady=mapped.is_steady)}
+    finish(Outcome(tables, summary, picture), folder, as_json)
+    for each in found:
+        each.refuse()

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from segtrack.engine import EngineName
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import ClimbsFileError, InvalidValueError, Phrase
 from segtrack.experiments.parallel import Workers
 from segtrack.logs.climbs.agreement import Limit, robot_limit, simulated_limit
+from segtrack.logs.climbs.plausible import DrivenTrial, contradictions, remarks
 from segtrack.logs.climbs.simulation import (
-    NOMINAL,
     ClimbsResult,
     Condition,
     LimitResult,
     TrialResult,
-    Variant,
+    load_once,
     outcome_of,
-    variants_of,
 )
 from segtrack.logs.climbs.table import ClimbTable
+from segtrack.logs.climbs.variants import NOMINAL, Variant, variants_of
 from segtrack.logs.compare.uncertainty import COVERAGE
 from segtrack.world import resolve
 
@@ -62,11 +62,13 @@ class Plan:
         table: The table.
         conditions: Condition of each trial.
         uncertain: Standard deviations, by name.
+        notes: Remarks on what may be right of the table, a sentence each.
     """
 
     table: ClimbTable
     conditions: tuple[Condition, ...]
     uncertain: Mapping[str, float]
+    notes: tuple[str, ...] = ()
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -119,6 +121,7 @@ def plan_climbs(
         track_model: Name of the track model; compliant in the native engine.
 
     Raises:
+        ClimbsFileError: The trials contradict physics or their vehicles.
         SegtrackError: No vehicle, or one that cannot do what a trial asks; no such engine or track model.
     """
     chosen = vehicle if vehicle is not None else table.vehicle
@@ -129,9 +132,13 @@ def plan_climbs(
     built = resolve(engine, track_model)
     stds = {**table.uncertain, **(uncertain or {})}
     conditions = tuple(Condition.of(trial, chosen or "", *built) for trial in table.trials)
-    for condition, trial in zip(conditions, table.trials, strict=True):
+    pairs = list(zip(table.trials, conditions, strict=True))
+    driven = [DrivenTrial(trial, condition, load_once(condition.vehicle)) for trial, condition in pairs]
+    if problems := list(contradictions(driven)):
+        raise ClimbsFileError(table.title or "trials", problems)
+    for trial, condition in pairs:
         condition.check(trial.height, stds)
-    return Plan(table, conditions, stds)
+    return Plan(table, conditions, stds, tuple(remarks(driven)))
 
 
 def run_climbs(
@@ -196,7 +203,7 @@ def _result(plan: Plan, done: Mapping[Job, str | Limit], finished: bool) -> Clim
             outcomes = {name: str(done[job]) for name, job in jobs.items()}
             trials.append(TrialResult(trial, condition, outcomes))
     limits = [limit for group in plan.groups if (limit := _limit(plan, done, group)) is not None]
-    return ClimbsResult(plan.table, plan.uncertain, tuple(trials), tuple(limits), finished)
+    return ClimbsResult(plan.table, plan.uncertain, tuple(trials), tuple(limits), finished, plan.notes)
 
 
 def _limit(plan: Plan, done: Mapping[Job, str | Limit], group: Condition) -> LimitResult | None:

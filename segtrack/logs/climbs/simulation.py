@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
@@ -16,32 +15,11 @@ from segtrack.experiments.climb import run_climb
 from segtrack.experiments.climb_result import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup
 from segtrack.logs.climbs.agreement import Confusion, Limit, Predicted
 from segtrack.logs.climbs.table import ClimbTable, ClimbTrial, Outcome
+from segtrack.logs.climbs.variants import NOMINAL, Variant, variants_of
 from segtrack.logs.compare.stated import VEHICLE_INPUTS, shifted
 from segtrack.logs.compare.uncertainty import COVERAGE
 
-TIME_STEP = 0.001
-"""Time step of the simulations, but for those with half of it [s]."""
-_SIDES = ("lower", -COVERAGE), ("higher", COVERAGE)
-_load = lru_cache(load_vehicle)
-
-
-class Variant(NamedTuple):
-    """Deviation of a simulation from the table.
-
-    Attributes:
-        name: Description; empty for the nominal simulation.
-        input: Name of the input that deviates; empty for none.
-        by: Deviation in its unit.
-        time_step: [s]
-    """
-
-    name: str = ""
-    input: str = ""
-    by: float = 0.0
-    time_step: float = TIME_STEP
-
-
-NOMINAL = Variant()
+load_once = lru_cache(load_vehicle)
 
 
 @dataclass(frozen=True)
@@ -70,8 +48,9 @@ class Condition:
     def of(cls, trial: ClimbTrial, vehicle: str, engine: EngineName, track_model: str) -> Condition:
         """The condition of a trial, with a vehicle where the trial names none."""
         own = trial.model_dump(include={"front_flippers_deg", "rear_flippers_deg", "speed", "friction"})
-        chosen = trial.vehicle if trial.vehicle is not None else vehicle
-        return cls(chosen, **own, engine=engine, track_model=track_model)
+        return cls(
+            vehicle if trial.vehicle is None else trial.vehicle, **own, engine=engine, track_model=track_model
+        )
 
     @property
     def words(self) -> str:
@@ -90,7 +69,7 @@ class Condition:
             SegtrackError: No such vehicle, no flippers where an angle is given, or the vehicle cannot have
                 the variant.
         """
-        vehicle, off = _load(self.vehicle), {variant.input: variant.by}
+        vehicle, off = load_once(self.vehicle), {variant.input: variant.by}
         speed, friction = self.speed + off.get("speed", 0.0), self.friction
         if variant.input == "friction" and friction is not None:
             friction += variant.by
@@ -122,12 +101,6 @@ class Condition:
                 if value <= 0:
                     got = Phrase(f"{value:g}" + (f" with {variant.name}" if variant.name else ""))
                     raise InvalidValueError(what, "greater than 0", got)
-
-
-def variants_of(stds: Mapping[str, float]) -> tuple[Variant, ...]:
-    """Nothing off; half of the time step; and each input `COVERAGE` standard deviations lower and higher."""
-    off = [Variant(f"{name} {w}", name, by * std) for name, std in stds.items() for w, by in _SIDES]
-    return (NOMINAL, Variant("half the time step", time_step=TIME_STEP / 2), *off)
 
 
 def outcome_of(condition: Condition, height: float, variant: Variant = NOMINAL) -> str:
@@ -258,6 +231,7 @@ class ClimbsResult:
         trials: Trials that are simulated with all variants, in the table's order.
         limits: Limits by condition, in the table's order.
         finished: True if everything was simulated.
+        notes: Remarks on what may be right of the table, a sentence each.
     """
 
     table: ClimbTable
@@ -265,6 +239,7 @@ class ClimbsResult:
     trials: tuple[TrialResult, ...]
     limits: tuple[LimitResult, ...]
     finished: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def confusion(self) -> Confusion:
@@ -291,6 +266,7 @@ class ClimbsResult:
             "uncertain": dict(self.uncertain) or "not given",
             "coverage": COVERAGE,
             "finished": self.finished,
+            "notes": list(self.notes),
             "trials": [result.summary() for result in self.trials],
             "confusion": self.confusion.summary(),
             "nominal_confusion": self.nominal_confusion.summary(),

@@ -10,37 +10,47 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from segtrack.description.base import NonNegative, Number, Positive, Spec
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import ClimbsFileError, Problem, UnknownNameError, suggest
+from segtrack.logs.climbs.columns import HIGHEST, STEEPEST, UNITS, column_of, explain_columns, meant_outcome
 from segtrack.logs.compare.stated import VEHICLE_INPUTS, stds_by
 
 Outcome = Literal["climbed", "failed"]
 CLIMB_INPUTS = ("height", "front_flippers_deg", "rear_flippers_deg", "speed", *VEHICLE_INPUTS)
 """Uncertain inputs of a trial: its columns, and parameters of a vehicle."""
-_HIGHEST = 5.0
-_STEEPEST = 180.0
+_IN_MILLIMETRES = 100.0
+"""A height from here on is in millimetres rather than in centimetres."""
 
 
 def _in_metres(height: float) -> float:
-    if height > _HIGHEST:
-        raise ValueError(
-            f"must be in metres, got {height:g}, which in millimetres would be {height / 1e3:g} m"
-        )
+    if height > HIGHEST:
+        unit = "millimetres" if height >= _IN_MILLIMETRES else "centimetres"
+        metres = height / (1e3 if height >= _IN_MILLIMETRES else 1e2)
+        raise ValueError(f"must be in metres, got {height:g}, which in {unit} would be {metres:g} m")
     return height
 
 
 def _in_degrees(angle: float) -> float:
-    if abs(angle) > _STEEPEST:
-        raise ValueError(f"must be from -{_STEEPEST:g} to {_STEEPEST:g} degrees, got {angle:g}")
+    if abs(angle) > STEEPEST:
+        raise ValueError(f"must be from -{STEEPEST:g} to {STEEPEST:g} degrees, got {angle:g}")
     return angle
 
 
+def _outcome(given: Any) -> Any:
+    if given not in get_args(Outcome) and isinstance(given, str):
+        meant = meant_outcome(given)
+        if meant is not None:
+            raise ValueError(f"must be 'climbed' or 'failed', got {given!r}: did you mean {meant}?")
+    return given
+
+
+OutcomeWord = Annotated[Outcome, BeforeValidator(_outcome)]
 Degrees = Annotated[Number, AfterValidator(_in_degrees)]
 ClimbStds = stds_by("uncertain input", CLIMB_INPUTS)
 
@@ -58,9 +68,9 @@ class ClimbTrial(Spec):
     """Belt speed [m/s]."""
     friction: NonNegative | None = None
     """Friction between belts and ground; the vehicle file's if not given."""
-    outcome: Outcome
+    outcome: OutcomeWord
     """Outcome of the robot's trial."""
-    simulation: Outcome | None = None
+    simulation: OutcomeWord | None = None
     """Outcome of another simulation of it: a publication's."""
     vehicle: Annotated[str, Field(strict=True, min_length=1)] | None = None
     """Bundled name or vehicle file; the table's if not given."""
@@ -104,15 +114,20 @@ def parse_rows(text: str, file: str) -> ClimbTable:
     rows = _rows(text)
     if len(rows) < 2:
         raise ClimbsFileError(file, [Problem("", "has no trials" if rows else "has no header")])
-    header, trials = rows[0], rows[1:]
-    problems = [replace(problem, line=header.line) for problem in _header_problems(header.cells)]
+    problems = [replace(problem, line=rows[0].line) for problem in _unit_problems(rows[0].cells)]
+    (header, factors), trials = _without_units(rows[0]), rows[1:]
+    problems += [replace(problem, line=header.line) for problem in _header_problems(header.cells)]
     problems += _lengths(header, trials)
-    content = YamlFile({"trials": [_trial(header, row) for row in trials]}, tuple(problems))
+    read = [_trial(header, row, factors) for row in trials]
+    explained = explain_columns(read)
+    problems += [Problem(name, message, header.line) for name, message in explained.items() if message]
+    content = YamlFile({"trials": read}, tuple(problems))
     try:
         return check_content(ClimbTable, content, file, Path("."), ClimbsFileError)
     except ClimbsFileError as error:
         told = [problem for problem in error.problems if problem in problems]
-        told += _placed(error.problems, header, trials)
+        placed = _placed(error.problems, header, trials)
+        told += [problem for problem in placed if problem.where not in explained]
         raise ClimbsFileError(file, sorted(told, key=lambda problem: problem.line or 0)) from None
 
 
@@ -126,18 +141,32 @@ def _rows(text: str) -> list[_TrialRow]:
     return [_TrialRow(i, tuple(c.strip() for c in row)) for (i, _), row in zip(lines, cells, strict=True)]
 
 
-def _trial(header: _TrialRow, row: _TrialRow) -> dict[str, Any]:
-    pairs = zip(header.cells, row.cells, strict=False)
-    return {name: _value(cell) for name, cell in pairs if cell and name in ClimbTrial.model_fields}
+def _without_units(header: _TrialRow) -> tuple[_TrialRow, tuple[float, ...]]:
+    """A header with the names of its columns alone, and the factor of each to the column's own unit."""
+    columns = [column_of(cell) or (cell.partition("[")[0].strip(), 1.0) for cell in header.cells]
+    return header._replace(cells=tuple(name for name, _ in columns)), tuple(factor for _, factor in columns)
 
 
-def _value(cell: str) -> float | str:
-    """A cell as a number, or as its text."""
+def _unit_problems(header: Sequence[str]) -> Iterator[Problem]:
+    for cell in header:
+        name = cell.partition("[")[0].strip().removesuffix("_deg")
+        if column_of(cell) is None and name in UNITS:
+            yield Problem(_HEADER, f"has {cell!r}; units of {name} are: {', '.join(UNITS[name])}")
+
+
+def _trial(header: _TrialRow, row: _TrialRow, factors: Sequence[float]) -> dict[str, Any]:
+    cells = zip(header.cells, row.cells, factors, strict=False)
+    known = ClimbTrial.model_fields
+    return {name: _value(cell, factor) for name, cell, factor in cells if cell and name in known}
+
+
+def _value(cell: str, factor: float) -> float | str:
+    """A cell as a number in its column's own unit, or as its text."""
     try:
         number = float(cell)
     except ValueError:
         return cell
-    return number if math.isfinite(number) else cell
+    return number * factor if math.isfinite(number) else cell
 
 
 def _header_problems(header: Sequence[str]) -> Iterator[Problem]:
@@ -202,4 +231,15 @@ def load_climbs(name_or_path: str | Path) -> ClimbTable:
 
 def _parse_yaml(text: str, file: str) -> ClimbTable:
     content = parse_yaml(text, file, ClimbsFileError)
-    return check_content(ClimbTable, content, file, Path("."), ClimbsFileError)
+    rows = content.data.get("trials") if isinstance(content.data, dict) else None
+    read = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    explained = explain_columns(read)
+    told = [Problem(f"{name} of the trials", message) for name, message in explained.items() if message]
+    try:
+        table = check_content(ClimbTable, content, file, Path("."), ClimbsFileError)
+    except ClimbsFileError as error:
+        told += [problem for problem in error.problems if problem.where.rpartition(".")[2] not in explained]
+        raise ClimbsFileError(file, told) from None
+    if told:
+        raise ClimbsFileError(file, told)
+    return table

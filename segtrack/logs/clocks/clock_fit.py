@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
-from scipy.stats import binom, theilslopes
+from scipy.stats import binom, chi2, theilslopes
 
 from segtrack.errors import ClockError, Phrase
 from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
@@ -25,6 +26,13 @@ Sight = Literal["rates", "gravity"]
 _UP = np.array([0.0, 0.0, 1.0])
 
 
+def rpy_of(turned: Rotation) -> Array:
+    """Roll, pitch and yaw of a rotation (3,) [rad]; of one that is pitched by 90 deg the roll is 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # Of such a one scipy says that it has many.
+        return np.asarray(turned.as_euler("ZYX")[::-1])
+
+
 @dataclass(frozen=True)
 class SensorMounting:
     """A sensor's frame in the body frame: yaw about z, then pitch about y, then roll about x.
@@ -35,11 +43,18 @@ class SensorMounting:
     Attributes:
         by: Evidence: turning rates, or gravity in two attitudes.
         rpy: Roll, pitch (nose down positive, as `rpy` of mapping files and vehicle files) and yaw [rad]; None
-            where it cannot be seen.
+            where it cannot be seen, and roll and yaw of a sensor that is pitched by 90 deg, whose sum or
+            difference alone is a rotation.
+        quaternion: Rotation of the sensor's frame (x, y, z, w).
+        covariance: Covariance of small turns about the body's axes, in rows [rad^2].
+        quantile: Half of an interval of 95 % over its standard deviation.
     """
 
     by: Sight
     rpy: tuple[Estimate | None, Estimate | None, Estimate | None]
+    quaternion: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    quantile: float
 
     @classmethod
     def of(
@@ -48,15 +63,43 @@ class SensorMounting:
         """Return a mounting from its rotation, with the covariance of small turns about its axes [rad^2]."""
         step = 1e-6
         more = Rotation.from_rotvec(np.concatenate([np.eye(3), -np.eye(3)]) * step) * turned
-        angles = more.as_euler("ZYX")[:, ::-1]
-        jacobian = (angles[:3] - angles[3:]).T / (2 * step)
+        angles = np.array([rpy_of(each) for each in more])
+        apart = np.remainder(angles[:3] - angles[3:] + np.pi, 2 * np.pi) - np.pi
+        jacobian = apart.T / (2 * step)
         stds = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
-        values = turned.as_euler("ZYX")[::-1]
+        values = rpy_of(turned)
         roll, pitch, yaw = (
             Estimate.normal(value, std, quantile) if std < UNSEEN else None
             for value, std in zip(values, stds, strict=True)
         )
-        return cls(by, (roll, pitch, yaw))
+        rows = tuple(map(tuple, covariance.tolist()))
+        return cls(by, (roll, pitch, yaw), tuple(turned.as_quat().tolist()), rows, quantile)
+
+    def nearest(self, rotation: Rotation) -> Rotation:
+        """The one of the rotations that fit alike which is nearest to another: it has its unseen turns."""
+        turned, axes = Rotation.from_quat(self.quaternion), self._parts()[1]
+        apart = rotation * turned.inv()
+        if axes.shape[1] == 1:
+            x, y, z, w = apart.as_quat()
+            along = 2 * math.atan2(float(axes[:, 0] @ (x, y, z)), w)
+            return Rotation.from_rotvec(along * axes[:, 0]) * turned
+        return Rotation.from_rotvec(axes @ (axes.T @ apart.as_rotvec())) * turned
+
+    def holds(self, rotation: Rotation) -> bool:
+        """Return True if a rotation is, as far as it can be seen, in the region of 95 %."""
+        apart = (rotation * self.nearest(rotation).inv()).as_rotvec()
+        axes = self._parts()[0]
+        if not axes.size:
+            return True
+        variances = np.sum(axes * (np.array(self.covariance) @ axes), axis=0)
+        distance = float(np.sum((axes.T @ apart) ** 2 / variances))
+        return distance <= float(chi2.ppf(0.95, len(variances))) * (self.quantile / NORMAL_QUANTILE) ** 2
+
+    def _parts(self) -> tuple[Array, Array]:
+        """Axes (3, k) of the body about which turns can be seen, and those about which they cannot."""
+        variances, axes = np.linalg.eigh(np.array(self.covariance))
+        seen = variances < UNSEEN**2
+        return axes[:, seen], axes[:, ~seen]
 
     def record(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict."""

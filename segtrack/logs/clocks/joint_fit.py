@@ -166,7 +166,7 @@ def _solve(
         for _ in range(_STEPS):
             slopes, instruments = _both_slopes(overlay, values, rows, weights)
             residual = whiten(weights.factor, overlay.residual(values, rows)).ravel()
-            pull = instruments.T @ residual - overlay.prior * values
+            pull = instruments.T @ residual + overlay.pull_to_prior(values)
             information = instruments.T @ slopes + np.diag(overlay.prior)
             step = np.linalg.lstsq(information, pull, rcond=1e-12)[0]
             values = overlay.apply_step(values, np.asarray(step))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,10 @@ from segtrack.robot.motion import Motion
 
 LEAST_SURE = 0.25
 """Margin of an offset beyond which a clock is as good as unknown [s]."""
+SCALES = (0.9, 1.1)
+"""Scales that a gyroscope may have; data sheets allow 3 %, and beyond 10 % it is a wrong unit or range."""
+UNIT_FACTOR = 2.0
+"""Ratio of rates of turning from which on no noise explains it."""
 LEAST_GAIN = 20.0
 """Least gain in log-likelihood over a source that does not see the motion."""
 
@@ -76,6 +81,9 @@ def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | 
     start = guess_clock(reference, moved)
     if isinstance(start, Phrase):
         return start
+    # Noise changes the ratio of the rates' standard deviations by the correlation at most.
+    if source.is_turning and abs(math.log(start.scale / start.correlation)) > math.log(UNIT_FACTOR):
+        return _wrong_scale(start.scale / start.correlation)
     if _leads(moved, reference):
         back = guess_clock(moved, reference)
         if isinstance(back, Phrase):
@@ -86,6 +94,11 @@ def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | 
     if isinstance(found, Phrase):
         return found
     fit = found.mirror(reference.times[0], moved.times[0]) if _leads(moved, reference) else found
+    part = fit.layout.scale
+    if source.is_turning and part.start < part.stop:
+        scale = fit.values[part.start]
+        if not SCALES[0] <= scale <= SCALES[1]:
+            return _wrong_scale(scale)
     offset, skew = fit.estimate(0), fit.estimate(1)
     if not offset.margin < LEAST_SURE:
         return Phrase(f"the offset is not sure: {offset.value + together:.3f} +- {offset.margin:.2g} s")
@@ -94,6 +107,11 @@ def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | 
     if abs(skew.value) > 0.5:
         return Phrase(f"the skew is not sure: {skew.value:.2g} +- {skew.margin:.2g}")
     return fit, start, together
+
+
+def _wrong_scale(scale: float) -> Phrase:
+    expected = f"a gyroscope's is {SCALES[0]:g} to {SCALES[1]:g}"
+    return Phrase(f"the rates would take a scale of {scale:.3g}, where {expected}: is a unit wrong?")
 
 
 def _leads(one: View, other: View) -> bool:

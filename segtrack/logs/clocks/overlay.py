@@ -29,8 +29,15 @@ _NOISE_SHARE = 0.05
 _SKEW_UNKNOWN, _TURN_UNKNOWN = 0.03, 0.3
 """Prior standard deviations of the skew, and of each angle of the mounting [rad]. They matter where the log
 does not show them."""
+_SCALE_UNKNOWN = 0.03
+"""Prior standard deviation of the scale of a gyroscope about 1: data sheets allow 3 % at most."""
 _SECOND_AXIS = 0.05
 """Turning about a second axis, over that about the first, with which a turned sensor is told from others."""
+_OPPOSITE = 1e-3
+"""Sum of two directions that are opposite but for noise."""
+_AS_MAPPED = np.pi / 4
+"""A sensor that is turned from the mapping's frame by more is mounted otherwise, and the prior is about what
+fits [rad]."""
 
 
 class ParameterLayout(NamedTuple):
@@ -56,6 +63,26 @@ class ComparedIncrements(NamedTuple):
     change: Array
 
 
+def mounting_of(seen: Array, wanted: Array) -> Rotation:
+    """Rotation of a sensor's rates or turns (n, 3) into those of the reference (n, 3), means left out.
+
+    Where both turn about more than one axis it is the solution of Wahba's problem, after Markley (1988); else
+    the smallest rotation of the one axis, with its sense, into the other.
+    """
+    left, sizes, right = np.linalg.svd(wanted.T @ seen)
+    if sizes[1] > _SECOND_AXIS * sizes[0]:
+        sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
+        return Rotation.from_matrix(left @ np.diag([1.0, 1.0, sign]) @ right)
+    there, here = left[:, 0], right[0]
+    middle = here + there
+    if np.linalg.norm(middle) < _OPPOSITE:  # Upside down: about an axis across, of which any will do.
+        middle = np.eye(3)[np.argmin(np.abs(here))]
+        middle = middle - (middle @ here) * here
+    # Half a turn about what is between both.
+    half = Rotation.from_rotvec(np.pi * middle / np.linalg.norm(middle))
+    return half if np.linalg.norm(here + there) < _OPPOSITE else half * Rotation.from_rotvec(np.pi * here)
+
+
 class Overlay:
     """Two views, and the residuals of their increments for given parameters.
 
@@ -63,7 +90,9 @@ class Overlay:
         reference: View on the clock that is fitted to.
         source: View on the clock that is fitted.
         layout: Places of the parameters: offset [s] and skew, then those of scale, turn and bias that apply.
-        prior: Prior inverse variance of each parameter about 0.
+        prior: Prior inverse variance of each parameter.
+        mounted: Rotation about which the prior has the mounting: the mapping's, or where that is wrong the
+            nearest one that fits.
     """
 
     def __init__(self, reference: View, source: View) -> None:
@@ -79,6 +108,9 @@ class Overlay:
         self.prior = np.zeros(self.layout.total)
         self.prior[1] = _SKEW_UNKNOWN**-2
         self.prior[self.layout.turn] = _TURN_UNKNOWN**-2
+        if source.is_turning:
+            self.prior[self.layout.scale] = _SCALE_UNKNOWN**-2
+        self.mounted = Rotation.identity()
 
     def initial_values(self, start: ClockGuess) -> Array:
         """Return the initial parameters."""
@@ -90,12 +122,20 @@ class Overlay:
             if rows.kept.sum() < FEWEST:
                 return values
             seen, wanted = self.source_increments(values, rows, self.source), rows.change[rows.kept]
-            left, sizes, right = np.linalg.svd((wanted - wanted.mean(0)).T @ (seen - seen.mean(0)))
-            if sizes[1] > _SECOND_AXIS * sizes[0]:  # Wahba's problem, after Markley (1988).
-                sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
-                turn = left @ np.diag([1.0, 1.0, sign]) @ right
-                values[self.layout.turn] = Rotation.from_matrix(turn).as_rotvec()
+            turned = mounting_of(seen - seen.mean(0), wanted - wanted.mean(0))
+            if turned.magnitude() > _AS_MAPPED:
+                self.mounted = turned
+            values[self.layout.turn] = turned.as_rotvec()
         return values
+
+    def pull_to_prior(self, values: Array) -> Array:
+        """Derivatives of the prior's logarithm by the parameters (p,)."""
+        apart = values.copy()
+        if self.source.is_turning:
+            turned = Rotation.from_rotvec(values[self.layout.turn]) * self.mounted.inv()
+            apart[self.layout.turn] = turned.as_rotvec()
+            apart[self.layout.scale] -= 1.0
+        return -self.prior * apart
 
     def apply_step(self, values: Array, step: Array) -> Array:
         """Return the parameters after a step, which turns the sensor about the reference's axes."""

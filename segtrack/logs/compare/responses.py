@@ -71,7 +71,7 @@ Forces = Mapping[str, Array | None]
 
 
 def _courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, TimeCourse]]:
-    if motion.pitch is not None:
+    if motion.pitch is not None and not motion.is_stated("pitch"):
         yield "pitch", _course("rad", motion.times, motion.pitch)
     moved = motion.displacements()
     if moved is not None:
@@ -87,7 +87,7 @@ def _courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, TimeC
             yield f"belt force {side}", _course("N", motion.middles, means)
     for flipper in motion.motion.flippers:
         angle = motion.values(f"flipper_angle.{flipper}")
-        if angle is not None:
+        if angle is not None and not motion.is_stated(f"flipper_angle.{flipper}"):
             yield f"flipper {flipper}", _course("rad", motion.times, angle)
 
 
@@ -96,12 +96,12 @@ def _course(unit: str, times: Array, values: Array) -> TimeCourse:
 
 
 def _series(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, Array | None]]:
-    if motion.pitch is not None:
+    if motion.pitch is not None and not motion.is_stated("pitch"):
         yield "pitch", _smooth_known(motion.pitch)
     for side in SIDES:
         yield f"way {side}", motion.way(side)
         yield f"belt way {side}", motion.belt_way(side)
-    yield "turned", motion.turned()
+    yield "turned", None if motion.is_stated("yaw") else motion.turned()
     yield "no-slip yaw", motion.no_slip_yaw()
     yield "energy", motion.values("energy")
     yield "work", _work(motion, forces)

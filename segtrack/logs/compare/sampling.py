@@ -12,7 +12,7 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from segtrack.description.frames import TrackOffsets
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot.motion import CONSTANT, Motion, Signal
 from segtrack.robot.track import longitudinal_slip
 
 Array = NDArray[np.float64]
@@ -79,6 +79,10 @@ class SampledMotion:
         """Values of a signal (n,) or (n, k); None if it is not there."""
         signal = self.motion.signals.get(key)
         return None if signal is None else self._of(signal)
+
+    def is_stated(self, key: str) -> bool:
+        """Return True for a signal that was stated to be constant: nothing to compare with."""
+        return key in self.motion.signals and self.motion.signals[key].source == CONSTANT
 
     @cached_property
     def pitch(self) -> Array | None:

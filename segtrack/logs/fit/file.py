@@ -83,6 +83,8 @@ class LogSpec(Spec):
     """Bundled course, or file with a terrain; the fit's or the mapping's if not given."""
     drive_by: Literal["commanded", "measured"] | None = None
     """Belt motion that drives its simulation; the measured one if there is one and no drive lag is fitted."""
+    trial: Annotated[int, Field(strict=True, ge=1)] | None = None
+    """Number of its trial, where the mapping splits the log."""
     hold_out: Annotated[bool, Field(strict=True)] = False
     """Take no part in the fit, and be scored only."""
     hold_out_rows: Share | None = None

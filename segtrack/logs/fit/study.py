@@ -20,7 +20,16 @@ from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
 from segtrack.logs.fit.result import Fit, calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
-from segtrack.logs.replay import AlignedLog, LoadedTerrain, ReplaySettings, align, load_terrain, replay_log
+from segtrack.logs.plausibility import check_plausibility
+from segtrack.logs.replay import (
+    AlignedLog,
+    LoadedTerrain,
+    ReplaySettings,
+    align,
+    check_start,
+    load_terrain,
+    replay_log,
+)
 from segtrack.logs.replay.settings import BeltSource, belt_keys, has_belts
 from segtrack.logs.steady.table import DATA, UNIFORM, SteadyCase, SteadyTable
 from segtrack.robot.motion import Motion
@@ -118,7 +127,10 @@ def load_study(path: Path) -> Study:
         raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
     work = _CaseMaker(file, vehicle)
     cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
-    notes = [f"{name}: {note}" for name, log in mapped.items() for note in log.notes]
+    found = {name: check_plausibility(log, work.terrain_of(name, log)) for name, log in mapped.items()}
+    for each in found.values():
+        each.refuse()
+    notes = [f"{name}: {note}" for name, log in mapped.items() for note in (*log.notes, *found[name].notes)]
     return Study(
         file, vehicle, find_vehicle(named), tuple(cases), work.engine, work.track_model, tuple(notes)
     )
@@ -128,7 +140,7 @@ def _mapped(file: FitFile) -> Iterator[tuple[str, MappedLog]]:
     for name, log in file.logs.items():
         mapping = log.mapping or file.mapping
         assert mapping is not None
-        yield name, map_file(log.log, mapping, file.vehicle)
+        yield name, map_file(log.log, mapping, file.vehicle, trial=log.trial)
 
 
 def _common(mapped: Mapping[str, MappedLog]) -> str:
@@ -190,6 +202,10 @@ class _CaseMaker:
         yield SteadyCase(kept.name, kept, **settings)
         yield SteadyCase(out.name, out, held_out=True, **settings)
 
+    def terrain_of(self, name: str, mapped: MappedLog) -> LoadedTerrain | None:
+        """Terrain that a log drove on; None for steady turns."""
+        return None if mapped.is_steady else self._ground(name, self.file.logs[name], mapped)
+
     def _ground(self, name: str, spec: LogSpec, mapped: MappedLog) -> LoadedTerrain:
         given = spec.terrain or self.file.terrain
         named = given or mapped.mapping.file.terrain
@@ -231,6 +247,7 @@ def replay_case(
 
     Raises:
         SegtrackError: The log and the settings do not go together, see `align`.
+        StartPoseError: The vehicle does not stand as logged where the log begins.
     """
     scene = settings.load()
     loaded = replace(
@@ -241,6 +258,7 @@ def replay_case(
         track_model=scene.track_model,
     )
     log = align(motion, loaded)
+    check_start(log, loaded, scene)
     used = log.motion.between(log.begin, log.end)
     told = _Replayed(log, loaded, belts)
     shifts = {} if settings.frame == "terrain" else _shifts(log)

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping.quantities import BeltSpeed, Orientation, Position, Quantities
+from segtrack.logs.mapping.belt_speed import BeltSpeed
+from segtrack.logs.mapping.care import care_for
+from segtrack.logs.mapping.quantities import Orientation, Position, Quantities
 from segtrack.logs.mapping.references import (
     SPEED,
     TURNING,
@@ -156,7 +158,15 @@ def _find(
         unit, complaints = _unit(reference, part, where, notes)
         yield from complaints
         if not complaints:
+            part = {key: _care_for(reference, path, key, column, notes) for key, column in part.items()}
             yield MappedQuantity(where, path, reference, part, unit, source)
+
+
+def _care_for(
+    reference: Reference, path: str, key: str, column: ChannelColumn, notes: list[str]
+) -> ChannelColumn:
+    where = f"{path}.{key}" if isinstance(reference, SideChannels) else path
+    return replace(column, values=care_for(reference, where, column.values, notes))
 
 
 def _width_problems(reference: Reference, columns: Mapping[str, ChannelColumn]) -> Iterator[tuple[str, str]]:
@@ -220,5 +230,5 @@ def _unit(
     if (problem := unit_problem(own[0], reference.units)) is not None:
         return "", [Problem(f"{where}.unit", f"is missing, and the log's {problem}")]
     unit = standard_unit(own[0])
-    more = list(reference.missing_keys(unit)) if isinstance(reference, BeltSpeed) else []
+    more = list(reference.unit_problems(unit)) if isinstance(reference, BeltSpeed) else []
     return unit, [problem.below(where) for problem in more]

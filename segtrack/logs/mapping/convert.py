@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from segtrack.description.frames import TrackOffsets
 from segtrack.errors import Problem
+from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
 from segtrack.logs.mapping.channels import MappedQuantity
 from segtrack.logs.mapping.quantities import (
-    BELT_TRAVEL,
     AngularVelocity,
-    BeltSpeed,
     FlipperAngle,
     Orientation,
     Pitch,
@@ -29,6 +28,7 @@ from segtrack.logs.mapping.references import (
     COUNTS,
     SPEED,
     TURNING,
+    Reference,
     SideChannels,
     standard_unit,
 )
@@ -135,7 +135,7 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
     """Numbers by the keys of signals, in segtrack's units and signs."""
     reference, unit = found.reference, found.unit
     factor = 1.0 if unit == "" else reference.units[unit]
-    sign = -1.0 if getattr(reference, "positive", None) in _NEGATIVE else 1.0
+    sign = _sign_of(reference)
     match reference:
         case BeltSpeed() if reference.is_twist:
             linear, angular = (
@@ -153,11 +153,11 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
             for side, column in found.columns.items():
                 values = factor * column.values if of_side is None else of_side(column.values)
                 yield f"{found.key}.{side}", (-sign if side in reference.reversed else sign) * values
-        case FlipperAngle():
-            yield found.key, sign * factor * (next(iter(found.columns.values())).values - reference.zero)
         case Orientation():
             values = found.stacked()
-            yield found.key, values[:, [1, 2, 3, 0]] if reference.order == "wxyz" else values
+            values = values[:, [1, 2, 3, 0]] if reference.order == "wxyz" else values
+            inverse = reference.given == "world in body"
+            yield found.key, values * [-1.0, -1.0, -1.0, 1.0] if inverse else values
         case Position() if reference.channels is None:
             columns = [column.values for column in found.columns.values()]
             height = columns[2] if len(columns) > 2 else np.where(np.isfinite(columns[0]), 0.0, np.nan)
@@ -168,7 +168,17 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
                 values = np.column_stack([values, np.where(np.isfinite(values[:, 0]), 0.0, np.nan)])
             yield found.key, values - reference.bias if isinstance(reference, AngularVelocity) else values
         case _:
-            yield found.key, sign * factor * next(iter(found.columns.values())).values
+            yield found.key, to_standard(reference, unit, next(iter(found.columns.values())).values)
+
+
+def to_standard(reference: Reference, unit: str, values: Array) -> Array:
+    """Return numbers of a quantity that has one at a time (any shape) in segtrack's unit and sign."""
+    zero = reference.zero if isinstance(reference, FlipperAngle) else 0.0
+    return _sign_of(reference) * (1.0 if unit == "" else reference.units[unit]) * (values - zero)
+
+
+def _sign_of(reference: Reference) -> float:
+    return -1.0 if getattr(reference, "positive", None) in _NEGATIVE else 1.0
 
 
 def belt_speed_converter(reference: BeltSpeed, unit: str) -> Callable[[Array], Array]:

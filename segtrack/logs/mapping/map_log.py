@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from segtrack.description import load_vehicle
-from segtrack.description.base import UnknownPartError, known
-from segtrack.errors import Problem, SegtrackError
+from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.errors import Problem
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
+from segtrack.logs.mapping.constants import (
+    constant_notes,
+    constant_signals,
+    unlogged_notes,
+)
 from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
-from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
+from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import Quantities
+from segtrack.logs.mapping.row_order import sort_rows
 from segtrack.logs.mapping.source_clocks import (
     SourceTimes,
     find_source_times,
     put_on_one_clock,
-    unknown_source_problems,
 )
-from segtrack.logs.reading import read_log
-from segtrack.robot.motion import Motion, Signal
+from segtrack.logs.mapping.trials import LogTrial, choose_trial, cut_rows
+from segtrack.robot.motion import CONSTANT, Motion, Signal
 
 
-def map_log(log: Log, mapping: LogMapping) -> MappedLog:
+def map_log(
+    log: Log, mapping: LogMapping, trial: int | None = None, vehicle: VehicleDescription | None = None
+) -> MappedLog:
     """Turn a log into a motion, as a mapping says.
 
     Rows without a number, or with the time of the row before, are left out and noted. More than the mapping's
     `max_gap` without a value is refused, but for commands, which hold.
 
+    Args:
+        log: Log.
+        mapping: Mapping.
+        trial: Number of the trial, from 1, where the mapping splits the log into some.
+        vehicle: The mapping's vehicle, where it is loaded already.
+
     Raises:
+        InvalidValueError: There is no such trial.
         MappingFileError: The mapping does not fit the log; all that does not is listed, with its lines.
         FileAccessError: A further file of the mapping cannot be read.
         LogFileError: Likewise.
         VehicleFileError: The mapping's vehicle has mistakes.
     """
-    return _LogMapper(log, mapping).result()
+    return _LogMapper(log, mapping, trial, vehicle).result()
 
 
 class _LogMapper:
     """Stages of mapping a log, with notes and problems so far; each ends with an error if there are any."""
 
-    def __init__(self, log: Log, mapping: LogMapping) -> None:
+    def __init__(
+        self, log: Log, mapping: LogMapping, trial: int | None, vehicle: VehicleDescription | None
+    ) -> None:
         self.mapping, self.file = mapping, mapping.file
-        self.log = add_files(log, self.file.files)
-        self.vehicle = None if self.file.vehicle is None else load_vehicle(self.file.vehicle)
+        whole = add_files(log, self.file.files)
+        self.trial = choose_trial(whole, mapping, trial)
+        self.log = whole if self.trial is None else cut_rows(whole, self.trial)
+        self.limits = self.file.start, self.file.end
+        named = self.file.vehicle
+        self.vehicle = vehicle if vehicle is not None or named is None else load_vehicle(named)
         self.sides = None if self.vehicle is None else self.vehicle.track_offsets
         self.notes: list[str] = []
         self.problems: list[Problem] = []
@@ -59,6 +76,7 @@ class _LogMapper:
             self.stop_at_problems()
         if self.log.path.name in (Path(file).name for file in self.file.files):
             self.problems.append(Problem("files", f"must be called otherwise than {self.log.path.name}"))
+        self.log = sort_rows(self.log, self.file, self.notes)
         found = self.find(self.file.quantities, "quantities")
         if self.file.rows == "steady":
             self.stop_at_problems()
@@ -75,14 +93,37 @@ class _LogMapper:
         clocks = put_on_one_clock(signals, seen, sources, self.file, self.notes)
         self.problems += clocks.problems
         self.stop_at_problems()
-        signals, problems = move_to_origin(clocks.signals, self.file.quantities, self.file.sensors)
+        begin, end = _span(clocks.signals)
+        signals = {**clocks.signals, **constant_signals(self.file.quantities, begin, end)}
+        signals, problems = move_to_origin(signals, self.file.quantities, self.file.sensors)
         self.problems += problems or _disjoint_sources(signals)
         self.stop_at_problems()
-        begin = min(float(signal.times[0]) for signal in signals.values())
+        begin, _ = _span(signals)
+        if self.trial is not None:
+            begin = self.limit(signals, begin, self.trial)
+            self.stop_at_problems()
         signals = {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}
         signals = self.cut(signals, found)
         self.stop_at_problems()
+        self.notes += constant_notes(self.mapping)
+        self.notes += () if self.vehicle is None else unlogged_notes(self.vehicle, self.file.quantities)
         return self.assemble(signals, found, sources, begin, clocks.fits)
+
+    def limit(self, signals: Mapping[str, Signal], begin: float, trial: LogTrial) -> float:
+        """Limit the used piece to a trial; returns the log's time that its times count from [s]."""
+        if trial.window is not None:
+            self.limits = trial.window
+            return begin
+        own = {key: signal for key, signal in signals.items() if signal.source == trial.source}
+        if not own:
+            message = f"must be of a source of which a quantity is used, got one of {trial.source}"
+            self.problems.append(Problem("split.channel", message))
+            return begin
+        first, last = _span(own)
+        start, end = self.limits
+        length = last - first
+        self.limits = (0.0 if start is None else start), (length if end is None else min(end, length))
+        return first
 
     def stop_at_problems(self) -> None:
         """Raise all problems so far, if there are any."""
@@ -134,14 +175,14 @@ class _LogMapper:
         paths = {part.key: part.path for part in found}
         parts: dict[str, Signal] = {}
         complained = set()
-        for key, signal in signals.items():
+        logged = {key: signal for key, signal in signals.items() if signal.source != CONSTANT}
+        for key, signal in logged.items():
             path = paths[key if key in paths else key.rpartition(".")[0]]
-            limits = self.file.start, self.file.end
-            parts[key], problem = cut_piece(key, path, signal, limits, self.file.max_gap, self.notes)
+            parts[key], problem = cut_piece(key, path, signal, self.limits, self.file.max_gap, self.notes)
             if problem is not None and path not in complained:
                 complained.add(path)
                 self.problems.append(problem)
-        return parts
+        return parts | constant_signals(self.file.quantities, *_span(parts))
 
     def assemble(
         self,
@@ -161,8 +202,17 @@ class _LogMapper:
                         continue
                     names = part.names if side is None else (side.channel.name,)
                     origins[key] = Origin(names, part.unit, clock)
-        motion = Motion(self.log.path.name, signals)
-        return MappedLog(motion, self.mapping, self.log, begin, fits, origins, tuple(self.notes))
+        for key, constant in self.file.quantities.constants():
+            origins[key] = Origin((), constant.unit_of_value, "", constant.value)
+        name = self.log.path.name + ("" if self.trial is None else f", trial {self.trial.number}")
+        motion, notes = Motion(name, signals), tuple(self.notes)
+        return MappedLog(motion, self.mapping, self.log, begin, fits, origins, notes, self.trial)
+
+
+def _span(signals: Mapping[str, Signal]) -> tuple[float, float]:
+    """First and last time of all that was logged [s]."""
+    logged = [signal.times for signal in signals.values() if signal.source != CONSTANT]
+    return min(float(times[0]) for times in logged), max(float(times[-1]) for times in logged)
 
 
 def _disjoint_sources(signals: Mapping[str, Signal]) -> list[Problem]:
@@ -175,36 +225,3 @@ def _disjoint_sources(signals: Mapping[str, Signal]) -> list[Problem]:
         return []
     listed = ", ".join(f"{name} from {first:.10g} to {last:.10g} s" for name, (first, last) in spans.items())
     return [Problem("sources", f"have no time in common: {listed}; see align and offset")]
-
-
-def map_file(log: str | Path, mapping: str | Path, vehicle: str | None = None) -> MappedLog:
-    """Read a log and a mapping file, and turn the log into a motion.
-
-    Args:
-        log: Path of the log.
-        mapping: Path of the mapping file.
-        vehicle: Bundled vehicle, or path of a vehicle file, instead of the mapping's.
-
-    Raises:
-        MappingFileError: The mapping file has mistakes, or does not fit the log; all that is found is listed.
-        SegtrackError: A file cannot be read, or the vehicle file has mistakes.
-    """
-    content = read_log(log)
-    checked = load_mapping(mapping, partial(_mapping_problems, content, vehicle))
-    return map_log(content, checked.with_vehicle(vehicle))
-
-
-def _mapping_problems(log: Log, vehicle: str | None, file: MappingFile) -> Iterator[Problem]:
-    """Yield the names in a mapping file with mistakes that the log, or the vehicle, does not have."""
-    try:
-        log = add_files(log, file.files)
-    except (UnknownPartError, SegtrackError):
-        return  # What is missing may be in them.
-    for name, clock in known(file, "sources", {}).items():
-        yield from unknown_source_problems(log, name, clock)
-    description, named = None, vehicle if vehicle is not None else known(file, "vehicle", None)
-    with suppress(SegtrackError):  # What is wrong in its file is said when this one is right.
-        description = None if named is None else load_vehicle(named)
-    for at, quantities in file.all_quantities():
-        parts = find_all(log, description, quantities, at, [])
-        yield from (part for part in parts if isinstance(part, Problem))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -23,9 +24,11 @@ from scipy.spatial.transform import Rotation
 from segtrack.errors import Problem
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.mapping_file import LogMapping, Sensor
+from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import Quantities, Velocity
-from segtrack.robot.motion import Motion, Signal, quantity_of
+from segtrack.logs.mapping.sources import Sensor
+from segtrack.logs.mapping.trials import LogTrial
+from segtrack.robot.motion import CONSTANT, Motion, Signal, quantity_of
 
 ANGLES = ("roll", "pitch", "yaw")
 
@@ -63,13 +66,15 @@ def find_attitude(signals: Mapping[str, Signal]) -> Signal | None:
     if (orientation := signals.get("orientation")) is not None:
         return orientation
     roll, pitch, yaw = (signals.get(name) for name in ANGLES)
-    if roll is None or pitch is None or yaw is None or len({roll.source, pitch.source, yaw.source}) > 1:
+    if roll is None or pitch is None or yaw is None:
         return None
-    times = np.intersect1d(np.intersect1d(roll.times, pitch.times), yaw.times)
-    if not len(times):
+    parts = roll, pitch, yaw
+    measured = [part for part in parts if part.source != CONSTANT] or parts
+    times = reduce(np.intersect1d, [part.times for part in measured])
+    if len({part.source for part in measured}) > 1 or not len(times):
         return None
     angles = np.stack([yaw.at(times), -pitch.at(times), roll.at(times)], axis=1)
-    return Signal(times, Rotation.from_euler("ZYX", angles).as_quat(), None, yaw.source)
+    return Signal(times, Rotation.from_euler("ZYX", angles).as_quat(), None, measured[0].source)
 
 
 def move_to_origin(
@@ -193,14 +198,17 @@ class Origin:
     """Origin of a signal.
 
     Attributes:
-        channels: Names of the log's channels.
-        unit: Unit of these; empty for quantities without one.
-        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows.
+        channels: Names of the log's channels; none for a constant.
+        unit: Unit of these, or of the constant; empty for quantities without one.
+        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows and
+            constants.
+        value: Constant in its unit as it is stated; None for channels.
     """
 
     channels: tuple[str, ...]
     unit: str
     clock: str
+    value: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +224,7 @@ class MappedLog:
         clocks: Fits of clocks, and of sensors' mountings.
         origins: Origins of the signals by key.
         notes: Sentences on rows left out, commands held and assumptions.
+        trial: Trial of the log that it is; None where the mapping does not split the log.
     """
 
     motion: Motion
@@ -225,6 +234,7 @@ class MappedLog:
     clocks: tuple[ClockFit, ...] = ()
     origins: Mapping[str, Origin] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    trial: LogTrial | None = None
 
     def __post_init__(self) -> None:
         """Keep the mapping as it is."""
@@ -241,6 +251,12 @@ class MappedLog:
         current = self.mapping.file.quantities.current
         return None if current is None else current.force_per_current
 
+    def on_log_clock(self) -> Motion:
+        """Return the motion at the log's own times, which are those of what else was recorded with it."""
+        signals = self.motion.signals.items()
+        moved = {key: replace(signal, times=signal.times + self.begin) for key, signal in signals}
+        return replace(self.motion, signals=moved)
+
     def record(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict, without the signals' values."""
         return {
@@ -250,6 +266,7 @@ class MappedLog:
             "vehicle": self.mapping.file.vehicle,
             "terrain": self.mapping.file.terrain,
             "event": self.mapping.file.event,
+            "trial": None if self.trial is None else {"number": self.trial.number, "of": self.trial.label},
             "begin": self.begin,
             "signals": {key: self._signal(key) for key in self.motion.signals},
             "clocks": [fit.record() for fit in self.clocks],
@@ -258,9 +275,10 @@ class MappedLog:
 
     def _signal(self, key: str) -> dict[str, Any]:
         signal, origin = self.motion.signals[key], self.origins[key]
-        steps = np.diff(signal.times)
+        steps = np.diff(signal.times) if origin.value is None else np.zeros(0)
         return {
             "channels": list(origin.channels),
+            "value": origin.value,
             "channel_unit": origin.unit,
             "unit": quantity_of(key).unit,
             "source": signal.source,

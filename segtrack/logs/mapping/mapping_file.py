@@ -14,7 +14,6 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
 from segtrack.courses import bundled_courses
 from segtrack.description import bundled_vehicles
 from segtrack.description.base import (
-    Angle,
     Checks,
     ExistingFile,
     NonNegative,
@@ -22,16 +21,16 @@ from segtrack.description.base import (
     Positive,
     Spec,
     UnknownPartError,
-    Vector,
     check,
     known,
 )
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import FileAccessError, MappingFileError, Problem
-from segtrack.logs.clocks import Seen
+from segtrack.logs.mapping.accepted import Accepted
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.references import Text
+from segtrack.logs.mapping.sources import Sensor, SourceClock, Split
 
 FIRST_TOUCH = "first touch"
 STEADY = ("belt_speed", "belt_speed_command", "slip_velocity", "yaw_rate", "current")
@@ -64,48 +63,6 @@ def _event(given: Any) -> str | float:
 _EVENT = WithJsonSchema({"anyOf": [{"const": FIRST_TOUCH}, {"type": "number"}]})
 
 
-class Sensor(Spec):
-    """Position and orientation of a sensor."""
-
-    xyz: Vector = (0.0, 0.0, 0.0)
-    """Its place in the body frame [m]."""
-    rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
-    """Its frame in the body frame: roll, pitch (nose down positive, as in vehicle files) and yaw [rad]."""
-    world_rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
-    """The frame that its positions and orientations are in, in one whose z is up, likewise: [3.1416, 0, 0]
-    for one whose z is down, [1.5708, 0, 0] for one whose y is up."""
-
-
-class SourceClock(Spec):
-    """Times of a source, and their alignment with the log's clock."""
-
-    clock: Literal["header", "receive"] | None = None
-    """Stamps in messages' headers, put on the clock of receiving, or times of receiving; stamps if there."""
-    time: Text | None = None
-    """A channel of the source with its times, instead of both."""
-    unit: Literal["s", "ms", "us", "ns"] = "s"
-    """Unit of that channel."""
-    align: Text | None = None
-    """Source on whose clock it is put, by what both see."""
-    by: Seen | None = None
-    """Motion that both measure; the most informative one if not given."""
-    sees: Quantities | None = None
-    """Further quantities that the source measures, used for its clock alone."""
-    offset: Number | None = None
-    """Offset added to its times [s], instead of align."""
-    skew: Number = 0.0
-    """Rate by which its clock runs slow, as a ratio; added, times the time since its start."""
-
-    @check
-    def _one_way(self) -> Checks:
-        if self.align is not None and (self.offset is not None or self.skew != 0):
-            yield Problem("align", "must not be given beside offset or skew")
-        if self.align is None and self.by is not None:
-            yield Problem("by", "must be left out without align")
-        if self.time is not None and self.clock is not None:
-            yield Problem("time", "must not be given beside clock")
-
-
 class MappingFile(Spec):
     """A mapping file."""
 
@@ -125,6 +82,8 @@ class MappingFile(Spec):
     """Begin of the used piece, from the beginning of the log [s]."""
     end: Positive | None = None
     """End of the used piece, from the beginning of the log [s]."""
+    split: Split | None = None
+    """Trials that the log has one after the other."""
     max_gap: Positive = 0.5
     """Time without a value that may be bridged [s]."""
     rows: Literal["times", "steady"] = "times"
@@ -135,6 +94,8 @@ class MappingFile(Spec):
     """Clocks by topic, or by file for logs without topics."""
     sensors: dict[Text, Sensor] = {}
     """Sensors, by names of your own."""
+    accepted: tuple[Accepted, ...] = ()
+    """Contradictions that may stand, each with the reason."""
     quantities: Quantities
 
     def all_quantities(self) -> Iterator[tuple[str, Quantities]]:
@@ -148,8 +109,10 @@ class MappingFile(Spec):
     @check
     def _any_quantity(self) -> Checks:
         quantities = self.quantities
-        if not any(getattr(quantities, name) for name in type(quantities).model_fields):
-            yield Problem("quantities", "must have at least one")
+        given = [value for name in type(quantities).model_fields if (value := getattr(quantities, name))]
+        count = len(list(quantities.references()))
+        if not given or 0 < count == len(list(quantities.constants())):
+            yield Problem("quantities", "must have at least one with a channel")
 
     @check
     def _code_of_a_simulation(self) -> Checks:
@@ -165,6 +128,14 @@ class MappingFile(Spec):
     def _ends_after_start(self) -> Checks:
         if self.start is not None and self.end is not None and self.end <= self.start:
             yield Problem("end", f"must be greater than start {self.start:g}, got {self.end:g}")
+
+    @check
+    def _windows_are_the_used_pieces(self) -> Checks:
+        for key in ("start", "end") if self.split is not None and self.split.windows is not None else ():
+            if getattr(self, key) is not None:
+                yield Problem(key, "must be left out beside windows of split")
+        if self.split is not None and self.split.windows is not None and self.event != FIRST_TOUCH:
+            yield Problem("event", f"must be {FIRST_TOUCH} beside windows of split, got {self.event:g}")
 
     @check
     def _no_circle_of_clocks(self) -> Checks:
@@ -222,7 +193,12 @@ class MappingFile(Spec):
                 yield Problem(
                     f"quantities.{path}", f"must be one of {', '.join(STEADY)} where rows are steady"
                 )
-        for key in ("start", "end"):
+        for path, reference in self.quantities.references():
+            if known(reference, "despike", None) is not None:
+                yield Problem(f"quantities.{path}.despike", "must be left out where rows are steady")
+        for path, _ in self.quantities.constants():
+            yield Problem(f"quantities.{path}.value", "must be a channel where rows are steady")
+        for key in ("start", "end", "split"):
             if getattr(self, key) is not None:
                 yield Problem(key, "must be left out where rows are steady")
         for key in ("sources", "files"):
@@ -238,12 +214,14 @@ class LogMapping:
         name: Name of the file, for messages.
         text: Text of the file.
         file: Content of the file; vehicle and terrain are bundled names or absolute paths.
+        stated: Paths of constants that were stated beside the file.
     """
 
     name: str
     text: str
     file: MappingFile
     _content: YamlFile = field(repr=False)
+    stated: tuple[str, ...] = ()
 
     def with_vehicle(self, vehicle: str | None) -> LogMapping:
         """Return the mapping for another vehicle (bundled name or path), if one is given."""

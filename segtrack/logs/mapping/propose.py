@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.propose_by_header import RADIUS, Keys, ProposedQuantity, propose_by_header
+from segtrack.logs.mapping.propose_steady import is_steady, propose_set_columns
 from segtrack.logs.reading.headers import is_time
 from segtrack.robot.motion import QUANTITIES
 
@@ -138,10 +139,15 @@ _HEAD = """\
 # Proposed for {name}. Fill in what is marked TODO; check the rest, above all signs and
 # frames (REP 103: x forward, y left, z up), and of what speeds are. Every key: segtrack log map --schema
 # vehicle: quince           # a bundled vehicle, or a vehicle file
+"""
+_TIMED = """\
 # terrain: step.yaml        # a bundled course, or a file with a terrain
 # event: first touch        # at which log and simulation are put on each other, or a time [s]
 # start: 0.0                # the piece that is used [s]
 # end: 10.0
+"""
+_STEADY = """\
+rows: steady                # no column is a time: each row is taken for a steady turn of its own
 """
 
 
@@ -153,9 +159,12 @@ def propose(log: Log) -> str:
     entries: dict[str, ProposedQuantity] = {}
     for entry in (*propose_by_type(log), *(() if log.types else propose_by_header(log))):
         entries.setdefault(entry.path, entry)
+    if not entries:
+        entries = {entry.path: entry for entry in propose_set_columns(log)}
     if "orientation" in entries:  # It has the angles already.
         entries = {path: entry for path, entry in entries.items() if path not in ("roll", "pitch", "yaw")}
-    lines = [_HEAD.format(name=log.path.name), *_clocks(log, entries.values()), "quantities:"]
+    rows = _STEADY if is_steady(log, entries) else _TIMED
+    lines = [_HEAD.format(name=log.path.name) + rows, *_clocks(log, entries.values()), "quantities:"]
     order = list(QUANTITIES)
     flippers = ""
     for entry in sorted(entries.values(), key=lambda entry: order.index(entry.path.partition(".")[0])):
@@ -178,6 +187,8 @@ def propose(log: Log) -> str:
     if rest:
         more = f", and {len(rest) - _MOST} more" if len(rest) > _MOST else ""
         lines.append(f"# not used: {', '.join(rest[:_MOST])}{more}")
+        if rows == _STEADY:
+            lines.append("# of these, slip_velocity, yaw_rate and current can be mapped")
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping.quantities import BELT_SPEED
+from segtrack.logs.mapping.belt_speed import BELT_SPEED
 from segtrack.logs.mapping.references import (
     ANGLE,
     COUNTING,

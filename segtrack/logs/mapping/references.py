@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from segtrack.description.base import Checks, Positive, Spec, check, known
+from segtrack.description.base import Checks, Number, Positive, Spec, check, exactly_one, in_radians, known
 from segtrack.errors import Problem
 
 _TURN = 2 * math.pi
@@ -85,6 +85,29 @@ Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_as_lis
 """One or several channels; a channel that has several numbers at a time is enough."""
 
 
+def _numbers_as_list(given: Any) -> Any:
+    return [given] if isinstance(given, int | float) else given
+
+
+_NUMBERS = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]})
+Numbers = Annotated[tuple[Number, ...], BeforeValidator(_numbers_as_list), _NUMBERS]
+"""One or several numbers."""
+
+
+class Despike(Spec):
+    """Filter that leaves out numbers far from the median of those around them (Hampel's rule)."""
+
+    window: Annotated[int, Field(strict=True, ge=3)]
+    """Numbers whose median it is, the number itself in the middle; odd."""
+    limit: Positive
+    """Largest distance from it, over the window's own deviation: 1.4826 times the median absolute one."""
+
+    @check
+    def _is_odd(self) -> Checks:
+        if self.window % 2 == 0:
+            yield Problem("window", f"must be odd, got {self.window}")
+
+
 class Reference(Spec):
     """A quantity's place in a log."""
 
@@ -92,6 +115,10 @@ class Reference(Spec):
     """Units that its channels may have; empty for quantities without one."""
     std: Positive | None = None
     """Standard deviation of the noise, in segtrack's unit of the quantity (m/s, rad, m, rad/s, A)."""
+    missing: Numbers = ()
+    """Numbers of the channel that mean none, as -9999."""
+    despike: Despike | None = None
+    """Filter of spikes, over the channel's numbers."""
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """Yield the key and name of each channel; invalid ones are skipped."""
@@ -107,6 +134,38 @@ class OneChannel(Reference):
         """Yield the key and name of the channel."""
         if (name := known(self, "channel", None)) is not None:
             yield "channel", name
+
+
+class ChannelOrValue(OneChannel):
+    """A quantity that one channel has, or that was the same all the time and is stated."""
+
+    channel: Text | None = None  # type: ignore[assignment]
+    value: Number | None = None
+    """Its constant value, in `unit`, instead of a channel."""
+
+    @property
+    def unit_of_value(self) -> str:
+        """Unit of the value."""
+        return str(getattr(self, "unit", ""))
+
+    @check
+    def _channel_or_value(self) -> Checks:
+        yield from exactly_one(self, ("channel", "value"))
+
+    @check
+    def _value_has_a_unit(self) -> Checks:
+        unit = getattr(self, "unit", None)
+        if self.value is None:
+            return
+        if unit is None:
+            yield Problem("unit", f"is missing: that of the value, {', '.join(self.units)}")
+        elif unit == "rad" and abs(self.value) > _TURN:
+            yield Problem("value", f"must be in radians, {in_radians(self.value)}")
+        if getattr(self, "sensor", None) is not None:
+            yield Problem("sensor", "must be left out beside value, which is in the body frame")
+        for key in ("missing", "despike"):
+            if getattr(self, key):
+                yield Problem(key, "must be left out beside value")
 
 
 class SeveralChannels(Reference):

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from segtrack.description.base import known
 from segtrack.errors import ClockError, Problem
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
+from segtrack.logs.clocks.clock_fit import rpy_of
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
-from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
+from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.quantities import AngularVelocity
 from segtrack.logs.mapping.references import TIME
+from segtrack.logs.mapping.sources import Sensor, SourceClock
 from segtrack.robot.motion import Motion, Signal
 
 _UNEVEN = 0.02
@@ -57,7 +59,7 @@ def find_source_times(
     found: dict[str, SourceTimes] = {}
     for name, channel in used.items():
         clock = file.sources.get(name, SourceClock())
-        times, kind, problem = _find_times(log, name, clock, channel)
+        times, kind, problem = find_times(log, name, clock, channel)
         if problem is not None:
             problems.append(problem)
             continue
@@ -69,6 +71,7 @@ def find_source_times(
             is_known, complaint = np.isfinite(times), _order_problem(times[np.isfinite(times)])
         if complaint is not None:
             hint = "; the clock of receiving may not" if kind == "header" else ""
+            hint += "; with sort: true its rows are put in order" if is_known.any() else ""
             problems.append(Problem(f"sources.{name}", f"has times that {complaint}{hint}"))
             continue
         kept = is_known.copy()
@@ -104,10 +107,10 @@ def _source_problems(log: Log, name: str, clock: SourceClock, used: Iterable[str
         yield Problem(f"sources.{name}.align", message)
 
 
-def _find_times(
+def find_times(
     log: Log, name: str, clock: SourceClock, channel: Channel
 ) -> tuple[NDArray[np.float64], str, Problem | None]:
-    """Times, the name of their clock, and the problem of the mapping's choice."""
+    """Return times, the name of their clock, and the problem of the mapping's choice."""
     if clock.time is not None and (column := find_column(log, clock.time)) is not None:
         if column.channel.source != name or column.width > 1:
             message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"
@@ -250,11 +253,9 @@ def _find_sensor(source: str, signals: Mapping[str, Signal], file: MappingFile) 
 def _note_sensor(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, notes: list[str]) -> None:
     """Say what is otherwise than the mapping has it: of the source's sensor, and of rates that are biased."""
     for mounting in fit.mountings:
-        angles = mounting.rpy
-        pairs = list(zip(angles, sensor.rpy, strict=True))
-        if any(angle is not None and not angle.holds(value) for angle, value in pairs):
-            better = [value if angle is None else angle.value for angle, value in pairs]
-            numbers = ", ".join(f"{value:.4f}" for value in better)
+        mapped = rotation_from_rpy(sensor.rpy)
+        if not mounting.holds(mapped):
+            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(mounting.nearest(mapped)))
             notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
     if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
         offset = (0.0, 0.0, 0.0) if rates is None else rates.bias

@@ -1,8 +1,9 @@
-"""Bags of ROS 2 written from a motion, in messages of standard types."""
+"""Bags of ROS 1 and ROS 2 written from a motion, in messages of standard types."""
 
 from __future__ import annotations
 
 import heapq
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,9 @@ import numpy as np
 from mcap.writer import CompressionType
 from mcap.writer import Writer as McapWriter
 from numpy.typing import NDArray
+from rosbags.rosbag1 import Writer as Ros1Writer
 from rosbags.rosbag2 import Writer as FolderWriter
+from rosbags.typesys import Stores, get_typestore
 
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import check_writable, replacing
@@ -98,13 +101,28 @@ class _Stream(NamedTuple):
     signals: Sequence[NDArray[np.float64]]
     maker: MessageMaker
 
+    @property
+    def frame(self) -> str:
+        """Name of the frame of its messages."""
+        return BODY if self.topic in ("/velocity", "/angular_velocity") else WORLD
+
+    def message(self, row: int, header: Any) -> Any:
+        """Make the message of a row."""
+        return self.maker(header, *(values[row] for values in self.signals))
+
 
 def write_bag_file(motion: Motion, path: Path) -> Path:
     """Write a motion as a bag; `segtrack.logs.reading.write_bag` has the table of topics."""
+    suffix = path.suffix.lower()
+    if suffix not in _FILES and _OTHER_FILE.fullmatch(suffix):
+        expected = "FILE.mcap, FILE.db3 or FILE.bag, or a folder"
+        raise InvalidValueError("path of a bag", expected, path.name)
     streams = list(_streams(motion))
-    if path.suffix.lower() == ".mcap":
+    if suffix in _FILES:
+        if path.is_dir():
+            raise FileAccessError("write to", path, "is a folder")
         with replacing(path) as temporary:
-            _write_mcap(temporary, streams)
+            _FILES[suffix](temporary, streams)
         return path
     if path.exists():
         raise FileAccessError("write to", path, "exists already")
@@ -133,6 +151,44 @@ def _write_mcap(path: Path, streams: Sequence[_Stream]) -> None:
         writer.finish()
 
 
+def _write_sqlite(path: Path, streams: Sequence[_Stream]) -> None:
+    """Write the one file of a folder's messages alone; it has the definitions of their types, too."""
+    with tempfile.TemporaryDirectory(prefix=".segtrack-", dir=path.parent) as name:
+        folder = Path(name, "bag")
+        _write_folder(folder, streams)
+        (folder / "bag.db3").rename(path)
+
+
+def _write_ros1(path: Path, streams: Sequence[_Stream]) -> None:
+    with Ros1Writer(path) as writer:
+        connections: dict[str, Any] = {}
+        for stream in streams:
+            if stream.topic not in connections:
+                connections[stream.topic] = writer.add_connection(stream.topic, stream.type, typestore=_ROS1)
+        for time, topic, _, data in _messages(streams, _ros1_bytes):
+            writer.write(connections[topic], time, data)
+
+
+_ROS1 = get_typestore(Stores.ROS1_NOETIC)
+
+
+def _ros1_bytes(stream: _Stream, row: int, time: int) -> bytes:
+    """Message of a row as ROS 1 has it, whose headers are numbered."""
+    header, stamp = _ROS1.types["std_msgs/msg/Header"], _ROS1.types["builtin_interfaces/msg/Time"]
+    message = stream.message(row, header(row, stamp(*divmod(time, 10**9)), stream.frame))
+    return bytes(_ROS1.serialize_ros1(message, stream.type))
+
+
+def _cdr_bytes(stream: _Stream, row: int, time: int) -> bytes:
+    """Message of a row as ROS 2 has it."""
+    return serialize(stream.type, stream.message(row, make_header(time, stream.frame)))
+
+
+_FILES = {".mcap": _write_mcap, ".db3": _write_sqlite, ".bag": _write_ros1}
+_OTHER_FILE = re.compile(r"\.[a-z]\w*")
+"""Ends of names of files; those of folders have none, or end with a number, as of a date."""
+
+
 def _write_folder(path: Path, streams: Sequence[_Stream]) -> None:
     with FolderWriter(path, version=8) as writer:
         connections: dict[str, Any] = {}
@@ -143,16 +199,18 @@ def _write_folder(path: Path, streams: Sequence[_Stream]) -> None:
             writer.write(connections[topic], time, data)
 
 
-def _messages(streams: Sequence[_Stream]) -> Iterator[tuple[int, str, int, bytes]]:
+def _messages(
+    streams: Sequence[_Stream], to_bytes: Callable[[_Stream, int, int], bytes] = _cdr_bytes
+) -> Iterator[tuple[int, str, int, bytes]]:
     """Time [ns], topic, place and bytes of all messages, in the order of their times."""
-    return heapq.merge(*(_messages_of(i, stream) for i, stream in enumerate(streams)))
+    return heapq.merge(*(_messages_of(i, stream, to_bytes) for i, stream in enumerate(streams)))
 
 
-def _messages_of(place: int, stream: _Stream) -> Iterator[tuple[int, str, int, bytes]]:
-    frame = BODY if stream.topic in ("/velocity", "/angular_velocity") else WORLD
+def _messages_of(
+    place: int, stream: _Stream, to_bytes: Callable[[_Stream, int, int], bytes]
+) -> Iterator[tuple[int, str, int, bytes]]:
     for row, time in enumerate(stream.times.tolist()):
-        message = stream.maker(make_header(time, frame), *(values[row] for values in stream.signals))
-        yield time, stream.topic, place, serialize(stream.type, message)
+        yield time, stream.topic, place, to_bytes(stream, row, time)
 
 
 def _streams(motion: Motion) -> Iterator[_Stream]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
 import mmap
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +24,16 @@ from segtrack.robot.motion import Motion, Signal, quantity_of
 Array = NDArray[np.float64]
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MAT, _MAT_73 = b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"
+_BINARY = (*BAG_MAGIC.values(), _HDF5, _MAT, _MAT_73)
+_GZIP = b"\x1f\x8b\x08"
+LARGEST_UNPACKED, _PART = 2**30, 2**24
+"""Largest content of a .gz file, and what is unpacked at a time [bytes]."""
 _BAGS = (".mcap", ".bag", ".db3")
 _EXPECTED = "CSV, TSV, TUM, .mat, .bag, .db3, .mcap or the folder of a ROS 2 bag"
 
 
 def read_log(path: str | Path) -> Log:
-    """Read a log: CSV, TSV, TUM, MATLAB, a ROS 1 or ROS 2 bag, MCAP.
+    """Read a log: CSV, TSV and TUM, also as .gz; MATLAB, a ROS 1 or ROS 2 bag, MCAP.
 
     What is readable of a damaged file is kept; `Log.damage` says what is not.
 
@@ -54,6 +61,8 @@ def read_log(path: str | Path) -> Log:
 
 def _read_file(path: Path, content: mmap.mmap) -> Log:
     head = content[:512]
+    if head.startswith(_GZIP):
+        return read_table(path, _unpacked_text(path, content))
     kind = path.suffix.lower() if b"\0" in content[: 2**16] else ""
     if head.startswith(tuple(BAG_MAGIC.values())):
         return _read_bag(path)
@@ -72,6 +81,31 @@ def _read_file(path: Path, content: mmap.mmap) -> Log:
     return read_table(path, content[:])
 
 
+def _unpacked_text(path: Path, content: mmap.mmap) -> bytes:
+    """Text of a .gz file, which is read as a whole or not at all."""
+    parts: list[bytes] = []
+    size = 0
+    with gzip.GzipFile(fileobj=io.BytesIO(content[:])) as file:
+        try:
+            while part := file.read(_PART):
+                parts.append(part)
+                size += len(part)
+                if size > LARGEST_UNPACKED:
+                    told = (
+                        f"holds more than {LARGEST_UNPACKED / 2**20:g} MiB, which is not unpacked: gunzip it"
+                    )
+                    raise LogFileError(path.name, told)
+                if parts[0].startswith(_BINARY) or not is_text(parts[0][: 2**20]):
+                    told = f"must hold CSV, TSV or TUM where it is .gz, got {parts[0][:8]!r}: gunzip it"
+                    raise LogFileError(path.name, told)
+        except (EOFError, OSError, zlib.error) as error:
+            problem = f"is a damaged .gz file, which is not read in part: {error} (after {size} bytes)"
+            raise LogFileError(path.name, problem) from None
+    if not size:
+        raise LogFileError(path.name, "is empty")
+    return b"".join(parts)
+
+
 def _read_bag(path: Path) -> Log:
     try:
         from segtrack.logs.reading.bag import read_bag
@@ -81,7 +115,10 @@ def _read_bag(path: Path) -> Log:
 
 
 def write_bag(motion: Motion, path: Path) -> Path:
-    """Write a motion as a bag of ROS 2: an MCAP file if the path ends so, else a folder with SQLite.
+    """Write a motion as a bag of the kind that its name says.
+
+    `.mcap` and `.db3` are files of ROS 2, `.bag` is one of ROS 1; a path without such an end becomes the
+    folder of a bag of ROS 2 with SQLite.
 
     Signals keep their times, to the nanosecond; those at the same times share a message. Orientations and
     angular velocities are in frames as REP 103 has them, x forward, y left, z up, with `world` and `body` as
@@ -100,7 +137,7 @@ def write_bag(motion: Motion, path: Path) -> Path:
         The path.
 
     Raises:
-        InvalidValueError: A time is negative, which bags do not have.
+        InvalidValueError: A time is negative, which bags do not have, or the name is that of another file.
         FileAccessError: The folder exists, or nothing can be written.
         MissingPackageError: The extra `logs` is not installed.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from segtrack.logs.log import Channel, Log
 Array = NDArray[np.float64]
 GAP = 5.0
 """Intervals of so many median ones are gaps."""
+_STAYS = 3
+"""Rows after a fall of the time that all must be earlier, for a restart of the clock."""
 _FEWEST, _MOST = 10, 400
 """Least and largest number of messages for comparing clocks."""
 _TICK = 0.01
@@ -41,6 +43,13 @@ class ClockView:
     first: float
 
 
+class Restart(NamedTuple):
+    """Restart of a clock: the last time before it, and the first one after [s]."""
+
+    before: float
+    after: float
+
+
 @dataclass(frozen=True)
 class SourceView:
     """Times of a source.
@@ -59,6 +68,7 @@ class SourceView:
         gap_at: Time at which the longest interval begins [s]; None as above.
         gaps: Number of intervals longer than `GAP` median ones.
         backwards: Number of times that are earlier than their predecessor.
+        restarts: Restarts of the clock.
         repeated: Number of times that equal their predecessor.
         clock: Clock of the headers; None without stamps, or with too few.
     """
@@ -75,6 +85,7 @@ class SourceView:
     gap_at: float | None
     gaps: int
     backwards: int
+    restarts: tuple[Restart, ...]
     repeated: int
     clock: ClockView | None
 
@@ -153,6 +164,16 @@ def gaps_of(times: Array) -> NDArray[np.intp]:
     return np.flatnonzero(steps > GAP * np.median(ahead)) if len(ahead) else np.empty(0, np.intp)
 
 
+def restarts_of(times: Array) -> NDArray[np.intp]:
+    """Return the rows after which the clock starts again: by more than a gap earlier, for several rows."""
+    steps = np.diff(times)
+    ahead = steps[steps > 0]
+    if not len(ahead):
+        return np.empty(0, np.intp)
+    falls = np.flatnonzero(-steps > GAP * np.median(ahead))
+    return np.array([row for row in falls if (times[row + 1 :][:_STAYS] < times[row]).all()], np.intp)
+
+
 def _source(name: str, kind: str, channel: Channel) -> SourceView:
     times = channel.times
     steps = np.diff(times)
@@ -175,6 +196,7 @@ def _source(name: str, kind: str, channel: Channel) -> SourceView:
         gap_at=float(times[longest]) if known else None,
         gaps=len(gaps_of(times)) if known else 0,
         backwards=int((steps < 0).sum()),
+        restarts=tuple(Restart(*times[row : row + 2].tolist()) for row in restarts_of(times)),
         repeated=int((steps == 0).sum()),
         clock=None if channel.stamps is None else _clock(channel.stamps, times),
     )

@@ -48,7 +48,7 @@ def read_table(path: Path, data: bytes) -> Log:
     rows = read_rows(text[start:], form, encoding)
     if not len(rows.values) or not rows.columns:
         raise LogFileError(path.name, "has no rows of numbers")
-    if path.suffix.lower() == ".tum" or _is_tum(form, rows):
+    if path.name.lower().removesuffix(".gz").endswith(".tum") or _is_tum(form, rows):
         return _trajectory(path, form, rows)
     return _columns(path, form, rows)
 

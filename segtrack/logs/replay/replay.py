@@ -11,7 +11,7 @@ import numpy as np
 from segtrack.errors import DivergedError, LogFileError
 from segtrack.experiments.variants import impose_motion, with_imposed_motion
 from segtrack.logs.replay.align import AlignedLog, align_in, flippers_at
-from segtrack.logs.replay.path import SIDES, Place, Shift, first_speeds, odometry_arc
+from segtrack.logs.replay.path import SIDES, first_speeds
 from segtrack.logs.replay.settings import (
     BeltSource,
     Clock,
@@ -21,6 +21,8 @@ from segtrack.logs.replay.settings import (
     has_belts,
     schedule,
 )
+from segtrack.logs.replay.start import bring_to_start, place_vehicle
+from segtrack.logs.replay.start_check import check_start
 from segtrack.logs.replay.terrain import Rise
 from segtrack.robot import Robot, Track
 from segtrack.robot.motion import Motion, SignalRecorder
@@ -79,10 +81,12 @@ def replay(motion: Motion, settings: ReplaySettings, observer: Observer | None =
 
     Raises:
         SegtrackError: The log and the settings do not go together, see `align`.
+        StartPoseError: The vehicle does not stand as logged where the log begins.
         DivergedError: A simulation broke down before the log began.
     """
     scene = settings.load()
     log = align_in(motion, settings, scene)
+    check_start(log, settings, scene)
     found, diverged = dict[str, Motion](), dict[str, str]()
     for source in SOURCES:
         if not has_belts(motion, source):
@@ -104,7 +108,7 @@ def replay_log(
     """Drive a log's vehicle again.
 
     Args:
-        motion: The log; one that is aligned already is not aligned again.
+        motion: The log; one that is aligned already is not aligned again, nor is its start checked.
         settings: Settings of the replay.
         belts: `commanded`: the vehicle's own drives follow the commands; `measured`: belts and flippers move
             as they were measured.
@@ -115,11 +119,14 @@ def replay_log(
 
     Raises:
         SegtrackError: The log and the settings do not go together, see `align`.
+        StartPoseError: See `replay`.
         LogFileError: The log has no such belts.
         ReplayDivergedError: The simulation broke down; it carries the motion until then.
     """
     scene = settings.load()
     log = motion if isinstance(motion, AlignedLog) else align_in(motion, settings, scene)
+    if log is not motion:
+        check_start(log, settings, scene)
     if not has_belts(log.motion, belts):
         raise LogFileError(
             log.motion.name, f"has no {belts} belts: it takes {' and '.join(belt_keys(belts))}"
@@ -186,12 +193,6 @@ def _tracks_of(side: str, tracks: list[Track]) -> list[Track]:
     return [track for track in tracks if track.side == "center"] or tracks
 
 
-ROLLING = 0.02
-"""A log whose belts are faster than this when it begins is one that begins in motion [m/s]."""
-_ACCELERATION = 1.0
-"""Acceleration of belts to their first speed before a log that begins in motion [m/s^2]."""
-_RUN_UP = 0.3
-"""Time for which they hold it before the log begins, besides three times the lag of their drives [s]."""
 Observer = Callable[[float], object]
 
 
@@ -240,14 +241,10 @@ def simulate(
     samples = math.floor((log.end - log.begin) / settings.sample_time + 1e-9)
     plan = schedule(log.motion, source, angles, Clock(log.begin, step, every, every * samples))
     with World(engine=scene.engine, time_step=step, resettable=False) as world:
-        for terrain in scene.terrain.terrains:
-            world.add_terrain(terrain)
-        robot = world.add_vehicle(
-            vehicle, track_model=scene.track_model, position=log.start[:2], yaw=log.start.yaw, flippers=angles
-        )
+        robot = place_vehicle(world, scene, vehicle, log.start, angles)
         if imposed:
             impose_motion(robot)
-        _bring_to_start(world, robot, log.start, first_speeds(log.motion, log.begin))
+        bring_to_start(world, robot, log.start, first_speeds(log.motion, log.begin))
         recorder, began = MotionRecorder(robot, f"{log.motion.name}, {source}"), world.time
         try:
             for k, (left, right) in enumerate(plan.belts.tolist()):
@@ -269,29 +266,3 @@ def simulate(
             when = None if error.time is None else log.begin + error.time - began
             raise ReplayDivergedError(error.body, when, error.reason, recorder.motion()) from None
         return recorder.motion()
-
-
-def _bring_to_start(world: World, robot: Robot, start: Place, speeds: Sequence[float]) -> None:
-    """Let a robot settle at a place, or roll to it, so that its belts have their speeds there [m/s]."""
-    world.settle()
-    fastest = max(map(abs, speeds))
-    if fastest <= ROLLING:
-        return
-    ramp = fastest / _ACCELERATION
-    hold = _RUN_UP + 3 * max(track.spec.drive.lag for track in robot.tracks.values())
-    behind = odometry_arc(robot.description, speeds, ramp / 2 + hold)
-    place, at_rest = Shift.between(behind, start).of(Place(0.0, 0.0, 0.0)), world.save()
-    for _ in range(2):
-        world.restore(at_rest)
-        world.place_on_terrain(robot, *place)
-        world.settle()
-        steps = round(ramp / world.time_step)
-        for k in range(steps + 1):
-            left, right = (speed * min((k + 1) / max(steps, 1), 1.0) for speed in speeds)
-            robot.set_belt_speed(left, right)
-            world.run(world.time_step if k < steps else hold)
-        state = robot.state
-        # The second time it begins as much farther as it fell short of its start by slip.
-        reached = Place(state.position[0], state.position[1], state.yaw)
-        place = Shift.between(reached, start).of(place)
-    world.remove_snapshot(at_rest)

@@ -135,6 +135,7 @@ class LoadedTerrain:
         sha256: Hash of the ground, the start and the setting where there is one; comments,
             names of pieces and a course's rules are no part of it.
         setting_unit: Unit of the setting; empty where there is none.
+        walls: Boxes that stand around what is driven on; they are the last one of the terrains.
     """
 
     name: str
@@ -145,6 +146,17 @@ class LoadedTerrain:
     text: str
     sha256: str
     setting_unit: str = ""
+    walls: tuple[Wall, ...] = ()
+
+    @property
+    def driven_on(self) -> tuple[Terrain, ...]:
+        """Terrains without the walls."""
+        return _without_walls(self.terrains, self.walls)
+
+
+def _without_walls(terrains: Sequence[Terrain], walls: Sequence[Wall]) -> tuple[Terrain, ...]:
+    """Terrains without the last one where that is the walls."""
+    return tuple(terrains[:-1] if walls else terrains)
 
 
 def load_terrain(name_or_path: str | Path, setting: float | None = None) -> LoadedTerrain:
@@ -192,7 +204,8 @@ def parse_terrain(
         end = course.bounds.x + course.bounds.length / 2
         obstacle = _obstacle(course.terrains, course.walls, course.start.x, end, course.start.y)
         hashed = _hash(content.data, value)
-        return LoadedTerrain(name, course.terrains, course.start, obstacle, value, text, hashed, unit)
+        ground, walls = course.terrains, course.walls
+        return LoadedTerrain(name, ground, course.start, obstacle, value, text, hashed, unit, walls)
     if setting is not None:
         raise InvalidValueError(f"setting of terrain {name}", "left out: it has none", setting)
     layout = check_content(Layout, content, file, Path("."), TerrainFileError)
@@ -202,8 +215,9 @@ def parse_terrain(
     corners = [x for piece in site.pieces for x, _ in piece.corners()]
     begin, end = min(corners, default=0.0) - _AROUND, max(corners, default=0.0) + _AROUND
     obstacle = _obstacle(terrains, site.walls, begin, end, 0.0)
+    hashed = _hash(content.data, None)
     return LoadedTerrain(
-        name, terrains, Start(0.0, 0.0, 0.0), obstacle, None, text, _hash(content.data, None)
+        name, terrains, Start(0.0, 0.0, 0.0), obstacle, None, text, hashed, walls=tuple(site.walls)
     )
 
 
@@ -224,8 +238,7 @@ def _obstacle(
     terrains: Sequence[Terrain], walls: Sequence[Wall], begin: float, end: float, y: float
 ) -> Rise | None:
     """The first rise at world y from one world x to another [m]."""
-    # Walls, which stand around what is driven on, are one terrain, the last one.
-    driven_on = terrains[:-1] if walls else terrains
+    driven_on = _without_walls(terrains, walls)
 
     def height_at(x: Array) -> Array:
         return np.max([terrain.height_at(x, y) for terrain in driven_on], axis=0)

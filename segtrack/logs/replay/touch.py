@@ -83,10 +83,11 @@ def _belts(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Iterat
 def _center_of_mass(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Array:
     """Centre of mass in the body frame (3,) [m]."""
     links = vehicle_links(vehicle)
+    turns = [rotation_about_y(f.raise_axis * flippers.get(name, 0.0)) for name, f in vehicle.flippers.items()]
+    turns += [np.eye(3)] * (len(links.pivots) - len(turns))  # Joints of the body's URDF are at 0.
     frames = [Frame.at((0, 0, 0), (0, 0, 0))]
-    for pivot, (name, spec) in zip(links.pivots, vehicle.flippers.items(), strict=True):
-        turn = rotation_about_y(spec.raise_axis * flippers.get(name, 0.0))
-        frames.append(pivot @ Frame(turn, np.zeros(3)))
+    for pivot, parent, turn in zip(links.pivots, links.parents, turns, strict=True):
+        frames.append(frames[parent] @ pivot @ Frame(turn, np.zeros(3)))
     masses = np.array([mass.mass for mass in links.masses])
     centers = [frame.points(mass.center) for frame, mass in zip(frames, links.masses, strict=True)]
     return np.asarray(masses @ np.array(centers)) / masses.sum()

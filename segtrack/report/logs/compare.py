@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from segtrack.logs.compare import CLIMB_PHASES, COVERAGE, AreaRow, Comparison, ErrorRow, RunComparison
-from segtrack.report.logs.series_figure import LOGGED_COLOUR, RUN_COLOURS
+from segtrack.report.logs.panels import LOGGED_COLOUR, RUN_COLOURS
 from segtrack.report.side_view import label_axes, new_figure
 
 _SHOWN = {"rad": ("deg", math.degrees(1.0)), "m": ("mm", 1e3), "m/s": ("mm/s", 1e3)}

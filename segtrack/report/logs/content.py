@@ -14,6 +14,7 @@ from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
 from segtrack.logs.compare import ErrorRow, Phase
 from segtrack.logs.compare.comparison import Run
+from segtrack.logs.plausibility import Finding
 from segtrack.terrain import Terrain
 
 LEVELS: Mapping[int, str] = MappingProxyType(
@@ -219,6 +220,7 @@ class ReportContent:
         settings: Other settings that the numbers depend on, in words, by name; engine, seed, time step.
         versions: Versions of segtrack and of what it stands on.
         notes: Assumptions and notes: clocks, alignment, damage.
+        findings: Contradictions in the log, accepted ones among them.
     """
 
     vehicle: VehicleDescription
@@ -234,6 +236,7 @@ class ReportContent:
     versions: Mapping[str, str]
     notes: tuple[str, ...]
     stated: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def report_tables(content: ReportContent) -> list[Table]:
@@ -245,6 +248,8 @@ def report_tables(content: ReportContent) -> list[Table]:
     )
     for reason in maturity.reasons:
         head.add_row("", escape(reason))
+    for finding in content.findings:
+        head.add_row(escape(finding.name), escape(str(finding)))
     head.add_row("", escape(f"Uncertainties given: {', '.join(content.stated) or 'none'}."))
     errors = Table("driven by", "phase", "within", "beyond", "unknown", title="errors against u_val")
     for run, phase in dict.fromkeys((row.run, row.phase) for row in content.rows):

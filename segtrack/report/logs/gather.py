@@ -18,6 +18,7 @@ from segtrack.logs.compare.stated import SETTING
 from segtrack.logs.fit.result import unfitted_hash
 from segtrack.logs.fit.unknowns import PARAMETERS, values_of
 from segtrack.logs.mapping import MappedLog
+from segtrack.logs.plausibility import Finding
 from segtrack.logs.replay import LoadedTerrain, Replay
 from segtrack.recording.setup import versions
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
@@ -34,7 +35,11 @@ _END = 0.5
 
 
 def gather(
-    mapped: MappedLog, replay: Replay, comparison: Comparison, changed: Sequence[str] = ()
+    mapped: MappedLog,
+    replay: Replay,
+    comparison: Comparison,
+    changed: Sequence[str] = (),
+    findings: tuple[Finding, ...] = (),
 ) -> ReportContent:
     """Make a report's content.
 
@@ -43,6 +48,7 @@ def gather(
         replay: Replay of it.
         comparison: Comparison of both.
         changed: Changes since the vehicle was fitted, as the user states them.
+        findings: Contradictions in the log.
 
     Raises:
         FileAccessError: The vehicle file cannot be read again.
@@ -64,8 +70,8 @@ def gather(
         maturity=judge_maturity(evidence_of(mapped, replay, comparison, changed)),
         stated=tuple(_stated(mapped, scene.terrain, comparison)),
         inputs=(
-            Input("log", mapped.log.path.name, mapped.log.sha256),
-            Input("mapping", mapped.mapping.name, mapping_sha256),
+            Input("log", mapped.motion.name, mapped.log.sha256),
+            Input("mapping", ", ".join((mapped.mapping.name, *mapped.mapping.stated)), mapping_sha256),
             *(() if vehicle is None else (_vehicle_file(vehicle),)),
             Input("terrain", f"{scene.terrain.name}{raised}", scene.terrain.sha256),
         ),
@@ -79,6 +85,7 @@ def gather(
         },
         versions=versions(),
         notes=tuple(_notes(mapped, replay, comparison)),
+        findings=findings,
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
@@ -17,6 +16,7 @@ from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.reading.inspection import ClockView, Inspection, SourceView, delays, gaps_of
+from segtrack.report.logs.time_axis import MAX_VALUE, line_through, mark_restarts, name_restarts, time_axis
 from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
 
 _PPM = 1e-3
@@ -77,6 +77,10 @@ def _remarks(inspection: Inspection) -> list[str]:
     for source in inspection.sources:
         if source.backwards:
             said.append(f"{source.name}: {source.backwards} times are before the one before them")
+        if source.restarts:
+            count, (before, after) = len(source.restarts), source.restarts[0]
+            times = "restarts" if count == 1 else f"restarts {count} times, the first time"
+            said.append(f"{source.name}: its clock {times} after {before:.6g} s, at {after:.6g} s")
         if source.repeated:
             said.append(f"{source.name}: {source.repeated} times are the same as the one before them")
         clock = source.clock
@@ -105,11 +109,6 @@ _COLUMNS = 3
 _MOST_PANELS = 36
 _MOST_LINES = 8
 """Largest number of series in a panel."""
-_MAX_VALUE = 1e150
-"""Largest number that is drawn: the squares of larger ones overflow."""
-_BINS = 800
-"""Along a panel's time, of each of which the least and the greatest value are drawn."""
-Array = NDArray[np.float64]
 
 
 def draw_log(inspection: Inspection) -> Figure:
@@ -128,8 +127,9 @@ def draw_log(inspection: Inspection) -> Figure:
     title += [f"{more} more are not drawn"] if more else []
     title += ["damaged"] if log.damage else []
     figure.suptitle("; ".join(title), fontsize=12, x=0.01, ha="left", parse_math=False)
-    start = min(float(channel.times.min()) for channel in log.channels.values())
-    end = max(float(channel.times.max()) for channel in log.channels.values())
+    axes_of = [time_axis(channels[0].times) for channels in log.sources.values()]
+    start = min(float(axis.times.min()) for axis in axes_of)
+    end = max(float(axis.times.max()) for axis in axes_of)
     _draw_sources(figure.add_subplot(parts[0]), log, inspection.sources, start)
     if rows:
         cells = parts[1].subgridspec(rows, _COLUMNS)
@@ -147,16 +147,19 @@ def draw_log(inspection: Inspection) -> Figure:
 def _draw_sources(axes: Axes, log: Log, sources: Sequence[SourceView], start: float) -> None:
     channels = log.sources
     for i, source in enumerate(sources):
-        times = np.sort(channels[source.name][0].times) - start
+        axis = time_axis(channels[source.name][0].times)
+        times = np.sort(axis.times) - start
         edges = gaps_of(times)
         begins, ends = times[np.concatenate([[0], edges + 1])], times[np.concatenate([edges, [-1]])]
         spans = [(float(begin), float(end - begin)) for begin, end in zip(begins, ends, strict=True)]
         colour = colour_of(i)
         axes.broken_barh(spans, (i - 0.35, 0.7), color=colour, linewidth=0.8, edgecolor=colour)
+        name_restarts(axes, axis, start, i)
     axes.set_yticks(range(len(sources)), [source.name for source in sources], fontsize=8, parse_math=False)
     axes.invert_yaxis()
     label = "row" if not any(source.is_timed for source in sources) else f"time since {start:.3f} s [s]"
-    axes.set_xlabel(f"{label}; breaks are gaps", fontsize=9)
+    going_on = "; a clock that restarts goes on behind" if any(source.restarts for source in sources) else ""
+    axes.set_xlabel(f"{label}; breaks are gaps{going_on}", fontsize=9)
     axes.grid(alpha=0.25, axis="x")
 
 
@@ -166,7 +169,12 @@ def _draw_clocks(axes: Axes, channels: Sequence[Channel], start: float) -> None:
         assert channel.stamps is not None
         late = delays(channel.stamps, channel.times) * 1e3
         colour = colour_of(i)
-        axes.plot(*_line(channel.times - start, late), color=colour, linewidth=0.9, label=channel.source)
+        axes.plot(
+            *line_through(time_axis(channel.times).times - start, late),
+            color=colour,
+            linewidth=0.9,
+            label=channel.source,
+        )
     for text in axes.legend(fontsize=6).get_texts():
         text.set_parse_math(False)
     _label(axes, "reception less stamp, less that of the first [ms]")
@@ -174,13 +182,16 @@ def _draw_clocks(axes: Axes, channels: Sequence[Channel], start: float) -> None:
 
 def _draw_channel(axes: Axes, channel: Channel, start: float) -> None:
     columns = channel.values.reshape(len(channel), -1).T[:_MOST_LINES]
+    axis = time_axis(channel.times)
+    mark_restarts(axes, axis, start)
     for column, colour in zip(columns, SEGMENT_COLOURS, strict=False):
-        axes.plot(*_line(channel.times - start, column), color=colour, linewidth=0.9)
-    unit = f" [{channel.unit}]" if channel.unit else ""
+        axes.plot(*line_through(axis.times - start, column), color=colour, linewidth=0.9)
+    named = f" [{channel.unit}]"
+    unit = named if channel.unit and not channel.name.endswith(named) else ""
     more = channel.values.shape[1] - _MOST_LINES if channel.values.ndim == 2 else 0
     rest = f", first {_MOST_LINES}" if more > 0 else ""
-    hidden = int((abs(columns[np.isfinite(columns)]) > _MAX_VALUE).sum())
-    rest += f", {hidden} beyond {_MAX_VALUE:g} not drawn" if hidden else ""
+    hidden = int((abs(columns[np.isfinite(columns)]) > MAX_VALUE).sum())
+    rest += f", {hidden} beyond {MAX_VALUE:g} not drawn" if hidden else ""
     _label(axes, f"{channel.name}{unit}{rest}")
 
 
@@ -188,22 +199,6 @@ def _label(axes: Axes, title: str) -> None:
     axes.set_title(title, fontsize=8, loc="left", parse_math=False)
     axes.tick_params(labelsize=7)
     axes.grid(alpha=0.25)
-
-
-def _line(times: Array, values: Array) -> tuple[Array, Array]:
-    """A line through all numbers but for gaps; of many the least and the greatest in each of many bins."""
-    there = abs(values) <= _MAX_VALUE
-    times, values = times[there], values[there]
-    ends = gaps_of(times)
-    rows = np.arange(len(values))
-    if len(values) > 4 * _BINS:
-        size = len(values) // _BINS
-        table = values[: size * _BINS].reshape(_BINS, size)
-        first = np.arange(_BINS) * size
-        both = np.sort(np.stack([first + table.argmin(axis=1), first + table.argmax(axis=1)]), axis=0)
-        rows = np.concatenate([both.T.ravel(), rows[size * _BINS :]])
-    breaks = np.searchsorted(rows, ends, side="right")
-    return np.insert(times[rows], breaks, np.nan), np.insert(values[rows], breaks, np.nan)
 
 
 def map_tables(mapped: MappedLog) -> list[Table]:
@@ -214,7 +209,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
         unit, std = quantity_of(key).unit, mapped.motion.signals[key].std
         table.add_row(
             key,
-            escape(", ".join(origin.channels)),
+            escape(", ".join(origin.channels)) or f"{origin.value}, constant",
             unit if origin.unit in ("", unit) else f"{origin.unit} -> {unit}",
             "not known" if std is None else f"{std:.3g}",
         )
@@ -232,7 +227,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
 def _time_table(mapped: MappedLog) -> Table:
     """Table of the times of values, a row for all quantities that have the same ones."""
     rows: dict[tuple[str, ...], list[str]] = {}
-    for key, origin in mapped.origins.items():
+    for key, origin in filter(lambda item: item[1].value is None, mapped.origins.items()):
         signal = mapped.motion.signals[key]
         steps = np.diff(signal.times)
         told: tuple[str, ...] = signal.source, f"{len(signal.times)} rows"

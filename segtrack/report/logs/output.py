@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.html import inline_svg, render_page
-from segtrack.logs import Motion
+from segtrack.html import inline_svg, render_page, script_hash
 from segtrack.logs.compare import COVERAGE, ErrorRow
 from segtrack.logs.compare.comparison import Run
 from segtrack.report.logs.compare import mark_error, shown_unit
-from segtrack.report.logs.content import LEVELS, SOURCE, Instant, ReportContent
-from segtrack.report.logs.series_figure import RUN_COLOURS, draw_series
-from segtrack.report.side_view import GROUND, GROUND_EDGE, Polygon, SidePose, new_figure, paint, side_view
-from segtrack.terrain import Terrain, profile
+from segtrack.report.logs.content import LEVELS, SOURCE, ReportContent
+from segtrack.report.logs.panels import BAND_STDS, RUN_COLOURS, Panel, panels_of, residuals_of
+from segtrack.report.logs.path_view import PathView, draw_path, path_view
+from segtrack.report.logs.series_figure import draw_panels
+from segtrack.report.logs.side_views import draw_side_views
+from segtrack.report.logs.traces import plot_style, script, thinned_note, traces_json
+from segtrack.report.side_view import new_figure
 
 
 class _Picture(NamedTuple):
-    """A figure of the page: its title, an `svg` element, and how to read it."""
+    """A figure of the page.
+
+    Attributes:
+        title: Title.
+        svg: The `svg` element.
+        caption: Reading of the figure.
+        live: What replaces it on a screen where scripts run: `plots`, or a switch `in plots`, or `path`.
+    """
 
     title: str
     svg: str
     caption: str
+    live: Literal["", "plots", "in plots", "path"] = ""
 
 
 def report_html(content: ReportContent, written: str) -> str:
@@ -45,11 +50,23 @@ def report_html(content: ReportContent, written: str) -> str:
         MissingPackageError: Jinja2 is not installed.
     """
     rows = _differing(content)
+    panels = panels_of(content.logged, content.simulated)
+    residuals = residuals_of(panels)
+    has_plots = any(panel.is_compared for panel in panels)
+    path = path_view(content.terrains, content.logged, content.simulated) if has_plots else None
+    program = script()
     runs: list[Run] = list(dict.fromkeys(row.run for row in content.rows))
     values = {
         "content": content,
         "written": written,
-        "pictures": list(_pictures(content)),
+        "pictures": list(_pictures(content, panels, residuals, path)),
+        "has_plots": has_plots,
+        "traces": traces_json(panels, residuals, content.phases, path),
+        "thinned": thinned_note(panels),
+        "stds": f"{BAND_STDS:g}",
+        "program": program,
+        "program_hash": script_hash(program),
+        "plot_style": plot_style(),
         "tables": {run: [_cells(row) for row in rows if row.run == run] for run in runs},
         "levels": LEVELS,
         "source": SOURCE,
@@ -65,6 +82,7 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
         "log": content.logged.name,
         "vehicle": content.vehicle.name,
         "maturity": content.maturity.summary(),
+        "findings": [finding.record() for finding in content.findings],
         "stated_uncertainties": list(content.stated),
         "errors": [row.summary() for row in content.rows],
         "phases": [vars(phase) for phase in content.phases],
@@ -76,26 +94,37 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
     }
 
 
-def _pictures(content: ReportContent) -> Iterator[_Picture]:
+def _pictures(
+    content: ReportContent, panels: Sequence[Panel], residuals: Sequence[Panel], path: PathView | None
+) -> Iterator[_Picture]:
     logged, simulated = content.logged, content.simulated
-    series = draw_series(logged, simulated, content.phases)
+    shaded = "Shaded: phases, and what the noise of a signal makes uncertain."
     sides = draw_side_views(content.vehicle, content.terrains, logged, simulated, content.instants)
-    found: list[tuple[Figure | None, str, str]] = [
-        (series, "Over time", "Shaded: phases, and what the noise of a signal makes uncertain."),
+    found: list[tuple[Figure | None, str, str, Literal["", "plots", "in plots", "path"]]] = [
+        (draw_panels(panels, content.phases), "Over time", shaded, "plots"),
+        (draw_panels(residuals, content.phases), "Simulation less log", shaded, "in plots"),
+        (
+            None if path is None else draw_path(path),
+            "Path",
+            "Positions of the body frame; the terrain around them is cut along x and y.",
+            "path",
+        ),
         (
             sides,
             "Side by side",
             "Painted: the robot as logged. Line: as simulated, at the same instant. Terrain along y = 0.",
+            "",
         ),
         (
             draw_errors(_differing(content)),
             "Errors by phase",
             f"E = S - D, {COVERAGE:g} u_val to both sides; filled where it is within them.",
+            "",
         ),
     ]
-    for figure, title, caption in found:
+    for figure, title, caption, live in found:
         if figure is not None:
-            yield _Picture(title, inline_svg(figure, f"{title}. {caption}"), caption)
+            yield _Picture(title, inline_svg(figure, f"{title}. {caption}"), caption, live)
 
 
 def _differing(content: ReportContent) -> list[ErrorRow]:
@@ -182,110 +211,3 @@ def _handles() -> list[Line2D]:
         mark("#7f7f7f", "#7f7f7f", "within its uncertainty"),
         mark("#7f7f7f", "none", "beyond, or not known"),
     ]
-
-
-_BELOW = 0.06
-_LEVEL = 1e-6
-_SKY = "#f2f5f7"
-"""Behind the robots, on light and dark pages alike: their belts are dark."""
-_BODY_AND_BELTS = ("body", "belt", "flipper belt")
-
-
-class _View(NamedTuple):
-    """Both robots at an instant, as polygons in the world's x and z [m]."""
-
-    logged: list[Polygon]
-    simulated: list[Polygon]
-
-    @property
-    def corners(self) -> NDArray[np.float64]:
-        """Return the points of all polygons (n, 2) [m]."""
-        return np.concatenate([polygon.points for polygon in (*self.logged, *self.simulated)])
-
-
-def draw_side_views(
-    vehicle: VehicleDescription,
-    terrains: Sequence[Terrain],
-    logged: Motion,
-    simulated: Mapping[Run, Motion],
-    instants: Sequence[Instant],
-) -> Figure | None:
-    """Draw a row for each simulation and a column for each instant.
-
-    Belts are drawn without grousers: no log says where those are.
-
-    Returns:
-        The figure; None if the log has no position or no pitch, or there is no instant.
-    """
-    runs = [run for run, motion in simulated.items() if pose_at(motion, 0.0) is not None]
-    if not instants or not runs or pose_at(logged, 0.0) is None:
-        return None
-    views = [[_view(vehicle, logged, simulated[run], instant.time) for instant in instants] for run in runs]
-    corners = np.concatenate([view.corners for row in views for view in row])
-    low, high = corners[:, 1].min() - _BELOW, corners[:, 1].max() + _BELOW
-    reach = 1.1 * max(float(np.abs(polygon.points).max()) for polygon in side_view(vehicle))
-    figure = new_figure(3.1 * len(instants), len(runs) * (0.6 + 3.1 * (high - low) / (2 * reach)))
-    grid = figure.subplots(len(runs), len(instants), squeeze=False, sharey=True)
-    for line, row, run in zip(grid, views, runs, strict=True):
-        for axes, view, instant in zip(line, row, instants, strict=True):
-            middle = (view.corners[:, 0].min() + view.corners[:, 0].max()) / 2
-            window = (middle - reach, middle + reach, low, high)
-            _draw(axes, view, terrains, window, RUN_COLOURS[run])
-            axes.set_title(f"{instant.name}, {instant.time:.2f} s", loc="left", fontsize=10)
-        line[0].set_ylabel(f"by {run} belts\nz [m]")
-    for axes in grid[-1]:
-        axes.set_xlabel("x [m]")
-    return figure
-
-
-def pose_at(motion: Motion, time: float) -> SidePose | None:
-    """Return a robot's pose at a time [s], belts at no travel; None without a position or a pitch."""
-    position, pitch = motion.signals.get("position"), motion.angle("pitch")
-    if position is None or pitch is None:
-        return None
-    x, _, z = position.at(time)
-    keys = {name: (f"flipper_angle.{name}", f"flipper_angle_command.{name}") for name in motion.flippers}
-    signals = {
-        name: next(motion.signals[key] for key in both if key in motion.signals)
-        for name, both in keys.items()
-    }
-    flippers = {name: float(signal.at(time)) for name, signal in signals.items()}
-    return SidePose(float(x), float(z), float(pitch.at(time)), flippers, {})
-
-
-def _view(vehicle: VehicleDescription, logged: Motion, simulated: Motion, time: float) -> _View:
-    painted, outlined = (_outlines(vehicle, motion, time) for motion in (logged, simulated))
-    return _View(painted, [polygon for polygon in outlined if polygon.role in _BODY_AND_BELTS])
-
-
-def _draw(
-    axes: Axes,
-    view: _View,
-    terrains: Sequence[Terrain],
-    window: tuple[float, float, float, float],
-    colour: str,
-) -> None:
-    left, right, low, high = window
-    axes.add_patch(Rectangle((left, low), right - left, high - low, facecolor=_SKY, zorder=0.5))
-    for terrain in terrains:
-        outline = profile(terrain, left, right)
-        axes.fill_between(
-            outline.x, low, outline.z, where=np.isfinite(outline.z), color=GROUND, linewidth=0, zorder=1
-        )
-        highest = np.max([other.height_at(outline.x) for other in terrains], axis=0)
-        seen = np.where(outline.z >= highest - _LEVEL, outline.z, np.nan)
-        axes.plot(outline.x, seen, color=GROUND_EDGE, linewidth=1.0, zorder=1.5)
-    paint(axes, view.logged)
-    edges = [polygon.points for polygon in view.simulated]
-    lines = PolyCollection(edges, facecolors="none", edgecolors=colour, linewidths=1.0)
-    lines.set_zorder(4)
-    axes.add_collection(lines)
-    axes.set(xlim=(left, right), ylim=(low, high), aspect="equal")
-    axes.tick_params(labelsize=8)
-
-
-def _outlines(vehicle: VehicleDescription, motion: Motion, time: float) -> list[Polygon]:
-    pose = pose_at(motion, time)
-    assert pose is not None
-    known = {name: angle for name, angle in pose.flippers.items() if name in vehicle.flippers}
-    return side_view(vehicle, SidePose(pose.x, pose.z, pose.pitch, known, {}), "smooth")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,40 +12,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from segtrack.logs import Motion, Signal
+from segtrack.logs import Signal
 from segtrack.logs.compare import Phase
-from segtrack.logs.compare.comparison import Run
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.report.logs.panels import BAND_STDS, LINE_STYLES, LOGGED_COLOUR, Panel, label_of
+from segtrack.report.side_view import new_figure
 
-RUN_COLOURS: Mapping[Run, str] = {"commanded": SEGMENT_COLOURS[1], "measured": SEGMENT_COLOURS[0]}
-LOGGED_COLOUR = "black"
 SHADE = "#7f7f7f"
-_STYLES: Mapping[str, tuple[str, Literal["-", "--", ":"], float]] = {
-    "logged": (LOGGED_COLOUR, "-", 1.3),
-    "logged command": (LOGGED_COLOUR, ":", 1.0),
-    "commanded": (RUN_COLOURS["commanded"], "--", 1.3),
-    "measured": (RUN_COLOURS["measured"], "-", 1.3),
-}
-"""Colour, style and width of a line by whose it is."""
-_STDS = 2.0
-"""Half the width of a band, in standard deviations."""
 _COLUMNS = 500
 """A line has at most two points in each: there is no more room for them."""
-_STILL = math.radians(1.0)
-"""A flipper that moves no more than this has no panel."""
 
 
-class _Panel(NamedTuple):
-    """A quantity that the log and a simulation have: label of its axis, signals by whose they are, scale."""
-
-    label: str
-    lines: Mapping[str, Signal]
-    scale: float
-
-
-def draw_series(logged: Motion, simulated: Mapping[Run, Motion], phases: Sequence[Phase]) -> Figure | None:
-    """Draw every quantity that the log and a simulation have, phases shaded; None if they share none."""
-    panels = list(_panels(logged, simulated))
+def draw_panels(panels: Sequence[Panel], phases: Sequence[Phase]) -> Figure | None:
+    """Draw the panels that are compared, phases shaded; None if there are none."""
+    panels = [panel for panel in panels if panel.is_compared]
     if not panels:
         return None
     rows = math.ceil(len(panels) / 2)
@@ -56,7 +34,7 @@ def draw_series(logged: Motion, simulated: Mapping[Run, Motion], phases: Sequenc
         _draw(axes, panel, phases)
     for axes in grid.flat[len(panels) :]:
         axes.remove()
-    for axes in grid.flat[len(panels) - 2 : len(panels)]:
+    for axes in grid.flat[max(len(panels) - 2, 0) : len(panels)]:
         axes.tick_params(labelbottom=True)
         axes.set_xlabel("time [s]")
     for axes in grid[0, : len(panels)]:
@@ -66,54 +44,20 @@ def draw_series(logged: Motion, simulated: Mapping[Run, Motion], phases: Sequenc
     return figure
 
 
-def _panels(logged: Motion, simulated: Mapping[Run, Motion]) -> Iterator[_Panel]:
-    motions = {"logged": logged, **{str(run): motion for run, motion in simulated.items()}}
-    degrees = math.degrees(1.0)
-    found = [("pitch, nose up [deg]", degrees, {name: m.angle("pitch") for name, m in motions.items()})]
-    for i, axis in enumerate("xyz"):
-        found.append((f"{axis} [m]", 1.0, {name: _component(m, i) for name, m in motions.items()}))
-    for angle in ("yaw", "roll"):
-        found.append((f"{angle} [deg]", degrees, {name: m.angle(angle) for name, m in motions.items()}))
-    for side in ("left", "right"):
-        found.append((f"belt speed, {side} [m/s]", 1.0, _beside_command(motions, "belt_speed", side)))
-    for name in (name for name in logged.flippers if _moves(logged, name)):
-        found.append((f"{name} [deg]", degrees, _beside_command(motions, "flipper_angle", name)))
-    for label, scale, signals in found:
-        lines = {name: signal for name, signal in signals.items() if signal is not None}
-        if any(name.startswith("logged") for name in lines) and any(run in lines for run in simulated):
-            yield _Panel(label, lines, scale)
-
-
-def _beside_command(motions: Mapping[str, Motion], quantity: str, which: str) -> dict[str, Signal | None]:
-    found = {name: motion.signals.get(f"{quantity}.{which}") for name, motion in motions.items()}
-    return {"logged command": motions["logged"].signals.get(f"{quantity}_command.{which}"), **found}
-
-
-def _component(motion: Motion, column: int) -> Signal | None:
-    signal = motion.signals.get("position")
-    return None if signal is None else Signal(signal.times, signal.values[:, column].copy(), signal.std)
-
-
-def _moves(motion: Motion, flipper: str) -> bool:
-    keys = (f"flipper_angle.{flipper}", f"flipper_angle_command.{flipper}")
-    return any(np.ptp(motion.signals[key].values) > _STILL for key in keys if key in motion.signals)
-
-
-def _draw(axes: Axes, panel: _Panel, phases: Sequence[Phase]) -> None:
+def _draw(axes: Axes, panel: Panel, phases: Sequence[Phase]) -> None:
     for number, phase in enumerate(phases):
         shade = 0.16 if number % 2 else 0.05
         axes.axvspan(phase.begin, phase.end, color=SHADE, alpha=shade, linewidth=0)
     for name, signal in panel.lines.items():
-        colour, style, width = _STYLES[name]
+        colour, style, width = LINE_STYLES[name]
         times, low, high = envelope(signal)
         if signal.std is not None:
-            margin = _STDS * signal.std
-            band = panel.scale * (low - margin), panel.scale * (high + margin)
+            margin = BAND_STDS * signal.std
             face = SHADE if colour == LOGGED_COLOUR else colour
-            axes.fill_between(times, *band, color=face, alpha=0.3, linewidth=0)
+            axes.fill_between(times, low - margin, high + margin, color=face, alpha=0.3, linewidth=0)
         line = np.stack([low, high], axis=1).ravel() if low is not high else low
         when = times if low is high else np.repeat(times, 2)
-        axes.plot(when, panel.scale * line, color=colour, linestyle=style, linewidth=width)
+        axes.plot(when, line, color=colour, linestyle=style, linewidth=width)
     axes.set_ylabel(panel.label)
     axes.grid(alpha=0.25)
 
@@ -144,8 +88,7 @@ def _name(axes: Axes, phases: Sequence[Phase]) -> None:
 
 
 def _handles(drawn: set[str]) -> Iterator[Line2D | Patch]:
-    for name, (colour, style, width) in _STYLES.items():
+    for name, (colour, style, width) in LINE_STYLES.items():
         if name in drawn:
-            label = f"simulated by {name} belts" if name in RUN_COLOURS else name
-            yield Line2D([], [], color=colour, linestyle=style, linewidth=width, label=label)
-    yield Patch(color=SHADE, alpha=0.3, label=f"{_STDS:g} standard deviations of noise")
+            yield Line2D([], [], color=colour, linestyle=style, linewidth=width, label=label_of(name))
+    yield Patch(color=SHADE, alpha=0.3, label=f"{BAND_STDS:g} standard deviations of noise")

@@ -21,7 +21,7 @@ from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 
 def climbs_tables(result: ClimbsResult) -> list[Table]:
-    """Each trial; how often predictions are right; step limits."""
+    """Each trial, with what is remarkable of them; how often predictions are right; step limits."""
     return [_trials(result), _confusion(result), *([_limits(result)] if result.limits else [])]
 
 
@@ -29,7 +29,9 @@ def _trials(result: ClimbsResult) -> Table:
     title = result.table.title or "Trials at steps"
     has_published = result.published_confusion is not None
     others = [result.table.simulation] if has_published else []
-    table = Table("step [mm]", "driven with", "robot", "here", *others, "undecided by", title=title)
+    caption = "\n".join(f"Note: {note}." for note in result.notes) or None
+    columns = "step [mm]", "driven with", "robot", "here", *others, "undecided by"
+    table = Table(*columns, title=title, caption=caption, caption_justify="left")
     for trial in result.trials:
         published = [trial.trial.simulation or ""] if has_published else []
         table.add_row(

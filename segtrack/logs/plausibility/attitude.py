@@ -1,0 +1,185 @@
+"""Attitude against gravity, gyroscope, path and slope."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, noise_of
+from segtrack.logs.plausibility.finding import Observation
+
+TILTED = math.radians(60.0)
+"""Tilt beyond which a vehicle that drives on stands on its side [rad]."""
+ASIDE, BACKWARDS = math.radians(25.0), math.radians(150.0)
+"""Angles between heading and path that contradict each other, and that do so beyond doubt [rad]."""
+_TURNED = 0.2
+"""Length of windows over which attitude is differentiated [s]."""
+_CLIMBED = 0.05
+"""Range of heights that says something of slopes [m]."""
+_ROUNDING = math.radians(3.0)
+"""Slope over the whole way that a pitch may be wrong by unseen [rad]."""
+ALIKE = 0.6
+"""Correlation from which two rates, or slopes, are those of one motion."""
+
+
+def check_tilt(evidence: LogEvidence) -> Iterator[Observation]:
+    """Check that the vehicle stands on its tracks most of the time, and that no angle is beyond a turn."""
+    motion = evidence.motion
+    if (attitude := evidence.attitude) is not None:
+        upward = Rotation.from_quat(attitude.values).as_matrix()[:, 2, 2]
+        tilt = np.arccos(np.clip(upward, -1.0, 1.0))
+        subject = "orientation" if "orientation" in motion.signals else "roll"
+    elif (pitch := motion.angle("pitch")) is not None:
+        tilt, subject = abs(pitch.values), "pitch"
+    else:
+        return
+    middle = math.degrees(float(np.median(tilt)))
+    name, state = "attitude", f"the body leans by {middle:.3g} deg for half of the time"
+    if math.radians(middle) > TILTED:
+        upside = "upside down" if middle > 120 else "on its side"
+        yield Observation(
+            name, (subject,), state, f"a vehicle that drives {upside}", middle > 90, middle / 60
+        )
+    else:
+        yield Observation(name, (subject,), state)
+    for angle in ("pitch", "roll"):
+        if (signal := motion.signals.get(angle)) is None:
+            continue
+        largest = math.degrees(float(np.quantile(abs(signal.values), 0.99)))
+        seen = f"the largest {angle} is {largest:.3g} deg"
+        told = "beyond half a turn" if largest > 180 else ""
+        yield Observation(f"{angle} beyond a turn", (angle,), seen, told, bool(told), max(largest / 180, 1))
+
+
+def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare measured rates of turning with the change of attitude."""
+    motion, attitude = evidence.motion, evidence.attitude
+    rates, yaw_rate = motion.signals.get("angular_velocity"), motion.signals.get("yaw_rate")
+    if rates is not None and attitude is not None:
+        windows = _windows(rates, attitude)
+        begin, end = (Rotation.from_quat(attitude.at(times)) for times in (windows.begin, windows.end))
+        turned = (begin.inv() * end).as_rotvec() / max(windows.length, 1e-9)
+        noise = 2 * noise_of(attitude.values) / max(windows.length, 1e-9)
+        subjects = ("angular_velocity", "orientation" if "orientation" in motion.signals else "yaw")
+        yield from _judge_rates("gyroscope against attitude", subjects, windows.mean(rates), turned, noise)
+        return
+    pairs = []
+    for angle, column, sign in (("pitch", 1, -1.0), ("yaw", 2, 1.0)):
+        if rates is not None and (own := motion.angle(angle)) is not None:
+            pairs.append(("angular_velocity", sign * rates.values[:, column], rates.times, angle, own))
+    if yaw_rate is not None and (own := motion.angle("yaw")) is not None:
+        pairs.append(("yaw_rate", yaw_rate.values, yaw_rate.times, "yaw", own))
+    for quantity, values, times, angle, own in pairs:
+        signal = type(own)(times, np.array(values))
+        windows = _windows(signal, own)
+        turned = windows.difference(own) / max(windows.length, 1e-9)
+        noise = math.sqrt(2) * noise_of(own.values) / max(windows.length, 1e-9)
+        subjects = (quantity, angle if angle in motion.signals else "orientation")
+        yield from _judge_rates(f"gyroscope against {angle}", subjects, windows.mean(signal), turned, noise)
+
+
+def _windows(one: object, other: object) -> Windows:
+    first = max(signal.times[0] for signal in (one, other))  # type: ignore[attr-defined]
+    last = min(signal.times[-1] for signal in (one, other))  # type: ignore[attr-defined]
+    spacing = max(float(np.median(np.diff(s.times))) if len(s.times) > 1 else 0.0 for s in (one, other))  # type: ignore[attr-defined]
+    return Windows.over(first, last, max(_TURNED, 2 * spacing))
+
+
+def _judge_rates(
+    name: str, subjects: tuple[str, str], measured: Array, turned: Array, noise: float
+) -> Iterator[Observation]:
+    """Compare measured rates with those of attitude, both (n,) or (n, 3) [rad/s], the latter with noise."""
+    if len(measured) < FEWEST:
+        return
+    measured = measured - np.median(measured, axis=0)  # A bias is none of its turning.
+    sizes = [float(np.sqrt(np.mean(np.square(values)))) for values in (measured, turned)]
+    if sizes[1] < max(4 * noise, 0.02):
+        if sizes[0] > 6 * max(sizes[1], 4 * noise, 0.02):
+            state = f"rates of {sizes[0]:.3g} rad/s where attitude changes at {sizes[1]:.3g} rad/s"
+            yield Observation(name, subjects, state, "which hardly turns at all", True, sizes[0] / sizes[1])
+        return
+    both = float(np.sum(measured * turned))
+    scale = both / max(float(np.sum(turned**2)), 1e-12)
+    alike = both / max(float(np.sqrt(np.sum(turned**2) * np.sum(measured**2))), 1e-12)
+    state = f"rates of {sizes[0]:.3g} rad/s where attitude changes at {sizes[1]:.3g} rad/s"
+    if alike < -ALIKE:
+        yield Observation(name, subjects, state, "the other way", True, 10.0)
+    elif alike < ALIKE:
+        told = f"and about other axes: their correlation is {alike:.2g}"
+        yield Observation(name, subjects, state, told, alike < 0.3, 5.0)
+    elif not 0.7 <= scale <= 1.4:
+        told = f"which are {scale:.3g} times as fast"
+        yield Observation(name, subjects, state, told, not 0.4 <= scale <= 2.5, max(scale, 1 / scale))
+    else:
+        yield Observation(name, subjects, state, misfit=abs(math.log(scale)) + 1 - alike)
+
+
+def check_heading(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare the heading with the way that the vehicle goes, while its belts drive straight on."""
+    driving, position = evidence.driving, evidence.motion.signals.get("position")
+    yaw = evidence.motion.angle("yaw")
+    if driving is None or position is None or yaw is None or driving.way is None or evidence.belts is None:
+        return
+    length = np.linalg.norm(driving.way[:, :2], axis=1)
+    chosen = driving.straight & (length > 6 * noise_of(position.values)) & (length > 0.02)
+    if chosen.sum() < FEWEST:
+        return
+    middle = (driving.windows.begin + driving.windows.end) / 2
+    goes = np.arctan2(driving.way[:, 1], driving.way[:, 0])[chosen]
+    off = goes - yaw.at(middle)[chosen] + np.where(driving.forward[chosen] < 0, math.pi, 0.0)
+    mean = np.mean(np.exp(1j * off))
+    angle, together = abs(float(np.angle(mean))), float(abs(mean))
+    state = f"the way goes {math.degrees(angle):.3g} deg off where the belts drive the heading"
+    subjects = ("yaw" if "yaw" in evidence.motion.signals else "orientation", "position", evidence.belts[0])
+    if together < 0.5:
+        told = "and every way: they are not of one frame"
+        yield Observation("heading against path", subjects, state, told, False, 5.0)
+    elif angle > ASIDE:
+        told = "which is backwards" if angle > BACKWARDS else "which is sideways"
+        yield Observation(
+            "heading against path", subjects, state, told, angle > BACKWARDS, math.degrees(angle) / 25
+        )
+    else:
+        yield Observation("heading against path", subjects, state, misfit=angle)
+
+
+def check_slope(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare the pitch with how the path rises: a vehicle moves along its own forward axis."""
+    driving, pitch = evidence.driving, evidence.motion.angle("pitch")
+    position = evidence.motion.signals.get("position")
+    if driving is None or pitch is None or position is None or driving.way is None:
+        return
+    heights, noise = driving.way[:, 2], noise_of(position.values[:, 2])
+    if np.ptp(position.values[:, 2]) < max(_CLIMBED, 8 * noise):
+        return
+    steps = np.linalg.norm(driving.way, axis=1) * np.sign(driving.forward)
+    windows = driving.windows
+    expected = steps * windows.mean(type(pitch)(pitch.times, np.sin(pitch.values)))
+    chosen = abs(driving.forward) > 0.1 * np.quantile(abs(driving.forward), 0.9)
+    if chosen.sum() < FEWEST:
+        return
+    rises, expected = heights[chosen], expected[chosen]
+    # Each window is there about as often as the others: sums are those of the whole way, but for a factor.
+    up, steep, way = float(rises.sum()), float(expected.sum()), float(abs(steps[chosen]).sum())
+    if abs(up) > max(_ROUNDING * way, 0.2 * float(abs(rises).sum())):
+        alike, scale = math.copysign(1.0, up * steep), abs(up) / max(abs(steep), 1e-9)
+    else:
+        both = float(rises @ expected)
+        alike = both / max(float(np.sqrt((rises @ rises) * (expected @ expected))), 1e-12)
+        scale = both / max(float(expected @ expected), 1e-12)
+    largest = math.degrees(float(np.quantile(abs(pitch.values), 0.99)))
+    height = np.ptp(position.values[:, 2])
+    state = f"the largest pitch is {largest:.3g} deg where the path rises and falls by {height:.3g} m"
+    subjects = ("pitch" if "pitch" in evidence.motion.signals else "orientation", "position")
+    name = "pitch against slope"
+    if alike < -0.4:
+        yield Observation(name, subjects, state, "nose down where it rises", alike < -0.6, 10.0)
+    elif alike > ALIKE and not 1 / 4 <= scale <= 4:
+        told = f"which is {scale:.3g} times as steep as the pitch says"
+        yield Observation(name, subjects, state, told, not 0.1 <= scale <= 10, max(scale, 1 / scale))
+    else:
+        misfit = abs(math.log(max(scale, 1e-3))) + 1 - alike
+        yield Observation(name, subjects, state, misfit=misfit)

@@ -1,0 +1,193 @@
+"""Belts against path, turning, drives and commands.
+
+On ground that does not move a vehicle's belts slip backwards when they drive it: its path is at most as long
+as their travel, and it turns at most as fast as belts without slip would turn it. Downhill and in free motion
+both may be exceeded for a while, so medians count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence
+from segtrack.logs.plausibility.finding import Observation
+from segtrack.logs.replay.path import SIDES
+
+BEYOND_BELTS, FAR_BEYOND_BELTS = 1.25, 1.5
+"""Path over belt travel, as a median, from which it contradicts them, and from which beyond doubt."""
+BEHIND_BELTS, FAR_BEHIND_BELTS = 0.6, 0.3
+"""The same for what only one window in ten exceeds, below which it contradicts them: slip everywhere."""
+BEYOND_TURNING, FAR_BEYOND_TURNING = 1.15, 1.25
+"""Yaw rate over that of belts without slip, likewise."""
+HARDLY_TURNS = 0.2
+"""The same, below which belts hardly turn the vehicle."""
+BEYOND_DRIVES, FAR_BEYOND_DRIVES = 1.2, 2.0
+"""Belt speed over the top speed of the vehicle file, likewise."""
+_SLOWEST = 1e-4
+"""Belts that are slower stand [m/s]."""
+_SLOWEST_TURN = 0.03
+"""Yaw rates of belts without slip that say something of turning [rad/s]."""
+
+
+def check_path(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare the length of the path with the travel of the belts, while they drive straight."""
+    driving, belts = evidence.driving, evidence.belts
+    if driving is None or belts is None or driving.way is None:
+        return
+    place = "position" if "position" in evidence.motion.signals else "velocity"
+    subjects = (belts[0], place)
+    way = np.linalg.norm(driving.way, axis=1)
+    fastest = float(np.quantile(abs(driving.forward), 0.9))
+    if fastest < _SLOWEST:
+        if way.max() > 0.1:
+            seen = f"the path goes {way.max():.3g} m in {driving.windows.length:.2g} s"
+            yield Observation("belts against path", subjects, seen, "while the belts stand", True, 1e3)
+        return
+    chosen = driving.straight if driving.straight.sum() >= FEWEST else driving.drives(driving.forward)
+    if chosen.sum() < FEWEST:
+        return
+    ratios = way[chosen] / (driving.windows.length * abs(driving.forward[chosen]))
+    middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
+    speeds = float(np.median(abs(driving.forward[chosen]))), float(np.median(way[chosen]))
+    state = f"belts at {speeds[0]:.3g} m/s and a path at {speeds[1] / driving.windows.length:.3g} m/s"
+    name = "belts against path"
+    if middle > BEYOND_BELTS:
+        told = f"which is {middle:.3g} times as fast: nothing pushes a vehicle ahead of its belts"
+        yield Observation(name, subjects, state, told, middle > FAR_BEYOND_BELTS, middle)
+    elif high < BEHIND_BELTS:
+        told = f"of whose travel it makes {high:.2g} at its best: they would slip everywhere"
+        yield Observation(name, subjects, state, told, high < FAR_BEHIND_BELTS, 1 / max(high, 1e-9))
+    else:
+        yield Observation(name, subjects, state, misfit=abs(math.log(max(high, 1e-9))))
+
+
+def check_turning(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare yaw rates with those of belts without slip."""
+    driving, belts, rates = evidence.driving, evidence.belts, evidence.yaw_rates
+    gauge = evidence.background.gauge
+    if driving is None or belts is None or rates is None or gauge is None:
+        return
+    quantity, measured = rates
+    without = (driving.right - driving.left) / gauge
+    largest = (abs(driving.right) + abs(driving.left)) / gauge
+    moves = False
+    if driving.way is not None:
+        path, fastest = np.linalg.norm(driving.way, axis=1), np.maximum(abs(driving.left), abs(driving.right))
+        goes_on = path > 0.5 * driving.windows.length * fastest
+        turning = goes_on[driving.drives(without)]
+        moves = bool(len(turning) and turning.mean() > 0.5)
+    yield from _judge_turning((belts[0], quantity), without, measured, largest, moves)
+
+
+def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare the yaw rates of a table of steady turns with those of belts without slip."""
+    signals, belts, gauge = evidence.motion.signals, evidence.belts, evidence.background.gauge
+    if belts is None or gauge is None or not evidence.mapped.is_steady:
+        return
+    left, right = belts[1].values, belts[2].values
+    slips = [signals.get(f"slip_velocity.{side}") for side in SIDES]
+    if "yaw_rate" in signals:
+        quantity, measured = "yaw_rate", signals["yaw_rate"].values
+    elif slips[0] is not None and slips[1] is not None:
+        quantity = "slip_velocity"
+        measured = ((right - slips[1].values) - (left - slips[0].values)) / gauge
+    else:
+        return
+    without, largest = (right - left) / gauge, (abs(right) + abs(left)) / gauge
+    yield from _judge_turning((belts[0], quantity), without, measured, largest, False)
+
+
+def _judge_turning(
+    subjects: tuple[str, str], without: np.ndarray, measured: np.ndarray, largest: np.ndarray, moves: bool
+) -> Iterator[Observation]:
+    """Compare yaw rates (n,) [rad/s].
+
+    Args:
+        subjects: Quantities of the belts and of the yaw rates.
+        without: Yaw rates of belts without slip.
+        measured: Yaw rates as measured.
+        largest: Yaw rates that the belts' speeds allow if they turned on the spot.
+        moves: True where the vehicle moves along as fast as its belts while they are said to turn it.
+    """
+    name = "belts against yaw rate"
+    turns = (abs(without) > 0.3 * np.quantile(abs(without), 0.9)) & (abs(without) > _SLOWEST_TURN)
+    if turns.sum() >= FEWEST:
+        ratios = measured[turns] / without[turns]
+        middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
+        rates = [float(np.median(abs(values[turns]))) for values in (without, measured)]
+        state = f"belts that would turn it at {rates[0]:.3g} rad/s, and a yaw rate of {rates[1]:.3g} rad/s"
+        if middle < 0 and float(np.mean(ratios < 0)) > 0.75 and abs(middle) > 0.1:
+            yield Observation(name, subjects, state, "the other way", True, 10.0)
+        elif middle > BEYOND_TURNING:
+            told = f"which is {middle:.3g} times as fast as belts without slip would turn it"
+            yield Observation(name, subjects, state, told, middle > FAR_BEYOND_TURNING, middle)
+        elif high < HARDLY_TURNS and moves:
+            told = "while the path goes on as straight and fast as the belts run"
+            yield Observation(name, subjects, state, told, True, 10.0)
+        elif high < HARDLY_TURNS:
+            yield Observation(name, subjects, state, "which hardly turns at all", False, 2.0)
+        else:
+            yield Observation(name, subjects, state)
+        return
+    beyond = abs(measured) > BEYOND_DRIVES * largest + _SLOWEST_TURN
+    if beyond.mean() > 0.25:
+        rates = [float(np.median(values[beyond])) for values in (abs(measured), largest)]
+        seen = f"a yaw rate of {rates[0]:.3g} rad/s"
+        told = f"where the belts turn the vehicle at {rates[1]:.3g} rad/s at most"
+        yield Observation(name, subjects[::-1], seen, told, True, rates[0] / max(rates[1], 1e-6))
+
+
+def check_drives(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare belt speeds with the top speed of the vehicle's drives."""
+    drives = [drive for own in evidence.background.drives.values() for drive in own]
+    if not drives:
+        return
+    top = max(drive.top_speed for drive in drives)
+    for quantity in ("belt_speed", "belt_speed_command"):
+        sides = [s for key, s in evidence.motion.signals.items() if key.startswith(f"{quantity}.")]
+        if not sides:
+            continue
+        fastest = max(float(np.quantile(abs(signal.values), 0.95)) for signal in sides)
+        state = f"belts at {fastest:.3g} m/s"
+        told = f"of a vehicle whose drives reach {top:.3g} m/s"
+        is_beyond = fastest > BEYOND_DRIVES * top
+        yield Observation(
+            "belts against drives",
+            (quantity,),
+            state,
+            told if is_beyond else "",
+            fastest > FAR_BEYOND_DRIVES * top,
+            max(fastest / top, 1.0),
+        )
+
+
+def check_commands(evidence: LogEvidence) -> Iterator[Observation]:
+    """Compare belt speeds with their commands."""
+    signals = evidence.motion.signals
+    for side in SIDES if not evidence.mapped.is_steady else ():
+        command, measured = signals.get(f"belt_speed_command.{side}"), signals.get(f"belt_speed.{side}")
+        driving = evidence.driving
+        if command is None or measured is None or driving is None:
+            continue
+        windows = driving.windows
+        told, made = windows.mean(command), windows.mean(measured)
+        drives = driving.drives(told) | driving.drives(made)
+        if drives.sum() < FEWEST or max(abs(told).max(), abs(made).max()) < _SLOWEST:
+            continue
+        share = float(told[drives] @ made[drives]) / max(float(told[drives] @ told[drives]), 1e-12)
+        speeds = [float(np.median(abs(values[drives]))) for values in (told, made)]
+        state = f"{side} belts told {speeds[0]:.3g} m/s that run at {speeds[1]:.3g} m/s"
+        subjects = ("belt_speed", "belt_speed_command")
+        if share < -0.1:
+            yield Observation("belts against commands", subjects, state, "the other way", True, 10.0)
+        elif not 0.5 <= share <= 1.5:
+            certain = not 0.1 <= share <= 3.0
+            size = max(share, 1 / max(share, 1e-9))
+            told_of = f"which is {share:.3g} times as fast"
+            yield Observation("belts against commands", subjects, state, told_of, certain, size)
+        else:
+            misfit = abs(math.log(share))
+            yield Observation("belts against commands", subjects, state, misfit=misfit)

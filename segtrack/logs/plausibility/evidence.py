@@ -1,0 +1,250 @@
+"""Evidence of a mapped log: motions averaged over windows, so that noise and contact do not count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import cumulative_trapezoid
+from scipy.spatial.transform import Rotation
+
+from segtrack.description import VehicleDescription
+from segtrack.description.drive import DriveSpec
+from segtrack.description.placement import bounding_box
+from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
+from segtrack.logs.replay.path import SIDES
+from segtrack.logs.replay.terrain import LoadedTerrain
+from segtrack.robot.motion import Motion, Signal
+
+Array = NDArray[np.float64]
+
+_AROUND = 15.0
+"""Terrain is looked at so far to either side of its obstacle [m]."""
+_MOST_WINDOWS = 500
+_SHORTEST, _LONGEST = 0.5, 5.0
+"""Lengths of windows over which a path is measured [s]."""
+_OVER_NOISE = 10.0
+"""A window is so long that the way in it is this many times the noise of positions."""
+FEWEST = 6
+"""Windows that a check takes."""
+_ROBUST = 1.4826
+"""Standard deviation of normal numbers over the median of their distances from the median."""
+
+
+def noise_of(values: Array) -> float:
+    """Standard deviation of what changes from sample to sample without a trend, of (n,) or (n, k) values.
+
+    From the median of second differences, so that it does not see motion, spikes or jumps.
+    """
+    if len(values) < 5:
+        return 0.0
+    bends = np.diff(values, n=2, axis=0).reshape(len(values) - 2, -1)
+    return float(np.max(_ROBUST * np.median(np.abs(bends), axis=0)) / np.sqrt(6.0))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of equal length, half a length apart or more.
+
+    Attributes:
+        begin: (n,) [s]
+        end: (n,) [s]
+    """
+
+    begin: Array
+    end: Array
+
+    @classmethod
+    def over(cls, first: float, last: float, length: float) -> Windows:
+        """Windows of a length over a time; none if it is shorter than one."""
+        count = int((last - first - length) / max(length / 2, (last - first) / _MOST_WINDOWS)) + 1
+        begin = np.linspace(first, last - length, max(count, 0)) if last - first >= length else np.zeros(0)
+        return cls(begin, begin + length)
+
+    @property
+    def length(self) -> float:
+        """Length of each [s]."""
+        return float(self.end[0] - self.begin[0]) if len(self.begin) else 0.0
+
+    def difference(self, signal: Signal) -> Array:
+        """Differences of a signal's values over each window (n,) or (n, k)."""
+        return np.asarray(signal.at(self.end) - signal.at(self.begin))
+
+    def mean(self, signal: Signal) -> Array:
+        """Means of a signal over each window (n,) or (n, k)."""
+        total = cumulative_trapezoid(signal.values, signal.times, axis=0, initial=0.0)
+        gone = Signal(signal.times, np.asarray(total))
+        return self.difference(gone) / self.length
+
+
+@dataclass(frozen=True, eq=False)
+class Driving:
+    """Belts, and what the vehicle did with them, over windows.
+
+    Attributes:
+        windows: The windows.
+        left: Mean speed of the left belts (n,) [m/s].
+        right: Likewise of the right ones.
+        way: Way over the ground in each window (n, 3) [m]; None if it is not known.
+    """
+
+    windows: Windows
+    left: Array
+    right: Array
+    way: Array | None
+
+    @property
+    def forward(self) -> Array:
+        """Mean of both sides (n,) [m/s]."""
+        return (self.left + self.right) / 2
+
+    @property
+    def straight(self) -> NDArray[np.bool_]:
+        """Windows in which the belts drive, and hardly turn (n,)."""
+        drives = self.drives(self.forward)
+        return drives & (abs(self.right - self.left) < 0.3 * abs(self.right + self.left))
+
+    @staticmethod
+    def drives(speed: Array) -> NDArray[np.bool_]:
+        """Windows in which something moves, beside the fastest (n,)."""
+        return abs(speed) > 0.3 * np.quantile(abs(speed), 0.9) if len(speed) else np.zeros(0, bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """Vehicle and terrain that a log is compared with.
+
+    Attributes:
+        vehicle: Its vehicle; None if it is not known.
+        terrain: Its terrain; None if it is not known.
+    """
+
+    vehicle: VehicleDescription | None = None
+    terrain: LoadedTerrain | None = None
+
+    @cached_property
+    def gauge(self) -> float | None:
+        """Distance of the tracks [m]; None if it is not known."""
+        offsets = None if self.vehicle is None else self.vehicle.track_offsets
+        return None if offsets is None else offsets.gauge
+
+    @cached_property
+    def length(self) -> float | None:
+        """Length of the vehicle, flippers at 0 [m]; None if it is not known."""
+        if self.vehicle is None:
+            return None
+        low, high = bounding_box(self.vehicle, {})
+        return float(high[0] - low[0])
+
+    @cached_property
+    def drives(self) -> Mapping[str, tuple[DriveSpec, ...]]:
+        """Drives of each side; none without a vehicle."""
+        tracks = () if self.vehicle is None else tuple(self.vehicle.mounted_tracks())
+        return {side: tuple(t.spec.drive for t in tracks if t.side in (side, "center")) for side in SIDES}
+
+    @cached_property
+    def relief(self) -> tuple[float, float] | None:
+        """Lowest and highest ground around the obstacle, above that before it [m]; None without one."""
+        if self.terrain is None or (obstacle := self.terrain.obstacle) is None:
+            return None
+        places = np.concatenate(
+            [[obstacle.x - 0.05], np.linspace(obstacle.x - _AROUND, obstacle.x + _AROUND, 4001)]
+        )
+        heights = np.max([np.asarray(part.height_at(places)) for part in self.terrain.terrains], axis=0)
+        heights = heights[np.isfinite(heights)] - heights[0]
+        return float(heights.min()), float(heights.max())
+
+
+@dataclass(frozen=True, eq=False)
+class LogEvidence:
+    """Mapped log beside its vehicle and terrain.
+
+    Attributes:
+        mapped: The log.
+        background: Vehicle and terrain.
+    """
+
+    mapped: MappedLog
+    background: Background
+
+    @property
+    def motion(self) -> Motion:
+        """The log's motion."""
+        return self.mapped.motion
+
+    @cached_property
+    def attitude(self) -> Signal | None:
+        """Orientation of the body; None if it is not known whole."""
+        return find_attitude(self.motion.signals)
+
+    @cached_property
+    def belts(self) -> tuple[str, Signal, Signal] | None:
+        """Quantity and signals of both sides: as measured, else as commanded."""
+        for name in ("belt_speed", "belt_speed_command"):
+            sides = [self.motion.signals.get(f"{name}.{side}") for side in SIDES]
+            if sides[0] is not None and sides[1] is not None:
+                return name, sides[0], sides[1]
+        return None
+
+    @cached_property
+    def driving(self) -> Driving | None:
+        """Belts beside the way over the ground; None without belts, or where the log is too short."""
+        if self.belts is None or self.mapped.is_steady:
+            return None
+        _, left, right = self.belts
+        position, velocity = (self.motion.signals.get(key) for key in ("position", "velocity"))
+        seen = [left, right, *([position] if position is not None else [velocity] if velocity else [])]
+        first, last = max(s.times[0] for s in seen), min(s.times[-1] for s in seen)
+        windows = Windows.over(first, last, self._window(position, last - first))
+        if len(windows.begin) < FEWEST:
+            return None
+        way = None
+        if position is not None:
+            way = windows.difference(position)
+        elif velocity is not None:
+            way = windows.mean(velocity) * windows.length
+        return Driving(windows, windows.mean(left), windows.mean(right), way)
+
+    def _window(self, position: Signal | None, span: float) -> float:
+        """Length of windows over which the path is clear of noise [s]."""
+        if position is None or len(position.times) < 5:
+            return _SHORTEST
+        steps = np.linalg.norm(np.diff(position.values, axis=0), axis=1)
+        # What noise adds to the way from sample to sample is not way.
+        probe = Windows.over(position.times[0], position.times[-1], min(1.0, span / FEWEST))
+        ways = np.linalg.norm(probe.difference(position), axis=1) if len(probe.begin) else steps
+        speed = float(np.quantile(ways, 0.9)) / max(probe.length, 1e-9) if len(ways) else 0.0
+        needed = _OVER_NOISE * noise_of(position.values) / speed if speed > 0 else _SHORTEST
+        spacing = 4 * float(np.median(np.diff(position.times)))
+        return float(np.clip(max(needed, spacing), _SHORTEST, min(_LONGEST, max(span / FEWEST, _SHORTEST))))
+
+    @cached_property
+    def yaw_rates(self) -> tuple[str, Array] | None:
+        """Quantity that has them, and yaw rates over the windows of `driving` (n,) [rad/s]."""
+        if self.driving is None:
+            return None
+        windows = self.driving.windows
+        for quantity, signal in self._turning():
+            if signal.times[0] <= windows.begin[-1] and signal.times[-1] >= windows.end[0]:
+                if quantity in ("orientation", "yaw"):
+                    return quantity, windows.difference(signal) / windows.length
+                return quantity, windows.mean(signal)
+        return None
+
+    def _turning(self) -> list[tuple[str, Signal]]:
+        found = []
+        yaw = self.motion.angle("yaw")
+        if yaw is not None:
+            found.append(("yaw" if "yaw" in self.motion.signals else "orientation", yaw))
+        if "yaw_rate" in self.motion.signals:
+            found.append(("yaw_rate", self.motion.signals["yaw_rate"]))
+        if (rates := self.motion.signals.get("angular_velocity")) is not None:
+            found.append(("angular_velocity", Signal(rates.times, rates.values[:, 2].copy())))
+        return found
+
+    def rotation_at(self, times: Array) -> Rotation | None:
+        """Orientation of the body at times; None if it is not known."""
+        return None if self.attitude is None else Rotation.from_quat(self.attitude.at(times))

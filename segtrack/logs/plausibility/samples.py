@@ -1,0 +1,259 @@
+"""Single signals: numbers that mean none, counters that start again, spikes, jumps, and values that stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import trapezoid
+from scipy.ndimage import median_filter
+
+from segtrack.logs.mapping.belt_speed import BELT_TRAVEL
+from segtrack.logs.mapping.channels import find_column
+from segtrack.logs.mapping.references import Despike
+from segtrack.logs.plausibility.evidence import Array, LogEvidence, noise_of
+from segtrack.logs.plausibility.finding import Observation
+from segtrack.robot.motion import Signal, same_signs
+
+_SPIKES = {
+    "position": 0.1, "orientation": 0.15, "roll": 0.2, "pitch": 0.2, "yaw": 0.2, "velocity": 1.0,
+    "angular_velocity": 5.0, "yaw_rate": 3.0, "belt_speed": 0.3, "belt_speed_command": 0.3,
+    "flipper_angle": 0.2, "flipper_angle_command": 0.2,
+}  # fmt: skip
+"""Smallest excursion of a few samples that is none of a vehicle, by quantity, in its unit."""
+_SHORT = 3
+"""Samples of the longest excursion that is a spike."""
+_SPEED, _TURN = 4.0, 8.0
+"""Fastest motion [m/s] and turning [rad/s] of a vehicle that falls or tips over."""
+_FASTEST = {"position": _SPEED, "orientation": _TURN / 2} | dict.fromkeys(
+    ("roll", "pitch", "yaw", "flipper_angle", "flipper_angle_command"), _TURN
+)
+"""Fastest change of a quantity, in its unit a second."""
+_SHORTEST_SPACING = 2e-4
+"""Time between samples that is shorter than that of any sensor on a vehicle [s]."""
+_STANDS = 0.4
+"""Shortest time for which a value that stands is looked at [s]."""
+_FEWEST_STANDING = 6
+_COUNTERS = (2.0**8, 2.0**10, 2.0**12, 2.0**14, 2.0**15, 2.0**16, 2.0**24, 2.0**31, 2.0**32, 360.0, 2 * np.pi)
+"""Numbers after which counters, and angles, start again."""
+_NONE = (
+    999.0,
+    9999.0,
+    99999.0,
+    999999.0,
+    32767.0,
+    32768.0,
+    65535.0,
+    2147483647.0,
+    2147483648.0,
+    4294967295.0,
+)
+"""Sizes of numbers that loggers write for none."""
+
+
+def check_spacing(evidence: LogEvidence) -> Iterator[Observation]:
+    """Look for clocks that run so fast that nothing could be measured so often."""
+    for key, signal in evidence.motion.signals.items():
+        count, lasts = len(signal.times), float(signal.times[-1] - signal.times[0])
+        if evidence.mapped.is_steady or count < 50 or lasts / (count - 1) > _SHORTEST_SPACING:
+            continue
+        state = f"{count} samples of {key} within {lasts:.3g} s"
+        told = f"{count / lasts:.3g} in a second: its times may be in another unit than s"
+        yield Observation("sample times", (_path(key),), state, told, lasts < 0.5, 10.0)
+        return
+
+
+def check_missing(evidence: LogEvidence) -> Iterator[Observation]:
+    """Look for a number that stands for none, far from all others of its channel."""
+    for quantity, name, values in _channels(evidence):
+        numbers = values[np.isfinite(values)]
+        low, high = np.quantile(numbers, [0.05, 0.95]) if len(numbers) else (0.0, 0.0)
+        reach = max(high - low, 1e-9, 0.01 * max(abs(low), abs(high)))
+        far = numbers[(numbers < low - 20 * reach) | (numbers > high + 20 * reach)]
+        if not len(far) or len(far) > 0.3 * len(numbers):
+            continue
+        candidates, counts = np.unique(far, return_counts=True)
+        best = float(candidates[np.argmax(counts)])
+        is_large = abs(best) > 20 * max(abs(low), abs(high))
+        if not is_large or (abs(best) not in _NONE and not counts.max() == len(far) >= 3):
+            continue
+        rows = f"{counts.max()} of {len(values)} rows"
+        state = f"{name} is {best:g} in {rows} and else from {low:.3g} to {high:.3g}"
+        told = "as loggers write for a number that is missing"
+        yield Observation(
+            "missing value", (quantity,), state, told, True, 100.0, care=(quantity, "missing", (best,))
+        )
+
+
+def check_counters(evidence: LogEvidence) -> Iterator[Observation]:
+    """Look for counters of travel that start again."""
+    for quantity, name, values in _channels(evidence):
+        if quantity not in ("belt_speed", "belt_speed_command"):
+            continue
+        unit = next(o.unit for k, o in evidence.mapped.origins.items() if k.startswith(f"{quantity}."))
+        if unit not in BELT_TRAVEL:
+            continue
+        steps = np.diff(values[np.isfinite(values)])
+        common = float(np.quantile(abs(steps), 0.9)) if len(steps) else 0.0
+        large = abs(steps[abs(steps) > max(4 * common, 1e-9)])
+        if not len(large) or len(large) > 0.1 * len(steps):
+            continue
+        near = [p for p in _COUNTERS if (abs(large - p) < max(2 * common, 1e-6 * p)).all() and 6 * common < p]
+        if near:
+            size = float(np.median(large))
+            state = f"{name} changes by {size:.6g} within a row {len(large)} times, else by {common:.3g}"
+            told = f"as a counter that starts again after {near[0]:.10g}"
+            care = (quantity, "wrap", near[0])
+            yield Observation("wrapped counter", (quantity,), state, told, True, 100.0, care=care)
+
+
+def check_spikes(evidence: LogEvidence) -> Iterator[Observation]:
+    """Look for excursions of a few samples beyond all else that a signal does."""
+    for key, signal in evidence.motion.signals.items():
+        quantity = key.partition(".")[0]
+        if quantity not in _SPIKES or len(signal.times) < 12 or evidence.mapped.is_steady:
+            continue
+        values = _columns(signal)
+        rest = median_filter(values, size=(2 * _SHORT + 1, 1), mode="nearest")
+        away = np.abs(values - rest)
+        noise = noise_of(values)
+        spans = np.quantile(rest, 0.99, axis=0) - np.quantile(rest, 0.01, axis=0)
+        limit = np.maximum(
+            np.maximum(_SPIKES[quantity], 12 * noise), (2.0 if quantity.startswith("belt") else 0.0) * spans
+        )
+        is_fast = away > limit
+        # What a vehicle can do in the time of a spike is none.
+        reach = _FASTEST.get(quantity, 0.0)
+        is_fast &= away > reach * _SHORT * float(np.median(np.diff(signal.times)))
+        rows = np.flatnonzero(is_fast.any(axis=1))
+        if not len(rows) or len(rows) > 0.1 * len(values):
+            continue
+        first, worst = rows[0], float(np.max((away / limit)[rows]))
+        most = values[rows[np.argmax(away[rows].max(axis=1))]]
+        shown = ", ".join(f"{value:.4g}" for value in most)
+        when = f"{_runs(rows)} times, first at {signal.times[first]:.4g} s"
+        state = f"{key} is away for a moment {when}, as far as {shown}"
+        told = f"and back within {_SHORT} samples"
+        care = (
+            None
+            if signal.is_orientation
+            else (_path(key), "despike", Despike(window=2 * _SHORT + 1, limit=12))
+        )
+        yield Observation("spikes", (_path(key),), state, told, worst > 3, worst, care=care)
+
+
+def check_jumps(evidence: LogEvidence) -> Iterator[Observation]:
+    """Look for poses that are elsewhere from one sample to the next, and stay there."""
+    for key in ("position", "orientation", "roll", "pitch", "yaw"):
+        signal = evidence.motion.signals.get(key)
+        if signal is None or len(signal.times) < 12:
+            continue
+        values = _columns(signal)
+        # Medians of four samples before and behind each step: spikes and noise are in none.
+        before = np.median(np.lib.stride_tricks.sliding_window_view(values, 4, axis=0), axis=-1)
+        steps = np.linalg.norm(before[4:] - before[:-4], axis=1) * (2.0 if key == "orientation" else 1.0)
+        at_once = np.linalg.norm(np.diff(values, axis=0), axis=1)[3:-3][: len(steps)] * (
+            2.0 if key == "orientation" else 1.0
+        )
+        spacing = np.diff(signal.times)[3:-3][: len(steps)]
+        fastest, least = (_SPEED, 0.15) if key == "position" else (_TURN, 0.3)
+        noise = noise_of(values)
+        limit = least + fastest * spacing + 12 * noise
+        jumps = np.flatnonzero((at_once > limit) & (steps > limit))
+        if not len(jumps):
+            continue
+        worst = int(jumps[np.argmax(at_once[jumps])])
+        when, unit = signal.times[worst + 4], "m" if key == "position" else "rad"
+        state = f"{key} changes by {at_once[worst]:.3g} {unit} within {spacing[worst]:.2g} s at {when:.4g} s"
+        told = "and stays there, which no vehicle does"
+        size = float(at_once[worst] / limit[worst])
+        care = _longer_piece(evidence, float(when), float(when))
+        yield Observation("jump", (key,), state, told, size > 2, size, care=care)
+
+
+def check_standing(evidence: LogEvidence) -> Iterator[Observation]:
+    """Look for poses and rates that stay equal to the last digit while the belts drive."""
+    driving = evidence.driving
+    if driving is None or evidence.belts is None:
+        return
+    for key in ("position", "orientation", "pitch", "yaw", "velocity", "angular_velocity", "yaw_rate"):
+        signal = evidence.motion.signals.get(key)
+        if signal is None or len(signal.times) < 20:
+            continue
+        same = np.asarray(~np.diff(_columns(signal), axis=0).any(axis=1))
+        begin, end = _longest_run(same)
+        seconds = float(signal.times[end] - signal.times[begin])
+        if end - begin < _FEWEST_STANDING or seconds < _STANDS:
+            continue
+        travel = sum(_travel(side, signal.times[begin], signal.times[end]) for side in evidence.belts[1:])
+        others = np.delete(same, np.arange(begin, end))
+        if travel < 0.1 or (len(others) and others.mean() > 0.3):
+            continue
+        state = (
+            f"{key} stays equal to the last digit from {signal.times[begin]:.4g} to {signal.times[end]:.4g} s"
+        )
+        told = f"while the belts run {travel / 2:.2g} m"
+        is_certain = len(others) > 20 and float(others.mean()) < 0.05 and travel > 0.1
+        care = _longer_piece(evidence, float(signal.times[begin]), float(signal.times[end]))
+        yield Observation("frozen", (key,), state, told, is_certain, 5.0, care=care)
+
+
+def _longer_piece(evidence: LogEvidence, first: float, last: float) -> tuple[str, str, float]:
+    """Line of the mapping that leaves the longer piece before or behind a time [s]."""
+    begin, end = evidence.motion.span
+    # A sample's time and more aside, so that rounding keeps none of what is cut.
+    before, behind = (first - begin) >= (end - last), last + 0.05
+    return ("", "end", round(first - 0.05, 2)) if before else ("", "start", round(behind, 2))
+
+
+def _travel(side: Signal, first: float, last: float) -> float:
+    inside = (side.times >= first) & (side.times <= last)
+    return float(trapezoid(abs(side.values[inside]), side.times[inside])) if inside.any() else 0.0
+
+
+def _longest_run(same: NDArray[np.bool_]) -> tuple[int, int]:
+    """First and last sample of the longest run of equal values."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(int)))
+    if not len(edges):
+        return 0, 0
+    lengths = edges[1::2] - edges[::2]
+    longest = int(np.argmax(lengths))
+    return int(edges[2 * longest]), int(edges[2 * longest + 1])
+
+
+def _runs(rows: NDArray[np.intp]) -> int:
+    return 1 + int(np.sum(np.diff(rows) > 1))
+
+
+def _path(key: str) -> str:
+    """Path in the mapping of a signal's quantity: sides have one for both."""
+    name, _, which = key.partition(".")
+    return name if which in ("left", "right", "") else key
+
+
+def _columns(signal: Signal) -> Array:
+    values = same_signs(signal.values) if signal.is_orientation else signal.values
+    return values.reshape(len(values), -1)
+
+
+def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array]]:
+    """Each channel that is used, with its quantity and its numbers, one at a time, while the log is used."""
+    mapped = evidence.mapped
+    done = set()
+    for key, origin in mapped.origins.items():
+        signal = mapped.motion.signals[key]
+        for name in origin.channels:
+            column = find_column(mapped.log, name)
+            if column is None or name in done:
+                continue
+            done.add(name)
+            numbers = column.values.reshape(len(column.values), -1)
+            times = column.channel.times - mapped.begin
+            used = (
+                slice(None)
+                if mapped.is_steady
+                else (times >= signal.times[0] - 1) & (times <= signal.times[-1] + 1)
+            )
+            for i, values in enumerate(numbers[used].T):
+                yield _path(key), name if numbers.shape[1] == 1 else f"{name}[{i}]", values

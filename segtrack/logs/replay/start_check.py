@@ -1,0 +1,203 @@
+"""Check of a replay's start: the vehicle at rest on its terrain, against the log's first pose.
+
+A wall under its tail, an obstacle under its nose or a lane that is too narrow would else be driven from, and
+count as an error of the simulation. The vehicle is put at the start as a replay does, settles, and its
+pitch, roll and height are compared with what the log says of its first moments, and with what the ground
+allows. Terrain and log then say what would mend it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from segtrack.errors import SegtrackError
+from segtrack.logs.replay.align import AlignedLog, flippers_at
+from segtrack.logs.replay.path import Place, first_speeds
+from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
+from segtrack.logs.replay.standing_place import StandingPlace
+from segtrack.logs.replay.start import place_vehicle, run_up
+from segtrack.logs.replay.touch import stand
+from segtrack.robot import RobotState
+from segtrack.robot.motion import Signal
+from segtrack.world import World
+
+TILTED = math.radians(3.0)
+"""Difference of pitch or roll that no sensor explains [rad], besides what grousers under one end alone tilt
+a vehicle by, and the noise of the log."""
+LIFTED = 0.03
+"""Difference of height or place that no contact explains [m], besides the height of the grousers."""
+_AT_FIRST = 0.3
+"""Time from the log's beginning in which its pose is taken [s]."""
+_NOISES = 2.0
+"""Standard deviations of the log's samples in that time, by which its pose may be off."""
+
+
+class StartPoseError(SegtrackError):
+    """A vehicle that does not stand on its terrain as its log says where that begins."""
+
+    def __init__(self, log: str, place: str, findings: Sequence[str], remedies: Sequence[str]) -> None:
+        """Say where which log begins, what was expected and found there, and what would mend it."""
+        self.log, self.place = log, place
+        self.findings, self.remedies = tuple(findings), tuple(remedies)
+        found, mends = "; ".join(self.findings), "; or ".join(self.remedies)
+        super().__init__(f"{log}: the vehicle does not stand as logged {place}: {found}. To mend it: {mends}")
+
+
+def check_start(log: AlignedLog, settings: ReplaySettings, scene: ReplayScene) -> None:
+    """Refuse a log whose vehicle does not stand on its terrain as it says where it begins.
+
+    Args:
+        log: Log in the terrain's frame.
+        settings: Settings of the replay.
+        scene: Vehicle, terrain and engine of the settings.
+
+    Raises:
+        StartPoseError: It is inside or behind a wall, stands on something, hangs in the air or is tilted.
+        DivergedError: It cannot be brought to rest.
+    """
+    if scene.vehicle.body.fixed:
+        return
+    flippers = flippers_at(log.motion, scene.vehicle, settings.flippers, log.begin)
+    rolling = run_up(scene.vehicle, log.start, first_speeds(log.motion, log.begin))
+    _check_at(log, settings, scene, flippers, log.start, "where it begins")
+    if rolling is not None:
+        _check_at(log, settings, scene, flippers, rolling.place, "where its run-up begins")
+
+
+def _check_at(
+    log: AlignedLog,
+    settings: ReplaySettings,
+    scene: ReplayScene,
+    flippers: Mapping[str, float],
+    place: Place,
+    words: str,
+) -> None:
+    x, y, yaw = (round(value, 2) + 0.0 for value in (place.x, place.y, math.degrees(place.yaw)))
+    at = f"x = {x:.2f} m, y = {y:.2f} m, yaw = {yaw:.0f} deg"
+    where = f"{words} on {scene.terrain.name}, at {at}"
+    with World(engine=scene.engine, time_step=settings.time_step, resettable=False) as world:
+        robot = place_vehicle(world, scene, scene.vehicle, place, flippers)
+        robot.reset_base_pose((0.0, 0.0, 0.0))
+        low, high = map(np.array, robot.bounds())
+        world.place_on_terrain(robot, *place)
+        world.settle()
+        meets = scene.terrain.obstacle if log.event is not None else None
+        face = meets.x if meets is not None else math.inf
+        standing = StandingPlace(place, low, high, scene.terrain, face)
+        found = _Standing(log, settings, scene, flippers, standing, robot.state)
+        findings = list(found.findings())
+        if findings:
+            raise StartPoseError(log.motion.name, where, findings, list(found.remedies()))
+
+
+class _Logged(NamedTuple):
+    """A quantity in a log's first moments: its median, and by how much that may be off."""
+
+    value: float
+    margin: float
+
+    @classmethod
+    def of(cls, signal: Signal, begin: float) -> _Logged:
+        """The quantity of a signal of one column, from a time on [s]."""
+        values = signal.values[(signal.times >= begin) & (signal.times <= begin + _AT_FIRST)]
+        if not len(values):
+            return cls(float(signal.at(begin)), 0.0)
+        return cls(float(np.median(values)), _NOISES * float(np.std(values)))
+
+
+class _Standing:
+    """A vehicle that has settled where it was put, and what the log says of it."""
+
+    def __init__(
+        self,
+        log: AlignedLog,
+        settings: ReplaySettings,
+        scene: ReplayScene,
+        flippers: Mapping[str, float],
+        place: StandingPlace,
+        state: RobotState,
+    ) -> None:
+        self._log, self._place, self._state = log, place, state
+        self._in_place = settings.frame == "terrain"
+        known = {*log.motion.flippers, *settings.flippers}
+        self._unknown = [name for name in scene.vehicle.flippers if name not in known]
+        self._rest = stand(scene.vehicle, flippers)
+        shapes = [track.spec.grousers for track in scene.vehicle.mounted_tracks()]
+        self._grousers = max((shape.height for shape in shapes if shape is not None), default=0.0)
+        self._level = float(np.ptp(place.heights)) <= self._grousers
+
+    def findings(self) -> Iterator[str]:
+        """Yield what contradicts the log or the ground."""
+        length, width = self._place.size[:2].tolist()
+        yield from self._tilt("pitch", self._state.pitch, self._rest.pitch, length)
+        yield from self._tilt("roll", self._state.roll, 0.0, width)
+        yield from self._height()
+        moved = math.dist(self._state.position[:2], self._place.place[:2])
+        if moved > LIFTED + 2 * self._grousers:
+            yield f"it slides by {moved:.2f} m before it is at rest"
+        if any(self._place.walls_ahead()):
+            yield "a wall is between it and its obstacle"
+
+    def _tilt(self, name: str, got: float, on_level: float, base: float) -> Iterator[str]:
+        """Yield a difference of pitch or roll, for a base on which it stands [m]."""
+        signal = self._log.motion.angle(name)
+        if signal is not None:
+            (expected, margin), source = _Logged.of(signal, self._log.begin), "as logged"
+        elif self._level:
+            expected, margin, source = on_level, 0.0, "as its ground is level"
+        else:
+            return
+        reach = TILTED + math.atan2(self._grousers, base) + margin
+        if abs(math.remainder(got - expected, 2 * math.pi)) > reach:
+            bounds = f"{_degrees(expected)} +- {_degrees(reach)} deg"
+            yield f"its {name} must be {bounds} {source}, got {_degrees(got)} deg at rest"
+
+    def _height(self) -> Iterator[str]:
+        reach = LIFTED + self._grousers
+        above = self._state.position[2] - self._rest.height - self._place.ground
+        if above > reach:
+            yield f"it stands on something {above:.2f} m above its ground"
+        position = self._log.motion.signals.get("position")
+        # Positions in the plane have one height, which is none.
+        at_start = self._place.place == self._log.start
+        if not self._in_place or not at_start or position is None or np.ptp(position.values[:, 2]) == 0:
+            return
+        expected, margin = _Logged.of(Signal(position.times, position.values[:, 2]), self._log.begin)
+        off = expected - self._state.position[2]
+        if abs(off) > reach + margin:
+            how = "hangs in the air" if off > 0 else "is inside the ground"
+            rest = f"where it is at rest at {self._state.position[2]:.2f} m"
+            yield f"it {how} by {abs(off):.2f} m: its height must be {expected:.2f} m as logged, {rest}"
+
+    def remedies(self) -> Iterator[str]:
+        """Yield what in the terrain, the log or the mapping would mend it."""
+        without_walls = self._place.without_walls()
+        if without_walls is not None:
+            yield without_walls
+        elif not self._level:
+            yield f"correct the terrain: {self._place.unevenness()}"
+        else:
+            yield from self._on_level_ground()
+        yield "let the log begin elsewhere (`start` in the mapping) or correct its `event`"
+
+    def _on_level_ground(self) -> Iterator[str]:
+        if self._unknown:
+            yield f"give the angles of flippers of which the log has none: {', '.join(self._unknown)}"
+        signals = {name: self._log.motion.angle(name) for name in ("roll", "pitch")}
+        off = {
+            name: 0.0 if signal is None else _Logged.of(signal, self._log.begin).value - got
+            for (name, signal), got in zip(
+                signals.items(), (self._state.roll, self._state.pitch), strict=True
+            )
+        }
+        if max(map(abs, off.values())) > TILTED:
+            line = f"rpy: [{off['roll']:.3f}, {-off['pitch']:.3f}, 0.0]"
+            yield f"make the terrain slope, or turn the sensor: the ground is level, and `{line}` would fit"
+
+
+def _degrees(angle: float) -> str:
+    return f"{round(math.degrees(angle), 1) + 0.0:.1f}"

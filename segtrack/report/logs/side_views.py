@@ -1,0 +1,145 @@
+"""Side views of logged and simulated robots on their terrain, one over the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+
+from segtrack.description import VehicleDescription
+from segtrack.logs import Motion
+from segtrack.logs.compare.comparison import Run
+from segtrack.report.logs.content import Instant
+from segtrack.report.logs.panels import RUN_COLOURS
+from segtrack.report.side_view import GROUND, GROUND_EDGE, Polygon, SidePose, new_figure, paint, side_view
+from segtrack.terrain import Terrain, profile
+
+_BELOW = 0.06
+_LEVEL = 1e-6
+_SKY = "#f2f5f7"
+"""Behind the robots, on light and dark pages alike: their belts are dark."""
+_FAR = 3.0
+"""Robots are far apart if both together are longer or higher than so many lengths of the logged one."""
+_BODY_AND_BELTS = ("body", "belt", "flipper belt")
+
+
+class _View(NamedTuple):
+    """Both robots at an instant, as polygons in the world's x and z [m]."""
+
+    logged: list[Polygon]
+    simulated: list[Polygon]
+
+    @property
+    def corners(self) -> NDArray[np.float64]:
+        """Points of all that is to be seen (n, 2) [m]: of the logged robot alone if the other is far away."""
+        own = _points(self.logged)
+        return own if self.is_far else np.concatenate([own, _points(self.simulated)])
+
+    @property
+    def is_far(self) -> bool:
+        """True if the simulated robot is too far away to be shown beside the logged one."""
+        own, other = _points(self.logged), _points(self.simulated)
+        return bool(np.ptp(np.concatenate([own, other]), axis=0).max() > _FAR * np.ptp(own, axis=0).max())
+
+
+def _points(polygons: Sequence[Polygon]) -> NDArray[np.float64]:
+    return np.concatenate([polygon.points for polygon in polygons])
+
+
+def draw_side_views(
+    vehicle: VehicleDescription,
+    terrains: Sequence[Terrain],
+    logged: Motion,
+    simulated: Mapping[Run, Motion],
+    instants: Sequence[Instant],
+) -> Figure | None:
+    """Draw a row for each simulation and a column for each instant.
+
+    Belts are drawn without grousers: no log says where those are. Both robots are whole in each window, but
+    for simulated ones that are far away, whose place is written there.
+
+    Returns:
+        The figure; None if the log has no position or no pitch, or there is no instant.
+    """
+    runs = [run for run, motion in simulated.items() if pose_at(motion, 0.0) is not None]
+    if not instants or not runs or pose_at(logged, 0.0) is None:
+        return None
+    views = [[_view(vehicle, logged, simulated[run], instant.time) for instant in instants] for run in runs]
+    corners = np.concatenate([view.corners for row in views for view in row])
+    low, high = corners[:, 1].min() - _BELOW, corners[:, 1].max() + _BELOW
+    reach = 0.55 * max(float(np.ptp(view.corners[:, 0])) for row in views for view in row)
+    figure = new_figure(3.1 * len(instants), len(runs) * (0.6 + 3.1 * (high - low) / (2 * reach)))
+    grid = figure.subplots(len(runs), len(instants), squeeze=False, sharey=True)
+    for line, row, run in zip(grid, views, runs, strict=True):
+        for axes, view, instant in zip(line, row, instants, strict=True):
+            middle = (view.corners[:, 0].min() + view.corners[:, 0].max()) / 2
+            window = (middle - reach, middle + reach, low, high)
+            _draw(axes, view, terrains, window, RUN_COLOURS[run])
+            axes.set_title(f"{instant.name}, {instant.time:.2f} s", loc="left", fontsize=10)
+        line[0].set_ylabel(f"by {run} belts\nz [m]")
+    for axes in grid[-1]:
+        axes.set_xlabel("x [m]")
+    return figure
+
+
+def pose_at(motion: Motion, time: float) -> SidePose | None:
+    """Return a robot's pose at a time [s], belts at no travel; None without a position or a pitch."""
+    position, pitch = motion.signals.get("position"), motion.angle("pitch")
+    if position is None or pitch is None:
+        return None
+    x, _, z = position.at(time)
+    keys = {name: (f"flipper_angle.{name}", f"flipper_angle_command.{name}") for name in motion.flippers}
+    signals = {
+        name: next(motion.signals[key] for key in both if key in motion.signals)
+        for name, both in keys.items()
+    }
+    flippers = {name: float(signal.at(time)) for name, signal in signals.items()}
+    return SidePose(float(x), float(z), float(pitch.at(time)), flippers, {})
+
+
+def _view(vehicle: VehicleDescription, logged: Motion, simulated: Motion, time: float) -> _View:
+    painted, outlined = (_outlines(vehicle, motion, time) for motion in (logged, simulated))
+    return _View(painted, [polygon for polygon in outlined if polygon.role in _BODY_AND_BELTS])
+
+
+def _draw(
+    axes: Axes,
+    view: _View,
+    terrains: Sequence[Terrain],
+    window: tuple[float, float, float, float],
+    colour: str,
+) -> None:
+    left, right, low, high = window
+    axes.add_patch(Rectangle((left, low), right - left, high - low, facecolor=_SKY, zorder=0.5))
+    for terrain in terrains:
+        outline = profile(terrain, left, right)
+        axes.fill_between(
+            outline.x, low, outline.z, where=np.isfinite(outline.z), color=GROUND, linewidth=0, zorder=1
+        )
+        highest = np.max([other.height_at(outline.x) for other in terrains], axis=0)
+        seen = np.where(outline.z >= highest - _LEVEL, outline.z, np.nan)
+        axes.plot(outline.x, seen, color=GROUND_EDGE, linewidth=1.0, zorder=1.5)
+    paint(axes, view.logged)
+    edges = [polygon.points for polygon in view.simulated]
+    if view.is_far:
+        x, z = _points(view.simulated).mean(axis=0)
+        text = f"simulated: far away,\nx {x:.2f} m, z {z:.2f} m"
+        axes.text(0.03, 0.95, text, transform=axes.transAxes, fontsize=8, va="top", color=colour)
+    lines = PolyCollection(edges, facecolors="none", edgecolors=colour, linewidths=1.0)
+    lines.set_zorder(4)
+    axes.add_collection(lines)
+    axes.set(xlim=(left, right), ylim=(low, high), aspect="equal")
+    axes.tick_params(labelsize=8)
+
+
+def _outlines(vehicle: VehicleDescription, motion: Motion, time: float) -> list[Polygon]:
+    pose = pose_at(motion, time)
+    assert pose is not None
+    known = {name: angle for name, angle in pose.flippers.items() if name in vehicle.flippers}
+    return side_view(vehicle, SidePose(pose.x, pose.z, pose.pitch, known, {}), "smooth")

@@ -1,0 +1,178 @@
+"""Care that a mapping declares: rows in order, marks of none, spikes, counters that start again."""
+
+import numpy as np
+import pytest
+from mapped_logs import COUNT, TIMES, channel, constant, log_of, mapped, refused
+from scipy.stats import median_abs_deviation
+
+from segtrack.errors import MappingFileError
+from segtrack.logs.mapping import parse_mapping
+from segtrack.logs.mapping.care import find_spikes
+
+YAW = "  yaw: {channel: a, unit: rad%s}"
+
+
+def test_rows_out_of_order_are_sorted_to_the_bit():
+    values = np.sin(TIMES)
+    order = np.random.default_rng(3).permutation(COUNT)
+    shuffled = log_of(channel("a", values[order], times=TIMES[order]))
+    result = mapped(shuffled, YAW % "", "sources: {log.csv: {sort: true}}")
+    whole = mapped(log_of(channel("a", values)), YAW % "")
+    assert np.array_equal(result.motion["yaw"], whole.motion["yaw"])
+    assert np.array_equal(result.motion.times, whole.motion.times)
+    late = sum(TIMES[order[i]] < TIMES[order[:i]].max(initial=0.0) for i in range(COUNT))
+    assert result.notes == (f"log.csv: {late} rows are late: put in order of time",)
+    assert mapped(log_of(channel("a", values)), YAW % "", "sources: {log.csv: {sort: true}}").notes == ()
+
+
+def test_messages_are_sorted_by_their_stamps():
+    stamps = TIMES - 0.02
+    stamps[[30, 31]] = stamps[[31, 30]]
+    log = log_of(channel("a", np.sin(stamps), stamps=stamps))
+    result = mapped(log, YAW % "", "sources: {log.csv: {clock: header, sort: true}}")
+    assert np.array_equal(result.motion["yaw"], np.sin(np.sort(stamps)))
+    assert result.notes[0] == "log.csv: 1 row is late: put in order of time"
+
+
+def test_a_row_out_of_order_is_refused_with_the_key_that_sorts():
+    times = TIMES.copy()
+    times[[30, 31]] = times[[31, 30]]
+    assert refused(log_of(channel("a", constant(1), times=times)), YAW % "") == (
+        "m.yaml: sources.log.csv has times that run backwards: by 0.05 s at row 31, from 101.55 s; with "
+        "sort: true its rows are put in order"
+    )
+
+
+@pytest.mark.parametrize(("window", "limit", "seed"), [(3, 3.0, 0), (7, 3.0, 1), (11, 5.0, 2), (101, 4.0, 3)])
+def test_spikes_are_those_of_hampels_rule(window, limit, seed):
+    rng = np.random.default_rng(seed)
+    values = np.cumsum(rng.normal(size=400)) + 30 * (rng.random(400) < 0.05)
+    half = window // 2
+    expected = []
+    for i, value in enumerate(values):
+        around = values[max(i - half, 0) : i + half + 1]
+        expected.append(abs(value - np.median(around)) > limit * median_abs_deviation(around, scale="normal"))
+    assert find_spikes(values, window, limit).tolist() == expected
+    assert 5 < sum(expected) < 200
+    gappy = np.insert(values, [100, 200, 200], np.nan)
+    assert find_spikes(gappy, window, limit)[np.isfinite(gappy)].tolist() == expected
+
+
+def test_long_channels_are_filtered_in_blocks():
+    values = np.random.default_rng(0).normal(size=45_000)
+    values[[0, 19_999, 20_000, 44_999]] = 1e3
+    spikes = find_spikes(values, 9, 20.0)
+    assert np.flatnonzero(values > 900).tolist() == np.flatnonzero(spikes & (values > 900)).tolist()
+    pieces = [find_spikes(values[i - 4 : i + 10_004], 9, 20.0)[4:-4] for i in (10_000, 20_000, 30_000)]
+    assert np.array_equal(spikes[10_000:40_000], np.concatenate(pieces))
+
+
+def test_spikes_are_left_out_and_counted():
+    values = np.sin(TIMES)
+    values[[20, 90]] += 3.0
+    result = mapped(log_of(channel("a", values)), YAW % ", despike: {window: 7, limit: 6}")
+    assert np.array_equal(result.motion["yaw"], np.delete(np.sin(TIMES), [20, 90]))
+    assert result.notes == (
+        "yaw: 2 of 200 numbers are spikes, beyond 6 deviations of 7 numbers: left out",
+        "yaw: 2 of 200 rows lack a number: left out",
+    )
+
+
+def test_marks_of_none_are_left_out_and_counted():
+    values = np.stack([np.sin(TIMES), np.cos(TIMES), 0 * TIMES], axis=1)
+    values[5:8, 1], values[9] = -9999, 1e6
+    log = log_of(channel("a", values))
+    result = mapped(log, "  position: {channels: a, unit: m, missing: [-9999, 1000000]}")
+    assert np.array_equal(result.motion["position"], np.delete(values, [5, 6, 7, 9], axis=0))
+    assert result.notes == (
+        "position: 6 of 600 numbers mean none (-9999, 1e+06)",
+        "position: 4 of 200 rows lack a number: left out",
+    )
+    one = mapped(log, "  position: {channels: a, unit: m, missing: -9999}").motion
+    assert len(one["position"]) == COUNT - 3
+
+
+BELTS = (
+    "  belt_speed: {left: a, right: b, unit: counts, counts_per_turn: 4096, radius: 0.1, reversed: [right]%s}"
+)
+
+
+def test_a_counter_that_starts_again_has_the_speed_of_one_that_does_not():
+    travel = np.round(9e5 * np.sin(0.4 * (TIMES - 100)))
+    plain = mapped(log_of(channel("a", travel), channel("b", -travel)), BELTS % "").motion
+    wrapped = mapped(
+        log_of(channel("a", travel % 65536), channel("b", (-travel + 32768) % 65536 - 32768)),
+        BELTS % ", wrap: 65536",
+    )
+    for side in ("left", "right"):
+        assert np.array_equal(wrapped.motion[f"belt_speed.{side}"], plain[f"belt_speed.{side}"])
+    rounds = np.count_nonzero(np.diff(travel // 65536))
+    share = 100 * abs(np.diff(travel)).max() / 65536
+    note = f"belt_speed.left: starts again {rounds} times, at 65536; steps are at most {share:.2g} % of that"
+    assert note in wrapped.notes
+
+
+def test_marks_spikes_and_wraps_of_one_counter_do_not_disturb_each_other():
+    travel = 9000.0 * np.arange(COUNT)
+    counts = travel % 65536
+    counts[[40, 41]] = -9999
+    counts[77] += 2e6
+    text = ", wrap: 65536, missing: -9999, despike: {window: 5, limit: 8}"
+    result = mapped(log_of(channel("a", counts), channel("b", counts)), BELTS % text)
+    speed = result.motion["belt_speed.left"]
+    assert speed == pytest.approx(9000 / 0.05 / 4096 * 2 * np.pi * 0.1, rel=1e-9)
+    assert len(speed) == COUNT - 1 - 3
+    assert (
+        "belt_speed.left: 1 of 200 numbers are spikes, beyond 8 deviations of 5 numbers: left out"
+        in result.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("quantity", "message"),
+    [
+        (
+            "belt_speed: {left: a, right: b, unit: m/s, wrap: 9}",
+            "belt_speed.wrap must be left out of speeds, got 9 beside m/s",
+        ),
+        (
+            "belt_speed: {left: a, right: b, table: [[0, 0], [1, 1]], wrap: 9}",
+            "belt_speed.wrap must be left out of speeds",
+        ),
+        (
+            "orientation: {channels: a, despike: {window: 3, limit: 3}}",
+            "orientation.despike must be left out: the parts of quaternions are not filtered alone",
+        ),
+        (YAW.strip() % ", despike: {window: 4, limit: 3}", "yaw.despike.window must be odd, got 4"),
+        (YAW.strip() % ", despike: {window: 1, limit: 3}", "yaw.despike.window must be at least 3, got 1"),
+        (YAW.strip() % ", despike: {window: 5}", "yaw.despike.limit is missing"),
+        (YAW.strip() % ", missing: none", "yaw.missing must be a list, got 'none'"),
+        ("roll: {value: 1, unit: deg, missing: 3}", "roll.missing must be left out beside value"),
+    ],
+)
+def test_care_that_cannot_be_taken_is_refused(quantity, message):
+    with pytest.raises(MappingFileError) as error:
+        parse_mapping(f"quantities:\n  energy: {{channel: e, unit: J}}\n  {quantity}", "m.yaml")
+    assert str(error.value) == f"m.yaml:3: quantities.{message}"
+
+
+def test_a_wrap_beside_the_logs_own_unit_of_speeds_is_refused():
+    log = log_of(channel("a", constant(1), "m/s"))
+    assert refused(log, "  belt_speed: {left: a, right: a, wrap: 9}") == (
+        "m.yaml:3: quantities.belt_speed.wrap must be left out of speeds, got 9 beside m/s"
+    )
+
+
+@pytest.mark.parametrize("window", [3, 5, 7, 11, 21])
+@pytest.mark.parametrize("slope", [-1800.0, -300.5, 300.5, 1800.0])
+def test_the_wrap_of_a_counter_is_no_spike_but_at_the_ends(window, slope):
+    counts = np.floor(slope * np.arange(2000.0)) % 65536
+    half = window // 2
+    assert not find_spikes(counts, window, 3.0)[half : len(counts) - half].any()
+
+
+def test_white_noise_loses_as_much_as_the_manual_says():
+    noise = np.random.default_rng(0).normal(size=400_000)
+    measured = {(w, limit): 100 * find_spikes(noise, w, limit).mean() for w in (7, 21) for limit in (3, 6, 8)}
+    told = {(7, 3): 4.7, (7, 6): 0.88, (7, 8): 0.40, (21, 3): 1.4, (21, 6): 0.024, (21, 8): 0.002}
+    assert measured == pytest.approx(told, rel=0.05, abs=5e-4)

@@ -1,0 +1,194 @@
+"""Trials that a mapping splits a log into: windows, runs of a number, and how commands treat them."""
+
+import json
+
+import numpy as np
+import pytest
+from mapped_logs import TIMES, channel, log_of
+from typer.testing import CliRunner
+
+from segtrack.errors import InvalidValueError, MappingFileError
+from segtrack.logs.log import Log
+from segtrack.logs.mapping import map_file, map_log, map_trials, parse_mapping
+from segtrack.logs.mapping.trials import find_trials
+
+YAW = "quantities: {yaw: {channel: a, unit: rad}}\n"
+WINDOWS = "split: {windows: [[0, 1], [2, 3]]}\n"
+LOG = log_of(channel("a", np.sin(TIMES)))
+
+
+def split(text, more=""):
+    return parse_mapping(f"split: {text}\n{YAW}{more}", "m.yaml")
+
+
+def test_windows_are_what_start_and_end_cut():
+    mapping = split("{windows: [[0, 2.5], [4, 9]]}")
+    for number, piece in ((1, "start: 0\nend: 2.5\n"), (2, "start: 4\nend: 9\n")):
+        trial, cut = map_log(LOG, mapping, number), map_log(LOG, parse_mapping(piece + YAW))
+        assert np.array_equal(trial.motion["yaw"], cut.motion["yaw"])
+        assert np.array_equal(trial.motion.times, cut.motion.times)
+        assert trial.motion.name == f"log.csv, trial {number}" and trial.begin == cut.begin
+    assert trial.record()["trial"] == {"number": 2, "of": "4 to 9 s"}
+    assert cut.record()["trial"] is None
+
+
+def test_runs_of_a_number_are_what_logs_of_their_own_would_be():
+    numbers = np.repeat([np.nan, 1.0, 0.0, 2.0, 2.0, 1.0], [10, 50, 20, 30, 30, 60])
+    log = log_of(channel("a", np.sin(TIMES)), channel("run", numbers))
+    mapping = split("{channel: run, missing: 0}")
+    trials = find_trials(log, mapping)
+    assert [(t.number, t.label, t.rows) for t in trials] == [
+        (1, "run 1", (10, 60)),
+        (2, "run 2", (80, 140)),
+        (3, "run 1", (140, 200)),
+    ]
+    for trial in trials:
+        rows = slice(*trial.rows)
+        alone = map_log(log_of(channel("a", np.sin(TIMES[rows]), times=TIMES[rows])), parse_mapping(YAW))
+        mapped = map_log(log, mapping, trial.number)
+        assert np.array_equal(mapped.motion["yaw"], alone.motion["yaw"])
+        assert np.array_equal(mapped.motion.times, alone.motion.times)
+        assert mapped.begin == alone.begin == TIMES[trial.rows[0]]
+
+
+def test_times_may_start_again_with_each_trial():
+    times = np.tile(TIMES[:100], 2)
+    log = log_of(
+        channel("a", np.arange(200.0) / 1e3, times=times), channel("run", np.arange(200) // 100, times=times)
+    )
+    with pytest.raises(MappingFileError, match="run backwards"):
+        map_log(log, parse_mapping(YAW))
+    second = map_log(log, split("{channel: run}"), 2).motion
+    assert np.array_equal(second["yaw"], np.arange(100, 200) / 1e3)
+    assert second.times == pytest.approx(TIMES[:100] - TIMES[0])
+
+
+def test_start_and_end_count_from_a_trial_of_a_channel():
+    log = log_of(channel("a", TIMES), channel("run", np.arange(200) // 100))
+    motion = map_log(log, split("{channel: run}", "start: 1\nend: 3\n"), 2).motion
+    assert motion["yaw"][[0, -1]] == pytest.approx([106.0, 108.0], abs=0.051)
+    assert motion.times[[0, -1]] == pytest.approx([1.0, 3.0], abs=0.051)
+
+
+def test_other_sources_are_cut_to_the_trial():
+    log = log_of(
+        channel("a", TIMES),
+        channel("run", np.arange(200) // 100),
+        channel("/imu.roll", TIMES[::2] + 0.01, times=TIMES[::2] + 0.01, source="/imu"),
+    )
+    text = "quantities: {yaw: {channel: a, unit: rad}, roll: {channel: /imu.roll, unit: rad}}"
+    mapped = map_log(log, parse_mapping(f"split: {{channel: run}}\n{text}"), 2)
+    roll = mapped.motion.signals["roll"]
+    assert mapped.begin == TIMES[100]
+    assert roll.values == pytest.approx(roll.times + mapped.begin)
+    assert 0 <= roll.times[0] < 0.1 and 4.8 < roll.times[-1] <= TIMES[199] - TIMES[100]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "m.yaml:1: split must have exactly one of windows, channel, got none"),
+        ("{windows: []}", "m.yaml:1: split.windows must be at least 1 long, got []"),
+        (
+            "{windows: [[0, 3], [2, 5]]}",
+            "m.yaml:1: split.windows must ascend and not overlap, got [[0.0, 3.0], [2.0, 5.0]]",
+        ),
+        (
+            "{windows: [[3, 3]]}",
+            "m.yaml:1: split.windows must ascend and not overlap, got [[3.0, 3.0]]",
+        ),
+        (
+            "{windows: [[0, 3]], missing: 0}",
+            "m.yaml:1: split.missing must be left out beside windows",
+        ),
+        (
+            "{windows: [[0, 3]]}\nevent: 2",
+            "m.yaml:2: event must be first touch beside windows of split, got 2",
+        ),
+        ("{windows: [[0, 3]]}\nend: 2", "m.yaml:2: end must be left out beside windows of split"),
+        ("{windows: [[0, 3]]}\nrows: steady", "m.yaml:1: split must be left out where rows are steady"),
+    ],
+)
+def test_mistakes_of_a_split_are_said(text, message):
+    with pytest.raises(MappingFileError) as error:
+        parse_mapping(f"split: {text}\nquantities: {{yaw_rate: {{channel: a, unit: rad/s}}}}", "m.yaml")
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rum", "is no channel of log.csv, got 'rum'; did you mean run?"),
+        ("word", "must be a channel of numbers, word is text"),
+        ("wide", "must be one number at a time, wide has 2"),
+        ("none", "must have from 1 to 500 runs of one number, got 0 in 2000 rows"),
+        ("drift", "must have from 1 to 500 runs of one number, got 2000 in 2000 rows"),
+        ("other", "must be of a source of which a quantity is used, got one of /b"),
+    ],
+)
+def test_channels_that_number_no_trials_are_refused(name, message):
+    times = np.arange(2000) / 20
+    columns = {
+        "a": times,
+        "run": times // 50,
+        "wide": np.zeros((2000, 2)),
+        "none": 0 * times + np.nan,
+        "drift": times,
+    }
+    channels = {key: channel(key, values, times=times) for key, values in columns.items()}
+    channels["other"] = channel("other", times // 50, times=times, source="/b")
+    log = Log(LOG.path, "csv", channels, skipped={"word": "text"})
+    with pytest.raises(MappingFileError) as error:
+        map_log(log, split(f"{{channel: {name}}}"), 1)
+    assert str(error.value) == f"m.yaml:1: split.channel {message}"
+
+
+@pytest.mark.parametrize(
+    ("mapping", "number", "message"),
+    [
+        (
+            "split: {windows: [[0, 1], [2, 3]]}\n",
+            None,
+            "trial must be 1 to 2, as m.yaml splits log.csv, got none",
+        ),
+        ("split: {windows: [[0, 1], [2, 3]]}\n", 3, "trial must be 1 to 2, as m.yaml splits log.csv, got 3"),
+        ("", 1, "trial must be left out: m.yaml does not split its log, got 1"),
+    ],
+)
+def test_a_trial_that_is_not_there_is_refused(mapping, number, message):
+    with pytest.raises(InvalidValueError) as error:
+        map_log(LOG, parse_mapping(mapping + YAW, "m.yaml"), number)
+    assert str(error.value) == message
+
+
+@pytest.fixture
+def files(tmp_path):
+    rows = "".join(f"{i / 20},{i % 60 / 100},{i // 60}\n" for i in range(180))
+    (tmp_path / "log.csv").write_text(f"time,a,run\n{rows}")
+    (tmp_path / "m.yaml").write_text("split: {channel: run}\n" + YAW)
+    return tmp_path / "log.csv", tmp_path / "m.yaml"
+
+
+def test_all_trials_of_a_file_are_those_of_each_number(files):
+    trials = map_trials(*files)
+    assert [each.trial.label for each in trials] == ["run 0", "run 1", "run 2"]
+    for each in trials:
+        assert np.array_equal(each.motion["yaw"], map_file(*files, trial=each.trial.number).motion["yaw"])
+    files[1].write_text(YAW)
+    assert [each.trial for each in map_trials(*files)] == [None]
+
+
+def test_map_lists_trials_or_shows_one(files, tmp_path):
+    from segtrack.cli.app import app
+
+    call = ["log", "map", str(files[0]), "--mapping", str(files[1]), "--out", str(tmp_path / "out")]
+    listed = CliRunner().invoke(app, [*call, "--json"])
+    assert listed.exit_code == 0, listed.output
+    records = json.loads(listed.stdout)["trials"]
+    assert [record["trial"]["of"] for record in records] == ["run 0", "run 1", "run 2"]
+    assert [record["begin"] for record in records] == [0.0, 3.0, 6.0]
+    told = CliRunner().invoke(app, call).output
+    assert "run 2" in told and "2.95" in told
+    one = CliRunner().invoke(app, [*call, "--json", "--trial", "2"])
+    assert json.loads(one.stdout) == records[1]
+    assert CliRunner().invoke(app, [*call, "--trial", "4"]).exit_code == 2

@@ -1,0 +1,158 @@
+"""Contradictions in mapped logs: found, explained, accepted; and none where nothing is wrong."""
+
+import json
+
+import numpy as np
+import pytest
+from implausible_logs import ALL, DRIVES, KINDS, LATER, RIGHT, Case, checked_case, columns_of
+from mapped_logs import channel, log_of
+from typer.testing import CliRunner
+
+from segtrack.cli.app import app
+from segtrack.errors import MappingFileError
+from segtrack.files import write_csv
+from segtrack.logs.mapping import map_file, map_log, parse_mapping
+from segtrack.logs.mapping.accepted import FINDINGS
+from segtrack.logs.plausibility import ImplausibleLogError, check_plausibility
+from segtrack.logs.plausibility.check import _MOTIONS, _SIGNALS
+from segtrack.logs.steady.table import DATA
+
+QUICK = "quaternion's order", "pitch's sign", "no gear ratio", "m for mm", "mark of none", "frozen pose"
+
+
+def parameters(cases, quick):
+    return [
+        pytest.param(vehicle, name, marks=[] if vehicle == "quince" and name in quick else pytest.mark.slow)
+        for name, case in cases.items()
+        for vehicle in case.on
+    ]
+
+
+@pytest.mark.parametrize(("vehicle", "name"), parameters(RIGHT, RIGHT))
+def test_nothing_is_found_where_nothing_is_wrong(vehicle, name):
+    assert checked_case(vehicle, RIGHT[name]).notes == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.0, 3.0, 10.0])
+@pytest.mark.parametrize("vehicle", DRIVES)
+def test_noise_is_no_finding(vehicle, noise):
+    for seed in range(5):
+        assert checked_case(vehicle, RIGHT["as it is"], seed, noise).notes == ()
+
+
+@pytest.mark.parametrize(("vehicle", "name"), parameters(KINDS, QUICK))
+def test_what_is_wrong_is_found_with_a_line_that_explains_it(vehicle, name):
+    found = checked_case(vehicle, KINDS[name])
+    lines = [line for finding in found.findings if finding.remedy for line in finding.remedy.lines]
+    others = [line for finding in found.findings if finding.remedy for line in finding.remedy.other]
+    assert found.findings
+    assert not KINDS[name].line or any(KINDS[name].line in line for line in (*lines, *others)), found.notes
+
+
+@pytest.mark.slow
+def test_most_of_what_nobody_thought_of_is_found():
+    cases = [(vehicle, name) for name, case in LATER.items() for vehicle in case.on]
+    missed = [(vehicle, name) for vehicle, name in cases if not checked_case(vehicle, LATER[name]).findings]
+    assert len(missed) <= 0.1 * len(cases), missed
+
+
+def test_a_contradiction_beyond_doubt_ends_with_an_error_that_says_all():
+    found = checked_case("quince", KINDS["no gear ratio"])
+    with pytest.raises(ImplausibleLogError) as error:
+        found.refuse()
+    first, *_, last = str(error.value).splitlines()
+    assert first.startswith("log.csv: quantities.belt_speed: belts against path: belts at 4.")
+    assert " m/s, of whose travel it makes 0.03" in first
+    assert " at its best: they would slip everywhere; `quantities.belt_speed.gear_ratio: 27" in first
+    assert last == (
+        "mend the mapping, or let it say why this may stand: accepted: [{finding: ..., reason: ...}]"
+    )
+
+
+def log_and_mapping(tmp_path, more=""):
+    columns = columns_of("quince")
+    names = [f"{name}{i}" if v.ndim > 1 else name for name, v in columns.items() for i in range(v[0].size)]
+    table = np.column_stack([values.reshape(len(values), -1) for values in columns.values()])
+    log = write_csv(tmp_path / "log.csv", names, iter(table.tolist()))
+    entries = {
+        **ALL,
+        "position": "{channels: [p0, p1, p2], unit: cm}",
+        "orientation": "{channels: [q0, q1, q2, q3]}",
+        "velocity": "",
+        "angular_velocity": "",
+    }
+    lines = [f"  {name}: {text}" for name, text in entries.items() if text]
+    mapping = tmp_path / "m.yaml"
+    mapping.write_text("\n".join(["vehicle: quince", more, "quantities:", *lines]))
+    return log, mapping
+
+
+def test_map_writes_all_and_ends_with_2(tmp_path):
+    log, mapping = log_and_mapping(tmp_path)
+    told = CliRunner().invoke(
+        app, ["log", "map", str(log), "--mapping", str(mapping), "--json", "--out", str(tmp_path)]
+    )
+    assert told.exit_code == 2
+    assert (tmp_path / "motion.png").exists()
+    (finding,) = json.loads(told.stdout)["findings"]
+    assert finding["finding"] == "belts against path" and finding["certain"]
+    assert finding["remedy"]["lines"] == ["quantities.position.unit: m"]
+    assert "; `quantities.position.unit: m` or " in told.stderr
+
+
+def test_what_the_mapping_accepts_stands_in_the_results_with_its_reason(tmp_path):
+    accepted = "accepted: [{finding: belts against path, reason: 'ice'}, {finding: jump, reason: cut}]"
+    log, mapping = log_and_mapping(tmp_path, accepted)
+    told = CliRunner().invoke(
+        app, ["log", "map", str(log), "--mapping", str(mapping), "--json", "--out", str(tmp_path)]
+    )
+    assert told.exit_code == 0
+    (finding,) = json.loads(told.stdout)["findings"]
+    assert finding["accepted"] == "ice"
+    notes = check_plausibility(map_file(log, mapping)).notes
+    assert notes[0].endswith("they would slip everywhere (accepted: ice)")
+    assert notes[1] == "accepted: jump: is not found in this log"
+
+
+def test_compare_refuses_before_it_simulates(tmp_path):
+    log, mapping = log_and_mapping(tmp_path, "terrain: okada-step")
+    for command in ("compare", "report"):
+        told = CliRunner().invoke(
+            app, ["log", command, str(log), "--mapping", str(mapping), "--out", str(tmp_path)]
+        )
+        assert told.exit_code == 2
+        assert "would fit" in told.stderr and "Traceback" not in told.stderr
+
+
+def test_names_of_findings_are_checked():
+    with pytest.raises(
+        MappingFileError, match="must be the name of a finding, got 'jumps'; did you mean jump?"
+    ):
+        parse_mapping("accepted: [{finding: jumps, reason: x}]\nquantities: {pitch: {channel: p}}")
+
+
+def test_every_name_that_can_be_accepted_is_one_that_is_found():
+    names = {o.name for v in DRIVES for c in (*KINDS.values(),)[:1] for o in checked_case(v, c).observations}
+    names |= {o.name for o in checked_case("quince", Case(mapping=RIGHT["angles"].mapping)).observations}
+    assert names <= set(FINDINGS)
+    assert len(_SIGNALS) + len(_MOTIONS) == 20
+
+
+def test_the_bundled_turns_contradict_nothing():
+    mapped = map_file(DATA / "maxxii_indoor.csv", DATA / "maxxii_indoor.yaml")
+    found = check_plausibility(mapped)
+    assert found.notes == ()
+    assert "belts against yaw rate" in {seen.name for seen in found.observations}
+
+
+def test_steady_turns_faster_than_belts_are_found():
+    """Of 1.33 times what belts without slip would turn, as a table had it."""
+    left, right = np.linspace(0.1, 0.3, 20), np.linspace(0.4, 0.5, 20)
+    gauge = 0.405
+    log = log_of(channel("l", left), channel("r", right), channel("y", 1.33 * (right - left) / gauge))
+    quantities = "{belt_speed: {left: l, right: r, unit: m/s}, yaw_rate: {channel: y, unit: rad/s}}"
+    mapped = map_log(log, parse_mapping(f"vehicle: maxxii\nrows: steady\nquantities: {quantities}"))
+    found = check_plausibility(mapped)
+    assert [finding.name for finding in found.findings] == ["belts against yaw rate"]
+    assert found.findings[0].refuses
