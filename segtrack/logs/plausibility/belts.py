@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence
+from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, noise_of
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.logs.replay.path import SIDES
 
@@ -30,6 +30,8 @@ _SLOWEST = 1e-4
 """Belts that are slower stand [m/s]."""
 _SLOWEST_TURN = 0.03
 """Yaw rates of belts without slip that say something of turning [rad/s]."""
+_STRAIGHT = 0.1
+"""Difference of belt speeds over their sum up to which they may be meant to drive straight on [-]."""
 
 
 def check_path(evidence: LogEvidence) -> Iterator[Observation]:
@@ -77,9 +79,11 @@ def check_turning(evidence: LogEvidence) -> Iterator[Observation]:
     if driving.way is not None:
         path, fastest = np.linalg.norm(driving.way, axis=1), np.maximum(abs(driving.left), abs(driving.right))
         goes_on = path > 0.5 * driving.windows.length * fastest
-        turning = goes_on[driving.drives(without)]
-        moves = bool(len(turning) and turning.mean() > 0.5)
-    yield from _judge_turning((belts[0], quantity), without, measured, largest, moves)
+        on_the_spot = goes_on[driving.drives(without) & (abs(without) > 0.7 * largest)]
+        moves = bool(len(on_the_spot) >= FEWEST and on_the_spot.mean() > 0.5)
+    samples = max(driving.windows.length / max(float(np.median(np.diff(belts[1].times))), 1e-9), 1.0)
+    noise = math.hypot(*(noise_of(side.values) for side in belts[1:])) / gauge / math.sqrt(samples)
+    yield from _judge_turning((belts[0], quantity), without, measured, largest, noise, moves)
 
 
 def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
@@ -97,11 +101,16 @@ def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
     else:
         return
     without, largest = (right - left) / gauge, (abs(right) + abs(left)) / gauge
-    yield from _judge_turning((belts[0], quantity), without, measured, largest, False)
+    yield from _judge_turning((belts[0], quantity), without, measured, largest)
 
 
 def _judge_turning(
-    subjects: tuple[str, str], without: np.ndarray, measured: np.ndarray, largest: np.ndarray, moves: bool
+    subjects: tuple[str, str],
+    without: Array,
+    measured: Array,
+    largest: Array,
+    noise: float = 0.0,
+    moves: bool = False,
 ) -> Iterator[Observation]:
     """Compare yaw rates (n,) [rad/s].
 
@@ -110,10 +119,12 @@ def _judge_turning(
         without: Yaw rates of belts without slip.
         measured: Yaw rates as measured.
         largest: Yaw rates that the belts' speeds allow if they turned on the spot.
-        moves: True where the vehicle moves along as fast as its belts while they are said to turn it.
+        noise: Standard deviation of the first.
+        moves: True where the vehicle goes on as fast as its belts while they are said to turn it on the spot.
     """
     name = "belts against yaw rate"
-    turns = (abs(without) > 0.3 * np.quantile(abs(without), 0.9)) & (abs(without) > _SLOWEST_TURN)
+    least = max(0.3 * float(np.quantile(abs(without), 0.9)), _SLOWEST_TURN, 5 * noise)
+    turns = (abs(without) > least) & (abs(without) > _STRAIGHT * largest)
     if turns.sum() >= FEWEST:
         ratios = measured[turns] / without[turns]
         middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
