@@ -45,6 +45,31 @@ def test_a_row_out_of_order_is_refused_with_the_key_that_sorts():
     )
 
 
+@pytest.mark.parametrize("sort", ["", "sources: {log.csv: {sort: true}}"])
+@pytest.mark.parametrize("back", [5.0, 7.025, 1.7e9], ids=["same times", "between", "far before"])
+def test_two_drives_are_not_put_into_one_order(sort, back):
+    times = np.concatenate([TIMES[:100], TIMES[100:] - back])
+    message = refused(log_of(channel("a", constant(1), times=times)), YAW % "", sort)
+    assert "has times that run backwards" in message and message.endswith(
+        "at row 100, from 104.95 s; the clock starts again at row 100, as with a second drive: take drives "
+        "apart with split by a channel, or as files of their own"
+    )
+
+
+@pytest.mark.parametrize(("late", "until"), [((20, 60), 90), ((0, 40), 80)])
+def test_rows_that_come_late_together_are_sorted(late, until):
+    rows = np.arange(COUNT)
+    held = slice(*late)
+    order = np.concatenate([rows[: late[0]], rows[late[1] : until], rows[held], rows[until:]])
+    result = mapped(
+        log_of(channel("a", np.sin(TIMES[order]), times=TIMES[order])),
+        YAW % "",
+        "sources: {log.csv: {sort: true}}",
+    )
+    assert np.array_equal(result.motion["yaw"], np.sin(TIMES))
+    assert result.notes == ("log.csv: 40 rows are late: put in order of time",)
+
+
 @pytest.mark.parametrize(("window", "limit", "seed"), [(3, 3.0, 0), (7, 3.0, 1), (11, 5.0, 2), (101, 4.0, 3)])
 def test_spikes_are_those_of_hampels_rule(window, limit, seed):
     rng = np.random.default_rng(seed)
