@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 from mapped_logs import channel, log_of
 from scipy.integrate import cumulative_trapezoid
 from scipy.spatial.transform import Rotation
 from simulated_logs import climb, step
 
 from segtrack.description import load_vehicle
-from segtrack.logs import Motion
+from segtrack.logs import Log, Motion
 from segtrack.logs.mapping import map_log, parse_mapping
-from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.plausibility import Plausibility, check_plausibility
 from segtrack.logs.replay import LoadedTerrain
 from segtrack.logs.replay.replay import MotionRecorder
@@ -231,7 +231,7 @@ KINDS = {
     "spikes of places": Case(put("p", [40, 90], [[9.0, 0.0, 0.0], [3.0, 5.0, 0.0]]), line="despike"),
     "mark of none": Case(put("sl", [40, 41, 90, 120], -9999), line="missing: [-9999]"),
     "frozen pose": Case(frozen, line="end:"),
-    "jump": Case(jumping, line=": "),
+    "jump": Case(jumping, line="en"),
     "faster than belts turn it": Case(less_turn, MEASURED, on=TURNING),
     "flippers in degrees": Case(
         lambda c: c.update({k: np.degrees(v) for k, v in c.items() if k.startswith(("front", "rear"))}),
@@ -275,21 +275,88 @@ LATER = {
 """Cases that were written after the checks, and not looked at while these were."""
 
 
-def mapped_case(vehicle: str, case: Case, seed: int = 0, noise: float = 1.0) -> MappedLog:
-    """A log with what is wrong in a case, mapped as it says."""
-    columns = columns_of(vehicle, seed, noise)
-    if case.change is not None:
-        case.change(columns)
-    log = log_of(*(channel(k, v, times=columns["t"]) for k, v in columns.items() if k != "t"))
+def mapping_of(vehicle: str, case: Case) -> str:
+    """The mapping file of a case."""
     entries = {name: text for name, text in {**ALL, **case.mapping}.items() if text}
     lines = [f"vehicle: {vehicle}", "quantities:", *(f"  {name}: {text}" for name, text in entries.items())]
     flippers = list(motion_of(vehicle).by_name("flipper_angle"))
     lines += ["  flipper_angle:"] * bool(flippers)
     lines += [f"    {name}: {{channel: {name}, unit: rad}}" for name in flippers]
-    return map_log(log, parse_mapping("\n".join(lines), "m.yaml", Path(".")))
+    return "\n".join(lines)
 
 
-def checked_case(vehicle: str, case: Case, seed: int = 0, noise: float = 1.0) -> Plausibility:
-    """What is found in a case; Quince's terrain is known."""
+def log_of_case(vehicle: str, case: Case, seed: int = 0, noise: float = 1.0) -> Log:
+    """A log with what is wrong in a case."""
+    columns = columns_of(vehicle, seed, noise)
+    if case.change is not None:
+        case.change(columns)
+    return log_of(*(channel(k, v, times=columns["t"]) for k, v in columns.items() if k != "t"))
+
+
+def checked_case(
+    vehicle: str, case: Case, seed: int = 0, noise: float = 1.0, mapping: str | None = None
+) -> Plausibility:
+    """What is found in a case, with another mapping if one is given; Quince's terrain is known."""
     terrain: LoadedTerrain | None = step(STEP) if vehicle == "quince" else None
-    return check_plausibility(mapped_case(vehicle, case, seed, noise), terrain)
+    text = mapping_of(vehicle, case) if mapping is None else mapping
+    mapped = map_log(log_of_case(vehicle, case, seed, noise), parse_mapping(text, "m.yaml", Path(".")))
+    return check_plausibility(mapped, terrain)
+
+
+def pasted(mapping: str, lines: Sequence[str]) -> str:
+    """A mapping file with lines that a finding proposes, `path: value`."""
+    whole = yaml.safe_load(mapping)
+    for line in lines:
+        path, _, value = line.partition(": ")
+        *keys, last = path.split(".")
+        part = whole
+        for key in keys:
+            part = part.setdefault(key, {})
+        part[last] = yaml.safe_load(value)
+    return yaml.safe_dump(whole)
+
+
+HALF_GAUGE = load_vehicle("maxxii").require_track_offsets().gauge / 2
+
+
+class Drive(NamedTuple):
+    """A drive in the plane, at even times, without slip.
+
+    Attributes:
+        times: (n,) [s]
+        speed: Forward speed (n,) [m/s].
+        turning: Yaw rate (n,) [rad/s].
+    """
+
+    times: np.ndarray
+    speed: np.ndarray
+    turning: np.ndarray
+
+    @classmethod
+    def of(cls, *pieces: tuple[float, float, float], rate: float = 20.0) -> Drive:
+        """Pieces of so many seconds, at a speed [m/s] and a yaw rate [rad/s], so many samples a second."""
+        rows = [np.tile(piece[1:], (round(piece[0] * rate), 1)) for piece in pieces]
+        speed, turning = np.concatenate(rows).T
+        return cls(np.arange(len(speed)) / rate, speed, turning)
+
+    def checked(
+        self, place: np.ndarray | float = 0.0, mapping: str = "", beside: float = 0.0, **channels: np.ndarray
+    ) -> Plausibility:
+        """What is found, with noise (n, 3) added to places, which are of a point ahead of the middle [m]."""
+        yaw = cumulative_trapezoid(self.turning, self.times, initial=0.0)
+        ahead = np.stack([np.cos(yaw), np.sin(yaw), 0 * yaw], axis=1)
+        places = cumulative_trapezoid(self.speed[:, None] * ahead, self.times, axis=0, initial=0.0)
+        half = HALF_GAUGE
+        columns = {
+            "l": self.speed - self.turning * half,
+            "r": self.speed + self.turning * half,
+            "p": places + beside * ahead + place,
+            "y": yaw,
+            **channels,
+        }
+        rest = "" if "position" in mapping else "  position: {channels: p, unit: m}\n"
+        rest += "" if "yaw:" in mapping else "  yaw: {channel: y, unit: rad}\n"
+        rest += "" if "belt_speed:" in mapping else "  belt_speed: {left: l, right: r, unit: m/s}\n"
+        text = f"vehicle: maxxii\nmax_gap: 2\nquantities:\n{rest}{mapping}"
+        log = log_of(*(channel(name, values, times=self.times) for name, values in columns.items()))
+        return check_plausibility(map_log(log, parse_mapping(text)))

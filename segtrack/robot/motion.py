@@ -50,8 +50,7 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "energy": Quantity("J", 1, None, "work of all drives since the beginning"),
     }
 )
-"""Quantities of logs by name. Where there is one for each side or flipper, the key of a signal is
-`name.which`, as in `belt_speed.left` and `flipper_angle.front_left`."""
+"""Quantities of logs by name; a signal of one for each side or flipper has a key like `belt_speed.left`."""
 TRACK_QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
     {
         "track_travel": Quantity("m", 1, "track", "belt travel since the start, forward positive"),
@@ -90,15 +89,16 @@ class Signal:
     Attributes:
         times: Ascending times on the motion's clock (n,) [s], n >= 1.
         values: Finite values in the unit of the quantity (n,), or (n, k) for k numbers at a time.
-        std: Standard deviation of each value's noise, in the unit of the quantity, of an orientation about
-            each axis [rad]; None if it is not known.
+        std: Standard deviation of a value's noise, of an orientation about each axis [rad]; None if unknown.
         source: Sensor or topic that measured it, or `CONSTANT`; signals of one source share a clock.
+        sensor_rpy: Sensor frame in the body frame that it was turned by: roll, pitch (down) and yaw [rad].
     """
 
     times: NDArray[np.float64]
     values: NDArray[np.float64]
     std: float | None = None
     source: str = ""
+    sensor_rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""

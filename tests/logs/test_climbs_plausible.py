@@ -1,6 +1,7 @@
 """Tables of trials with wrong units, swapped columns, missing cells and outcomes that cannot be."""
 
 import math
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -15,6 +16,9 @@ TRIALS = [
     for h, o in zip(HEIGHTS, ("climbed",) * 4 + ("failed",), strict=True)
 ]
 """Quince's trials, which nothing is to be said about."""
+
+
+QUINCE = Path(__file__).parents[2] / "urdf" / "quince" / "quince.yaml"
 
 
 def spoilt(change):
@@ -215,6 +219,41 @@ def test_a_table_in_yaml_is_told_the_same(tmp_path):
     path = written(tmp_path, spoilt(times("height", 100)), kind="yaml")
     unit = UNIT.format("cm", "0.04 to 0.38 m", "height")
     assert refusal(path) == f"t.yaml: height of the trials must be at most 5, got 4 to 38: {unit}"
+
+
+def test_a_table_without_a_height_that_fits_proposes_none(tmp_path):
+    path = written(tmp_path, [TRIALS[0] | {"height": 1.2, "outcome": o} for o in ("climbed", "failed")])
+    assert refusal(path) == (
+        "trials: height must be in metres and below 1.1 m, the length of quince, got 1.2 in trial 1"
+    )
+
+
+def test_cells_that_are_lists_are_refused(tmp_path):
+    path = tmp_path / "t.yaml"
+    path.write_text("trials: [{height: [0.1], speed: 0.1, outcome: climbed}]\n")
+    assert refusal(path) == "t.yaml:1: trials[0].height must be a number, got [0.1]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("csv", "t.csv:4: friction must be at most 3, got 40.0"),
+        ("yaml", "t.yaml:4: trials[2].friction must be at most 3, got 40"),
+    ],
+)
+def test_each_friction_is_bounded(tmp_path, kind, message):
+    trials = spoilt(lambda i, trial: {"friction": 40 if i == 2 else 3})
+    assert refusal(written(tmp_path, trials, kind=kind)) == message
+
+
+def test_a_speed_that_the_table_does_not_say_is_no_mistake_of_it(tmp_path):
+    """The default of 0.1 m/s is beyond slow drives; `segtrack climb` drives them as fast as they go."""
+    slow = tmp_path / "slow.yaml"
+    slow.write_text(QUINCE.read_text().replace("max_speed: 0.5", "max_speed: 0.05"))
+    trials = [{key: trial[key] for key in ("height", "outcome")} for trial in TRIALS]
+    assert notes(written(tmp_path, trials), str(slow)) == ()
+    told = spoilt(lambda i, trial: {"speed": 0.1})
+    assert "must be at most 0.05 m/s" in refusal(written(tmp_path, told), str(slow))
 
 
 def test_notes_stay_in_every_result(tmp_path, monkeypatch):

@@ -65,9 +65,11 @@ def test_turning_about_one_axis_shows_it_and_its_sense(axis, name):
 @pytest.mark.parametrize(
     ("unit", "factor"), [("deg", 180 / math.pi), ("rev", 1 / (2 * math.pi)), ("half", 0.5)]
 )
-def test_a_unit_that_no_gyroscope_has_is_refused(unit, factor):
+@pytest.mark.parametrize("by", ["turning", None])
+def test_a_unit_that_no_gyroscope_has_is_refused(unit, factor, by):
+    """Also where no motion is named: pitch alone would be fitted with any scale."""
     with pytest.raises(ClockError) as error:
-        fit_clock(*mounted(Rotation.identity(), 1 / factor), by="turning")
+        fit_clock(*mounted(Rotation.identity(), 1 / factor), by=by)
     head, _, rest = str(error.value).partition(" would take a scale of ")
     assert head == "the clock of imu cannot be put on that of odom: by turning: the rates"
     scale, _, end = rest.partition(", ")

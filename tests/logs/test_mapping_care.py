@@ -1,12 +1,14 @@
 """Care that a mapping declares: rows in order, marks of none, spikes, counters that start again."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from mapped_logs import COUNT, TIMES, channel, constant, log_of, mapped, refused
 from scipy.stats import median_abs_deviation
 
 from segtrack.errors import MappingFileError
-from segtrack.logs.mapping import parse_mapping
+from segtrack.logs.mapping import map_file, parse_mapping
 from segtrack.logs.mapping.care import find_spikes
 
 YAW = "  yaw: {channel: a, unit: rad%s}"
@@ -43,6 +45,31 @@ def test_a_row_out_of_order_is_refused_with_the_key_that_sorts():
     )
 
 
+@pytest.mark.parametrize("sort", ["", "sources: {log.csv: {sort: true}}"])
+@pytest.mark.parametrize("back", [5.0, 7.025, 1.7e9], ids=["same times", "between", "far before"])
+def test_two_drives_are_not_put_into_one_order(sort, back):
+    times = np.concatenate([TIMES[:100], TIMES[100:] - back])
+    message = refused(log_of(channel("a", constant(1), times=times)), YAW % "", sort)
+    assert "has times that run backwards" in message and message.endswith(
+        "at row 100, from 104.95 s; the clock starts again at row 100, as with a second drive: take drives "
+        "apart with split by a channel, or as files of their own"
+    )
+
+
+@pytest.mark.parametrize(("late", "until"), [((20, 60), 90), ((0, 40), 80)])
+def test_rows_that_come_late_together_are_sorted(late, until):
+    rows = np.arange(COUNT)
+    held = slice(*late)
+    order = np.concatenate([rows[: late[0]], rows[late[1] : until], rows[held], rows[until:]])
+    result = mapped(
+        log_of(channel("a", np.sin(TIMES[order]), times=TIMES[order])),
+        YAW % "",
+        "sources: {log.csv: {sort: true}}",
+    )
+    assert np.array_equal(result.motion["yaw"], np.sin(TIMES))
+    assert result.notes == ("log.csv: 40 rows are late: put in order of time",)
+
+
 @pytest.mark.parametrize(("window", "limit", "seed"), [(3, 3.0, 0), (7, 3.0, 1), (11, 5.0, 2), (101, 4.0, 3)])
 def test_spikes_are_those_of_hampels_rule(window, limit, seed):
     rng = np.random.default_rng(seed)
@@ -60,11 +87,11 @@ def test_spikes_are_those_of_hampels_rule(window, limit, seed):
 
 def test_long_channels_are_filtered_in_blocks():
     values = np.random.default_rng(0).normal(size=45_000)
-    values[[0, 19_999, 20_000, 44_999]] = 1e3
-    spikes = find_spikes(values, 9, 20.0)
+    values[[0, 9_949, 9_950, 44_999]] = 1e3
+    spikes = find_spikes(values, 201, 20.0)
     assert np.flatnonzero(values > 900).tolist() == np.flatnonzero(spikes & (values > 900)).tolist()
-    pieces = [find_spikes(values[i - 4 : i + 10_004], 9, 20.0)[4:-4] for i in (10_000, 20_000, 30_000)]
-    assert np.array_equal(spikes[10_000:40_000], np.concatenate(pieces))
+    pieces = [find_spikes(values[i - 100 : i + 8_100], 201, 2.0)[100:-100] for i in (8_000, 16_000, 24_000)]
+    assert np.array_equal(find_spikes(values, 201, 2.0)[8_000:32_000], np.concatenate(pieces))
 
 
 def test_spikes_are_left_out_and_counted():
@@ -145,6 +172,10 @@ def test_marks_spikes_and_wraps_of_one_counter_do_not_disturb_each_other():
         ),
         (YAW.strip() % ", despike: {window: 4, limit: 3}", "yaw.despike.window must be odd, got 4"),
         (YAW.strip() % ", despike: {window: 1, limit: 3}", "yaw.despike.window must be at least 3, got 1"),
+        (
+            YAW.strip() % ", despike: {window: 1003, limit: 3}",
+            "yaw.despike.window must be at most 1001, got 1003",
+        ),
         (YAW.strip() % ", despike: {window: 5}", "yaw.despike.limit is missing"),
         (YAW.strip() % ", missing: none", "yaw.missing must be a list, got 'none'"),
         ("roll: {value: 1, unit: deg, missing: 3}", "roll.missing must be left out beside value"),
@@ -154,6 +185,36 @@ def test_care_that_cannot_be_taken_is_refused(quantity, message):
     with pytest.raises(MappingFileError) as error:
         parse_mapping(f"quantities:\n  energy: {{channel: e, unit: J}}\n  {quantity}", "m.yaml")
     assert str(error.value) == f"m.yaml:3: quantities.{message}"
+
+
+@pytest.mark.parametrize(
+    ("despike", "message"),
+    [
+        ("{window: 7}", "limit is missing"),
+        ("{window: 2, limit: 1}", "window must be at least 3, got 2"),
+        ("{window: 3, limit: 0}", "limit must be greater than 0, got 0"),
+        ("{window: 5.0, limit: 2}", "window must be a whole number, got 5.0"),
+        ("{window: 4, limit: 3}", "window must be odd, got 4"),
+    ],
+)
+def test_mistakes_of_a_filter_are_said_beside_a_log(tmp_path, despike, message):
+    (tmp_path / "log.csv").write_text("time,a\n" + "".join(f"{i / 20},{i / 100}\n" for i in range(40)))
+    text = f"quantities:\n  yaw: {{channel: a, unit: rad, despike: {despike}}}\n"
+    (tmp_path / "m.yaml").write_text(text)
+    with pytest.raises(MappingFileError) as error:
+        map_file(tmp_path / "log.csv", tmp_path / "m.yaml")
+    assert str(error.value) == f"m.yaml:2: quantities.yaw.despike.{message}"
+
+
+def test_a_filter_needs_no_more_memory_with_longer_windows():
+    values = np.random.default_rng(0).normal(size=30_000)
+    peaks = []
+    for window in (11, 1001):
+        tracemalloc.start()
+        find_spikes(values, window, 3.0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * max(peaks[0], 2_000_000 * 8 * 3)
 
 
 def test_a_wrap_beside_the_logs_own_unit_of_speeds_is_refused():

@@ -41,8 +41,9 @@ def test_headers_that_show_no_clock_are_not_used_unless_that_is_asked_for():
         f"/a: times of receiving are used, since those of its headers {backwards}",
     )
     assert refused(log, "  yaw: {channel: /a.x}", "sources: {/a: {clock: header}}") == (
-        f"m.yaml:1: sources./a has times that {backwards}; the clock of receiving may not; "
-        "with sort: true its rows are put in order"
+        f"m.yaml:1: sources./a has times that {backwards}; the clock of receiving may not; the clock starts "
+        "again at row 30, as with a second drive: take drives apart with split by a channel, or as files "
+        "of their own"
     )
 
 

@@ -90,7 +90,8 @@ BAD_QUATERNIONS = (
             "  yaw: {channel: a}",
             "m.yaml: sources.log.csv has times that run backwards: by 0.3 s at row 120, from 105.95 "
             "s, and 1 more times, "
-            "at most by 0.3 s; with sort: true its rows are put in order",
+            "at most by 0.3 s; the clock starts again at row 120, as with a second drive: take drives apart "
+            "with split by a channel, or as files of their own",
         ),
         (
             [channel("a", with_run(20), "rad")],

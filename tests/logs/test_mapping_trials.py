@@ -63,6 +63,31 @@ def test_times_may_start_again_with_each_trial():
     assert second.times == pytest.approx(TIMES[:100] - TIMES[0])
 
 
+def test_trials_are_cut_from_rows_in_order(tmp_path):
+    """Rows that come late about the border of two trials make no trials of their own."""
+    order = np.arange(200)
+    order[[98, 99, 100, 101]] = 98, 100, 99, 101
+    run, sort = np.arange(200) // 100, "sources: {log.csv: {sort: true}}\n"
+    lines = [f"{TIMES[i]},{np.sin(TIMES[i])},{run[i]}\n" for i in order]
+    (tmp_path / "log.csv").write_text("".join(["time,a,run\n", *lines]))
+    (tmp_path / "m.yaml").write_text(f"split: {{channel: run}}\n{sort}{YAW}")
+    trials = map_trials(tmp_path / "log.csv", tmp_path / "m.yaml")
+    assert [each.trial.rows for each in trials] == [(0, 100), (100, 200)]
+    for each in trials:
+        assert np.array_equal(each.motion["yaw"], np.sin(TIMES[slice(*each.trial.rows)]))
+        assert each.notes == ("log.csv: 1 row is late: put in order of time",)
+
+
+def test_rows_are_sorted_trial_by_trial_where_the_clock_starts_again_with_each():
+    times, run, values = np.tile(TIMES[:100], 2), np.arange(200) // 100, np.arange(200.0) / 1e3
+    order = np.arange(200)
+    order[[150, 151]] = 151, 150
+    log = log_of(channel("a", values[order], times=times[order]), channel("run", run, times=times[order]))
+    second = map_log(log, split("{channel: run}", "sources: {log.csv: {sort: true}}\n"), 2)
+    assert np.array_equal(second.motion["yaw"], values[100:])
+    assert second.notes == ("log.csv: 1 row is late: put in order of time",)
+
+
 def test_start_and_end_count_from_a_trial_of_a_channel():
     log = log_of(channel("a", TIMES), channel("run", np.arange(200) // 100))
     motion = map_log(log, split("{channel: run}", "start: 1\nend: 3\n"), 2).motion

@@ -385,6 +385,18 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     assert str(error.value) == (
         "times of signal pitch must be 0 or more for a bag, which counts from 1970, got -1 s"
     )
+    for kind in ("mcap", "db3", "bag"):
+        late = Motion("m", {"position": Signal(np.array([0.0, 2.0**31 - 1]), np.zeros((2, 3)))})
+        channels = read_log(write_bag(late, tmp_path / f"last.{kind}")).channels
+        assert next(iter(channels.values())).stamps[-1] == 2.0**31 - 1
+        for last in (2.0**31, 1e10):
+            late = Motion("m", {"position": Signal(np.array([0.0, last]), np.zeros((2, 3)))})
+            with pytest.raises(InvalidValueError) as error:
+                write_bag(late, tmp_path / f"late.{kind}")
+            assert str(error.value) == (
+                "times of signal position must be below 2147483648 s for a bag, which counts from 1970, "
+                f"got {last:.10g} s"
+            )
     with pytest.raises(FileAccessError, match=r": exists already$"):
         write_bag(MOTION, tmp_path)
     with pytest.raises(InvalidValueError) as error:

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from simulated_logs import BEGIN, LEVEL, step
 
 from segtrack.courses import bundled_courses, load_course
 from segtrack.description import bundled_vehicles, load_vehicle
-from segtrack.logs import Motion, Signal
+from segtrack.logs import Channel, Log, Motion, Signal
+from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import (
     ReplaySettings,
     StartPoseError,
@@ -116,15 +118,83 @@ def test_a_nose_on_an_obstacle_is_found():
     )
 
 
+def proposed(error):
+    """The mounting that a refusal proposes."""
+    (line,) = [found for text in error.remedies if (found := re.search(r"rpy: \[(.*?)\]", text))]
+    return Rotation.from_euler("ZYX", [float(angle) for angle in line[1].split(", ")][::-1])
+
+
 @pytest.mark.parametrize(("pitch", "roll"), [(10.0, 0.0), (-10.0, 0.0), (0.0, 6.0), (0.0, 180.0)])
 def test_a_sensor_that_is_not_level_is_told_how_it_is_mounted(pitch, roll):
     """The line that is proposed turns the logged attitude into that of the level body."""
     motion = log(pitch=math.radians(pitch), roll=math.radians(roll), noise=0.002)
     error = refused(motion, told("packbot", LEVEL))
-    line = re.search(r"rpy: \[(.*?), (.*?), 0.0\]", error.remedies[0])
-    mounted = Rotation.from_euler("ZYX", [0.0, float(line[2]), float(line[1])])
+    mounted = proposed(error)
     logged = Rotation.from_euler("ZYX", [0.0, -math.radians(pitch), math.radians(roll)])
     assert (logged * mounted.inv()).magnitude() < math.radians(0.2)
+
+
+@pytest.mark.parametrize("rpy", [(0.0, 0.0, 0.0), (0.3, -0.2, 2.0), (math.pi, 0.0, 0.5)])
+def test_the_mounting_that_is_proposed_is_composed_with_the_mappings(rpy):
+    """Mapped again with the proposed line the vehicle is level, and heads as it did."""
+    truth = Rotation.from_euler("ZYX", rpy[::-1]) * Rotation.from_euler("YX", [0.15, -0.1])
+    times = np.arange(0.0, 2.0, 0.01)
+    sensor = (Rotation.from_euler("Z", 0.7) * truth).as_quat()
+    speed = np.full(len(times), SPEED)
+    columns = {"q": np.tile(sensor, (len(times), 1)), "left": speed, "right": speed}
+    logged = Log(Path("log.csv"), "csv", {k: Channel(k, times, v, "", "log.csv") for k, v in columns.items()})
+
+    def mapped(angles):
+        belts = "{left: left, right: right, unit: m/s}"
+        text = (
+            f"sensors: {{imu: {{rpy: [{', '.join(map(str, angles))}]}}}}\nquantities:\n"
+            f"  orientation: {{channels: q, sensor: imu}}\n  belt_speed: {belts}"
+        )
+        return map_log(logged, parse_mapping(text, "m.yaml")).motion
+
+    found = proposed(refused(mapped(rpy), told("packbot", LEVEL)))
+    motion = mapped(found.as_euler("ZYX")[::-1].tolist())
+    check(motion, told("packbot", LEVEL))
+    tilts = [math.degrees(motion.angle(name).values[0]) for name in ("roll", "pitch")]
+    assert tilts == pytest.approx([0.0, 0.0], abs=0.1)
+
+
+@pytest.mark.parametrize("left_out", ["yaw", "roll"])
+def test_no_mounting_is_proposed_where_a_part_of_the_attitude_is_mapped(left_out):
+    """A mapping refuses a sensor that is turned for parts of an attitude."""
+    motion = log(pitch=math.radians(10.0))
+    kept = {key: signal for key, signal in motion.signals.items() if key != left_out}
+    error = refused(Motion("log.csv", kept), told("packbot", LEVEL))
+    assert error.remedies[0] == "make the terrain slope: the ground is level"
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_log_of_few_samples_may_be_noisy(seed, is_known):
+    """At 1 Hz one sample is in the first moments; its noise is known, or that of the whole log."""
+    noise, times = math.radians(2.5), BEGIN + np.arange(0.0, 15.0)
+    rng = np.random.default_rng(seed)
+    std = noise if is_known else None
+    tilts = {name: Signal(times, noise * rng.normal(size=15), std) for name in ("pitch", "roll")}
+    belts = {f"belt_speed.{side}": Signal(times, np.full(15, SPEED)) for side in SIDES}
+    check(Motion("log.csv", tilts | belts), told("packbot", LEVEL))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_height_may_be_as_noisy_as_the_mapping_says(seed):
+    """A satellite's receiver at 1 Hz, good to 1 m."""
+    rng, times = np.random.default_rng(seed), BEGIN + np.arange(0.0, 15.0)
+    places = np.stack([SPEED * (times - BEGIN), 0 * times, 0.1 + rng.normal(size=15)], axis=1)
+    position = {"position": Signal(times, places, 1.0), "yaw": Signal(times, 0 * times)}
+    belts = {f"belt_speed.{side}": Signal(times, np.full(15, SPEED)) for side in SIDES}
+    check(Motion("log.csv", position | belts), told("packbot", LEVEL, frame="terrain"))
+
+
+def test_a_single_sample_without_noise_is_held_to_three_degrees():
+    times = BEGIN + np.arange(0.0, 15.0)
+    tilted = {"pitch": Signal(times, np.full(15, math.radians(4.0)))}
+    belts = {f"belt_speed.{side}": Signal(times, np.full(15, SPEED)) for side in SIDES}
+    refused(Motion("log.csv", tilted | belts), told("packbot", LEVEL))
 
 
 @pytest.mark.parametrize(("tilt", "accepted"), [(3.0, True), (3.4, True), (4.0, False)])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated
     from segtrack.logs.mapping import MappedLog
     from segtrack.logs.plausibility import Plausibility
-    from segtrack.logs.replay import Replay
+    from segtrack.logs.replay import LoadedTerrain, Replay
 
 MappingFile = Annotated[
     Path, typer.Option(help="Mapping file: which channel is which quantity.", show_default=False)
@@ -57,18 +57,16 @@ def replayed(
     Raises:
         SegtrackError: A file has mistakes, or they do not go together.
     """
-    from segtrack.logs.replay import ReplaySettings, load_terrain, replay
+    from segtrack.logs.replay import ReplaySettings, replay
 
-    said = mapped.mapping.file
-    ground = terrain if terrain is not None else said.terrain
+    said, ground = mapped.mapping.file, terrain_of(mapped, terrain, setting)
     for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
         if given is None:
             raise InvalidValueError(what, f"given by --{what} or the mapping", Phrase("none"))
     assert said.vehicle is not None and ground is not None
-    raised = said.setting if setting is None and terrain is None else setting
     settings = ReplaySettings(
         said.vehicle,
-        load_terrain(ground, raised),
+        ground,
         engine=options.engine,  # type: ignore[arg-type]
         track_model=options.track_model,
         event=said.event if isinstance(said.event, float) else None,
@@ -76,18 +74,33 @@ def replayed(
     return mapped, replay(mapped.motion, settings)
 
 
-def checked(mapped: MappedLog, terrain: str | None, setting: float | None) -> Plausibility:
-    """Findings of a log that is to be simulated on a terrain, the mapping's if none is given.
+def terrain_of(mapped: MappedLog, terrain: str | None, setting: float | None) -> LoadedTerrain | None:
+    """Terrain of a log, the mapping's and at its setting where they are not given; None where neither says.
+
+    Raises:
+        SegtrackError: It cannot be loaded.
+    """
+    from segtrack.logs.replay import load_terrain
+
+    said = mapped.mapping.file
+    ground = terrain if terrain is not None else said.terrain
+    raised = said.setting if setting is None and terrain is None else setting
+    return None if ground is None else load_terrain(ground, raised)
+
+
+def checked(
+    logs: Sequence[MappedLog], terrain: str | None, setting: float | None
+) -> tuple[Plausibility, ...]:
+    """Findings of logs that are to be simulated on a terrain.
 
     Raises:
         ImplausibleLogError: Some are beyond doubt.
         SegtrackError: The terrain cannot be loaded.
     """
-    from segtrack.logs.plausibility import check_plausibility
-    from segtrack.logs.replay import load_terrain
+    from segtrack.logs.plausibility import check_plausibility, refuse
 
-    found = check_plausibility(mapped, None if terrain is None else load_terrain(terrain, setting))
-    found.refuse()
+    found = tuple(check_plausibility(log, terrain_of(log, terrain, setting)) for log in logs)
+    refuse(found)
     return found
 
 
@@ -121,7 +134,7 @@ def compare(
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
     mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
-    findings = [checked(part, terrain, setting) for part in mapped]
+    findings = checked(mapped, terrain, setting)
     replays = [replayed(part, terrain, setting, options) for part in mapped]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
     _write_results(comparisons, replays, findings, folder, options.as_json, _ended(interrupted))
@@ -250,7 +263,7 @@ def report(
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"report-{log.stem}" + ("" if trial is None else f"-{trial}"))
     mapped = map_file(log, mapping, vehicle, constants or (), trial)
-    found = checked(mapped, terrain, setting)
+    (found,) = checked([mapped], terrain, setting)
     mapped, driven = replayed(mapped, terrain, setting, options)
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
     content = gather(mapped, driven, comparison, changed or (), found.findings)

@@ -94,7 +94,7 @@ def turns(
     """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
     from segtrack.description import load_vehicle
     from segtrack.logs.mapping import map_file
-    from segtrack.logs.plausibility import check_plausibility
+    from segtrack.logs.plausibility import check_plausibility, refuse
     from segtrack.logs.steady import SteadyTable, compare_turns, simulate_table
     from segtrack.logs.steady.table import DATA, UNIFORM, part_count
     from segtrack.report.logs.trials import draw_turns, turns_table
@@ -115,7 +115,7 @@ def turns(
         if model != UNIFORM:
             resolve(None, model)
     found = check_plausibility(mapped)
-    found.refuse()
+    refuse([found])
     description, table = load_vehicle(chosen.vehicle), SteadyTable.of(mapped.motion)
     folder = results_folder(out, f"turns-{Path(log).stem}")
     for note in (*mapped.notes, *found.notes):

@@ -95,7 +95,7 @@ def map_file(
             words().print(text, markup=False, highlight=False, soft_wrap=True)
         say_written(write_text(path, text))
         return
-    from segtrack.logs.plausibility import check_plausibility
+    from segtrack.logs.plausibility import check_plausibility, refuse
     from segtrack.report.logs.inspect import draw_motion, map_tables
     from segtrack.report.logs.plausibility import findings_tables
     from segtrack.report.logs.split import split_table
@@ -117,5 +117,4 @@ def map_file(
     summary: dict[str, Any] = {"trials": records} if several else records[0]
     picture = {} if several else {"motion.png": draw_motion(mapped.motion, is_steady=mapped.is_steady)}
     finish(Outcome(tables, summary, picture), folder, as_json)
-    for each in found:
-        each.refuse()
+    refuse(found)

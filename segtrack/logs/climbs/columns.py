@@ -109,7 +109,10 @@ def _swapped(columns: Mapping[str, list[Any]]) -> Iterator[tuple[str, str | None
 
 def _varies_enough(name: str, values: Sequence[Any], columns: Mapping[str, list[Any]]) -> bool:
     """Return False for a height that would be one and the same where it was not."""
-    return name != "height" or len(set(values)) > 1 or len(set(columns["height"])) == 1
+    if name != "height" or any(value != values[0] for value in values):
+        return True
+    heights = columns["height"]
+    return all(height == heights[0] for height in heights)
 
 
 def _all_fit(name: str, values: Sequence[Any]) -> bool:

@@ -18,7 +18,15 @@ from segtrack.description.base import NonNegative, Number, Positive, Spec
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import ClimbsFileError, Problem, UnknownNameError, suggest
-from segtrack.logs.climbs.columns import HIGHEST, STEEPEST, UNITS, column_of, explain_columns, meant_outcome
+from segtrack.logs.climbs.columns import (
+    HIGHEST,
+    ROUGHEST,
+    STEEPEST,
+    UNITS,
+    column_of,
+    explain_columns,
+    meant_outcome,
+)
 from segtrack.logs.compare.stated import VEHICLE_INPUTS, stds_by
 
 Outcome = Literal["climbed", "failed"]
@@ -66,8 +74,8 @@ class ClimbTrial(Spec):
     """Likewise of the rear flippers."""
     speed: Positive = 0.1
     """Belt speed [m/s]."""
-    friction: NonNegative | None = None
-    """Friction between belts and ground; the vehicle file's if not given."""
+    friction: Annotated[NonNegative, Field(le=ROUGHEST)] | None = None
+    """Friction between belts and ground, at most 3; the vehicle file's if not given."""
     outcome: OutcomeWord
     """Outcome of the robot's trial."""
     simulation: OutcomeWord | None = None

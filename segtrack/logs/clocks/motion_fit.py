@@ -26,6 +26,10 @@ LEAST_GAIN = 20.0
 """Least gain in log-likelihood over a source that does not see the motion."""
 
 
+class _WrongScale(Phrase):
+    """Scale that no gyroscope has. It is final: by pitch or yaw alone any scale would be accepted."""
+
+
 def fit_clock(
     reference: Motion,
     source: Motion,
@@ -47,7 +51,8 @@ def fit_clock(
 
     Raises:
         ClockError: They see nothing in common, or it does not vary enough to tell one offset from
-            another: then the vehicle stands, moves steadily or repeats itself.
+            another: then the vehicle stands, moves steadily or repeats itself. Or turning shows a scale that
+            no gyroscope has.
     """
     ours = find_views(reference, rates_first=False)
     theirs = find_views(source, rates_first=True)
@@ -65,6 +70,8 @@ def fit_clock(
                 fit = _add_bias(fit, found[0], *biased)
                 return _add_gravity(fit, reference, source, mounted)
             complaints.append(f"by {what}: {found}")
+            if isinstance(found, _WrongScale):
+                break
     if not complaints:
         seen = " and ".join(
             f"{motion.name} sees {', '.join(views) or 'nothing'}"
@@ -109,9 +116,9 @@ def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | 
     return fit, start, together
 
 
-def _wrong_scale(scale: float) -> Phrase:
+def _wrong_scale(scale: float) -> _WrongScale:
     expected = f"a gyroscope's is {SCALES[0]:g} to {SCALES[1]:g}"
-    return Phrase(f"the rates would take a scale of {scale:.3g}, where {expected}: is a unit wrong?")
+    return _WrongScale(f"the rates would take a scale of {scale:.3g}, where {expected}: is a unit wrong?")
 
 
 def _leads(one: View, other: View) -> bool:

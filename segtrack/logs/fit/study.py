@@ -20,7 +20,7 @@ from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
 from segtrack.logs.fit.result import Fit, calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
-from segtrack.logs.plausibility import check_plausibility
+from segtrack.logs.plausibility import check_plausibility, refuse
 from segtrack.logs.replay import (
     AlignedLog,
     LoadedTerrain,
@@ -126,10 +126,9 @@ def load_study(path: Path) -> Study:
     if len(set(steady.values())) > 1:
         raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
     work = _CaseMaker(file, vehicle)
-    cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
     found = {name: check_plausibility(log, work.terrain_of(name, log)) for name, log in mapped.items()}
-    for each in found.values():
-        each.refuse()
+    refuse(found.values())
+    cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
     notes = [f"{name}: {note}" for name, log in mapped.items() for note in (*log.notes, *found[name].notes)]
     return Study(
         file, vehicle, find_vehicle(named), tuple(cases), work.engine, work.track_model, tuple(notes)

@@ -54,15 +54,16 @@ def find_spikes(values: Array, window: int, limit: float) -> NDArray[np.bool_]:
 
     Args:
         values: Numbers (n,); those that are NaN are none, and counted nowhere.
-        window: Length of the window, odd.
+        window: Length of the window, odd, at most 1001.
         limit: Largest deviation over that of the window.
     """
     there = np.isfinite(values)
     numbers, half = values[there], window // 2
     padded = np.concatenate([np.full(half, np.nan), numbers, np.full(half, np.nan)])
     found = np.zeros(len(numbers), dtype=bool)
-    for first in range(0, len(numbers), _BLOCK):
-        last = min(first + _BLOCK, len(numbers))
+    block = _BLOCK // window
+    for first in range(0, len(numbers), block):
+        last = min(first + block, len(numbers))
         around = np.lib.stride_tricks.sliding_window_view(padded[first : last + 2 * half], window)
         is_whole = not np.isnan(around[[0, -1]]).any()
         median = np.median if is_whole else np.nanmedian
@@ -74,8 +75,8 @@ def find_spikes(values: Array, window: int, limit: float) -> NDArray[np.bool_]:
     return spikes
 
 
-_BLOCK = 20_000
-"""Windows at a time."""
+_BLOCK = 2_000_000
+"""Numbers of all windows at a time."""
 
 
 def _unwrapped(values: Array, period: float, path: str, notes: list[str]) -> Array:

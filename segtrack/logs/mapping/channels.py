@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.description.base import Spec
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.belt_speed import BeltSpeed
@@ -148,7 +149,7 @@ def _find(
             problems.append(Problem(f"{where}.{key}", describe_missing_channel(log, name)))
         else:
             columns[key] = column
-    is_right = reference.is_whole and not reference.own_problems()
+    is_right = _is_right(reference)
     if is_right and not problems:
         problems += [Problem(f"{where}{key}", text) for key, text in _width_problems(reference, columns)]
     if problems or not is_right:
@@ -160,6 +161,12 @@ def _find(
         if not complaints:
             part = {key: _care_for(reference, path, key, column, notes) for key, column in part.items()}
             yield MappedQuantity(where, path, reference, part, unit, source)
+
+
+def _is_right(part: Spec) -> bool:
+    """Return True if nothing is wrong of a part of the file, or of the parts in it."""
+    inner = (value for value in vars(part).values() if isinstance(value, Spec))
+    return part.is_whole and not part.own_problems() and all(map(_is_right, inner))
 
 
 def _care_for(

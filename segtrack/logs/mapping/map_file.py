@@ -13,7 +13,7 @@ from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import add_files, find_all
 from segtrack.logs.mapping.constants import with_constants
-from segtrack.logs.mapping.map_log import map_log
+from segtrack.logs.mapping.map_log import complete_log, map_log
 from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.source_clocks import unknown_source_problems
@@ -70,7 +70,7 @@ def map_trials(
         SegtrackError: See `map_file`.
     """
     content, checked = _read(log, mapping, vehicle, constants)
-    trials = find_trials(add_files(content, checked.file.files), checked) if trial is None else ()
+    trials = find_trials(complete_log(content, checked.file, []), checked) if trial is None else ()
     if not trials:
         return (map_log(content, checked, trial),)
     return tuple(map_log(content, checked, each.number) for each in trials)

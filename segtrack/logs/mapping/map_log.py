@@ -17,7 +17,7 @@ from segtrack.logs.mapping.constants import (
 )
 from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
-from segtrack.logs.mapping.mapping_file import LogMapping
+from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile
 from segtrack.logs.mapping.quantities import Quantities
 from segtrack.logs.mapping.row_order import sort_rows
 from segtrack.logs.mapping.source_clocks import (
@@ -53,6 +53,21 @@ def map_log(
     return _LogMapper(log, mapping, trial, vehicle).result()
 
 
+def complete_log(log: Log, file: MappingFile, notes: list[str]) -> Log:
+    """Return a log with the channels of further files, and rows in order where the mapping says so.
+
+    Args:
+        log: Log.
+        file: Mapping file.
+        notes: List to which it is added how many rows came late.
+
+    Raises:
+        FileAccessError: A further file cannot be read.
+        LogFileError: Likewise.
+    """
+    return sort_rows(add_files(log, file.files), file, notes)
+
+
 class _LogMapper:
     """Stages of mapping a log, with notes and problems so far; each ends with an error if there are any."""
 
@@ -60,14 +75,14 @@ class _LogMapper:
         self, log: Log, mapping: LogMapping, trial: int | None, vehicle: VehicleDescription | None
     ) -> None:
         self.mapping, self.file = mapping, mapping.file
-        whole = add_files(log, self.file.files)
+        self.notes: list[str] = []
+        whole = complete_log(log, self.file, self.notes)
         self.trial = choose_trial(whole, mapping, trial)
         self.log = whole if self.trial is None else cut_rows(whole, self.trial)
         self.limits = self.file.start, self.file.end
         named = self.file.vehicle
         self.vehicle = vehicle if vehicle is not None or named is None else load_vehicle(named)
         self.sides = None if self.vehicle is None else self.vehicle.track_offsets
-        self.notes: list[str] = []
         self.problems: list[Problem] = []
 
     def result(self) -> MappedLog:

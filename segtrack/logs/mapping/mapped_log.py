@@ -51,13 +51,14 @@ def turn_to_body(
         signal = found[key]
         if key == "orientation":
             turned = world * Rotation.from_quat(signal.values) * mount.inv()
-            found[key] = replace(signal, values=turned.as_quat())
+            found[key] = replace(signal, values=turned.as_quat(), sensor_rpy=sensor.rpy)
         elif key == "angular_velocity" or (isinstance(reference, Velocity) and reference.frame == "body"):
             found[key] = replace(signal, values=_rotate(mount, signal.values))
         elif key in ("position", "velocity"):
             found[key] = replace(signal, values=_rotate(world, signal.values))
         elif key == "yaw" and any((*sensor.rpy, *sensor.world_rpy)):
-            found |= _turn_angles(found, mount, world)  # All three are this sensor's.
+            turned_angles = _turn_angles(found, mount, world)  # All three are this sensor's.
+            found |= {k: replace(angle, sensor_rpy=sensor.rpy) for k, angle in turned_angles.items()}
     return found
 
 

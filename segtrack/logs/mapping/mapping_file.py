@@ -115,6 +115,13 @@ class MappingFile(Spec):
             yield Problem("quantities", "must have at least one with a channel")
 
     @check
+    def _accepted_once(self) -> Checks:
+        names = [known(entry, "finding", "") for entry in self.accepted]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                yield Problem(f"accepted[{i}].finding", f"must be given once, got {name!r} again")
+
+    @check
     def _code_of_a_simulation(self) -> Checks:
         if self.code is not None and self.recorded != "simulation":
             yield Problem("code", "must be left out unless recorded is simulation")

@@ -97,8 +97,8 @@ Numbers = Annotated[tuple[Number, ...], BeforeValidator(_numbers_as_list), _NUMB
 class Despike(Spec):
     """Filter that leaves out numbers far from the median of those around them (Hampel's rule)."""
 
-    window: Annotated[int, Field(strict=True, ge=3)]
-    """Numbers whose median it is, the number itself in the middle; odd."""
+    window: Annotated[int, Field(strict=True, ge=3, le=1001)]
+    """Numbers whose median it is, the number itself in the middle; odd, at most 1001."""
     limit: Positive
     """Largest distance from it, over the window's own deviation: 1.4826 times the median absolute one."""
 

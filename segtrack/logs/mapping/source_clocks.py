@@ -19,7 +19,7 @@ from segtrack.logs.mapping.channels import describe_missing_channel, find_column
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.quantities import AngularVelocity
-from segtrack.logs.mapping.references import TIME
+from segtrack.logs.mapping.row_order import describe_disorder, describe_order_remedy, find_times
 from segtrack.logs.mapping.sources import Sensor, SourceClock
 from segtrack.robot.motion import Motion, Signal
 
@@ -64,14 +64,14 @@ def find_source_times(
             problems.append(problem)
             continue
         is_known = np.isfinite(times)
-        complaint = _order_problem(times[is_known])
+        complaint = describe_disorder(times[is_known])
         if complaint is not None and kind == "header" and clock.clock is None:
             notes.append(f"{name}: times of receiving are used, since those of its headers {complaint}")
             times, kind = channel.times, "receive"
-            is_known, complaint = np.isfinite(times), _order_problem(times[np.isfinite(times)])
+            is_known, complaint = np.isfinite(times), describe_disorder(times[np.isfinite(times)])
         if complaint is not None:
             hint = "; the clock of receiving may not" if kind == "header" else ""
-            hint += "; with sort: true its rows are put in order" if is_known.any() else ""
+            hint += describe_order_remedy(times[is_known])
             problems.append(Problem(f"sources.{name}", f"has times that {complaint}{hint}"))
             continue
         kept = is_known.copy()
@@ -105,36 +105,6 @@ def _source_problems(log: Log, name: str, clock: SourceClock, used: Iterable[str
     if clock.align is not None and clock.align in log.sources and clock.align not in used:
         message = f"must be a source of which a quantity is used, got {clock.align!r}"
         yield Problem(f"sources.{name}.align", message)
-
-
-def find_times(
-    log: Log, name: str, clock: SourceClock, channel: Channel
-) -> tuple[NDArray[np.float64], str, Problem | None]:
-    """Return times, the name of their clock, and the problem of the mapping's choice."""
-    if clock.time is not None and (column := find_column(log, clock.time)) is not None:
-        if column.channel.source != name or column.width > 1:
-            message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"
-            return channel.times, "", Problem(f"sources.{name}.time", message)
-        return column.values * TIME[clock.unit], clock.time, None
-    if clock.clock == "header" and channel.stamps is None:
-        message = "must be receive: its messages have no stamps"
-        return channel.times, "", Problem(f"sources.{name}.clock", message)
-    if channel.stamps is not None and clock.clock != "receive":
-        return channel.stamps, "header", None
-    return channel.times, "receive", None
-
-
-def _order_problem(times: NDArray[np.float64]) -> str | None:
-    """Describe how times run backwards; None if they ascend."""
-    if not len(times):
-        return "are none"
-    steps = np.diff(times)
-    back = np.flatnonzero(steps < 0)
-    if not len(back):
-        return None
-    first = int(back[0])
-    more = "" if len(back) == 1 else f", and {len(back) - 1} more times, at most by {-steps.min():.4g} s"
-    return f"run backwards: by {-steps[first]:.4g} s at row {first + 1}, from {times[first]:.10g} s{more}"
 
 
 def _on_receive_times(

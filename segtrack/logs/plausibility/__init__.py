@@ -9,6 +9,21 @@
 """
 
 from segtrack.logs.plausibility.check import check_plausibility
-from segtrack.logs.plausibility.finding import Finding, ImplausibleLogError, Observation, Plausibility, Remedy
+from segtrack.logs.plausibility.finding import (
+    Finding,
+    ImplausibleLogError,
+    Observation,
+    Plausibility,
+    Remedy,
+    refuse,
+)
 
-__all__ = ["Finding", "ImplausibleLogError", "Observation", "Plausibility", "Remedy", "check_plausibility"]
+__all__ = [
+    "Finding",
+    "ImplausibleLogError",
+    "Observation",
+    "Plausibility",
+    "Remedy",
+    "check_plausibility",
+    "refuse",
+]

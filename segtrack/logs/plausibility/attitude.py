@@ -10,11 +10,12 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, noise_of
 from segtrack.logs.plausibility.finding import Observation
+from segtrack.robot.motion import Signal
 
 TILTED = math.radians(60.0)
 """Tilt beyond which a vehicle that drives on stands on its side [rad]."""
 ASIDE, BACKWARDS = math.radians(25.0), math.radians(150.0)
-"""Angles between heading and path that contradict each other, and that do so beyond doubt [rad]."""
+"""Angles between heading and path that contradict each other, and from which it goes backwards [rad]."""
 _TURNED = 0.2
 """Length of windows over which attitude is differentiated [s]."""
 _CLIMBED = 0.05
@@ -49,8 +50,10 @@ def check_tilt(evidence: LogEvidence) -> Iterator[Observation]:
         if (signal := motion.signals.get(angle)) is None:
             continue
         largest = math.degrees(float(np.quantile(abs(signal.values), 0.99)))
+        folded = abs(np.mod(signal.values + math.pi, 2 * math.pi) - math.pi)  # As 359 deg for -1.
         seen = f"the largest {angle} is {largest:.3g} deg"
-        told = "beyond half a turn" if largest > 180 else ""
+        is_beyond = largest > 180 and math.degrees(float(np.quantile(folded, 0.99))) > 100
+        told = "beyond half a turn" if is_beyond else ""
         yield Observation(f"{angle} beyond a turn", (angle,), seen, told, bool(told), max(largest / 180, 1))
 
 
@@ -64,7 +67,8 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
         turned = (begin.inv() * end).as_rotvec() / max(windows.length, 1e-9)
         noise = 2 * noise_of(attitude.values) / max(windows.length, 1e-9)
         subjects = ("angular_velocity", "orientation" if "orientation" in motion.signals else "yaw")
-        yield from _judge_rates("gyroscope against attitude", subjects, windows.mean(rates), turned, noise)
+        noises = noise_of(rates.values) / math.sqrt(_samples(windows, rates)), noise
+        yield from _judge_rates("gyroscope against attitude", subjects, windows.mean(rates), turned, noises)
         return
     pairs = []
     for angle, column, sign in (("pitch", 1, -1.0), ("yaw", 2, 1.0)):
@@ -73,31 +77,38 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
     if yaw_rate is not None and (own := motion.angle("yaw")) is not None:
         pairs.append(("yaw_rate", yaw_rate.values, yaw_rate.times, "yaw", own))
     for quantity, values, times, angle, own in pairs:
-        signal = type(own)(times, np.array(values))
+        signal = Signal(times, np.array(values))
         windows = _windows(signal, own)
         turned = windows.difference(own) / max(windows.length, 1e-9)
         noise = math.sqrt(2) * noise_of(own.values) / max(windows.length, 1e-9)
         subjects = (quantity, angle if angle in motion.signals else "orientation")
-        yield from _judge_rates(f"gyroscope against {angle}", subjects, windows.mean(signal), turned, noise)
+        noises = noise_of(signal.values) / math.sqrt(_samples(windows, signal)), noise
+        yield from _judge_rates(f"gyroscope against {angle}", subjects, windows.mean(signal), turned, noises)
 
 
-def _windows(one: object, other: object) -> Windows:
-    first = max(signal.times[0] for signal in (one, other))  # type: ignore[attr-defined]
-    last = min(signal.times[-1] for signal in (one, other))  # type: ignore[attr-defined]
-    spacing = max(float(np.median(np.diff(s.times))) if len(s.times) > 1 else 0.0 for s in (one, other))  # type: ignore[attr-defined]
+def _windows(one: Signal, other: Signal) -> Windows:
+    first, last = max(one.times[0], other.times[0]), min(one.times[-1], other.times[-1])
+    spacing = max(float(np.median(np.diff(s.times))) if len(s.times) > 1 else 0.0 for s in (one, other))
     return Windows.over(first, last, max(_TURNED, 2 * spacing))
 
 
+def _samples(windows: Windows, signal: Signal) -> float:
+    """Samples of a signal in each window, at least 1."""
+    spacing = float(np.median(np.diff(signal.times))) if len(signal.times) > 1 else windows.length
+    return max(windows.length / max(spacing, 1e-9), 1.0)
+
+
 def _judge_rates(
-    name: str, subjects: tuple[str, str], measured: Array, turned: Array, noise: float
+    name: str, subjects: tuple[str, str], measured: Array, turned: Array, noises: tuple[float, float]
 ) -> Iterator[Observation]:
-    """Compare measured rates with those of attitude, both (n,) or (n, 3) [rad/s], the latter with noise."""
+    """Compare measured rates with those of attitude, both (n,) or (n, 3) [rad/s], with their noises."""
     if len(measured) < FEWEST:
         return
     measured = measured - np.median(measured, axis=0)  # A bias is none of its turning.
     sizes = [float(np.sqrt(np.mean(np.square(values)))) for values in (measured, turned)]
-    if sizes[1] < max(4 * noise, 0.02):
-        if sizes[0] > 6 * max(sizes[1], 4 * noise, 0.02):
+    root = math.sqrt(measured[0].size)
+    if sizes[1] < max(4 * noises[1], 0.02):
+        if sizes[0] > 6 * max(sizes[1], 4 * noises[1], 4 * root * noises[0], 0.02):
             state = f"rates of {sizes[0]:.3g} rad/s where attitude changes at {sizes[1]:.3g} rad/s"
             yield Observation(name, subjects, state, "which hardly turns at all", True, sizes[0] / sizes[1])
         return
@@ -108,6 +119,8 @@ def _judge_rates(
     if alike < -ALIKE:
         yield Observation(name, subjects, state, "the other way", True, 10.0)
     elif alike < ALIKE:
+        if sizes[0] < 4 * root * noises[0] or sizes[1] < 6 * noises[1]:
+            return  # Noise is alike to nothing.
         told = f"and about other axes: their correlation is {alike:.2g}"
         yield Observation(name, subjects, state, told, alike < 0.3, 5.0)
     elif not 0.7 <= scale <= 1.4:
@@ -139,9 +152,8 @@ def check_heading(evidence: LogEvidence) -> Iterator[Observation]:
         yield Observation("heading against path", subjects, state, told, False, 5.0)
     elif angle > ASIDE:
         told = "which is backwards" if angle > BACKWARDS else "which is sideways"
-        yield Observation(
-            "heading against path", subjects, state, told, angle > BACKWARDS, math.degrees(angle) / 25
-        )
+        # Sensors that are turned about the vertical, or count from any north, do so without a mistake.
+        yield Observation("heading against path", subjects, state, told, False, math.degrees(angle) / 25)
     else:
         yield Observation("heading against path", subjects, state, misfit=angle)
 
@@ -157,15 +169,19 @@ def check_slope(evidence: LogEvidence) -> Iterator[Observation]:
         return
     steps = np.linalg.norm(driving.way, axis=1) * np.sign(driving.forward)
     windows = driving.windows
-    expected = steps * windows.mean(type(pitch)(pitch.times, np.sin(pitch.values)))
-    chosen = abs(driving.forward) > 0.1 * np.quantile(abs(driving.forward), 0.9)
+    expected = steps * windows.mean(Signal(pitch.times, np.sin(pitch.values)))
+    chosen = abs(driving.forward) > 0.1 * np.quantile(abs(driving.forward), 0.99)
     if chosen.sum() < FEWEST:
         return
     rises, expected = heights[chosen], expected[chosen]
     # Each window is there about as often as the others: sums are those of the whole way, but for a factor.
     up, steep, way = float(rises.sum()), float(expected.sum()), float(abs(steps[chosen]).sum())
+    is_sure = True
     if abs(up) > max(_ROUNDING * way, 0.2 * float(abs(rises).sum())):
-        alike, scale = math.copysign(1.0, up * steep), abs(up) / max(abs(steep), 1e-9)
+        # A pitch that says next to nothing has no sign, and heights may drift.
+        is_flat = abs(steep) < _ROUNDING * way
+        alike, scale = 1.0 if is_flat else math.copysign(1.0, up * steep), abs(up) / max(abs(steep), 1e-9)
+        is_sure = not is_flat or abs(up) > 5 * _ROUNDING * way
     else:
         both = float(rises @ expected)
         alike = both / max(float(np.sqrt((rises @ rises) * (expected @ expected))), 1e-12)
@@ -176,10 +192,11 @@ def check_slope(evidence: LogEvidence) -> Iterator[Observation]:
     subjects = ("pitch" if "pitch" in evidence.motion.signals else "orientation", "position")
     name = "pitch against slope"
     if alike < -0.4:
-        yield Observation(name, subjects, state, "nose down where it rises", alike < -0.6, 10.0)
+        yield Observation(name, subjects, state, "nose down where it rises", is_sure and alike < -0.6, 10.0)
     elif alike > ALIKE and not 1 / 4 <= scale <= 4:
         told = f"which is {scale:.3g} times as steep as the pitch says"
-        yield Observation(name, subjects, state, told, not 0.1 <= scale <= 10, max(scale, 1 / scale))
+        is_far = not 0.1 <= scale <= 10
+        yield Observation(name, subjects, state, told, is_sure and is_far, max(scale, 1 / scale))
     else:
         misfit = abs(math.log(max(scale, 1e-3))) + 1 - alike
         yield Observation(name, subjects, state, misfit=misfit)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence
+from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, noise_of
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.logs.replay.path import SIDES
 
@@ -26,34 +26,48 @@ HARDLY_TURNS = 0.2
 """The same, below which belts hardly turn the vehicle."""
 BEYOND_DRIVES, FAR_BEYOND_DRIVES = 1.2, 2.0
 """Belt speed over the top speed of the vehicle file, likewise."""
-_SLOWEST = 1e-4
+_SLOWEST = 2e-3
 """Belts that are slower stand [m/s]."""
 _SLOWEST_TURN = 0.03
 """Yaw rates of belts without slip that say something of turning [rad/s]."""
+_BIAS = 0.2
+"""Rate beyond what a gyroscope says at rest [rad/s]."""
+_STRAIGHT = 0.1
+"""Difference of belt speeds over their sum up to which they may be meant to drive straight on [-]."""
 
 
 def check_path(evidence: LogEvidence) -> Iterator[Observation]:
-    """Compare the length of the path with the travel of the belts, while they drive straight."""
+    """Compare the length of the path with the travel of the belts, while they drive straight.
+
+    Windows that are long beside the noise of positions are not so beside drifts of satellites: a path that is
+    too long must be so over a sixth of the log, too.
+    """
     driving, belts = evidence.driving, evidence.belts
     if driving is None or belts is None or driving.way is None:
         return
     place = "position" if "position" in evidence.motion.signals else "velocity"
-    subjects = (belts[0], place)
-    way = np.linalg.norm(driving.way, axis=1)
-    fastest = float(np.quantile(abs(driving.forward), 0.9))
-    if fastest < _SLOWEST:
-        if way.max() > 0.1:
-            seen = f"the path goes {way.max():.3g} m in {driving.windows.length:.2g} s"
-            yield Observation("belts against path", subjects, seen, "while the belts stand", True, 1e3)
+    subjects, name = (belts[0], place), "belts against path"
+    signal, windows = evidence.motion.signals[place], driving.windows
+    samples = max(windows.length / max(float(np.median(np.diff(belts[1].times))), 1e-9), 1.0)
+    noise = math.hypot(*(noise_of(side.values) for side in belts[1:])) / 2 / math.sqrt(samples)
+    # Noise adds to each way, by twice its variance along each axis.
+    of_noise = 2 * sum(noise_of(axis) ** 2 for axis in signal.values.T) if place == "position" else 0.0
+    way = np.sqrt(np.maximum(np.sum(driving.way**2, axis=1) - of_noise, 0.0))
+    either = np.maximum(abs(driving.left), abs(driving.right))
+    if float(np.quantile(either, 0.99)) < max(_SLOWEST, 5 * noise):
+        apart = float(np.linalg.norm(np.ptp(signal.values, axis=0))) if place == "position" else 0.0
+        if apart > 1.0 + 20 * noise_of(signal.values):
+            seen = f"a path of places up to {apart:.3g} m apart"
+            yield Observation(name, subjects[::-1], seen, "while the belts stand", False, 10.0)
         return
-    chosen = driving.straight if driving.straight.sum() >= FEWEST else driving.drives(driving.forward)
+    chosen = driving.straight & (abs(driving.forward) > max(_SLOWEST, 5 * noise))
     if chosen.sum() < FEWEST:
         return
-    ratios = way[chosen] / (driving.windows.length * abs(driving.forward[chosen]))
+    ratios = way[chosen] / (windows.length * abs(driving.forward[chosen]))
     middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
-    speeds = float(np.median(abs(driving.forward[chosen]))), float(np.median(way[chosen]))
-    state = f"belts at {speeds[0]:.3g} m/s and a path at {speeds[1] / driving.windows.length:.3g} m/s"
-    name = "belts against path"
+    middle, high = min(middle, evidence.long_ratio or middle), max(high, evidence.long_ratio or 0.0)
+    speeds = float(np.median(abs(driving.forward[chosen]))), float(np.median(way[chosen])) / windows.length
+    state = f"belts at {speeds[0]:.3g} m/s and a path at {speeds[1]:.3g} m/s"
     if middle > BEYOND_BELTS:
         told = f"which is {middle:.3g} times as fast: nothing pushes a vehicle ahead of its belts"
         yield Observation(name, subjects, state, told, middle > FAR_BEYOND_BELTS, middle)
@@ -77,9 +91,11 @@ def check_turning(evidence: LogEvidence) -> Iterator[Observation]:
     if driving.way is not None:
         path, fastest = np.linalg.norm(driving.way, axis=1), np.maximum(abs(driving.left), abs(driving.right))
         goes_on = path > 0.5 * driving.windows.length * fastest
-        turning = goes_on[driving.drives(without)]
-        moves = bool(len(turning) and turning.mean() > 0.5)
-    yield from _judge_turning((belts[0], quantity), without, measured, largest, moves)
+        on_the_spot = goes_on[driving.drives(without) & (driving.left * driving.right < 0)]
+        moves = bool(len(on_the_spot) >= FEWEST and on_the_spot.mean() > 0.5)
+    samples = max(driving.windows.length / max(float(np.median(np.diff(belts[1].times))), 1e-9), 1.0)
+    noise = math.hypot(*(noise_of(side.values) for side in belts[1:])) / gauge / math.sqrt(samples)
+    yield from _judge_turning((belts[0], quantity), without, measured, largest, noise, moves)
 
 
 def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
@@ -97,11 +113,16 @@ def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
     else:
         return
     without, largest = (right - left) / gauge, (abs(right) + abs(left)) / gauge
-    yield from _judge_turning((belts[0], quantity), without, measured, largest, False)
+    yield from _judge_turning((belts[0], quantity), without, measured, largest)
 
 
 def _judge_turning(
-    subjects: tuple[str, str], without: np.ndarray, measured: np.ndarray, largest: np.ndarray, moves: bool
+    subjects: tuple[str, str],
+    without: Array,
+    measured: Array,
+    largest: Array,
+    noise: float = 0.0,
+    moves: bool = False,
 ) -> Iterator[Observation]:
     """Compare yaw rates (n,) [rad/s].
 
@@ -110,10 +131,12 @@ def _judge_turning(
         without: Yaw rates of belts without slip.
         measured: Yaw rates as measured.
         largest: Yaw rates that the belts' speeds allow if they turned on the spot.
-        moves: True where the vehicle moves along as fast as its belts while they are said to turn it.
+        noise: Standard deviation of the first.
+        moves: True where the vehicle goes on as fast as its belts while they are said to turn it on the spot.
     """
     name = "belts against yaw rate"
-    turns = (abs(without) > 0.3 * np.quantile(abs(without), 0.9)) & (abs(without) > _SLOWEST_TURN)
+    least = max(0.3 * float(np.quantile(abs(without), 0.9)), _SLOWEST_TURN, 5 * noise)
+    turns = (abs(without) > least) & (abs(without) > _STRAIGHT * largest)
     if turns.sum() >= FEWEST:
         ratios = measured[turns] / without[turns]
         middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
@@ -121,12 +144,12 @@ def _judge_turning(
         state = f"belts that would turn it at {rates[0]:.3g} rad/s, and a yaw rate of {rates[1]:.3g} rad/s"
         if middle < 0 and float(np.mean(ratios < 0)) > 0.75 and abs(middle) > 0.1:
             yield Observation(name, subjects, state, "the other way", True, 10.0)
+        elif moves:
+            told = "while the path goes on as straight and fast as the belts run"
+            yield Observation(name, subjects, state, told, True, 10.0)
         elif middle > BEYOND_TURNING:
             told = f"which is {middle:.3g} times as fast as belts without slip would turn it"
             yield Observation(name, subjects, state, told, middle > FAR_BEYOND_TURNING, middle)
-        elif high < HARDLY_TURNS and moves:
-            told = "while the path goes on as straight and fast as the belts run"
-            yield Observation(name, subjects, state, told, True, 10.0)
         elif high < HARDLY_TURNS:
             yield Observation(name, subjects, state, "which hardly turns at all", False, 2.0)
         else:
@@ -137,7 +160,9 @@ def _judge_turning(
         rates = [float(np.median(values[beyond])) for values in (abs(measured), largest)]
         seen = f"a yaw rate of {rates[0]:.3g} rad/s"
         told = f"where the belts turn the vehicle at {rates[1]:.3g} rad/s at most"
-        yield Observation(name, subjects[::-1], seen, told, True, rates[0] / max(rates[1], 1e-6))
+        # A gyroscope's bias is a rate of its own.
+        is_certain = subjects[1] in ("yaw", "orientation") or rates[0] > _BIAS
+        yield Observation(name, subjects[::-1], seen, told, is_certain, rates[0] / max(rates[1], 1e-6))
 
 
 def check_drives(evidence: LogEvidence) -> Iterator[Observation]:
@@ -177,17 +202,18 @@ def check_commands(evidence: LogEvidence) -> Iterator[Observation]:
         drives = driving.drives(told) | driving.drives(made)
         if drives.sum() < FEWEST or max(abs(told).max(), abs(made).max()) < _SLOWEST:
             continue
-        share = float(told[drives] @ made[drives]) / max(float(told[drives] @ told[drives]), 1e-12)
         speeds = [float(np.median(abs(values[drives]))) for values in (told, made)]
         state = f"{side} belts told {speeds[0]:.3g} m/s that run at {speeds[1]:.3g} m/s"
-        subjects = ("belt_speed", "belt_speed_command")
+        subjects, name = ("belt_speed", "belt_speed_command"), "belts against commands"
+        if not abs(told[drives]).any():
+            yield Observation(name, subjects, state, "though nothing commands them", False, 2.0)
+            continue
+        share = float(told[drives] @ made[drives]) / float(told[drives] @ told[drives])
         if share < -0.1:
-            yield Observation("belts against commands", subjects, state, "the other way", True, 10.0)
+            yield Observation(name, subjects, state, "the other way", True, 10.0)
         elif not 0.5 <= share <= 1.5:
-            certain = not 0.1 <= share <= 3.0
-            size = max(share, 1 / max(share, 1e-9))
-            told_of = f"which is {share:.3g} times as fast"
-            yield Observation("belts against commands", subjects, state, told_of, certain, size)
+            # Belts that stall, or stop by a switch, run slower without a mistake.
+            size = max(abs(share), 1 / max(abs(share), 1e-3))
+            yield Observation(name, subjects, state, f"which is {share:.3g} times as fast", share > 3.0, size)
         else:
-            misfit = abs(math.log(share))
-            yield Observation("belts against commands", subjects, state, misfit=misfit)
+            yield Observation(name, subjects, state, misfit=abs(math.log(share)))

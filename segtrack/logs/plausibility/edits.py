@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,7 +21,10 @@ _OPPOSITES = {
     "tip down": "tip up", "belt faster": "ground faster", "ground faster": "belt faster",
     "right side down": "left side down", "left side down": "right side down",
 }  # fmt: skip
+_PLAIN = re.compile(r"[A-Za-z_/][\w./ -]*")
+"""Text that YAML takes as it is."""
 _RARE = "mrad", "turns", "turns/s", "km"
+"""Units that nobody forgets to name."""
 _HALF, _QUARTER = 3.1416, 1.5708
 _TURNED = {
     "upside down": {"rpy": (_HALF, 0.0, 0.0)},
@@ -71,10 +76,14 @@ def edits_for(file: MappingFile, seen: Sequence[Observation]) -> Iterator[Edit]:
 
 def _of_all_flippers(file: MappingFile, quantity: str) -> Iterator[Edit]:
     """Yield changes of all flippers alike."""
-    for key, value in (*(("unit", unit) for unit in ANGLE), ("positive", "tip down"), ("positive", "tip up")):
+    for key, value in (
+        *(("unit", unit) for unit in ANGLE if unit not in _RARE),
+        ("positive", "tip down"),
+        ("positive", "tip up"),
+    ):
         changes = {f"{quantity}.{which}": {key: value} for which in getattr(file.quantities, quantity)}
         lines = tuple(f"quantities.{subject}.{key}: {value}" for subject in changes)
-        yield Edit(lines, _with(file, changes), 2.2 if value in _RARE else 1.2)
+        yield Edit(lines, _with(file, changes), 1.2)
 
 
 def _of_quantity(file: MappingFile, subject: str, seen: Sequence[Observation]) -> Iterator[Edit]:
@@ -101,6 +110,9 @@ def with_care(file: MappingFile, care: tuple[str, str, Any]) -> Edit:
     """A mapping file with a line that takes care of one finding by itself."""
     subject, key, value = care
     if subject:
+        reference = _reference(file.quantities, subject)
+        if key == "missing" and reference is not None:
+            value = tuple(dict.fromkeys((*reference.missing, *value)))
         return _edit(file, subject, **{key: value})
     return Edit((f"{key}: {_shown(value)}",), file.model_copy(update={key: value}))
 
@@ -135,13 +147,19 @@ def _shown(value: Any) -> str:
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, Despike):
         return f"{{window: {value.window}, limit: {value.limit:g}}}"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value) if _PLAIN.fullmatch(str(value)) else json.dumps(value)
 
 
 def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
     """Other units that the quantity may have, and that need no further keys."""
     for unit in reference.units:
-        if unit == getattr(reference, "unit", None) or getattr(reference, "table", None) is not None:
+        if (
+            unit in _RARE
+            or unit == getattr(reference, "unit", None)
+            or getattr(reference, "table", None) is not None
+        ):
             continue
         if isinstance(reference, BeltSpeed):
             kinds = [unit in (*COUNTING, *COUNTS) for unit in (unit, reference.unit or "m/s")]
@@ -152,7 +170,7 @@ def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Ed
                 continue
         elif isinstance(reference, Position) and reference.channels is None:
             continue
-        yield _edit(file, subject, 2.0 if unit in _RARE else 1.0, unit=unit)
+        yield _edit(file, subject, unit=unit)
 
 
 def _signs(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
@@ -224,7 +242,10 @@ def _sensors(file: MappingFile, subjects: Sequence[str]) -> Iterator[Edit]:
             if group and not ("world_rpy" in keys and group in (("velocity",), ("angular_velocity",))):
                 sensor = "turned"
                 value = ", ".join(f"{key}: {_shown(angles)}" for key, angles in keys.items())
-                lines = (f"sensors: {{{sensor}: {{{value}}}}}", f"sensor: {sensor} of {' and '.join(group)}")
+                lines = (
+                    f"sensors: {{{sensor}: {{{value}}}}}",
+                    *(f"quantities.{each}.sensor: {sensor}" for each in group),
+                )
                 changes = {each: {"sensor": sensor} for each in group}
                 sensors = {**file.sensors, sensor: Sensor(**keys)}
                 yield Edit(

@@ -109,8 +109,8 @@ class Driving:
 
     @staticmethod
     def drives(speed: Array) -> NDArray[np.bool_]:
-        """Windows in which something moves, beside the fastest (n,)."""
-        return abs(speed) > 0.3 * np.quantile(abs(speed), 0.9) if len(speed) else np.zeros(0, bool)
+        """Windows in which something moves, beside the fastest but for a few (n,)."""
+        return abs(speed) > 0.3 * np.quantile(abs(speed), 0.99) if len(speed) else np.zeros(0, bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +208,21 @@ class LogEvidence:
             way = windows.mean(velocity) * windows.length
         return Driving(windows, windows.mean(left), windows.mean(right), way)
 
+    @cached_property
+    def long_ratio(self) -> float | None:
+        """Median way over belt travel in windows of a sixth of the log [-]; None where that is no longer."""
+        position = self.motion.signals.get("position")
+        if self.driving is None or self.belts is None or position is None:
+            return None
+        first, last = self.driving.windows.begin[0], self.driving.windows.end[-1]
+        windows = Windows.over(first, last, (last - first) / FEWEST)
+        travel = sum(abs(windows.mean(side)) for side in self.belts[1:]) / 2 * windows.length
+        way = np.linalg.norm(windows.difference(position), axis=1)
+        drives = Driving.drives(travel)
+        if windows.length < 2 * self.driving.windows.length or not drives.any() or not travel.any():
+            return None
+        return float(np.median(way[drives] / travel[drives]))
+
     def _window(self, position: Signal | None, span: float) -> float:
         """Length of windows over which the path is clear of noise [s]."""
         if position is None or len(position.times) < 5:
@@ -224,9 +239,14 @@ class LogEvidence:
     @cached_property
     def yaw_rates(self) -> tuple[str, Array] | None:
         """Quantity that has them, and yaw rates over the windows of `driving` (n,) [rad/s]."""
-        if self.driving is None:
-            return None
-        windows = self.driving.windows
+        return None if self.driving is None else self._yaw_rates(self.driving.windows)
+
+    def yaw_rates_at(self, windows: Windows) -> Array | None:
+        """Yaw rates over windows (n,) [rad/s]; None if they are not known."""
+        found = self._yaw_rates(windows)
+        return None if found is None else found[1]
+
+    def _yaw_rates(self, windows: Windows) -> tuple[str, Array] | None:
         for quantity, signal in self._turning():
             if signal.times[0] <= windows.begin[-1] and signal.times[-1] >= windows.end[0]:
                 if quantity in ("orientation", "yaw"):

@@ -14,10 +14,10 @@ _HINT = "mend the mapping, or let it say why this may stand: accepted: [{finding
 class ImplausibleLogError(SegtrackError):
     """A mapped log that contradicts physics, its vehicle or its terrain beyond doubt."""
 
-    def __init__(self, log: str, findings: Iterable[str]) -> None:
-        """List the contradictions, a line each, and say how they may stand."""
-        self.log, self.findings = log, tuple(findings)
-        super().__init__("\n".join([*(f"{log}: {finding}" for finding in self.findings), _HINT]))
+    def __init__(self, findings: Iterable[str]) -> None:
+        """List the contradictions, a line each with its log, and say how they may stand."""
+        self.findings = tuple(findings)
+        super().__init__("\n".join([*self.findings, _HINT]))
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,13 @@ class Plausibility:
         """Return the findings as JSON-serialisable dicts."""
         return [finding.record() for finding in self.findings]
 
-    def refuse(self) -> None:
-        """End what would build on a log with contradictions beyond doubt.
 
-        Raises:
-            ImplausibleLogError: There is one that the mapping does not accept; all of them are listed.
-        """
-        refusing = [finding for finding in self.findings if finding.refuses]
-        if refusing:
-            raise ImplausibleLogError(self.log, map(str, refusing))
+def refuse(found: Iterable[Plausibility]) -> None:
+    """End what would build on logs with contradictions beyond doubt.
+
+    Raises:
+        ImplausibleLogError: There is one that its mapping does not accept; all of them are listed.
+    """
+    refusing = [f"{each.log}: {finding}" for each in found for finding in each.findings if finding.refuses]
+    if refusing:
+        raise ImplausibleLogError(refusing)

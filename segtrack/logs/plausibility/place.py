@@ -36,7 +36,8 @@ def check_heights(evidence: LogEvidence) -> Iterator[Observation]:
         ("position",),
         state,
         told if worst > 0 else "",
-        worst > max(0.5 * reach, 0.05),
+        # A log may begin anywhere on the relief: what goes farther than all of it is no log of it.
+        high - low - 2 * noise > 1.5 * reach + 1.5 * length,
         1 + max(worst, 0.0) / reach,
     )
 
@@ -95,7 +96,10 @@ def check_flippers(evidence: LogEvidence) -> Iterator[Observation]:
         flipper = vehicle.flippers.get(which)
         if not quantity.startswith("flipper_angle") or flipper is None:
             continue
-        low, high = np.quantile(signal.values, [0.02, 0.98]).tolist()
+        values = signal.values
+        if float(np.max(abs(values))) <= 2 * math.pi:  # As 350 deg for -10.
+            values = np.mod(values + math.pi, 2 * math.pi) - math.pi
+        low, high = np.quantile(values, [0.02, 0.98]).tolist()
         beyond = max(flipper.limits[0] - low, high - flipper.limits[1])
         degrees = [math.degrees(angle) for angle in (low, high, *flipper.limits)]
         state = f"angles from {degrees[0]:.3g} to {degrees[1]:.3g} deg"
@@ -148,6 +152,10 @@ def check_upright_velocity(evidence: LogEvidence) -> Iterator[Observation]:
         samples
     ):
         return
+    if (rates := evidence.yaw_rates_at(windows)) is not None:
+        drives &= abs(rates) * 0.3 < speed  # Where it turns, a place aside of the middle goes sideways.
+        if drives.sum() < FEWEST:
+            return
     along = float(np.median(abs(mean[drives, 0]) / speed[drives].clip(1e-9)))
     angle = math.degrees(math.acos(min(along, 1.0)))
     state = f"the velocity is {angle:.3g} deg off the body's axis"

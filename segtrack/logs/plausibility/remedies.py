@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
@@ -15,7 +16,7 @@ from segtrack.logs.plausibility.evidence import LogEvidence
 from segtrack.logs.plausibility.finding import Observation, Remedy
 
 Observe = Callable[[LogEvidence], tuple[Observation, ...]]
-_ROWS = 4000
+_ROWS = 20_000
 """Rows of a channel from which edits are tried on every second one, or fewer."""
 _ROUNDS = 2
 """Edits that one remedy may have, besides lines that take care of single signals."""
@@ -39,8 +40,8 @@ def find_remedies(
         observe_signals: Function that runs the checks of single signals.
         observe_motion: Function that runs the other checks.
     """
-    log = _thinned(evidence.mapped)
-    best = Edit((), evidence.mapped.mapping.file, 0.0)
+    log, every = _thinned(evidence.mapped.log)
+    best = Edit((), _settled(evidence.mapped, every), 0.0)
     for each in seen:
         if each.care is not None and each.care[1] in _FIRST:
             own = with_care(best.file, each.care)
@@ -64,7 +65,10 @@ def find_remedies(
         if each.care is not None and (
             not best.lines or _is_against(each.name, after) or each.care[1] in _FIRST
         ):
-            remedies[each] = Remedy(with_care(best.file, each.care).lines, "nothing of it would be left")
+            own = with_care(best.file, each.care)
+            left_over = _is_against(each.name, _observe_with(own.file, log, evidence, observe_signals) or ())
+            effect = "less of it would be left" if left_over else "nothing of it would be left"
+            remedies[each] = Remedy(own.lines, effect)
         elif each.contradiction and best.lines and not _is_against(each.name, (*left, *after)):
             remedies[each] = Remedy(best.lines, _effect(each, left), other)
     return remedies
@@ -108,30 +112,46 @@ def _effect(before: Observation, after: Sequence[Observation]) -> str:
 def _observe_with(
     file: MappingFile, log: Log, evidence: LogEvidence, observe: Observe
 ) -> tuple[Observation, ...] | None:
-    # A trial's log is cut already.
-    mapping = replace(evidence.mapped.mapping, file=file.model_copy(update={"split": None}))
     try:
-        mapped = map_log(log, mapping, vehicle=evidence.background.vehicle)
+        mapped = map_log(
+            log, replace(evidence.mapped.mapping, file=file), vehicle=evidence.background.vehicle
+        )
     except (SegtrackError, ValueError):
         return None  # What does not even map explains nothing.
     return observe(LogEvidence(mapped, evidence.background))
 
 
-def _thinned(mapped: MappedLog) -> Log:
-    """The log with fewer rows where it has very many; channels of further files are left to be read again."""
-    further = {path.rpartition("/")[2] for path in mapped.mapping.file.files}
+def _settled(mapped: MappedLog, every: int) -> MappingFile:
+    """The mapping with its files read, its trial cut and its clocks fitted, so that edits cost little."""
+    file = mapped.mapping.file
+    changes: dict[str, Any] = {"files": (), "split": None, "max_gap": file.max_gap * every}
+    if mapped.trial is not None and mapped.trial.window is not None:
+        changes["start"], changes["end"] = mapped.trial.window
+    fits = {(fit.source, fit.reference): fit for fit in mapped.clocks}
+    sources = dict(file.sources)
+    for name, clock in file.sources.items():
+        fit = fits.get((name, clock.align or ""))
+        if fit is not None:
+            known = {
+                "offset": fit.offset.value,
+                "skew": fit.skew.value,
+                "align": None,
+                "by": None,
+                "sees": None,
+            }
+            sources[name] = clock.model_copy(update=known)
+    return file.model_copy(update={**changes, "sources": sources})
+
+
+def _thinned(log: Log) -> tuple[Log, int]:
+    """A log with fewer rows where it has very many, and the number of rows of which it has one."""
+    every = max(1, max(map(len, log.channels.values()), default=0) // _ROWS)
 
     def thin(channel: Channel) -> Channel:
-        every = max(1, len(channel) // _ROWS)
-        if every == 1:
-            return channel
         stamps = None if channel.stamps is None else channel.stamps[::every].copy()
         times, values = channel.times[::every].copy(), channel.values[::every].copy()
         return replace(channel, times=times, values=values, stamps=stamps)
 
-    channels = {
-        name: thin(channel)
-        for name, channel in mapped.log.channels.items()
-        if name.partition(": ")[0] not in further
-    }
-    return replace(mapped.log, channels=channels)
+    if every == 1:
+        return log, 1
+    return replace(log, channels={name: thin(channel) for name, channel in log.channels.items()}), every

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 from scipy.ndimage import median_filter
 
-from segtrack.logs.mapping.belt_speed import BELT_TRAVEL
+from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
 from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.references import Despike
 from segtrack.logs.plausibility.evidence import Array, LogEvidence, noise_of
@@ -18,8 +18,7 @@ from segtrack.robot.motion import Signal, same_signs
 
 _SPIKES = {
     "position": 0.1, "orientation": 0.15, "roll": 0.2, "pitch": 0.2, "yaw": 0.2, "velocity": 1.0,
-    "angular_velocity": 5.0, "yaw_rate": 3.0, "belt_speed": 0.3, "belt_speed_command": 0.3,
-    "flipper_angle": 0.2, "flipper_angle_command": 0.2,
+    "angular_velocity": 5.0, "yaw_rate": 3.0, "belt_speed": 0.3, "flipper_angle": 0.2,
 }  # fmt: skip
 """Smallest excursion of a few samples that is none of a vehicle, by quantity, in its unit."""
 _SHORT = 3
@@ -27,9 +26,11 @@ _SHORT = 3
 _SPEED, _TURN = 4.0, 8.0
 """Fastest motion [m/s] and turning [rad/s] of a vehicle that falls or tips over."""
 _FASTEST = {"position": _SPEED, "orientation": _TURN / 2} | dict.fromkeys(
-    ("roll", "pitch", "yaw", "flipper_angle", "flipper_angle_command"), _TURN
+    ("roll", "pitch", "yaw", "flipper_angle"), _TURN
 )
 """Fastest change of a quantity, in its unit a second."""
+_SLOW = 0.15
+"""Time between samples from which a short motion is as long as a spike [s]."""
 _SHORTEST_SPACING = 2e-4
 """Time between samples that is shorter than that of any sensor on a vehicle [s]."""
 _STANDS = 0.4
@@ -66,29 +67,26 @@ def check_spacing(evidence: LogEvidence) -> Iterator[Observation]:
 
 def check_missing(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for a number that stands for none, far from all others of its channel."""
-    for quantity, name, values in _channels(evidence):
-        numbers = values[np.isfinite(values)]
+    for quantity, name, values, known in _channels(evidence):
+        numbers = values[np.isfinite(values) & ~np.isin(values, known)]
         low, high = np.quantile(numbers, [0.05, 0.95]) if len(numbers) else (0.0, 0.0)
-        reach = max(high - low, 1e-9, 0.01 * max(abs(low), abs(high)))
-        far = numbers[(numbers < low - 20 * reach) | (numbers > high + 20 * reach)]
-        if not len(far) or len(far) > 0.3 * len(numbers):
+        marks = numbers[np.isin(abs(numbers), _NONE) & (abs(numbers) > 20 * max(abs(low), abs(high)))]
+        if not len(marks) or len(marks) > 0.3 * len(numbers):
             continue
-        candidates, counts = np.unique(far, return_counts=True)
-        best = float(candidates[np.argmax(counts)])
-        is_large = abs(best) > 20 * max(abs(low), abs(high))
-        if not is_large or (abs(best) not in _NONE and not counts.max() == len(far) >= 3):
-            continue
+        found, counts = np.unique(marks, return_counts=True)
+        best = float(found[np.argmax(counts)])
         rows = f"{counts.max()} of {len(values)} rows"
         state = f"{name} is {best:g} in {rows} and else from {low:.3g} to {high:.3g}"
-        told = "as loggers write for a number that is missing"
-        yield Observation(
-            "missing value", (quantity,), state, told, True, 100.0, care=(quantity, "missing", (best,))
-        )
+        told, care = "as loggers write for a number that is missing", (quantity, "missing", (best,))
+        yield Observation("missing value", (quantity,), state, told, True, 100.0, care=care)
 
 
 def check_counters(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for counters of travel that start again."""
-    for quantity, name, values in _channels(evidence):
+    for quantity, name, values, _ in _channels(evidence):
+        reference = getattr(evidence.mapped.mapping.file.quantities, quantity, None)
+        if isinstance(reference, BeltSpeed) and reference.wrap is not None:
+            continue
         if quantity not in ("belt_speed", "belt_speed_command"):
             continue
         unit = next(o.unit for k, o in evidence.mapped.origins.items() if k.startswith(f"{quantity}."))
@@ -114,6 +112,9 @@ def check_spikes(evidence: LogEvidence) -> Iterator[Observation]:
         quantity = key.partition(".")[0]
         if quantity not in _SPIKES or len(signal.times) < 12 or evidence.mapped.is_steady:
             continue
+        spacing = float(np.median(np.diff(signal.times)))
+        if spacing > _SLOW and quantity not in _FASTEST:
+            continue  # A drive of a moment is as short.
         values = _columns(signal)
         rest = median_filter(values, size=(2 * _SHORT + 1, 1), mode="nearest")
         away = np.abs(values - rest)
@@ -125,7 +126,12 @@ def check_spikes(evidence: LogEvidence) -> Iterator[Observation]:
         is_fast = away > limit
         # What a vehicle can do in the time of a spike is none.
         reach = _FASTEST.get(quantity, 0.0)
-        is_fast &= away > reach * _SHORT * float(np.median(np.diff(signal.times)))
+        is_fast &= away > reach * _SHORT * spacing
+        other = evidence.motion.signals.get(_other_side(key))
+        if other is not None and len(other.values) == len(values):
+            # What both sides do at once is a motion.
+            both = np.abs(other.values - median_filter(other.values, 2 * _SHORT + 1, mode="nearest"))
+            is_fast &= (both < 0.3 * away[:, 0])[:, None]
         rows = np.flatnonzero(is_fast.any(axis=1))
         if not len(rows) or len(rows) > 0.1 * len(values):
             continue
@@ -177,31 +183,36 @@ def check_standing(evidence: LogEvidence) -> Iterator[Observation]:
     driving = evidence.driving
     if driving is None or evidence.belts is None:
         return
-    for key in ("position", "orientation", "pitch", "yaw", "velocity", "angular_velocity", "yaw_rate"):
+    left, right = evidence.belts[1:]
+    for key in ("position", "velocity", "orientation", "angular_velocity"):
         signal = evidence.motion.signals.get(key)
         if signal is None or len(signal.times) < 20:
             continue
         same = np.asarray(~np.diff(_columns(signal), axis=0).any(axis=1))
         begin, end = _longest_run(same)
-        seconds = float(signal.times[end] - signal.times[begin])
-        if end - begin < _FEWEST_STANDING or seconds < _STANDS:
+        first, last = float(signal.times[begin]), float(signal.times[end])
+        if end - begin < _FEWEST_STANDING or last - first < _STANDS:
             continue
-        travel = sum(_travel(side, signal.times[begin], signal.times[end]) for side in evidence.belts[1:])
-        others = np.delete(same, np.arange(begin, end))
-        if travel < 0.1 or (len(others) and others.mean() > 0.3):
-            continue
-        state = (
-            f"{key} stays equal to the last digit from {signal.times[begin]:.4g} to {signal.times[end]:.4g} s"
+        travels = [_travel(side, first, last) for side in (left, right)]
+        # Straight on, nothing turns.
+        travel = (
+            abs(travels[1] - travels[0]) if key in ("orientation", "angular_velocity") else sum(travels) / 2
         )
-        told = f"while the belts run {travel / 2:.2g} m"
-        is_certain = len(others) > 20 and float(others.mean()) < 0.05 and travel > 0.1
-        care = _longer_piece(evidence, float(signal.times[begin]), float(signal.times[end]))
+        others = np.delete(same, np.arange(begin, end))
+        if abs(travel) < 0.1 or (len(others) and others.mean() > 0.3):
+            continue
+        state = f"{key} stays equal to the last digit from {first:.4g} to {last:.4g} s"
+        told = f"while the belts run {max(map(abs, travels)):.2g} m"
+        is_certain = len(others) > 20 and float(others.mean()) < 0.05
+        care = _longer_piece(evidence, first, last)
         yield Observation("frozen", (key,), state, told, is_certain, 5.0, care=care)
 
 
-def _longer_piece(evidence: LogEvidence, first: float, last: float) -> tuple[str, str, float]:
-    """Line of the mapping that leaves the longer piece before or behind a time [s]."""
+def _longer_piece(evidence: LogEvidence, first: float, last: float) -> tuple[str, str, float] | None:
+    """Line of the mapping that leaves the longer piece before or behind a time [s]; None if there is none."""
     begin, end = evidence.motion.span
+    if evidence.mapped.trial is not None or max(first - begin, end - last) < 0.5:
+        return None
     # A sample's time and more aside, so that rounding keeps none of what is cut.
     before, behind = (first - begin) >= (end - last), last + 0.05
     return ("", "end", round(first - 0.05, 2)) if before else ("", "start", round(behind, 2))
@@ -209,7 +220,7 @@ def _longer_piece(evidence: LogEvidence, first: float, last: float) -> tuple[str
 
 def _travel(side: Signal, first: float, last: float) -> float:
     inside = (side.times >= first) & (side.times <= last)
-    return float(trapezoid(abs(side.values[inside]), side.times[inside])) if inside.any() else 0.0
+    return float(trapezoid(side.values[inside], side.times[inside])) if inside.any() else 0.0
 
 
 def _longest_run(same: NDArray[np.bool_]) -> tuple[int, int]:
@@ -220,6 +231,11 @@ def _longest_run(same: NDArray[np.bool_]) -> tuple[int, int]:
     lengths = edges[1::2] - edges[::2]
     longest = int(np.argmax(lengths))
     return int(edges[2 * longest]), int(edges[2 * longest + 1])
+
+
+def _other_side(key: str) -> str:
+    name, _, side = key.partition(".")
+    return f"{name}.{'right' if side == 'left' else 'left'}" if side in ("left", "right") else ""
 
 
 def _runs(rows: NDArray[np.intp]) -> int:
@@ -237,23 +253,21 @@ def _columns(signal: Signal) -> Array:
     return values.reshape(len(values), -1)
 
 
-def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array]]:
-    """Each channel that is used, with its quantity and its numbers, one at a time, while the log is used."""
-    mapped = evidence.mapped
+def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array, tuple[float, ...]]]:
+    """Each channel that is used, with its quantity, its numbers while the log is used, and marks of none."""
+    mapped, quantities = evidence.mapped, evidence.mapped.mapping.file.quantities
     done = set()
-    for key, origin in mapped.origins.items():
-        signal = mapped.motion.signals[key]
-        for name in origin.channels:
+    for path, reference in quantities.references():
+        signal = next((s for key, s in mapped.motion.signals.items() if _path(key) == path), None)
+        for _, name in reference.channel_names():
             column = find_column(mapped.log, name)
-            if column is None or name in done:
+            if column is None or signal is None or name in done:
                 continue
             done.add(name)
             numbers = column.values.reshape(len(column.values), -1)
-            times = column.channel.times - mapped.begin
-            used = (
-                slice(None)
-                if mapped.is_steady
-                else (times >= signal.times[0] - 1) & (times <= signal.times[-1] + 1)
-            )
-            for i, values in enumerate(numbers[used].T):
-                yield _path(key), name if numbers.shape[1] == 1 else f"{name}[{i}]", values
+            if not mapped.is_steady:
+                times = column.channel.times - mapped.begin
+                numbers = numbers[(times >= signal.times[0] - 1) & (times <= signal.times[-1] + 1)]
+            for i, values in enumerate(numbers.T):
+                shown = name if numbers.shape[1] == 1 else f"{name}[{i}]"
+                yield path, shown, values, reference.missing

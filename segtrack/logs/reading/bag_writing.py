@@ -36,6 +36,8 @@ WORLD, BODY = "world", "body"
 """Names of the frames."""
 _NO_ACCELERATION = np.array([-1.0, *np.zeros(8)])
 _NONE = np.empty(0)
+_END = 2**31
+"""Time from which on the stamps of ROS 2 have no number, in 2038 [s]."""
 MessageMaker = Callable[..., Any]
 """Function that builds a message from its header and the numbers of its signals."""
 
@@ -257,6 +259,10 @@ def _stream(topic: str, kind: str, signals: Mapping[str, Signal], maker: Message
     if first.times[0] < 0:
         got = Phrase(f"{first.times[0]:g} s")
         raise InvalidValueError(f"times of signal {key}", "0 or more for a bag, which counts from 1970", got)
+    if first.times[-1] >= _END:
+        got = Phrase(f"{first.times[-1]:.10g} s")
+        expected = f"below {_END} s for a bag, which counts from 1970"
+        raise InvalidValueError(f"times of signal {key}", expected, got)
     whole = np.floor(first.times)
     rest = np.rint((first.times - whole) * 1e9).astype(np.int64)
     times = whole.astype(np.int64) * 10**9 + rest

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from segtrack.errors import SegtrackError
+from segtrack.logs.clocks.clock_fit import rpy_of
 from segtrack.logs.replay.align import AlignedLog, flippers_at
 from segtrack.logs.replay.path import Place, first_speeds
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
@@ -22,7 +26,7 @@ from segtrack.logs.replay.standing_place import StandingPlace
 from segtrack.logs.replay.start import place_vehicle, run_up
 from segtrack.logs.replay.touch import stand
 from segtrack.robot import RobotState
-from segtrack.robot.motion import Signal
+from segtrack.robot.motion import CONSTANT, Signal
 from segtrack.world import World
 
 TILTED = math.radians(3.0)
@@ -32,8 +36,11 @@ LIFTED = 0.03
 """Difference of height or place that no contact explains [m], besides the height of the grousers."""
 _AT_FIRST = 0.3
 """Time from the log's beginning in which its pose is taken [s]."""
-_NOISES = 2.0
-"""Standard deviations of the log's samples in that time, by which its pose may be off."""
+_NOISES, _NOISES_OF_ONE = 2.0, 4.0
+"""Standard deviations of the log's samples by which its pose may be off: the median of four or more in that
+time, and a single one."""
+_NORMAL_MEDIAN = 0.6745
+"""Median of what is normally distributed, without its sign, over its standard deviation."""
 
 
 class StartPoseError(SegtrackError):
@@ -105,8 +112,19 @@ class _Logged(NamedTuple):
         """The quantity of a signal of one column, from a time on [s]."""
         values = signal.values[(signal.times >= begin) & (signal.times <= begin + _AT_FIRST)]
         if not len(values):
-            return cls(float(signal.at(begin)), 0.0)
-        return cls(float(np.median(values)), _NOISES * float(np.std(values)))
+            values = np.atleast_1d(signal.at(begin))
+        known = signal.std
+        if known is None and len(values) < (_NOISES_OF_ONE / _NOISES) ** 2:
+            known = _noise_of(signal.values)
+        noises = max(_NOISES, _NOISES_OF_ONE / math.sqrt(len(values)))
+        return cls(float(np.median(values)), noises * max(float(np.std(values)), known or 0.0))
+
+
+def _noise_of(values: NDArray[np.float64]) -> float:
+    """Standard deviation of the noise of a whole log's samples (n,), by most of their second differences."""
+    if len(values) < 3:
+        return 0.0
+    return float(np.median(np.abs(np.diff(values, 2)))) / (_NORMAL_MEDIAN * math.sqrt(6.0))
 
 
 class _Standing:
@@ -132,15 +150,20 @@ class _Standing:
 
     def findings(self) -> Iterator[str]:
         """Yield what contradicts the log or the ground."""
-        length, width = self._place.size[:2].tolist()
-        yield from self._tilt("pitch", self._state.pitch, self._rest.pitch, length)
-        yield from self._tilt("roll", self._state.roll, 0.0, width)
+        yield from self._tilts().values()
         yield from self._height()
         moved = math.dist(self._state.position[:2], self._place.place[:2])
         if moved > LIFTED + 2 * self._grousers:
             yield f"it slides by {moved:.2f} m before it is at rest"
         if any(self._place.walls_ahead()):
             yield "a wall is between it and its obstacle"
+
+    def _tilts(self) -> dict[str, str]:
+        """What contradicts the log or the ground of pitch and roll."""
+        length, width = self._place.size[:2].tolist()
+        pitch = self._tilt("pitch", self._state.pitch, self._rest.pitch, length)
+        roll = self._tilt("roll", self._state.roll, 0.0, width)
+        return {name: found for name, each in (("pitch", pitch), ("roll", roll)) for found in each}
 
     def _tilt(self, name: str, got: float, on_level: float, base: float) -> Iterator[str]:
         """Yield a difference of pitch or roll, for a base on which it stands [m]."""
@@ -166,7 +189,8 @@ class _Standing:
         at_start = self._place.place == self._log.start
         if not self._in_place or not at_start or position is None or np.ptp(position.values[:, 2]) == 0:
             return
-        expected, margin = _Logged.of(Signal(position.times, position.values[:, 2]), self._log.begin)
+        heights = replace(position, values=position.values[:, 2])
+        expected, margin = _Logged.of(heights, self._log.begin)
         off = expected - self._state.position[2]
         if abs(off) > reach + margin:
             how = "hangs in the air" if off > 0 else "is inside the ground"
@@ -187,16 +211,39 @@ class _Standing:
     def _on_level_ground(self) -> Iterator[str]:
         if self._unknown:
             yield f"give the angles of flippers of which the log has none: {', '.join(self._unknown)}"
-        signals = {name: self._log.motion.angle(name) for name in ("roll", "pitch")}
-        off = {
-            name: 0.0 if signal is None else _Logged.of(signal, self._log.begin).value - got
-            for (name, signal), got in zip(
-                signals.items(), (self._state.roll, self._state.pitch), strict=True
-            )
-        }
-        if max(map(abs, off.values())) > TILTED:
-            line = f"rpy: [{off['roll']:.3f}, {-off['pitch']:.3f}, 0.0]"
+        if all(self._log.motion.angle(name) is None for name in self._tilts()):
+            return
+        rpy = self._mounting()
+        if rpy is None:
+            yield "make the terrain slope: the ground is level"
+        else:
+            line = f"rpy: [{', '.join(f'{angle + 0.0:.4f}' for angle in rpy)}]"
             yield f"make the terrain slope, or turn the sensor: the ground is level, and `{line}` would fit"
+
+    def _mounting(self) -> NDArray[np.float64] | None:
+        """Roll, pitch and yaw of the attitude's sensor by which the vehicle stands as logged (3,) [rad].
+
+        The log has the body's orientation as W q inv(M), for a sensor that is turned by M. Another one of
+        the same heading, B, takes the sensor to be turned by inv(B) W q.
+        """
+        signals = self._log.motion.signals
+        angles = [signals.get(name) for name in ("roll", "pitch", "yaw")]
+        if "orientation" in signals and angles[:2] == [None, None]:
+            rpy = signals["orientation"].sensor_rpy
+        else:
+            found = [angle for angle in angles if angle is not None and angle.source != CONSTANT]
+            if len(found) < len(angles) or len({angle.source for angle in found}) > 1:
+                return None
+            rpy = found[0].sensor_rpy
+        roll, pitch = (
+            _Logged.of(angle, self._log.begin).value
+            for angle in map(self._log.motion.angle, ("roll", "pitch"))
+            if angle is not None
+        )
+        mapped = Rotation.from_euler("ZYX", rpy[::-1])
+        logged = Rotation.from_euler("ZYX", [0.0, -pitch, roll])
+        stands = Rotation.from_euler("ZYX", [0.0, -self._state.pitch, self._state.roll])
+        return rpy_of(stands.inv() * logged * mapped)
 
 
 def _degrees(angle: float) -> str:
