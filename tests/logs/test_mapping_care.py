@@ -163,8 +163,8 @@ def test_a_wrap_that_is_smaller_than_steps_is_refused(sign):
     expected = np.mod(np.diff(travel) / 0.001 + 0.5, 1.0) - 0.5
     beyond, moves = np.count_nonzero(abs(expected) > 0.4), np.count_nonzero(abs(expected) > 0.01)
     assert refused(log, "  belt_speed: {left: a, right: b, unit: m, wrap: 0.001}") == (
-        "m.yaml:3: quantities.belt_speed.wrap must be more than twice what a counter moves from row to row, in "
-        f"its unit, got 0.001: 40 % of it are exceeded by {beyond} of {moves} steps of a"
+        "m.yaml:3: quantities.belt_speed.wrap must be more than twice what a counter moves from row to row, "
+        f"in its unit, got 0.001: 40 % of it are exceeded by {beyond} of {moves} steps of a"
     )
 
 
