@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from test_clocks import pair
+from test_clocks import orientations, pair, rates
 
 from segtrack.errors import ClockError
-from segtrack.logs import Signal
+from segtrack.logs import Motion, Signal
 from segtrack.logs.clocks import fit_clock
 from segtrack.logs.clocks.clock_fit import SensorMounting, rpy_of
 from segtrack.logs.clocks.motion_fit import SCALES
@@ -95,3 +95,19 @@ def test_a_rotation_of_one_axis_into_another_is_the_smallest():
     assert turn.magnitude() == pytest.approx(math.acos(float(one[0] @ other[0])))
     back = mounting_of(along * one, -along * one)
     assert back.apply(one[0]) == pytest.approx(-one[0])
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_does_not_show_how_far_a_gyroscope_is_turned_about_the_only_axis(seed, noise):
+    """A vehicle that only yaws: its gyroscope sits as mapped, and noise of roll and pitch says nothing."""
+    rng = np.random.default_rng(seed)
+    times, seen = np.arange(0.0, 30.0, 0.02), np.arange(1.0, 29.0, 0.01)
+    turned = orientations(times, 0) * Rotation.from_rotvec(rng.normal(0, 0.002, (len(times), 3)))
+    odometry = Motion("odom", {"orientation": Signal(times, turned.as_quat(), source="odom")})
+    values = rates(seen, 0) + rng.normal(0, noise, (len(seen), 3))
+    imu = Motion("imu", {"angular_velocity": Signal(seen - 5.0, values, source="imu")})
+    (found,) = fit_clock(odometry, imu).mountings
+    roll, pitch, yaw = found.rpy
+    assert yaw is None and roll is not None and pitch is not None
+    assert found.nearest(Rotation.identity()).magnitude() < math.radians(0.5)

@@ -155,6 +155,26 @@ def test_marks_spikes_and_wraps_of_one_counter_do_not_disturb_each_other():
     )
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_wrap_that_is_smaller_than_steps_is_refused(sign):
+    """A travel in metres with the wrap in another unit: all its steps, modulo the wrap, are anything."""
+    travel = 0.3 * np.sin(0.7 * (TIMES - 100))
+    log = log_of(channel("a", sign * travel), channel("b", constant(0)))
+    expected = np.mod(np.diff(travel) / 0.001 + 0.5, 1.0) - 0.5
+    beyond, moves = np.count_nonzero(abs(expected) > 0.4), np.count_nonzero(abs(expected) > 0.01)
+    assert refused(log, "  belt_speed: {left: a, right: b, unit: m, wrap: 0.001}") == (
+        "m.yaml:3: quantities.belt_speed.wrap must be more than twice what a counter moves from row to row, "
+        f"in its unit, got 0.001: 40 % of it are exceeded by {beyond} of {moves} steps of a"
+    )
+
+
+def test_a_single_step_that_is_long_beside_a_wrap_is_only_noted():
+    """Rows that a log lost make one step longer."""
+    counts = np.delete(9000.0 * np.arange(COUNT + 2), [80, 81]) % 65536
+    log = log_of(channel("a", counts), channel("b", counts))
+    assert "steps are at most 41 % of that" in mapped(log, BELTS % ", wrap: 65536").notes[0]
+
+
 @pytest.mark.parametrize(
     ("quantity", "message"),
     [

@@ -174,6 +174,17 @@ def test_a_sensor_that_is_turned_otherwise_than_said_is_noted():
     assert ast.literal_eval(numbers) == pytest.approx([0.0, 0.0, np.pi / 2], abs=0.01)
 
 
+@pytest.mark.parametrize(("off", "is_noted"), [(0.4, False), (0.7, True)])
+def test_a_sensor_that_is_turned_by_less_than_half_a_degree_is_not_noted(off, is_noted):
+    """However sure it is: the interval is 0.1 deg."""
+    yaw = np.pi / 2 + np.radians(off)
+    more = f"sensors: {{gyro: {{rpy: [0, 0, {yaw}]}}}}\nsources: {{imu: {{align: mocap}}}}"
+    result = mapped(a_turned_gyroscope_beside_a_mocap(tumbling), GYROSCOPE, more)
+    (mounting,) = result.clocks[0].mountings
+    assert np.degrees(mounting.rpy[2].margin) < 0.2
+    assert any("sits otherwise" in note for note in result.notes) == is_noted
+
+
 def test_the_noise_that_a_clocks_fit_finds_is_that_of_the_signal():
     log = a_turned_gyroscope_beside_a_mocap(tumbling, noise=0.0002)
     more = "sensors: {gyro: {rpy: [0, 0, 1.5707963]}}\nsources: {imu: {align: mocap}}"

@@ -168,6 +168,33 @@ def test_channels_that_number_no_trials_are_refused(name, message):
     assert str(error.value) == f"m.yaml:1: split.channel {message}"
 
 
+def test_runs_of_too_few_rows_are_no_trials():
+    for rows in (1, 2, 3):
+        numbers = np.repeat([1.0, 7.0, 2.0], [50, rows, 150 - rows])
+        log, mapping = log_of(channel("a", TIMES), channel("run", numbers)), split("{channel: run}")
+        if rows == 3:
+            assert len(find_trials(log, mapping)) == 3
+            continue
+        with pytest.raises(MappingFileError) as error:
+            find_trials(log, mapping)
+        assert str(error.value) == (
+            f"m.yaml:1: split.channel must have at least 3 rows a run, got {rows} of run 7 from row 50 on: "
+            "see missing, and sort where rows come late"
+        )
+
+
+def test_what_is_wrong_of_a_trial_is_said_with_its_name(files):
+    rows = "".join(f"{i / 20 + (3 if i > 90 else 0)},{i % 60 / 100},{i // 60}\n" for i in range(180))
+    files[0].write_text(f"time,a,run\n{rows}")
+    for number in (None, 2):
+        with pytest.raises(MappingFileError) as error:
+            map_trials(*files, trial=number)
+        assert str(error.value) == (
+            "m.yaml:2: quantities.yaw has no value for 3.05 s, from 1.5 to 4.55 s; at most 0.5 s are bridged"
+            ": see start, end and max_gap (trial 2, run 1)"
+        )
+
+
 @pytest.mark.parametrize(
     ("mapping", "number", "message"),
     [

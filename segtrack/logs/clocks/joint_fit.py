@@ -32,7 +32,13 @@ from segtrack.logs.clocks.estimates import (
     sandwich,
     whiten,
 )
-from segtrack.logs.clocks.overlay import FEWEST, ComparedIncrements, Overlay, ParameterLayout
+from segtrack.logs.clocks.overlay import (
+    FEWEST,
+    TURN_UNKNOWN,
+    ComparedIncrements,
+    Overlay,
+    ParameterLayout,
+)
 from segtrack.logs.clocks.views import View
 
 Array = NDArray[np.float64]
@@ -41,6 +47,9 @@ _OUTLIER = 6.0
 _ROUNDS, _STEPS = 8, 4
 _SMOOTHED = 0.02
 """Smoothing of the source for derivatives until its noise is known [s]."""
+_OVER_NOISE = 3.0
+"""Information on an axis of the mounting, over that which the source's noise alone feigns, from which on it
+is seen: the turning is twice the noise."""
 _LITTLE, _LEAST_FREEDOM = 0.02, 3.0
 
 
@@ -207,9 +216,13 @@ def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointF
         more[i] *= 1 + _LITTLE
         other, _ = _covariances(overlay, values, rows, weights._replace(stds=(more[0], more[1])))
         spread += ((np.diag(other) / np.diag(covariance) - 1) / _LITTLE * noise.relative_std) ** 2
+    covariance = raise_variances(covariance, robust)
+    if overlay.source.is_turning:
+        part = overlay.layout.turn
+        covariance[part, part] += _unseen_turns(overlay, values, rows, weights)
     return JointFit(
         values=values,
-        covariance=raise_variances(covariance, robust),
+        covariance=covariance,
         freedom=np.maximum(2 / np.maximum(spread, 1e-9), _LEAST_FREEDOM),
         layout=overlay.layout,
         turned=Rotation.from_rotvec(values[overlay.layout.turn]) if overlay.source.is_turning else None,
@@ -218,6 +231,30 @@ def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointF
         used=len(residual),
         left_out=int(far.sum()),
     )
+
+
+def _unseen_turns(overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights) -> Array:
+    """Prior covariance of turns about the axes that the source's noise alone shows (3, 3) [rad^2].
+
+    An axis is seen by turning about the others, and noise about these looks alike.
+    """
+    noise = overlay.noise_alone(weights.stds[1])
+    seen, feigned = (
+        _turn_information(overlay, parameters, rows, weights, view)
+        for parameters, view in ((values, overlay.source), (overlay.without_bias(values), noise))
+    )
+    sizes, axes = np.linalg.eigh(seen)
+    unseen = axes[:, sizes < _OVER_NOISE * np.sum(axes * (feigned @ axes), axis=0)]
+    return TURN_UNKNOWN**2 * unseen @ unseen.T
+
+
+def _turn_information(
+    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights, source: View
+) -> Array:
+    """Information that a source's turning has on its mounting (3, 3) [1/rad^2]."""
+    slopes = whiten(weights.factor, overlay.jacobian(values, rows, source)).reshape(-1, overlay.layout.total)
+    part = overlay.layout.turn
+    return np.asarray(slopes[:, part].T @ slopes[:, part])
 
 
 def _covariances(

@@ -26,7 +26,7 @@ _WIDTHS = (0.0, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Widths of smoothing of the source, of which the first sufficient one is used [s]."""
 _NOISE_SHARE = 0.05
 """Largest fraction of the power of derivatives that may be noise."""
-_SKEW_UNKNOWN, _TURN_UNKNOWN = 0.03, 0.3
+_SKEW_UNKNOWN, TURN_UNKNOWN = 0.03, 0.3
 """Prior standard deviations of the skew, and of each angle of the mounting [rad]. They matter where the log
 does not show them."""
 _SCALE_UNKNOWN = 0.03
@@ -107,7 +107,7 @@ class Overlay:
         self.own_gap = _GAP * float(np.median(np.diff(reference.times))) if reference.is_rate else np.inf
         self.prior = np.zeros(self.layout.total)
         self.prior[1] = _SKEW_UNKNOWN**-2
-        self.prior[self.layout.turn] = _TURN_UNKNOWN**-2
+        self.prior[self.layout.turn] = TURN_UNKNOWN**-2
         if source.is_turning:
             self.prior[self.layout.scale] = _SCALE_UNKNOWN**-2
         self.mounted = Rotation.identity()
@@ -232,10 +232,20 @@ class Overlay:
         factor = float(np.prod(values[self.layout.scale])) * ((1 + values[1]) if self.source.is_rate else 1.0)
         return NoiseModel.of(ours, theirs * factor)
 
+    def noise_alone(self, std: float) -> View:
+        """Return noise of a standard deviation as the source would see it at rest."""
+        shape = (len(self.source.times), 3 if self.source.is_turning else 1)
+        return self.source.with_values(np.random.default_rng(0).normal(0.0, std, shape))
+
+    def without_bias(self, values: Array) -> Array:
+        """Return the parameters with a bias of 0."""
+        values = values.copy()
+        values[self.layout.bias] = 0.0
+        return values
+
     def smooth_source(self, values: Array, rows: ComparedIncrements, std: float) -> View:
         """Smooth the source until derivatives by its clock show the motion, not its noise."""
-        shape = (len(self.source.times), 3 if self.source.is_turning else 1)
-        alone = self.source.with_values(np.random.default_rng(0).normal(0.0, std, shape))
+        alone = self.noise_alone(std)
         without = np.concatenate([values[:2], np.zeros(self.layout.total - 2)])
         for width in _WIDTHS:
             smooth = self.source.smooth(width)

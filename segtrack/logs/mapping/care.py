@@ -11,10 +11,14 @@ from segtrack.logs.mapping.references import Reference
 Array = NDArray[np.float64]
 _SIGMA = 1.4826
 """Standard deviation of normal numbers over their median absolute deviation."""
+_STILL, _LONG, _FEW = 0.01, 0.4, 0.01
+"""Steps over a period: a counter stands up to the first, is too fast beyond the second; share that may be."""
 
 
-def care_for(reference: Reference, path: str, values: Array, notes: list[str]) -> Array:
+def care_for(reference: Reference, path: str, values: Array, notes: list[str]) -> tuple[Array, str | None]:
     """Return a channel's numbers as the mapping's care for them leaves them, NaN where one is none.
+
+    Beside them is what is wrong of the counter's period; None if nothing is.
 
     Marks of none go first, then spikes, then turns of counters are added up: neither of them makes a spike.
 
@@ -26,7 +30,7 @@ def care_for(reference: Reference, path: str, values: Array, notes: list[str]) -
     """
     wrap = reference.wrap if isinstance(reference, BeltSpeed) else None
     if not reference.missing and reference.despike is None and wrap is None:
-        return values
+        return values, None
     found = np.array(values)
     if reference.missing:
         marks = np.isin(found, reference.missing)
@@ -43,7 +47,10 @@ def care_for(reference: Reference, path: str, values: Array, notes: list[str]) -
         if spikes.any():
             rule = f"beyond {limit:g} deviations of {window} numbers"
             notes.append(f"{path}: {spikes.sum()} of {found.size} numbers are spikes, {rule}: left out")
-    return found if wrap is None else _unwrapped(found, wrap, path, notes)
+    if wrap is None:
+        return found, None
+    problem = _period_problem(found, wrap)
+    return (_unwrapped(found, wrap, path, notes) if problem is None else found), problem
 
 
 def find_spikes(values: Array, window: int, limit: float) -> NDArray[np.bool_]:
@@ -77,6 +84,20 @@ def find_spikes(values: Array, window: int, limit: float) -> NDArray[np.bool_]:
 
 _BLOCK = 2_000_000
 """Numbers of all windows at a time."""
+
+
+def _period_problem(values: Array, period: float) -> str | None:
+    """Describe steps from row to row that are near half of a period, of which nobody knows the way.
+
+    Single ones are let pass: rows may be missing there.
+    """
+    steps = np.diff(values)
+    part = np.abs(np.remainder(steps[np.isfinite(steps)] / period + 0.5, 1.0) - 0.5)
+    moves, beyond = int(np.count_nonzero(part > _STILL)), int(np.count_nonzero(part > _LONG))
+    if beyond <= _FEW * moves:
+        return None
+    rule = "must be more than twice what a counter moves from row to row, in its unit"
+    return f"{rule}, got {period:g}: {100 * _LONG:g} % of it are exceeded by {beyond} of {moves} steps"
 
 
 def _unwrapped(values: Array, period: float, path: str, notes: list[str]) -> Array:

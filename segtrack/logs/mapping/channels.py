@@ -159,8 +159,14 @@ def _find(
         unit, complaints = _unit(reference, part, where, notes)
         yield from complaints
         if not complaints:
-            part = {key: _care_for(reference, path, key, column, notes) for key, column in part.items()}
-            yield MappedQuantity(where, path, reference, part, unit, source)
+            cared = {key: _care_for(reference, path, key, column, notes) for key, column in part.items()}
+            wraps = [
+                Problem(f"{where}.wrap", problem) for _, problem in cared.values() if problem is not None
+            ]
+            yield from wraps
+            if not wraps:
+                part = {key: column for key, (column, _) in cared.items()}
+                yield MappedQuantity(where, path, reference, part, unit, source)
 
 
 def _is_right(part: Spec) -> bool:
@@ -171,9 +177,11 @@ def _is_right(part: Spec) -> bool:
 
 def _care_for(
     reference: Reference, path: str, key: str, column: ChannelColumn, notes: list[str]
-) -> ChannelColumn:
+) -> tuple[ChannelColumn, str | None]:
+    """A column with its care, and the problem of the wrap with it."""
     where = f"{path}.{key}" if isinstance(reference, SideChannels) else path
-    return replace(column, values=care_for(reference, where, column.values, notes))
+    values, problem = care_for(reference, where, column.values, notes)
+    return replace(column, values=values), None if problem is None else f"{problem} of {column.channel.name}"
 
 
 def _width_problems(reference: Reference, columns: Mapping[str, ChannelColumn]) -> Iterator[tuple[str, str]]:

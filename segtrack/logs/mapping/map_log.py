@@ -116,7 +116,6 @@ class _LogMapper:
         begin, _ = _span(signals)
         if self.trial is not None:
             begin = self.limit(signals, begin, self.trial)
-            self.stop_at_problems()
         signals = {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}
         signals = self.cut(signals, found)
         self.stop_at_problems()
@@ -132,8 +131,7 @@ class _LogMapper:
         own = {key: signal for key, signal in signals.items() if signal.source == trial.source}
         if not own:
             message = f"must be of a source of which a quantity is used, got one of {trial.source}"
-            self.problems.append(Problem("split.channel", message))
-            return begin
+            raise self.mapping.refusal([Problem("split.channel", message)])
         first, last = _span(own)
         start, end = self.limits
         length = last - first
@@ -141,9 +139,10 @@ class _LogMapper:
         return first
 
     def stop_at_problems(self) -> None:
-        """Raise all problems so far, if there are any."""
+        """Raise all problems so far, if there are any, each with the name of the trial."""
+        name = "" if self.trial is None else f" (trial {self.trial.number}, {self.trial.label})"
         if self.problems:
-            raise self.mapping.refusal(self.problems)
+            raise self.mapping.refusal(replace(each, message=each.message + name) for each in self.problems)
 
     def find(self, quantities: Quantities, at: str) -> list[MappedQuantity]:
         """Quantities that the log has; a problem for each channel or flipper that is missing."""

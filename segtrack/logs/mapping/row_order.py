@@ -93,12 +93,14 @@ def _find_restart(times: NDArray[np.float64]) -> int | None:
     these, or far before them all.
     """
     falls, steps = restarts_of(times) + 1, np.diff(times)
+    gap = GAP * np.median(steps[steps > 0]) if len(falls) else 0.0
+    earliest, latest = np.minimum.accumulate(times), np.maximum.accumulate(times)
     for row, end in pairwise([*falls.tolist(), len(times)]):
         before, after = times[:row], times[row:end]
-        late = after[after < before.max()]
+        late = after[after < latest[row - 1]]
         low, high = late.min(), late.max()
         among = np.count_nonzero((low <= before) & (before <= high))
-        is_far = high < before.min() - GAP * np.median(steps[steps > 0])
+        is_far = high < earliest[row - 1] - gap
         if is_far or 2 * among > min(len(late), len(before)):
             return row
     return None

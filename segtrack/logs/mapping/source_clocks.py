@@ -25,6 +25,8 @@ from segtrack.robot.motion import Motion, Signal
 
 _UNEVEN = 0.02
 """A header's clock that leaves an even one by more is noted [s]."""
+_TURNED = np.radians(0.5)
+"""A sensor that is turned from the mapping's frame by more is noted [rad]: none is mounted more precisely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,8 +226,9 @@ def _note_sensor(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, n
     """Say what is otherwise than the mapping has it: of the source's sensor, and of rates that are biased."""
     for mounting in fit.mountings:
         mapped = rotation_from_rpy(sensor.rpy)
-        if not mounting.holds(mapped):
-            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(mounting.nearest(mapped)))
+        nearest = mounting.nearest(mapped)
+        if not mounting.holds(mapped) and (nearest * mapped.inv()).magnitude() > _TURNED:
+            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(nearest))
             notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
     if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
         offset = (0.0, 0.0, 0.0) if rates is None else rates.bias

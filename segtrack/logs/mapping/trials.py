@@ -14,6 +14,8 @@ from segtrack.logs.mapping.mapping_file import LogMapping
 
 _MOST = 500
 """Trials of a log; a channel with more runs of one number does not number trials."""
+_FEWEST = 3
+"""Rows of a trial; shorter runs are mistakes of the channel, or of the order of rows."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,16 @@ def find_trials(log: Log, mapping: LogMapping) -> tuple[LogTrial, ...]:
         message = (
             f"must have from 1 to {_MOST} runs of one number, got {len(runs)} in {len(column.values)} rows"
         )
+        raise mapping.refusal([Problem("split.channel", message)])
+    short = [
+        f"{last - first} of {split.channel} {number:g} from row {first} on"
+        for number, first, last in runs
+        if last - first < _FEWEST
+    ]
+    if short:
+        more = f" and {len(short) - 1} more" if len(short) > 1 else ""
+        hint = "see missing, and sort where rows come late"
+        message = f"must have at least {_FEWEST} rows a run, got {short[0]}{more}: {hint}"
         raise mapping.refusal([Problem("split.channel", message)])
     return tuple(
         LogTrial(i, f"{split.channel} {number:g}", None, column.channel.source, (first, last))

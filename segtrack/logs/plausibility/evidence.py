@@ -216,7 +216,8 @@ class LogEvidence:
             return None
         first, last = self.driving.windows.begin[0], self.driving.windows.end[-1]
         windows = Windows.over(first, last, (last - first) / FEWEST)
-        travel = sum(abs(windows.mean(side)) for side in self.belts[1:]) / 2 * windows.length
+        left, right = (abs(windows.mean(side)) for side in self.belts[1:])
+        travel = (left + right) / 2 * windows.length
         way = np.linalg.norm(windows.difference(position), axis=1)
         drives = Driving.drives(travel)
         if windows.length < 2 * self.driving.windows.length or not drives.any() or not travel.any():
