@@ -61,6 +61,7 @@ def test_what_is_wrong_is_found_with_a_line_that_explains_it(vehicle, name):
     lines = [line for finding in found.findings if finding.remedy for line in finding.remedy.lines]
     others = [line for finding in found.findings if finding.remedy for line in finding.remedy.other]
     assert found.findings
+    assert {finding.name for finding in found.findings} <= set(FINDINGS)
     assert not KINDS[name].line or any(KINDS[name].line in line for line in (*lines, *others)), found.notes
     for finding in found.findings:
         if finding.remedy is not None and finding.remedy.effect != "less of it would be left":
@@ -140,6 +141,17 @@ def test_drives_of_all_kinds_are_refused_by_nothing(name):
     found = GOOD[name]()
     assert not [str(finding) for finding in found.findings if finding.refuses]
     assert name in DOUBTED or not found.notes
+
+
+def test_channels_that_never_move_are_found():
+    """A velocity of 0 and an attitude that stands, of a vehicle that drives and turns."""
+    count = len(STRAIGHT.times)
+    velocity = "  velocity: {channels: v, unit: m/s}\n"
+    found = STRAIGHT.checked(mapping=velocity, v=np.zeros((count, 3)))
+    assert {each.name for each in found.findings} == {"velocity against path", "frozen"}
+    yaw = "  yaw: {channel: n, unit: rad}\n  yaw_rate: {channel: g, unit: rad/s}\n"
+    found = STRAIGHT.checked(mapping=yaw, n=np.zeros(count), g=np.sin(STRAIGHT.times))
+    assert "gyroscope against yaw" in {each.name for each in found.findings}
 
 
 @pytest.mark.slow

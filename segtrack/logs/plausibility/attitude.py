@@ -110,7 +110,8 @@ def _judge_rates(
     if sizes[1] < max(4 * noises[1], 0.02):
         if sizes[0] > 6 * max(sizes[1], 4 * noises[1], 4 * root * noises[0], 0.02):
             state = f"rates of {sizes[0]:.3g} rad/s where attitude changes at {sizes[1]:.3g} rad/s"
-            yield Observation(name, subjects, state, "which hardly turns at all", True, sizes[0] / sizes[1])
+            size = sizes[0] / max(sizes[1], 1e-9)
+            yield Observation(name, subjects, state, "which hardly turns at all", True, size)
         return
     both = float(np.sum(measured * turned))
     scale = both / max(float(np.sum(turned**2)), 1e-12)

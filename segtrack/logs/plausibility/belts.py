@@ -65,7 +65,8 @@ def check_path(evidence: LogEvidence) -> Iterator[Observation]:
         return
     ratios = way[chosen] / (windows.length * abs(driving.forward[chosen]))
     middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
-    middle, high = min(middle, evidence.long_ratio or middle), max(high, evidence.long_ratio or 0.0)
+    if (ratio := evidence.long_ratio) is not None:
+        middle, high = min(middle, ratio), max(high, ratio)
     speeds = float(np.median(abs(driving.forward[chosen]))), float(np.median(way[chosen])) / windows.length
     state = f"belts at {speeds[0]:.3g} m/s and a path at {speeds[1]:.3g} m/s"
     if middle > BEYOND_BELTS:

@@ -66,10 +66,8 @@ def check_velocity(evidence: LogEvidence) -> Iterator[Observation]:
     state = f"a velocity of {speeds[0]:.3g} m/s on a path at {speeds[1]:.3g} m/s"
     subjects, name = ("velocity", "position"), "velocity against path"
     if not 0.7 <= ratio <= 1.4:
-        certain = not 0.5 <= ratio <= 2.0
-        yield Observation(
-            name, subjects, state, f"which is {ratio:.3g} times as fast", certain, max(ratio, 1 / ratio)
-        )
+        certain, size = not 0.5 <= ratio <= 2.0, max(ratio, 1 / max(ratio, 1e-9))
+        yield Observation(name, subjects, state, f"which is {ratio:.3g} times as fast", certain, size)
         return
     rotation = evidence.rotation_at((windows.begin + windows.end) / 2)
     if rotation is not None:
