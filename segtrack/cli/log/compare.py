@@ -50,16 +50,16 @@ _NORMAL_95 = 1.96
 
 
 def replayed(
-    mapped: MappedLog, terrain: str | None, setting: float | None, options: SimulationOptions
+    mapped: MappedLog, ground: LoadedTerrain | None, options: SimulationOptions
 ) -> tuple[MappedLog, Replay]:
-    """A log and its simulations; terrain and setting are the mapping's where they are not given.
+    """A log and its simulations on a terrain.
 
     Raises:
         SegtrackError: A file has mistakes, or they do not go together.
     """
     from segtrack.logs.replay import ReplaySettings, replay
 
-    said, ground = mapped.mapping.file, terrain_of(mapped, terrain, setting)
+    said = mapped.mapping.file
     for what, given in (("vehicle", said.vehicle), ("terrain", ground)):
         if given is None:
             raise InvalidValueError(what, f"given by --{what} or the mapping", Phrase("none"))
@@ -88,18 +88,15 @@ def terrain_of(mapped: MappedLog, terrain: str | None, setting: float | None) ->
     return None if ground is None else load_terrain(ground, raised)
 
 
-def checked(
-    logs: Sequence[MappedLog], terrain: str | None, setting: float | None
-) -> tuple[Plausibility, ...]:
-    """Findings of logs that are to be simulated on a terrain.
+def checked(logs: Sequence[MappedLog], grounds: Sequence[LoadedTerrain | None]) -> list[Plausibility]:
+    """Findings of logs that are to be simulated on terrains.
 
     Raises:
         ImplausibleLogError: Some are beyond doubt.
-        SegtrackError: The terrain cannot be loaded.
     """
     from segtrack.logs.plausibility import check_plausibility, refuse
 
-    found = tuple(check_plausibility(log, terrain_of(log, terrain, setting)) for log in logs)
+    found = [check_plausibility(log, ground) for log, ground in zip(logs, grounds, strict=True)]
     refuse(found)
     return found
 
@@ -134,8 +131,9 @@ def compare(
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
     mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
-    findings = checked(mapped, terrain, setting)
-    replays = [replayed(part, terrain, setting, options) for part in mapped]
+    grounds = [terrain_of(part, terrain, setting) for part in mapped]
+    findings = checked(mapped, grounds)
+    replays = [replayed(part, ground, options) for part, ground in zip(mapped, grounds, strict=True)]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
     _write_results(comparisons, replays, findings, folder, options.as_json, _ended(interrupted))
 
@@ -263,8 +261,9 @@ def report(
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"report-{log.stem}" + ("" if trial is None else f"-{trial}"))
     mapped = map_file(log, mapping, vehicle, constants or (), trial)
-    (found,) = checked([mapped], terrain, setting)
-    mapped, driven = replayed(mapped, terrain, setting, options)
+    ground = terrain_of(mapped, terrain, setting)
+    (found,) = checked([mapped], [ground])
+    mapped, driven = replayed(mapped, ground, options)
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)
     content = gather(mapped, driven, comparison, changed or (), found.findings)
     today = date.today().isoformat()

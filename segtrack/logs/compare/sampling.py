@@ -12,6 +12,7 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from segtrack.description.frames import TrackOffsets
+from segtrack.logs.noise import noise_of_differences
 from segtrack.robot.motion import CONSTANT, Motion, Signal
 from segtrack.robot.track import longitudinal_slip
 
@@ -46,8 +47,7 @@ def smoothed(values: Array) -> Array:
 def noise_std(signal: Signal) -> float:
     """Standard deviation of a signal's white noise: what is stated, or what its second differences say.
 
-    Those of white noise have six times its variance, those of a smooth signal hardly any; their median is
-    that of nearly all of the signal, jumps left out. Of an orientation it is about each axis [rad].
+    Of an orientation it is about each axis [rad].
     """
     if signal.std is not None:
         return signal.std
@@ -58,7 +58,7 @@ def noise_std(signal: Signal) -> float:
         second = np.diff((turns[:-1].inv() * turns[1:]).as_rotvec(), axis=0)
     else:
         second = np.diff(signal.values, 2, axis=0)
-    return float(np.median(abs(second)) / (0.6745 * math.sqrt(6.0)))
+    return noise_of_differences(second)
 
 
 @dataclass(frozen=True, eq=False)

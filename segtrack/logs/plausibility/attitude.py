@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, noise_of
+from segtrack.logs.noise import noise_of
+from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, folded
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.robot.motion import Signal
 
@@ -50,9 +51,9 @@ def check_tilt(evidence: LogEvidence) -> Iterator[Observation]:
         if (signal := motion.signals.get(angle)) is None:
             continue
         largest = math.degrees(float(np.quantile(abs(signal.values), 0.99)))
-        folded = abs(np.mod(signal.values + math.pi, 2 * math.pi) - math.pi)  # As 359 deg for -1.
         seen = f"the largest {angle} is {largest:.3g} deg"
-        is_beyond = largest > 180 and math.degrees(float(np.quantile(folded, 0.99))) > 100
+        within = math.degrees(float(np.quantile(abs(folded(signal.values)), 0.99)))
+        is_beyond = largest > 180 and within > 100
         told = "beyond half a turn" if is_beyond else ""
         yield Observation(f"{angle} beyond a turn", (angle,), seen, told, bool(told), max(largest / 180, 1))
 
@@ -67,7 +68,7 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
         turned = (begin.inv() * end).as_rotvec() / max(windows.length, 1e-9)
         noise = 2 * noise_of(attitude.values) / max(windows.length, 1e-9)
         subjects = ("angular_velocity", "orientation" if "orientation" in motion.signals else "yaw")
-        noises = noise_of(rates.values) / math.sqrt(_samples(windows, rates)), noise
+        noises = windows.noise(rates), noise
         yield from _judge_rates("gyroscope against attitude", subjects, windows.mean(rates), turned, noises)
         return
     pairs = []
@@ -82,7 +83,7 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
         turned = windows.difference(own) / max(windows.length, 1e-9)
         noise = math.sqrt(2) * noise_of(own.values) / max(windows.length, 1e-9)
         subjects = (quantity, angle if angle in motion.signals else "orientation")
-        noises = noise_of(signal.values) / math.sqrt(_samples(windows, signal)), noise
+        noises = windows.noise(signal), noise
         yield from _judge_rates(f"gyroscope against {angle}", subjects, windows.mean(signal), turned, noises)
 
 
@@ -90,12 +91,6 @@ def _windows(one: Signal, other: Signal) -> Windows:
     first, last = max(one.times[0], other.times[0]), min(one.times[-1], other.times[-1])
     spacing = max(float(np.median(np.diff(s.times))) if len(s.times) > 1 else 0.0 for s in (one, other))
     return Windows.over(first, last, max(_TURNED, 2 * spacing))
-
-
-def _samples(windows: Windows, signal: Signal) -> float:
-    """Samples of a signal in each window, at least 1."""
-    spacing = float(np.median(np.diff(signal.times))) if len(signal.times) > 1 else windows.length
-    return max(windows.length / max(spacing, 1e-9), 1.0)
 
 
 def _judge_rates(

@@ -12,9 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, noise_of
+from segtrack.errors import SegtrackError
+from segtrack.logs.noise import noise_of
+from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, moving
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.logs.replay.path import SIDES
+from segtrack.logs.steady import SteadyTable
 
 BEYOND_BELTS, FAR_BEYOND_BELTS = 1.25, 1.5
 """Path over belt travel, as a median, from which it contradicts them, and from which beyond doubt."""
@@ -48,19 +51,18 @@ def check_path(evidence: LogEvidence) -> Iterator[Observation]:
     place = "position" if "position" in evidence.motion.signals else "velocity"
     subjects, name = (belts[0], place), "belts against path"
     signal, windows = evidence.motion.signals[place], driving.windows
-    samples = max(windows.length / max(float(np.median(np.diff(belts[1].times))), 1e-9), 1.0)
-    noise = math.hypot(*(noise_of(side.values) for side in belts[1:])) / 2 / math.sqrt(samples)
+    slowest = max(_SLOWEST, 2.5 * driving.noise)
     # Noise adds to each way, by twice its variance along each axis.
     of_noise = 2 * sum(noise_of(axis) ** 2 for axis in signal.values.T) if place == "position" else 0.0
     way = np.sqrt(np.maximum(np.sum(driving.way**2, axis=1) - of_noise, 0.0))
     either = np.maximum(abs(driving.left), abs(driving.right))
-    if float(np.quantile(either, 0.99)) < max(_SLOWEST, 5 * noise):
+    if float(np.quantile(either, 0.99)) < slowest:
         apart = float(np.linalg.norm(np.ptp(signal.values, axis=0))) if place == "position" else 0.0
         if apart > 1.0 + 20 * noise_of(signal.values):
             seen = f"a path of places up to {apart:.3g} m apart"
             yield Observation(name, subjects[::-1], seen, "while the belts stand", False, 10.0)
         return
-    chosen = driving.straight & (abs(driving.forward) > max(_SLOWEST, 5 * noise))
+    chosen = driving.straight & (abs(driving.forward) > slowest)
     if chosen.sum() < FEWEST:
         return
     ratios = way[chosen] / (windows.length * abs(driving.forward[chosen]))
@@ -92,29 +94,26 @@ def check_turning(evidence: LogEvidence) -> Iterator[Observation]:
     if driving.way is not None:
         path, fastest = np.linalg.norm(driving.way, axis=1), np.maximum(abs(driving.left), abs(driving.right))
         goes_on = path > 0.5 * driving.windows.length * fastest
-        on_the_spot = goes_on[driving.drives(without) & (driving.left * driving.right < 0)]
+        on_the_spot = goes_on[moving(without) & (driving.left * driving.right < 0)]
         moves = bool(len(on_the_spot) >= FEWEST and on_the_spot.mean() > 0.5)
-    samples = max(driving.windows.length / max(float(np.median(np.diff(belts[1].times))), 1e-9), 1.0)
-    noise = math.hypot(*(noise_of(side.values) for side in belts[1:])) / gauge / math.sqrt(samples)
+    noise = driving.noise / gauge
     yield from _judge_turning((belts[0], quantity), without, measured, largest, noise, moves)
 
 
 def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the yaw rates of a table of steady turns with those of belts without slip."""
-    signals, belts, gauge = evidence.motion.signals, evidence.belts, evidence.background.gauge
-    if belts is None or gauge is None or not evidence.mapped.is_steady:
+    gauge = evidence.background.gauge
+    if evidence.belts is None or gauge is None or not evidence.mapped.is_steady:
         return
-    left, right = belts[1].values, belts[2].values
-    slips = [signals.get(f"slip_velocity.{side}") for side in SIDES]
-    if "yaw_rate" in signals:
-        quantity, measured = "yaw_rate", signals["yaw_rate"].values
-    elif slips[0] is not None and slips[1] is not None:
-        quantity = "slip_velocity"
-        measured = ((right - slips[1].values) - (left - slips[0].values)) / gauge
-    else:
-        return
-    without, largest = (right - left) / gauge, (abs(right) + abs(left)) / gauge
-    yield from _judge_turning((belts[0], quantity), without, measured, largest)
+    try:
+        table = SteadyTable.of(evidence.motion)
+        measured = table.yaw_rate(gauge)
+    except SegtrackError:
+        return  # It has nothing that a turn is told by.
+    quantity = "yaw_rate" if "yaw_rate" in table.responses else "slip_velocity"
+    largest = abs(table.belts).sum(axis=1) / gauge
+    subjects = (evidence.belts[0], quantity)
+    yield from _judge_turning(subjects, table.no_slip_rate(gauge), measured, largest)
 
 
 def _judge_turning(
@@ -200,7 +199,7 @@ def check_commands(evidence: LogEvidence) -> Iterator[Observation]:
             continue
         windows = driving.windows
         told, made = windows.mean(command), windows.mean(measured)
-        drives = driving.drives(told) | driving.drives(made)
+        drives = moving(told) | moving(made)
         if drives.sum() < FEWEST or max(abs(told).max(), abs(made).max()) < _SLOWEST:
             continue
         speeds = [float(np.median(abs(values[drives]))) for values in (told, made)]

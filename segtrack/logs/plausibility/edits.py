@@ -26,16 +26,16 @@ _PLAIN = re.compile(r"[A-Za-z_/][\w./ -]*")
 _RARE = "mrad", "turns", "turns/s", "km"
 """Units that nobody forgets to name."""
 _HALF, _QUARTER = 3.1416, 1.5708
-_TURNED = {
-    "upside down": {"rpy": (_HALF, 0.0, 0.0)},
-    "world down": {"world_rpy": (_HALF, 0.0, 0.0)},
-    "both down": {"rpy": (_HALF, 0.0, 0.0), "world_rpy": (_HALF, 0.0, 0.0)},
-    "y up": {"world_rpy": (_QUARTER, 0.0, 0.0)},
-    "backwards": {"rpy": (0.0, 0.0, _HALF)},
-    "to the left": {"rpy": (0.0, 0.0, _QUARTER)},
-    "to the right": {"rpy": (0.0, 0.0, -_QUARTER)},
-    "nose down": {"rpy": (0.0, _HALF, 0.0)},
-}
+_TURNED: tuple[dict[str, tuple[float, float, float]], ...] = (
+    {"rpy": (_HALF, 0.0, 0.0)},
+    {"world_rpy": (_HALF, 0.0, 0.0)},
+    {"rpy": (_HALF, 0.0, 0.0), "world_rpy": (_HALF, 0.0, 0.0)},
+    {"world_rpy": (_QUARTER, 0.0, 0.0)},
+    {"rpy": (0.0, 0.0, _HALF)},
+    {"rpy": (0.0, 0.0, _QUARTER)},
+    {"rpy": (0.0, 0.0, -_QUARTER)},
+    {"rpy": (0.0, _HALF, 0.0)},
+)
 """Mountings of sensors, and frames of their worlds, that are met."""
 _TURNABLE = "orientation", "position", "velocity", "angular_velocity"
 
@@ -238,7 +238,7 @@ def _sensors(file: MappingFile, subjects: Sequence[str]) -> Iterator[Edit]:
     named = [name for name in free if name in subjects]
     groups = {tuple(free), *((name,) for name in named)}
     for group in sorted(groups, key=len):
-        for name, keys in _TURNED.items():
+        for i, keys in enumerate(_TURNED):
             if group and not ("world_rpy" in keys and group in (("velocity",), ("angular_velocity",))):
                 sensor = "turned"
                 value = ", ".join(f"{key}: {_shown(angles)}" for key, angles in keys.items())
@@ -248,6 +248,4 @@ def _sensors(file: MappingFile, subjects: Sequence[str]) -> Iterator[Edit]:
                 )
                 changes = {each: {"sensor": sensor} for each in group}
                 sensors = {**file.sensors, sensor: Sensor(**keys)}
-                yield Edit(
-                    lines, _with(file, changes, sensors=sensors), 1.3 + 0.01 * list(_TURNED).index(name)
-                )
+                yield Edit(lines, _with(file, changes, sensors=sensors), 1.3 + 0.01 * i)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from segtrack.description import VehicleDescription
 from segtrack.description.drive import DriveSpec
 from segtrack.description.placement import bounding_box
 from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
+from segtrack.logs.noise import noise_of
 from segtrack.logs.replay.path import SIDES
 from segtrack.logs.replay.terrain import LoadedTerrain
 from segtrack.robot.motion import Motion, Signal
@@ -30,19 +32,6 @@ _OVER_NOISE = 10.0
 """A window is so long that the way in it is this many times the noise of positions."""
 FEWEST = 6
 """Windows that a check takes."""
-_ROBUST = 1.4826
-"""Standard deviation of normal numbers over the median of their distances from the median."""
-
-
-def noise_of(values: Array) -> float:
-    """Standard deviation of what changes from sample to sample without a trend, of (n,) or (n, k) values.
-
-    From the median of second differences, so that it does not see motion, spikes or jumps.
-    """
-    if len(values) < 5:
-        return 0.0
-    bends = np.diff(values, n=2, axis=0).reshape(len(values) - 2, -1)
-    return float(np.max(_ROBUST * np.median(np.abs(bends), axis=0)) / np.sqrt(6.0))
 
 
 @dataclass(frozen=True)
@@ -79,6 +68,21 @@ class Windows:
         gone = Signal(signal.times, np.asarray(total))
         return self.difference(gone) / self.length
 
+    def noise(self, signal: Signal) -> float:
+        """Standard deviation of the noise of `mean`, in the unit of the signal."""
+        spacing = float(np.median(np.diff(signal.times))) if len(signal.times) > 1 else self.length
+        return noise_of(signal.values) / math.sqrt(max(self.length / max(spacing, 1e-9), 1.0))
+
+
+def moving(speed: Array) -> NDArray[np.bool_]:
+    """Return the windows in which something moves, beside the fastest but for a few (n,)."""
+    return abs(speed) > 0.3 * np.quantile(abs(speed), 0.99) if len(speed) else np.zeros(0, bool)
+
+
+def folded(angles: Array) -> Array:
+    """Return angles within half a turn of 0 (n,) [rad]: -1 deg for 359."""
+    return np.asarray(np.mod(angles + math.pi, 2 * math.pi) - math.pi)
+
 
 @dataclass(frozen=True, eq=False)
 class Driving:
@@ -89,12 +93,15 @@ class Driving:
         left: Mean speed of the left belts (n,) [m/s].
         right: Likewise of the right ones.
         way: Way over the ground in each window (n, 3) [m]; None if it is not known.
+        noise: Standard deviation of the difference of both sides [m/s].
     """
 
     windows: Windows
     left: Array
     right: Array
     way: Array | None
+
+    noise: float
 
     @property
     def forward(self) -> Array:
@@ -104,13 +111,8 @@ class Driving:
     @property
     def straight(self) -> NDArray[np.bool_]:
         """Windows in which the belts drive, and hardly turn (n,)."""
-        drives = self.drives(self.forward)
+        drives = moving(self.forward)
         return drives & (abs(self.right - self.left) < 0.3 * abs(self.right + self.left))
-
-    @staticmethod
-    def drives(speed: Array) -> NDArray[np.bool_]:
-        """Windows in which something moves, beside the fastest but for a few (n,)."""
-        return abs(speed) > 0.3 * np.quantile(abs(speed), 0.99) if len(speed) else np.zeros(0, bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +208,8 @@ class LogEvidence:
             way = windows.difference(position)
         elif velocity is not None:
             way = windows.mean(velocity) * windows.length
-        return Driving(windows, windows.mean(left), windows.mean(right), way)
+        noise = math.hypot(windows.noise(left), windows.noise(right))
+        return Driving(windows, windows.mean(left), windows.mean(right), way, noise)
 
     @cached_property
     def long_ratio(self) -> float | None:
@@ -219,7 +222,7 @@ class LogEvidence:
         left, right = (abs(windows.mean(side)) for side in self.belts[1:])
         travel = (left + right) / 2 * windows.length
         way = np.linalg.norm(windows.difference(position), axis=1)
-        drives = Driving.drives(travel)
+        drives = moving(travel)
         if windows.length < 2 * self.driving.windows.length or not drives.any() or not travel.any():
             return None
         return float(np.median(way[drives] / travel[drives]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from segtrack.errors import SegtrackError
@@ -130,7 +130,7 @@ class Plausibility:
     log: str
     observations: tuple[Observation, ...]
     findings: tuple[Finding, ...] = ()
-    stale: tuple[str, ...] = field(default=())
+    stale: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence, Windows, noise_of
+from segtrack.logs.noise import noise_of
+from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence, Windows, folded, moving
 from segtrack.logs.plausibility.finding import Observation
 
 _BEYOND_STOPS = 0.15
@@ -54,7 +55,7 @@ def check_velocity(evidence: LogEvidence) -> Iterator[Observation]:
         return
     way = windows.difference(position)
     length = np.linalg.norm(way, axis=1)
-    drives = (length > 0.3 * np.quantile(length, 0.9)) & (length > 8 * noise_of(position.values))
+    drives = moving(length) & (length > 8 * noise_of(position.values))
     if drives.sum() < FEWEST:
         return
     told = windows.mean(velocity) * windows.length
@@ -95,8 +96,8 @@ def check_flippers(evidence: LogEvidence) -> Iterator[Observation]:
         if not quantity.startswith("flipper_angle") or flipper is None:
             continue
         values = signal.values
-        if float(np.max(abs(values))) <= 2 * math.pi:  # As 350 deg for -10.
-            values = np.mod(values + math.pi, 2 * math.pi) - math.pi
+        if float(np.max(abs(values))) <= 2 * math.pi:
+            values = folded(values)
         low, high = np.quantile(values, [0.02, 0.98]).tolist()
         beyond = max(flipper.limits[0] - low, high - flipper.limits[1])
         degrees = [math.degrees(angle) for angle in (low, high, *flipper.limits)]
@@ -144,11 +145,8 @@ def check_upright_velocity(evidence: LogEvidence) -> Iterator[Observation]:
         return
     mean = windows.mean(velocity)
     speed = np.linalg.norm(mean, axis=1)
-    drives = speed > 0.3 * np.quantile(speed, 0.9)
-    samples = max(len(velocity.times) * 0.5 / float(velocity.times[-1] - velocity.times[0]), 1.0)
-    if drives.sum() < FEWEST or np.median(speed[drives]) < 10 * noise_of(velocity.values) / math.sqrt(
-        samples
-    ):
+    drives = moving(speed)
+    if drives.sum() < FEWEST or np.median(speed[drives]) < 10 * windows.noise(velocity):
         return
     if (rates := evidence.yaw_rates_at(windows)) is not None:
         drives &= abs(rates) * 0.3 < speed  # Where it turns, a place aside of the middle goes sideways.

@@ -12,7 +12,8 @@ from scipy.ndimage import median_filter
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
 from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.references import Despike
-from segtrack.logs.plausibility.evidence import Array, LogEvidence, noise_of
+from segtrack.logs.noise import noise_of
+from segtrack.logs.plausibility.evidence import Array, LogEvidence
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.robot.motion import Signal, same_signs
 

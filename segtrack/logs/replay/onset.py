@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.logs.noise import noise_of
 from segtrack.logs.replay.path import Belts, way_of
 from segtrack.robot.motion import Motion
 
@@ -78,7 +79,7 @@ class _Trace:
     @property
     def noise(self) -> float:
         """Standard deviation of what is white of its noise, by second differences."""
-        return float(np.median(np.abs(np.diff(self.values, 2))) * 1.4826 / math.sqrt(6.0))
+        return noise_of(self.values)
 
     def cut(self, first: float, last: float) -> _Trace:
         """The part from one time to another."""

@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.errors import SegtrackError
 from segtrack.logs.clocks.clock_fit import rpy_of
+from segtrack.logs.noise import noise_of
 from segtrack.logs.replay.align import AlignedLog, flippers_at
 from segtrack.logs.replay.path import Place, first_speeds
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
@@ -39,8 +40,6 @@ _AT_FIRST = 0.3
 _NOISES, _NOISES_OF_ONE = 2.0, 4.0
 """Standard deviations of the log's samples by which its pose may be off: the median of four or more in that
 time, and a single one."""
-_NORMAL_MEDIAN = 0.6745
-"""Median of what is normally distributed, without its sign, over its standard deviation."""
 
 
 class StartPoseError(SegtrackError):
@@ -115,16 +114,9 @@ class _Logged(NamedTuple):
             values = np.atleast_1d(signal.at(begin))
         known = signal.std
         if known is None and len(values) < (_NOISES_OF_ONE / _NOISES) ** 2:
-            known = _noise_of(signal.values)
+            known = noise_of(signal.values)
         noises = max(_NOISES, _NOISES_OF_ONE / math.sqrt(len(values)))
         return cls(float(np.median(values)), noises * max(float(np.std(values)), known or 0.0))
-
-
-def _noise_of(values: NDArray[np.float64]) -> float:
-    """Standard deviation of the noise of a whole log's samples (n,), by most of their second differences."""
-    if len(values) < 3:
-        return 0.0
-    return float(np.median(np.abs(np.diff(values, 2)))) / (_NORMAL_MEDIAN * math.sqrt(6.0))
 
 
 class _Standing:
