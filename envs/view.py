@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
 from segtrack.geometry.mass import rotated
+from segtrack.ground.tuples import slice_of
 from segtrack.robot import Robot
 from segtrack.robot.state import attitudes_of
 
@@ -166,8 +167,7 @@ class TaskView(NamedTuple):
         """Return a view with other rows for some of the robots, by their indices."""
         if len(chosen) == len(self.yaw):
             return rows
-        # NumPy writes four times as fast to a slice.
-        where = slice(chosen[0], chosen[0] + 1) if len(chosen) == 1 else chosen
+        where = slice_of(chosen)
         motions: Any = zip(self.motion, rows.motion, strict=True)
         motion = RobotMotions(*(_put(old, where, new) for old, new in motions))
         others: Any = ((old, where, new) for old, new in zip(self[1:-3], rows[1:-3], strict=True))

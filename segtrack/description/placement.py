@@ -183,3 +183,9 @@ def _link_masses(vehicle: VehicleDescription) -> list[MassProperties]:
         own = read_inertial(link).transformed(place.frame.rotation, place.frame.origin)
         masses[1 + place.joint] = masses[1 + place.joint] + own
     return masses
+
+
+def vehicle_length(vehicle: VehicleDescription) -> float:
+    """Length of the box around a vehicle, flippers at angle 0 [m]."""
+    low, high = bounding_box(vehicle, {})
+    return float(high[0] - low[0])

@@ -9,9 +9,11 @@ from difflib import get_close_matches
 from itertools import combinations
 from typing import Any
 
+from segtrack.logs.mapping.references import LENGTH, SPEED
+
 UNITS: Mapping[str, Mapping[str, float]] = {
-    "height": {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254},
-    "speed": {"m/s": 1.0, "cm/s": 0.01, "mm/s": 0.001, "km/h": 1 / 3.6},
+    "height": {**{unit: LENGTH[unit] for unit in ("m", "cm", "mm")}, "in": 0.0254},
+    "speed": SPEED,
     "friction": {"-": 1.0, "%": 0.01},
     "front_flippers": {"deg": 1.0, "rad": 180 / math.pi},
     "rear_flippers": {"deg": 1.0, "rad": 180 / math.pi},
@@ -32,11 +34,9 @@ _WORDS = {
     "climbed": ("success", "succeeded", "successful", "passed", "pass", "yes", "y", "true", "ok", "1"),
     "failed": ("fail", "failure", "unsuccessful", "stuck", "no", "n", "false", "not climbed", "0"),
 }
-_TYPICAL = 0.3
-"""Height of a typical step of trials over the length of their vehicle."""
 _TYPICAL_HEIGHT = 0.2
-"""Likewise where the vehicle is not known [m]."""
-_TYPICAL_SPEED = 0.2
+"""Height of a typical step of trials, where the vehicle is not known [m]."""
+TYPICAL_SPEED = 0.2
 """Typical speed of belts over steps [m/s]."""
 
 
@@ -133,7 +133,7 @@ def _fits(name: str, value: Any) -> bool:
 def _wrong_unit(name: str, values: Sequence[Any]) -> str | None:
     most, typical = {
         "height": (HIGHEST, _TYPICAL_HEIGHT),
-        "speed": (FASTEST, _TYPICAL_SPEED),
+        "speed": (FASTEST, TYPICAL_SPEED),
         "friction": (ROUGHEST, 1.0),
     }.get(name, (0.0, 1.0))
     if not most or not all(isinstance(value, int | float) and value > 0 for value in values):

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from segtrack.description import VehicleDescription
-from segtrack.description.placement import bounding_box
+from segtrack.description.placement import vehicle_length
 from segtrack.errors import Problem
 from segtrack.experiments.climb_result import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG
-from segtrack.logs.climbs.columns import fitting_unit
+from segtrack.logs.climbs.columns import TYPICAL_SPEED, fitting_unit
 from segtrack.logs.climbs.simulation import Condition
 from segtrack.logs.climbs.table import ClimbTrial
 
-_TYPICAL_HEIGHT, _TYPICAL_SPEED = 0.3, 0.2
-"""Height of a typical step over the length of its vehicle; typical speed [m/s]."""
+_TYPICAL_HEIGHT = 0.3
+"""Height of a typical step over the length of its vehicle [-]."""
 _TRIED = 2.0
 """Height over the length of the vehicle, beyond which nobody tries a step."""
 _LOW = 0.02
@@ -42,8 +42,7 @@ class DrivenTrial(NamedTuple):
     @property
     def length(self) -> float:
         """Length of the vehicle, its flippers stretched out [m]."""
-        low, high = bounding_box(self.vehicle, {})
-        return float(high[0] - low[0])
+        return vehicle_length(self.vehicle)
 
     @property
     def top_speed(self) -> float:
@@ -122,7 +121,7 @@ def _too_fast(driven: Sequence[DrivenTrial]) -> Iterator[Problem]:
     wrong = [each for each in told if each.trial.speed > _FASTER * each.top_speed]
     if wrong:
         first, speeds = wrong[0], sorted({each.trial.speed for each in wrong})
-        unit = fitting_unit("speed", speeds, first.top_speed, _TYPICAL_SPEED)
+        unit = fitting_unit("speed", speeds, first.top_speed, TYPICAL_SPEED)
         got = f"{speeds[0]:g}" + (f" to {speeds[-1]:g}" if len(speeds) > 1 else "")
         end = "" if unit is None else f": {unit}"
         drives = f"at most {first.top_speed:.3g} m/s, which the drives of {first.vehicle.name} reach"

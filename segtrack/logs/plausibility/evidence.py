@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.description import VehicleDescription
 from segtrack.description.drive import DriveSpec
-from segtrack.description.placement import bounding_box
+from segtrack.description.placement import vehicle_length
 from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
 from segtrack.logs.noise import noise_of
 from segtrack.logs.replay.path import SIDES
@@ -136,10 +136,7 @@ class Background:
     @cached_property
     def length(self) -> float | None:
         """Length of the vehicle, flippers at 0 [m]; None if it is not known."""
-        if self.vehicle is None:
-            return None
-        low, high = bounding_box(self.vehicle, {})
-        return float(high[0] - low[0])
+        return None if self.vehicle is None else vehicle_length(self.vehicle)
 
     @cached_property
     def drives(self) -> Mapping[str, tuple[DriveSpec, ...]]:
