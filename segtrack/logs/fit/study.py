@@ -126,9 +126,10 @@ def load_study(path: Path) -> Study:
     if len(set(steady.values())) > 1:
         raise InvalidValueError("logs", "all of steady turns, or none", Phrase("both kinds"))
     work = _CaseMaker(file, vehicle)
-    found = {name: check_plausibility(log, work.terrain_of(name, log)) for name, log in mapped.items()}
+    grounds = {name: work.terrain_of(name, log) for name, log in mapped.items()}
+    found = {name: check_plausibility(log, grounds[name]) for name, log in mapped.items()}
     refuse(found.values())
-    cases = [case for name, log in mapped.items() for case in work.cases(name, log)]
+    cases = [case for name, log in mapped.items() for case in work.cases(name, log, grounds[name])]
     notes = [f"{name}: {note}" for name, log in mapped.items() for note in (*log.notes, *found[name].notes)]
     return Study(
         file, vehicle, find_vehicle(named), tuple(cases), work.engine, work.track_model, tuple(notes)
@@ -160,17 +161,16 @@ class _CaseMaker:
         if file.track_model != UNIFORM:
             self.engine, self.track_model = resolve(file.engine, file.track_model, preferred="native")
 
-    def cases(self, name: str, mapped: MappedLog) -> Iterator[Case]:
-        """The cases of a log: one, or two of a table of which rows are held out."""
+    def cases(self, name: str, mapped: MappedLog, ground: LoadedTerrain | None) -> Iterator[Case]:
+        """The cases of a log on its terrain: one, or two of a table of which rows are held out."""
         spec = self.file.logs[name]
-        if mapped.is_steady:
+        if ground is None:
             yield from self._steady(name, spec, mapped)
             return
         if spec.hold_out_rows is not None:
             raise InvalidValueError(f"logs.{name}.hold_out_rows", "of steady turns alone", spec.hold_out_rows)
         if self.track_model == UNIFORM:
             raise InvalidValueError("track_model", "one that drives over time", UNIFORM)
-        ground = self._ground(name, spec, mapped)
         files = LogFiles(Path(spec.log).name, mapped.log.sha256, ground.name, ground.sha256)
         event = mapped.mapping.file.event
         settings = ReplaySettings(
@@ -203,10 +203,9 @@ class _CaseMaker:
 
     def terrain_of(self, name: str, mapped: MappedLog) -> LoadedTerrain | None:
         """Terrain that a log drove on; None for steady turns."""
-        return None if mapped.is_steady else self._ground(name, self.file.logs[name], mapped)
-
-    def _ground(self, name: str, spec: LogSpec, mapped: MappedLog) -> LoadedTerrain:
-        given = spec.terrain or self.file.terrain
+        if mapped.is_steady:
+            return None
+        given = self.file.logs[name].terrain or self.file.terrain
         named = given or mapped.mapping.file.terrain
         if named is None:
             raise InvalidValueError(f"terrain of {name}", "given by the fit or the mapping", Phrase("none"))
