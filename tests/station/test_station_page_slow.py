@@ -1,5 +1,6 @@
 """The operator's page against the whole station: a course driven to its score, replay, views, and times."""
 
+import base64
 import contextlib
 import subprocess
 import sys
@@ -121,16 +122,23 @@ def picture_of(page, visible, path):
     """Pixels of the main view, three frames after the vehicle was shown or hidden in it."""
     from PIL import Image
 
-    page.evaluate(
+    picture = page.evaluate(
         f"""async (visible) => {{
-          {STATION}.view.vehicle.object.visible = visible;
-          for (let k = 0; k < 3; k++)
-            await new Promise((drawn) => {STATION}.$el.addEventListener("drawn", drawn, {{ once: true }}));
+          const {{ view, $el: root }} = {STATION};
+          view.vehicle.object.visible = visible;
+          return await new Promise((drawn) => {{
+            let frames = 0;
+            root.addEventListener("drawn", function last() {{
+              if (++frames < 3) return;
+              root.removeEventListener("drawn", last);
+              drawn(view.canvas.toDataURL()); // A frame later the canvas need not hold it.
+            }});
+          }});
         }}""",
         visible,
     )
-    page.screenshot(path=path)
-    return np.asarray(Image.open(path).convert("RGB"))[80:520, :940].astype(int)
+    path.write_bytes(base64.b64decode(picture.partition(",")[2]))
+    return np.asarray(Image.open(path).convert("RGB").resize((960, 540))).astype(int)
 
 
 MEASURE = """async (seconds) => {

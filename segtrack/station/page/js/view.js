@@ -67,10 +67,10 @@ export class View {
     this.cameras.orbit.enabled = main === "free";
   }
 
+  /** Take the size of the parent with the next picture: a canvas that is resized is empty until it is drawn. */
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    this.renderer.setPixelRatio(this.ratio);
-    this.renderer.setSize(width, height, false);
+    this.resized = true;
     this.size = { width: Math.max(width, 1), height: Math.max(height, 1) };
     this.onChange();
   }
@@ -92,6 +92,11 @@ export class View {
   /** Draw a state of this scene; states of another are left out. */
   draw(state, time) {
     if (state.scene !== this.number) return false;
+    if (this.resized) {
+      this.renderer.setPixelRatio(this.ratio);
+      this.renderer.setSize(this.size.width, this.size.height, false);
+      this.resized = false;
+    }
     this.vehicle.pose(state.pose);
     if (!this.fitted) {
       this.cameras.fit(this.vehicle.reach(), this.vehicle.box());
