@@ -10,9 +10,14 @@ from pathlib import Path
 from segtrack.errors import FileAccessError
 from segtrack.files import write_csv
 
-COLUMNS = ("steps", "minutes", "simulation", "episodes", "success_rate", "mean_return", "level")
+COLUMNS = ("steps", "minutes", "simulation", "episodes", "success_rate", "mean_return")
 """Control steps, minutes of all and of the simulation, and episodes so far; success and return of the latest
-episodes, with sampled actions; level up to which robots train."""
+episodes, with sampled actions."""
+
+
+def level_column(strand: Mapping[str, str]) -> str:
+    """Return the name of the column with the level up to which a strand's robots train."""
+    return "_".join(("level", *strand.values()))
 
 
 def success_column(level: float) -> str:
@@ -21,24 +26,27 @@ def success_column(level: float) -> str:
 
 
 class LearningCurve:
-    """Rows of numbers by name: `COLUMNS`, and the mean action's success at each level; NaN for none.
+    """Rows of numbers by name: `COLUMNS`, strands' levels, the mean action's success by level; NaN for none.
 
     Attributes:
         rows: Rows so far.
     """
 
-    def __init__(self, path: Path, levels: Sequence[float]) -> None:
+    def __init__(
+        self, path: Path, levels: Sequence[float], strands: Sequence[Mapping[str, str]] = ({},)
+    ) -> None:
         """Begin a curve, or go on with the one in a file.
 
         Args:
             path: File of the curve.
             levels: Levels at which the mean action is tried.
+            strands: Words of each strand, see `TrainingSettings.strands`.
 
         Raises:
             FileAccessError: The file is damaged.
         """
         self._path = path
-        self._names = (*COLUMNS, *map(success_column, levels))
+        self._names = (*COLUMNS, *map(level_column, strands), *map(success_column, levels))
         self.rows: list[dict[str, float]] = []
         if not path.is_file():
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from segtrack.envs.learning.sb3 import Robots
 
 THRESHOLD = 0.9
 """Success of the mean action from which a level counts as mastered."""
-EACH = 12
-"""Robots at each level in a trial."""
+EACH, LEAST = 12, 3
+"""Robots at each level in a trial, shared by all strands, and of each strand at least."""
 
 
 class Levels:
@@ -49,30 +49,30 @@ class Levels:
 
 
 class LevelTrial:
-    """Episodes of the mean action, robots at all levels at once."""
+    """Episodes of the mean action, robots in all cases at once."""
 
-    def __init__(self, robots: Robots, difficulty: str, levels: Sequence[float]) -> None:
-        """Spread robots over levels: the first `EACH` at the first one, and so on.
+    def __init__(self, robots: Robots, cases: Sequence[Mapping[str, Any]]) -> None:
+        """Spread robots over cases evenly: the first so many are in the first one, and so on.
 
         Args:
-            robots: Robots, `EACH` for each level.
-            difficulty: Name of the parameter of which these are levels.
-            levels: Levels (n,).
+            robots: Robots, a multiple of the number of cases.
+            cases: Parameters of each case (n,).
         """
-        self._robots, self._count = robots, len(levels)
-        for k, level in enumerate(levels):
-            robots.env.set_parameters({difficulty: level}, range(k * EACH, (k + 1) * EACH))
+        self._robots, self._count = robots, len(cases)
+        each = robots.num_envs // len(cases)
+        for k, case in enumerate(cases):
+            robots.env.set_parameters(case, range(k * each, (k + 1) * each))
 
     def success(self, act: Callable[[NDArray[np.float32]], NDArray[np.float32]]) -> NDArray[np.float64]:
-        """Run an episode with each robot, and return the success at each level (n,).
+        """Run an episode with each robot, and return the success in each case (n,).
 
         Args:
             act: Function from scaled observations (N, n) to actions (N, A).
         """
         observations: Any = self._robots.reset()
-        succeeded = np.full(self._count * EACH, np.nan)
+        succeeded = np.full(self._robots.num_envs, np.nan)
         while np.isnan(succeeded).any():
             observations, _, over, infos = self._robots.step(act(observations))
             for i in np.flatnonzero(over & np.isnan(succeeded)).tolist():
                 succeeded[i] = infos[i]["success"]
-        return succeeded.reshape(self._count, EACH).mean(axis=1)
+        return succeeded.reshape(self._count, -1).mean(axis=1)

@@ -17,20 +17,21 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from segtrack.envs.learning.curve import LearningCurve, success_column
-from segtrack.envs.learning.levels import EACH, Levels, LevelTrial
+from segtrack.envs.learning.curve import LearningCurve, level_column, success_column
+from segtrack.envs.learning.levels import EACH, LEAST, Levels, LevelTrial
 from segtrack.envs.learning.network import Network, NetworkOrigin
 from segtrack.envs.learning.sb3 import Robots
 from segtrack.envs.learning.training import CHECKPOINT, CURVE, POLICY, TrainingResult, TrainingSettings
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.vector import VectorEnvironment
-from segtrack.errors import FileAccessError
+from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.files import replacing
 
 _LATEST = 500
 """Success rate and return are means over so many episodes."""
-_TRIAL_EVERY = 250_000
-"""After so many control steps the mean action is tried, and a policy kept for good."""
+_TRIAL_EVERY, _TRIAL_SHARE = 250_000, 2_000
+"""The mean action is tried, and a policy kept for good, after so many control steps, or after so many for
+each robot of a trial, which takes up to 800 of them."""
 _TENSORBOARD = "tensorboard"
 _HORIZON = 32
 """Control steps of each robot between two updates."""
@@ -46,19 +47,20 @@ def learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object]
 ) -> TrainingResult:
     """Train until all steps are made, or Ctrl-C; see `segtrack.envs.learning.training`."""
-    levels = settings.levels
-    count = len(levels) * EACH
+    difficulty = TASKS[settings.task].difficulty
+    cases = [{difficulty: level, **strand} for strand in settings.strands for level in settings.levels]
+    count = len(cases) * max(EACH // len(settings.strands), LEAST)
     with _one_thread(), closing(_robots(settings, settings.robots)) as robots:
-        log = _Log(settings, folder, robots, on_progress)
+        log = _Log(settings, folder, robots, max(_TRIAL_EVERY, _TRIAL_SHARE * count), on_progress)
         model = _load(settings, folder, robots) if resumed else _model(settings, robots, folder)
         log.model = model
         left = settings.steps - model.num_timesteps
         if left <= 0:
             return log.result()
         with closing(_robots(settings, max(count, 1))) as tried:
-            if count:
+            if cases:
                 tried.seed(settings.seed + 1_000_000 + model.num_timesteps)
-                log.trial = LevelTrial(tried, TASKS[settings.task].difficulty, levels)
+                log.trial = LevelTrial(tried, cases)
             try:
                 model.learn(left, callback=log, reset_num_timesteps=False, tb_log_name="ppo")
             except KeyboardInterrupt:
@@ -98,14 +100,25 @@ def _horizon(settings: TrainingSettings) -> int:
 
 def _load(settings: TrainingSettings, folder: Path, robots: Robots) -> PPO:
     """The model as it was kept, with random numbers of its own from here on."""
-    path = folder / CHECKPOINT
+    path, device = folder / CHECKPOINT, _device(settings)
     changed: dict[str, Any] = {"tensorboard_log": str(folder / _TENSORBOARD), "n_steps": _horizon(settings)}
     try:
-        model = PPO.load(path, env=robots, device="cpu", **changed)
+        model = PPO.load(path, env=robots, device=device, **changed)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise FileAccessError("resume training from", path, f"it is damaged ({error})") from None
     model.set_random_seed(settings.seed + model.num_timesteps)
     return model
+
+
+def _device(settings: TrainingSettings) -> str:
+    """The learner's device.
+
+    Raises:
+        NotReadyError: It is not there.
+    """
+    if settings.learner == "cuda" and not torch.cuda.is_available():
+        raise NotReadyError("learn on cuda", "PyTorch finds no GPU, or was built without CUDA")
+    return settings.learner
 
 
 def _rate(left: float) -> float:
@@ -129,7 +142,7 @@ def _model(settings: TrainingSettings, robots: Robots, folder: Path) -> PPO:
         policy_kwargs={"net_arch": [128, 128], "log_std_init": -2.0},
         tensorboard_log=str(folder / _TENSORBOARD),
         seed=settings.seed,
-        device="cpu",
+        device=_device(settings),
     )
 
 
@@ -143,31 +156,36 @@ class _Log(BaseCallback):
         settings: TrainingSettings,
         folder: Path,
         robots: Robots,
+        every: int,
         on_progress: Callable[[int], object],
     ) -> None:
         super().__init__()
         self._settings, self._folder, self._robots = settings, folder, robots
-        self._on_progress = on_progress
-        self._curve = LearningCurve(folder / CURVE, settings.levels)
+        self._every, self._on_progress = every, on_progress
+        self._curve = LearningCurve(folder / CURVE, settings.levels, settings.strands)
         self._latest: deque[tuple[bool, float]] = deque(maxlen=_LATEST)
         self._before = {name: self._curve.last(name) for name in ("steps", "minutes", "simulation")}
         self._episodes = int(self._curve.last("episodes"))
-        self._tried = self._before["steps"] // _TRIAL_EVERY
+        self._tried = self._before["steps"] // self._every
         self._began = time.perf_counter()
-        self._levels = None
-        if settings.levels:
-            self._levels = Levels(settings.levels, self._curve.last("level", -math.inf))
-            self._share_out(self._levels)
+        self._strands = [
+            (strand, Levels(settings.levels, self._curve.last(level_column(strand), -math.inf)))
+            for strand in settings.strands
+            if settings.levels
+        ]
+        self._share_out()
 
     @property
     def _minutes(self) -> float:
         return self._before["minutes"] + (time.perf_counter() - self._began) / 60
 
-    def _share_out(self, levels: Levels) -> None:
-        """Let the robots draw up to the present level from now on."""
+    def _share_out(self) -> None:
+        """Let the robots of each strand draw up to its present level from now on."""
         difficulty, env = TASKS[self._settings.task].difficulty, self._robots.env
-        for half, drawn in enumerate(levels.ranges()):
-            env.set_parameters({difficulty: drawn}, range(half, env.num_envs, 2))
+        for k, (strand, levels) in enumerate(self._strands):
+            for half, drawn in enumerate(levels.ranges()):
+                own = range(2 * k + half, env.num_envs, 2 * len(self._strands))
+                env.set_parameters({difficulty: drawn, **strand}, own)
 
     def _on_step(self) -> bool:
         for i in np.flatnonzero(self.locals["dones"]).tolist():
@@ -192,26 +210,29 @@ class _Log(BaseCallback):
             row["simulation"] = self._before["simulation"] + self._robots.env.simulation_time / 60
             if self._latest:
                 row["success_rate"], row["mean_return"] = np.mean(self._latest, axis=0).tolist()
-            if self._levels is not None:
-                row["level"] = self._levels.present
+            for strand, levels in self._strands:
+                row[level_column(strand)] = levels.present
             for name, value in row.items():
                 self.logger.record(f"curve/{name}", value)
             self._curve.add(row)
         self.keep()
 
     def _due(self, steps: int) -> bool:
-        tried, self._tried = self._tried, steps // _TRIAL_EVERY
+        tried, self._tried = self._tried, steps // self._every
         return self._tried > tried or steps >= self._settings.steps
 
     def _try(self) -> dict[str, float]:
         """Keep the policy for good, and return the success of its mean action at each level."""
         self._network().save(self._folder / "policies" / f"{self.num_timesteps:08d}.npz")
-        if self.trial is None or self._levels is None:
+        if self.trial is None:
             return {}
-        success = self.trial.success(lambda seen: self.model.predict(seen, deterministic=True)[0])
-        self._levels.note(success)
-        self._share_out(self._levels)
-        return dict(zip(map(success_column, self._settings.levels), success.tolist(), strict=True))
+        told = self.trial.success(lambda seen: self.model.predict(seen, deterministic=True)[0])
+        success = told.reshape(len(self._strands), -1)
+        for (_, levels), own in zip(self._strands, success, strict=True):
+            levels.note(own)
+        self._share_out()
+        means = success.mean(axis=0).tolist()
+        return dict(zip(map(success_column, self._settings.levels), means, strict=True))
 
     def keep(self) -> None:
         """Write checkpoint and policy, each complete or not at all."""
@@ -227,8 +248,8 @@ class _Log(BaseCallback):
         return Network(
             NetworkOrigin.of(self._robots.env),
             *self._robots.env.sensors.limits,
-            tuple(layer.weight.detach().numpy().astype(np.float32).copy() for layer in layers),
-            tuple(layer.bias.detach().numpy().astype(np.float32).copy() for layer in layers),
+            tuple(layer.weight.detach().cpu().numpy().astype(np.float32).copy() for layer in layers),
+            tuple(layer.bias.detach().cpu().numpy().astype(np.float32).copy() for layer in layers),
         )
 
     def result(self) -> TrainingResult:

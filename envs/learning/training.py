@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from segtrack.description import load_vehicle
 from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, spread
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.tasks import find_task
-from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.files import write_json
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
+LEARNERS = "cpu", "cuda"
 LOCK = "training.lock"
 """File with the id of the process that trains in a folder, locked as long as that process lives."""
 
@@ -35,6 +37,7 @@ class TrainingSettings:
         seed: Seed of everything random.
         vehicle: Bundled name, or path of a vehicle file.
         hardest: Difficulty at which the curriculum ends; the task's hardest level if not given.
+        learner: Device on which PyTorch learns, `cpu` or `cuda`.
         parameters: Parameters of the environment, numbers or ranges, besides those that are spread anyway.
     """
 
@@ -45,6 +48,7 @@ class TrainingSettings:
     seed: int = 0
     vehicle: str = "quince"
     hardest: float | None = None
+    learner: str = "cpu"
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -53,6 +57,8 @@ class TrainingSettings:
         for name in ("steps", "robots", "threads"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise InvalidValueError(name, "at least 1", value)
+        if self.learner not in LEARNERS:
+            raise UnknownNameError("learner's device", self.learner, LEARNERS)
         kinds = {**task.parameters, **ROBOT_PARAMETERS}
         check_values(kinds, self.parameters, self.task)
         if self.hardest is None:
@@ -72,6 +78,17 @@ class TrainingSettings:
             return ()
         hardest = task.levels[-1] if self.hardest is None else self.hardest
         return (*(level for level in task.levels if level < hardest), hardest)
+
+    @property
+    def strands(self) -> tuple[dict[str, str], ...]:
+        """Words that robots keep while they train, with a level of each strand's own.
+
+        All combinations of the words that are drawn; one strand, that keeps none, where these are more than
+        two robots are for each.
+        """
+        drawn = {name: words for name, words in self.conditions.items() if _are_words(words)}
+        strands = tuple(dict(zip(drawn, words, strict=True)) for words in product(*drawn.values()))
+        return strands if self.robots >= 2 * len(strands) else ({},)
 
     @property
     def conditions(self) -> dict[str, Any]:
@@ -97,6 +114,10 @@ class TrainingSettings:
             raise FileAccessError("read training settings", path, error.strerror or str(error)) from None
         except (ValueError, TypeError, KeyError, AttributeError, SegtrackError):
             raise FileAccessError("read training settings", path, "it is damaged") from None
+
+
+def _are_words(given: Any) -> bool:
+    return isinstance(given, tuple) and all(isinstance(each, str) for each in given)
 
 
 @dataclass(frozen=True)
@@ -172,6 +193,7 @@ def resume(
     *,
     steps: int | None = None,
     threads: int | None = None,
+    learner: str | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> TrainingResult:
     """Go on with the training in a folder, as it was set up.
@@ -180,6 +202,7 @@ def resume(
         folder: Folder of `train`.
         steps: Control steps in total, instead of as many as it was set up for.
         threads: Threads that simulate, instead of as many as it was set up for.
+        learner: Device on which PyTorch learns, instead of the one that it was set up for.
         on_progress: Called with the number of control steps so far.
 
     Returns:
@@ -191,7 +214,7 @@ def resume(
     """
     if not (folder / CHECKPOINT).is_file():
         raise FileAccessError("resume training in", folder, f"there is no {CHECKPOINT}")
-    new: dict[str, Any] = {"steps": steps, "threads": threads}
+    new: dict[str, Any] = {"steps": steps, "threads": threads, "learner": learner}
     changed = {name: value for name, value in new.items() if value is not None}
     return _learn(replace(TrainingSettings.read(folder), **changed), folder, True, on_progress)
 

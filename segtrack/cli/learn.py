@@ -74,6 +74,9 @@ def train(
         float | None,
         typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
     ] = None,
+    learner: Annotated[
+        str | None, typer.Option(help="Device on which PyTorch learns, cpu or cuda; cpu.", show_default=False)
+    ] = None,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in the folder.")] = False,
     out: OutFolder = None,
@@ -94,20 +97,23 @@ def train(
         "threads": threads,
         "seed": seed,
         "vehicle": vehicle,
+        "learner": learner,
     }
     named |= {"hardest": hardest, "parameters": read_settings(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
     if resume:
         setup = training.TrainingSettings.read(folder)
         for name, value in given.items():
-            if name not in ("steps", "threads") and getattr(setup, name) != value:
+            if name not in ("steps", "threads", "learner") and getattr(setup, name) != value:
                 expected = f"{getattr(setup, name)!r}, with which this training began"
                 raise InvalidValueError(name, expected, value)
     else:
         setup = training.TrainingSettings(**given)
     with progress("training", steps or setup.steps) as advance:
         if resume:
-            result = training.resume(folder, steps=steps, threads=threads, on_progress=advance)
+            result = training.resume(
+                folder, steps=steps, threads=threads, learner=learner, on_progress=advance
+            )
         else:
             result = training.train(setup, folder, on_progress=advance)
     written = [result.folder / training.CHECKPOINT, result.policy]

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from segtrack.envs.learning.batch_benchmark import TaskSpeeds
 from segtrack.envs.learning.benchmark import Speed
-from segtrack.envs.learning.curve import COLUMNS, LearningCurve, success_column
+from segtrack.envs.learning.curve import COLUMNS, LearningCurve, level_column, success_column
 from segtrack.envs.learning.training import TrainingResult
 from segtrack.envs.tasks import TASKS
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
@@ -94,8 +94,10 @@ def training_table(result: TrainingResult) -> Table:
 
 def draw_curve(result: TrainingResult) -> Figure:
     """Draw success and return over the control steps; where there are levels, these and success by level."""
-    settings, rows = result.settings, LearningCurve(result.curve, result.settings.levels).rows
-    label, levels = TASKS[settings.task].difficulty_label(), settings.levels
+    settings = result.settings
+    levels, strands = settings.levels, settings.strands
+    rows, label = LearningCurve(result.curve, levels, strands).rows, TASKS[settings.task].difficulty_label()
+    shades = colormaps["viridis"](np.linspace(0.0, 0.9, max(len(levels), len(strands), 1)))
     names = {"success_rate": "success, sampled actions", "mean_return": "return"}
     if levels:
         names |= {"level": f"level of {label}", "mean action": "success, mean action"}
@@ -108,11 +110,15 @@ def draw_curve(result: TrainingResult) -> Figure:
         if name in COLUMNS:
             axes.plot(*_column(rows, name), color=SEGMENT_COLOURS[i])
             continue
-        for level, shade in zip(
-            levels, colormaps["viridis"](np.linspace(0.0, 0.9, len(levels))), strict=True
-        ):
-            axes.plot(*_column(rows, success_column(level)), color=shade, marker=".", label=f"{level:g}")
-        axes.legend(title=label, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        if name == "level":
+            lines = {level_column(strand): ", ".join(strand.values()) for strand in strands}
+        else:
+            lines = {success_column(level): f"{level:g}" for level in levels}
+        for (column, words), shade in zip(lines.items(), shades, strict=False):
+            axes.plot(*_column(rows, column), color=shade, marker=".", label=words)
+        if any(lines.values()):
+            title = "" if name == "level" else label
+            axes.legend(title=title, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     panels[-1].set_xlabel("control steps")
     return figure
 

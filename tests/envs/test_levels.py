@@ -101,7 +101,7 @@ def ahead(observations):
 def test_a_trial_tells_the_success_of_each_level():
     """Whoever drives ahead crosses a short gap, and falls into one that is longer than the robot."""
     robots = Robots(VectorEnvironment("GapCross", 2 * EACH, depth=2.0, **SAME))
-    trial = LevelTrial(robots, "length", (0.1, 1.0))
+    trial = LevelTrial(robots, [{"length": 0.1}, {"length": 1.0}])
     assert trial.success(ahead).tolist() == [1.0, 0.0]
     robots.close()
 
@@ -112,7 +112,7 @@ def test_a_trial_has_the_success_of_single_environments():
     spread = {"initial_y": (-0.25, 0.25), "initial_yaw": (-0.5, 0.5), "time_limit": 9.0}
     robots = Robots(VectorEnvironment("GapCross", 2 * EACH, **spread, **SAME))
     robots.seed(3)
-    told = LevelTrial(robots, "length", (0.1, 0.2)).success(ahead)
+    told = LevelTrial(robots, [{"length": 0.1}, {"length": 0.2}]).success(ahead)
     robots.close()
     counted = np.zeros(2)
     for k, length in enumerate((0.1, 0.2)):

@@ -22,7 +22,8 @@ from segtrack.envs.environment import Environment
 from segtrack.envs.learning.network import Network
 from segtrack.envs.learning.policies import make_policy
 from segtrack.envs.learning.training import TrainingResult, TrainingSettings, resume, train
-from segtrack.errors import FileAccessError
+from segtrack.envs.vector import VectorEnvironment
+from segtrack.errors import FileAccessError, NotReadyError, UnknownNameError
 
 pytest.importorskip("stable_baselines3", reason="needs the extra train")
 
@@ -131,6 +132,44 @@ def test_a_curriculum_goes_on_at_its_level(trained: TrainingResult, tmp_path: Pa
     again = resume(folder, steps=trained.steps + 256, threads=2)
     assert [float(row["level"]) for row in rows_of(again.curve)[len(rows) :]][0] == 0.35
     assert (again.settings.threads, trained.settings.threads) == (2, 1)
+
+
+def test_each_strand_has_a_level_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up is mastered to 0.14 m, down not at all; robots of both draw up to their own level from then on."""
+    settings = TrainingSettings("StairClimb", steps=256, robots=8, threads=1, hardest=0.17)
+    assert settings.strands == ({"direction": "up"}, {"direction": "down"})
+    assert replace(settings, robots=3).strands == ({},)
+    told = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    drawn: list[dict[str, Any]] = []
+    change = VectorEnvironment.set_parameters
+
+    def noted(env: VectorEnvironment, values: dict[str, Any], robots: range) -> None:
+        drawn.extend({**values, "robot": i} for i in robots)
+        change(env, values, robots)
+
+    monkeypatch.setattr("segtrack.envs.learning.levels.LevelTrial.success", lambda *_: told)
+    monkeypatch.setattr(VectorEnvironment, "set_parameters", noted)
+    result = train(settings, tmp_path)
+    (last,) = rows_of(result.curve)
+    assert (float(last["level_up"]), float(last["level_down"])) == (0.17, 0.11)
+    means = [float(last[f"success_{level:g}"]) for level in settings.levels]
+    assert means == [0.5, 0.5, 0.5, 0.0]
+    latest = {each["robot"]: each for each in drawn[-8:]}
+    assert [latest[i]["direction"] for i in range(8)] == ["up", "up", "down", "down"] * 2
+    assert [latest[i]["riser"] for i in range(4)] == [(0.08, 0.17), (0.14, 0.17), (0.08, 0.11), (0.08, 0.11)]
+    again = resume(tmp_path, steps=512)
+    assert [rows_of(again.curve)[-1][f"level_{way}"] for way in ("up", "down")] == ["0.17", "0.11"]
+
+
+def test_a_learner_needs_a_device_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError) as error:
+        TrainingSettings("GapCross", learner="gpu")
+    assert str(error.value) == "no learner's device 'gpu'; there are: cpu, cuda"
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(NotReadyError) as refused:
+        train(TrainingSettings("GapCross", learner="cuda", robots=4), tmp_path)
+    expected = "cannot learn on cuda: PyTorch finds no GPU, or was built without CUDA"
+    assert str(refused.value) == expected
 
 
 def test_a_given_difficulty_has_no_levels(tmp_path: Path) -> None:
