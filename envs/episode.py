@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,14 +14,10 @@ from segtrack.engine import ActuatorState
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
-from segtrack.envs.view import LOOK_AHEAD, RobotMotions, TaskView
+from segtrack.envs.view import LOOK_AHEAD, CourseGrounds, Grounds, RobotHeights, RobotMotions, Rows, TaskView
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import RobotState
 from segtrack.robot.track import longitudinal_slip
-
-Rows = NDArray[np.intp]
-HeightsOfSome = Callable[[NDArray[np.float64], NDArray[np.float64], Rows], NDArray[np.float64]]
-"""Function from world x and y (n, k) [m] and indices of robots (n,) to heights of their ground (n, k) [m]."""
 
 
 def _longest_delay() -> int:
@@ -105,7 +101,6 @@ class Episodes:
         courses: Terrain and path of each (N,).
         values: Values of all parameters of each (N,).
         view: Robots after their latest control step.
-        height: Function that samples the ground of robots.
         entries: Latest observations, clipped (N, ...).
         outcome: `running`, or how each episode ended (N,).
         steps: Control steps so far (N,).
@@ -115,16 +110,17 @@ class Episodes:
 
     view: TaskView
 
-    def __init__(self, setup: TaskSetup, count: int, height: HeightsOfSome | None = None) -> None:
+    def __init__(self, setup: TaskSetup, count: int, grounds: Grounds | None = None) -> None:
         """Make room for robots, none of which has begun.
 
         Args:
             setup: Task, robot and sensors.
             count: Number of robots.
-            height: Function that samples the ground of robots; that of their courses if not given.
+            grounds: Grounds of the robots; those of their courses if not given.
         """
-        self._setup, self.height = setup, height or self._height
+        self._setup = setup
         self.courses: list[EpisodeCourse] = []
+        self._grounds: Grounds = CourseGrounds(self.courses) if grounds is None else grounds
         self.values: list[Values] = []
         self._rngs: list[np.random.Generator] = []
         actions, entries = len(setup.actuators.names), len(setup.sensors.limits[0])
@@ -132,7 +128,8 @@ class Episodes:
         self.entries = np.zeros((count, entries), np.float32)
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
-        self.elapsed, self.energy, self._delays = np.zeros(count), np.zeros(count), np.zeros(count, np.intp)
+        self.elapsed, self.energy, self._noises = np.zeros((3, count))
+        self._delays = np.zeros(count, np.intp)
 
     def __len__(self) -> int:
         """Number of robots."""
@@ -159,13 +156,14 @@ class Episodes:
             InvalidValueError: NaN in a part of the observation.
         """
         if not self.courses:
-            self.courses, self.values, self._rngs = list(courses), list(values), list(rngs)
+            self.courses[:], self.values, self._rngs = courses, list(values), list(rngs)
             self._paths = Paths([course.path for course in courses])
         for k, i in enumerate(chosen.tolist()):
             self.courses[i], self.values[i], self._rngs[i] = courses[k], values[k], rngs[k]
             self._paths.replace(i, courses[k].path)
         self._given[:, chosen] = 0.0
         self._delays[chosen] = [own["action_delay"] for own in values]
+        self._noises[chosen] = [own["sensor_noise"] for own in values]
         self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
         self.outcome[chosen] = "running"
         still = np.zeros_like(self._given[0, chosen])
@@ -250,7 +248,7 @@ class Episodes:
             gained=np.zeros(len(chosen)),
             outcome=np.full(len(chosen), "running", dtype="<U10"),
             period=self._setup.control_period,
-            height=GroundHeights(self, chosen),
+            height=RobotHeights(self._grounds, chosen),
             parameter=partial(self._read_parameter, chosen),
         )
 
@@ -260,15 +258,9 @@ class Episodes:
             raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
         return np.array([self.values[i][name] for i in chosen.tolist()])
 
-    def _height(self, x: NDArray[np.float64], y: NDArray[np.float64], chosen: Rows) -> NDArray[np.float64]:
-        courses = zip(chosen.tolist(), x, y, strict=True)
-        return np.stack([self.courses[i].terrain.height_at(*points) for i, *points in courses])
-
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
-        indices = chosen.tolist()
-        noises = [self.values[i]["sensor_noise"] for i in indices]
-        rngs = [self._rngs[i] for i in indices]
-        sensors = self._setup.sensors
+        sensors, noises = self._setup.sensors, self._noises[chosen]
+        rngs = [self._rngs[i] for i in chosen.tolist()] if noises.any() else ()
         entries = sensors.read(now, noises, rngs)
         if np.isnan(entries).any():
             row, entry = np.argwhere(np.isnan(entries))[0].tolist()
@@ -278,19 +270,3 @@ class Episodes:
     def _refusal(self, what: str, robot: int, got: float) -> InvalidValueError:
         """Return the error of what is no number of one robot, which is named where there are several."""
         return InvalidValueError(what + f" of robot {robot}" * (len(self) > 1), "a finite number", got)
-
-
-class GroundHeights(NamedTuple):
-    """Function that samples the ground of some robots; unlike a closure it can be copied and pickled.
-
-    Attributes:
-        episodes: Episodes of all robots.
-        chosen: Indices of those that it is about (n,).
-    """
-
-    episodes: Episodes
-    chosen: Rows
-
-    def __call__(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
-        return self.episodes.height(x, y, self.chosen)

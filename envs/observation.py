@@ -75,7 +75,7 @@ class ObservationSetup(NamedTuple):
         vehicle: Vehicle that is observed.
         actions: Names of the action's entries.
         scan: Grid of the height scan.
-        points: X and y of the scan's sample points in the heading frame, cell by cell (2, n) [m].
+        cells: Points of the scan's cells in the heading frame (c, m, 2) [m].
         sides: Indices of the left and of the right tracks, in the order of the description.
         counts: Numbers of the left and of the right tracks, at least 1.
         joints: Indices of the joints with servos among those of the vehicle file.
@@ -84,7 +84,7 @@ class ObservationSetup(NamedTuple):
     vehicle: VehicleDescription
     actions: tuple[str, ...]
     scan: Scan
-    points: NDArray[np.float64]
+    cells: NDArray[np.float64]
     sides: tuple[NDArray[np.intp], NDArray[np.intp]]
     counts: tuple[int, int]
     joints: NDArray[np.intp]
@@ -95,9 +95,10 @@ class ObservationSetup(NamedTuple):
         sides = [track.side for track in vehicle.mounted_tracks()]
         left, right = (np.flatnonzero(np.array(sides) == side) for side in ("left", "right"))
         counts = max(len(left), 1), max(len(right), 1)
-        points = np.ascontiguousarray(scan.points().reshape(-1, 2).T)
+        points = scan.points()
+        cells = points.reshape(-1, points.shape[2], 2)
         joints = np.flatnonzero([joint.servo is not None for joint in vehicle.joint_tree.joints])
-        return cls(vehicle, tuple(actions), scan, points, (left, right), counts, joints)
+        return cls(vehicle, tuple(actions), scan, cells, (left, right), counts, joints)
 
     @property
     def servo_joints(self) -> list[JointDesign]:
@@ -132,10 +133,7 @@ class ObservationPart(NamedTuple):
 
 
 def _read_heights(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
-    (x, y, z), (ahead, left), (nx, ny) = s.motion.position.T[..., None], own.points, own.scan.samples
-    cosine, sine = np.cos(s.yaw)[:, None], np.sin(s.yaw)[:, None]
-    heights = s.height(cosine * ahead - sine * left + x, sine * ahead + cosine * left + y)
-    return np.asarray(np.add.reduce(heights.reshape(len(x), -1, nx * ny), axis=2) / (nx * ny) - z)
+    return s.cell_heights(own.cells) - s.motion.position[:, 2:]
 
 
 def _sum_sides(values: NDArray[np.float64], own: ObservationSetup) -> NDArray[np.float64]:

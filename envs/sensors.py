@@ -105,8 +105,8 @@ class Sensors:
     def read(
         self,
         view: TaskView,
-        noises: Sequence[float] | None = None,
-        rngs: Sequence[np.random.Generator] | None = None,
+        noises: NDArray[np.float64] | None = None,
+        rngs: Sequence[np.random.Generator] = (),
     ) -> NDArray[np.float64]:
         """Return all entries of N robots (N, n), not clipped.
 
@@ -114,7 +114,7 @@ class Sensors:
             view: View of the robots.
             noises: Standard deviation of the normal noise of what is measured, over half an entry's range, of
                 each robot (N,); none if not given.
-            rngs: Source of each robot's noise (N,).
+            rngs: Source of each robot's noise (N,); not needed without.
 
         Raises:
             InvalidValueError: A part that does not give its entries for each robot.
@@ -128,18 +128,19 @@ class Sensors:
                 raise InvalidValueError(f"observation part {part.name}", expected, got)
             rows.append(read)
         entries = np.concatenate(rows, axis=1, dtype=float)
-        for i, (noise, rng) in enumerate(zip(noises or (), rngs or (), strict=True)):
-            if noise != 0:
-                entries[i] += noise * self._half * rng.standard_normal(entries.shape[1])
+        if noises is not None:
+            for i in np.flatnonzero(noises).tolist():
+                entries[i] += noises[i] * self._half * rngs[i].standard_normal(entries.shape[1])
         return entries
 
     def clip(self, entries: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return all entries (..., n), clipped to their ranges."""
-        return entries.astype(np.float32).clip(self._low, self._high)
+        flat = entries.astype(np.float32)
+        return flat.clip(self._low, self._high, out=flat)
 
-    def form(self, entries: NDArray[np.floating]) -> Any:
-        """Return observations of the space, clipped to it, from all entries (..., n)."""
-        flat = self.clip(entries)
+    def form(self, entries: NDArray[np.float32]) -> Any:
+        """Return observations of the space from all entries (..., n), clipped before."""
+        flat = entries.copy()
         if self._flat:
             return flat
         split = np.split(flat, self._ends[:-1], axis=-1)

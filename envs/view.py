@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,63 @@ from segtrack.robot.state import attitudes_of
 
 if TYPE_CHECKING:
     from segtrack.batch import Batch  # With numba, which takes half a second to import.
+    from segtrack.envs.task import EpisodeCourse
 
 LOOK_AHEAD = 0.5
 """The next point to drive to lies this far on along the path [m]."""
 Array = NDArray[np.float64]
-HeightFunction = Callable[[Array, Array], Array]
-"""Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m]."""
+Rows = NDArray[np.intp]
+
+
+class Grounds(Protocol):
+    """Grounds of N robots."""
+
+    def height(self, x: Array, y: Array, robots: Rows, /) -> Array:
+        """Heights (n, k) [m] of the ground of some robots (n,) at world x and y (n, k) [m]."""
+
+    def cell_heights(self, places: Array, headings: Array, cells: Array, robots: Rows, /) -> Array:
+        """Mean heights (n, c) [m] there in the cells of grids, see `segtrack.Batch.cell_heights`."""
+
+
+class CourseGrounds(NamedTuple):
+    """Grounds of robots' courses, sampled one by one.
+
+    Attributes:
+        courses: Terrain and path of each robot (N,).
+    """
+
+    courses: Sequence[EpisodeCourse]
+
+    def height(self, x: Array, y: Array, robots: Rows) -> Array:
+        """Heights (n, k) [m], see `Grounds`."""
+        rows = zip(robots.tolist(), x, y, strict=True)
+        return np.stack([self.courses[i].terrain.height_at(*points) for i, *points in rows])
+
+    def cell_heights(self, places: Array, headings: Array, cells: Array, robots: Rows) -> Array:
+        """Mean heights (n, c) [m], see `Grounds`, to the bit those of a batch."""
+        (x, y), (ahead, left) = places.T[..., None], cells.reshape(-1, 2).T
+        cosine, sine = np.cos(headings)[:, None], np.sin(headings)[:, None]
+        heights = self.height(cosine * ahead - sine * left + x, sine * ahead + cosine * left + y, robots)
+        count, each, _ = cells.shape
+        return sum(heights.reshape(-1, count, each).transpose(2, 0, 1)) / each
+
+
+class RobotHeights(NamedTuple):
+    """Heights of some robots' grounds; unlike a closure it can be copied and pickled.
+
+    Attributes:
+        grounds: Grounds of all robots.
+        robots: Indices of those that it is about (n,).
+    """
+
+    grounds: Grounds
+    robots: Rows
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
+        return self.grounds.height(x, y, self.robots)
+
+
 View = TypeVar("View")
 
 
@@ -120,7 +171,8 @@ class TaskView(NamedTuple):
         gained: Progress along the path in this step (N,) [m].
         outcome: Outcome by the task's rules (N,), see `segtrack.envs.task.Outcome`.
         period: Length of a control step [s].
-        height: Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m].
+        height: Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m]; see
+            `cell_heights`.
         parameter: Function from the name of a parameter to its value in each robot's episode (N,).
     """
 
@@ -140,7 +192,7 @@ class TaskView(NamedTuple):
     gained: Array
     outcome: NDArray[np.str_]
     period: float
-    height: HeightFunction
+    height: RobotHeights
     parameter: Callable[[str], NDArray[Any]]
 
     @property
@@ -162,6 +214,15 @@ class TaskView(NamedTuple):
         cosine, sine = np.cos(self.yaw), np.sin(self.yaw)
         x, y = vectors.T
         return np.array([cosine * x + sine * y, cosine * y - sine * x]).T
+
+    def cell_heights(self, cells: Array) -> Array:
+        """Return mean heights of the ground in the world (N, c) [m] in cells of the heading frames.
+
+        Args:
+            cells: Points of each cell (c, m, 2) [m].
+        """
+        grounds, robots = self.height
+        return grounds.cell_heights(self.motion.position[:, :2], self.yaw, cells, robots)
 
     def put(self, chosen: NDArray[np.intp], rows: TaskView) -> TaskView:
         """Return a view with other rows for some of the robots, by their indices."""

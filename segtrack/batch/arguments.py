@@ -48,6 +48,24 @@ def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.i
     return values.astype(np.intp)
 
 
+def array_of(what: str, given: ArrayLike, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Numbers of a shape, in which None stands for any length.
+
+    Raises:
+        InvalidValueError: Another shape, or not numbers.
+    """
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(())
+    fits = len(array.shape) == len(shape)
+    if not (fits and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))):
+        expected = f"numbers of shape ({', '.join('any' if n is None else str(n) for n in shape)})"
+        got = getattr(given, "shape", None)
+        raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}"))
+    return array
+
+
 def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """X and y of points of each of a number of vehicles, of one shape (count, ...) [m].
 

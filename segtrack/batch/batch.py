@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, points_of_each, whole
-from segtrack.batch.commands import BatchCommands
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, whole
 from segtrack.batch.devices import fleet_class
 from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary, terrains_of
+from segtrack.batch.heights import BatchHeights
 from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
+from segtrack.batch.threads import Threads
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
@@ -31,7 +29,7 @@ TRACK_MODELS = ("compliant", "surface")
 """Track models that a batch runs."""
 
 
-class Batch(BatchCommands):
+class Batch(BatchHeights):
     """N vehicles of one file in segtrack's own engine, each on its own ground; they never meet.
 
     What one vehicle does is equal to the bit whatever the others do, however many there are, and whatever the
@@ -97,15 +95,14 @@ class Batch(BatchCommands):
         given = terrains_of(terrain)
         each = len(given) if terrain_index is None and not isinstance(terrain, Terrain) and given else None
         size = number_of_vehicles(count, each, terrain_index, variant)
-        self._grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)
+        grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)
         if len(kinds) > 1 and variant is None:
             raise InvalidValueError("variant", f"an index a vehicle of {len(kinds)} variants", None)
         chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
-        super().__init__(fleet(kinds, chosen, self._grounds.packed))
+        shared = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
+        super().__init__(fleet(kinds, chosen, grounds.packed), grounds, shared)
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
-        self._outlines, self._threads = Outlines(kinds), number_of_threads(threads if device == "cpu" else 1)
-        self._pool: ThreadPoolExecutor | None = None
-        self._process = os.getpid()
+        self._outlines = Outlines(kinds)
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
         self.reset(terrain_index=index)
 
@@ -119,13 +116,7 @@ class Batch(BatchCommands):
 
     def close(self) -> None:
         """End the threads; may be called again, and `run` begins new ones."""
-        if self._pool is not None:
-            self._pool.shutdown()
-        self._pool = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of: everything but the threads."""
-        return vars(self) | {"_pool": None}
+        self._threads.close()
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -190,20 +181,6 @@ class Batch(BatchCommands):
         """
         return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
 
-    def height(self, x: ArrayLike, y: ArrayLike, vehicles: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Heights of each vehicle's ground under points of its own; -inf where there is none.
-
-        Args:
-            x: World x (n, ...) [m].
-            y: World y, of the same shape [m].
-            vehicles: Mask (N,) or indices (n,) of those that are asked; all if not given.
-
-        Raises:
-            InvalidValueError: Other shapes, or no such vehicle.
-        """
-        chosen = self._chosen(vehicles)
-        return self._grounds.heights(self._fleet.terrain_of[chosen], *points_of_each(x, y, len(chosen)))
-
     def run(self, seconds: float) -> None:
         """Advance all vehicles that run, by a duration [s].
 
@@ -220,14 +197,11 @@ class Batch(BatchCommands):
         Raises:
             InvalidValueError: Not a whole number, or a negative one.
         """
-        steps, count = whole("steps", steps, 0), min(self._threads, len(self))
-        if count > 1 and (self._pool is None or self._process != os.getpid()):
-            # A forked process has a pool without threads.
-            self._pool, self._process = ThreadPoolExecutor(count, "segtrack-batch"), os.getpid()
+        steps = whole("steps", steps, 0)
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
             taken = min(steps, chunk)
-            self._fleet.advance(self._gravity, self.time_step, taken, self._pool, count)
+            self._fleet.advance(self._gravity, self.time_step, taken, self._threads)
             steps -= taken
 
     def reset(

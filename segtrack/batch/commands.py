@@ -147,9 +147,9 @@ class BatchCommands:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or an angle that is not finite.
         """
+        named = self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles)
         limits = self._fleet.joint_limits
-        for j, values in self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles):
-            self._command(j, 0.0, values.clip(*limits[:, j].T))
+        self._command(0.0, [(j, values.clip(*limits[:, j].T)) for j, values in named])
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
         """Turn flippers at speeds () or (N,) [rad/s], by name; raising positive, clipped to their fastest.
@@ -158,9 +158,9 @@ class BatchCommands:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or a speed that is not finite.
         """
-        for j, values in self._by_name("flipper", self.flipper_names, "speed of flipper {} [rad/s]", speeds):
-            top = self._fleet.own.max_speeds[:, j]
-            self._command(j, 1.0, values.clip(-top, top))
+        named = self._by_name("flipper", self.flipper_names, "speed of flipper {} [rad/s]", speeds)
+        top = self._fleet.own.max_speeds.T
+        self._command(1.0, [(j, values.clip(-top[j], top[j])) for j, values in named])
 
     def set_joints(self, **positions: ArrayLike) -> None:
         """Let servos move joints of the body's URDF to positions () or (N,) [rad or m], by name.
@@ -172,9 +172,9 @@ class BatchCommands:
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: Another shape, or a position that is not finite.
         """
+        named = self._by_name("joint", self.joint_names, "position of joint {}", positions)
         limits, first = self._fleet.joint_limits, len(self.flipper_names)
-        for j, values in self._by_name("joint", self.joint_names, "position of joint {}", positions):
-            self._command(first + j, 0.0, values.clip(*limits[:, first + j].T))
+        self._command(0.0, [(first + j, values.clip(*limits[:, first + j].T)) for j, values in named])
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
         """Let servos move joints of the body's URDF at speeds () or (N,) [rad/s or m/s], by name.
@@ -183,10 +183,9 @@ class BatchCommands:
             UnknownNameError: There is no such joint.
             InvalidValueError: Another shape, or a speed that is not finite.
         """
-        first = len(self.flipper_names)
-        for j, values in self._by_name("joint", self.joint_names, "speed of joint {}", speeds):
-            top = self._fleet.own.max_speeds[:, first + j]
-            self._command(first + j, 1.0, values.clip(-top, top))
+        named = self._by_name("joint", self.joint_names, "speed of joint {}", speeds)
+        first, top = len(self.flipper_names), self._fleet.own.max_speeds.T
+        self._command(1.0, [(first + j, v.clip(-top[first + j], top[first + j])) for j, v in named])
 
     def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:
         """Apply a force to each body in each step from now on, until it is set again or the vehicle reset.
@@ -294,6 +293,8 @@ class BatchCommands:
                 check_commanded(self.vehicle.joint_tree.joints[names.index(name)])
         return [(names.index(n), numbers(what.format(n), v, len(self))) for n, v in given.items()]
 
-    def _command(self, joint: int, as_speed: float, values: NDArray[np.float64]) -> None:
-        commands = np.stack([np.full_like(values, as_speed), values], axis=1)
-        self._fleet.write((slice(None), joint), joint_commands=commands)
+    def _command(self, as_speed: float, values: Iterable[tuple[int, NDArray[np.float64]]]) -> None:
+        """Command joints by their number: positions, or speeds."""
+        with self._fleet.changing():
+            for joint, given in values:
+                self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * given + as_speed, given])

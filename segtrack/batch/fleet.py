@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, wait
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory, spans_of
 from segtrack.batch.interrupts import interrupts_deferred
+from segtrack.batch.threads import Threads
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import allocate_belt_memory, copy_memory
 from segtrack.geometry.mass import rotated, rotations_of
 from segtrack.ground.broadphase import MAX_EDGES, NONE, allocate_contact_history
+from segtrack.ground.height_scan import sample_cells
 from segtrack.ground.tuples import Packed, overwrite, slice_of
 from segtrack.ground.vectors import Vector
 from segtrack.native.belt_kind import BeltKind
@@ -152,8 +154,7 @@ class Fleet:
         gravity: Vector,
         step: float,
         count: int,
-        threads: Executor | None = None,
-        thread_count: int = 1,
+        threads: Threads | None = None,
     ) -> None:
         """Take all vehicles that run through steps; those that fail stop, and get a status.
 
@@ -161,14 +162,13 @@ class Fleet:
             gravity: Gravity in the world [m/s^2].
             step: Duration of a step [s].
             count: Number of steps.
-            threads: Threads that take part; the caller's alone if not given.
-            thread_count: Number of them.
+            threads: Threads that take the steps; the caller's alone if not given.
         """
         self._done[:] = np.where(self.status == RUNNING, 0, count)
         with interrupts_deferred():
             while (self._done < count).any():
                 self._outcomes[:, 0] = DONE
-                self._take_all_steps(threads, thread_count, gravity, step, count, 1.0)
+                self._take_all_steps(threads or Threads(1), gravity, step, count, 1.0)
                 self._look_after(count)
             self.steps[self.status == RUNNING] += count
 
@@ -186,22 +186,20 @@ class Fleet:
         if crowded.any():
             self._make_room(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
 
-    def _take_all_steps(self, threads: Executor | None, thread_count: int, *given: Any) -> None:
+    def _take_all_steps(self, threads: Threads, *given: Any) -> None:
         """Take all vehicles through steps, in threads, each with work arrays of its own."""
-        spans = iter(list(spans_of(self.kind_of, max(1, len(self) // (_BLOCKS * thread_count)))))
-        if threads is None:
-            self._take_steps(0, spans, *given)
-            return
-        self.packed(thread_count - 1)
-        tasks = [threads.submit(self._take_steps, k, spans, *given) for k in range(thread_count)]
-        wait(tasks)
-        for task in tasks:
-            task.result()
+        spans = iter(list(spans_of(self.kind_of, max(1, len(self) // (_BLOCKS * threads.count)))))
+        self.packed(threads.count - 1)
+        threads.call([partial(self._take_steps, k, spans, *given) for k in range(threads.count)])
 
     def _take_steps(self, thread: int, spans: Iterator[tuple[int, int, int]], *given: Any) -> None:
         packed = self.packed(thread)
         for first, last, kind in spans:
             advance(packed[kind], self.grounds, NO_REPORT, first, last, *given)
+
+    def sample_cells(self, *given: Any) -> None:
+        """Write mean heights in the cells of grids, see `height_scan.sample_cells`."""
+        sample_cells(*given)
 
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
         """Forget all contacts of vehicles, as of ones that were put where they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import is_
 from typing import Any
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from segtrack.batch.fleet import NO_REPORT, Fleet
 from segtrack.batch.fleet_arrays import SavedFleet
 from segtrack.batch.gpu_arrays import GpuRows, rows_of, to_gpu
+from segtrack.batch.gpu_heights import join_reliefs, sample_cells
 from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
+from segtrack.batch.threads import Threads
 from segtrack.compliant.candidates import Room, allocate_candidates
 from segtrack.compliant.memory import allocate_belt_memory
 from segtrack.ground.broadphase import allocate_contact_history
-from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.tree import VehicleState, allocate_tree_work
@@ -31,6 +32,26 @@ _THREADS = 32
 def _blocks(count: int) -> int:
     """Blocks for so many threads."""
     return -(-count // _THREADS)
+
+
+class _Joined:
+    """What is packed of grounds, joined on the GPU, anew after one of them was replaced."""
+
+    def __init__(self, join: Callable[[list[Any]], Any]) -> None:
+        """Choose the function that joins."""
+        self._join = join
+        self._items, self._there = list[Any](), None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Begin without any."""
+        return _Joined, (self._join,)
+
+    def joined(self, packed: Packed) -> Any:
+        """All items on the GPU."""
+        items = packed.items
+        if len(self._items) != len(items) or not all(map(is_, self._items, items)):
+            self._there, self._items = to_gpu(self._join(items)), list(items)
+        return self._there
 
 
 class GpuFleet(Fleet):
@@ -47,7 +68,7 @@ class GpuFleet(Fleet):
         """Allocate what changes; arguments as of `Fleet`."""
         self._kinds_there: list[Any] | None = None
         self._work: Any = None
-        self._grounds_there: tuple[list[Ground], Any] = [], None
+        self._grounds_there, self._reliefs_there = _Joined(join_grounds), _Joined(join_reliefs)
         self._held = True  # Until all arrays are there.
         super().__init__(kinds, kind_of, grounds, room)
         rows: Any = tuple(map(GpuRows, (self.state, self.own, self._history)))
@@ -56,7 +77,7 @@ class GpuFleet(Fleet):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but what is copied to the GPU anew."""
-        there: dict[str, Any] = {"_kinds_there": None, "_work": None, "_grounds_there": ([], None)}
+        there: dict[str, Any] = {"_kinds_there": None, "_work": None}
         return super().__getstate__() | there
 
     @property
@@ -139,7 +160,23 @@ class GpuFleet(Fleet):
             forget_contacts[_blocks(len(chosen)), _THREADS](*there)
         self.write(chosen, slack=0.0)
 
-    def _take_all_steps(self, threads: Any, thread_count: int, *given: Any) -> None:
+    def sample_cells(
+        self,
+        reliefs: Packed,
+        indices: NDArray[np.intp],
+        frames: NDArray[np.float64],
+        cells: NDArray[np.float64],
+        means: NDArray[np.float64],
+    ) -> None:
+        """Write mean heights in the cells of grids, sampled on the GPU; see `height_scan.sample_cells`."""
+        if means.size:
+            joined = self._reliefs_there.joined(reliefs)
+            there = map(to_gpu, (indices, frames, *cells))
+            found = cuda.device_array(means.shape, means.dtype)
+            sample_cells[_blocks(means.size), _THREADS](joined, *there, found)
+            found.copy_to_host(means)
+
+    def _take_all_steps(self, threads: Threads, *given: Any) -> None:
         """Let the GPU take all vehicles through steps."""
         own: Any = self.own
         changing: Any = self.state, self._history, self._memory, self._candidates
@@ -149,19 +186,10 @@ class GpuFleet(Fleet):
         terrains, kinds, done, outcomes, report = map(
             cuda.to_device, (self.terrain_of, self.kind_of, self._done, self._outcomes, NO_REPORT)
         )
-        grounds, parts = self._joined_grounds(), (rows.device for rows in changing)
+        grounds, parts = self._grounds_there.joined(self.grounds), (rows.device for rows in changing)
         rest: Any = terrains, *parts, self._work, done, outcomes
         for k, kind in enumerate(self._kinds_there):
             vehicles = Vehicles(own.device.within(kind), *rest)
             take_steps[_blocks(len(self)), _THREADS](vehicles, kinds, k, grounds, report, *given)
         done.copy_to_host(self._done)
         outcomes.copy_to_host(self._outcomes)
-
-    def _joined_grounds(self) -> Any:
-        """All grounds on the GPU."""
-        there, joined = self._grounds_there
-        present: Any = self.grounds.items
-        if len(there) != len(present) or not all(map(is_, there, present)):
-            joined = to_gpu(join_grounds(present))
-            self._grounds_there = list(present), joined
-        return joined

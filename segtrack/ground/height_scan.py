@@ -33,13 +33,39 @@ def sample_reliefs(
     """
     heights = np.empty(x.shape)
     if x.size:
-        grounds: Any = reliefs.items
-        size = max(len(grounds[index].kinds) for index in indices.tolist())
-        near = np.empty((3, size), dtype=np.int32)
-        near[0] = np.arange(size)
         rows = [np.ascontiguousarray(points).reshape(len(indices), -1) for points in (x, y, heights)]
-        _sample_all(reliefs, indices, *rows, near)
+        _sample_all(reliefs, indices, *rows, _lists(reliefs, indices))
     return heights
+
+
+def sample_cells(
+    reliefs: Packed,
+    indices: NDArray[np.intp],
+    frames: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    means: NDArray[np.float64],
+) -> None:
+    """Write mean heights in the cells of grids, each somewhere on one of several grounds, somehow turned.
+
+    Args:
+        reliefs: Packed `Relief` of each ground.
+        indices: Index of the ground of each grid (n,).
+        frames: Origin of each grid in the world [m], cosine and sine of its heading (n, 4).
+        cells: Points along x and along y of a grid's frame, of each cell (2, c, m) [m].
+        means: Mean heights [m], added in the order of the points, are written here (n, c).
+    """
+    if means.size:
+        points, near = np.empty((3, cells[0].size)), _lists(reliefs, indices)
+        _sample_grids(reliefs, indices, frames, *np.ascontiguousarray(cells), means, points, near)
+
+
+def _lists(reliefs: Packed, indices: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Room for lists of solids (3, s), of which the first row counts up."""
+    grounds: Any = reliefs.items
+    size = max(len(grounds[index].kinds) for index in set(indices.tolist()))
+    near = np.empty((3, size), dtype=np.int32)
+    near[0] = np.arange(size)
+    return near
 
 
 @entry
@@ -52,20 +78,63 @@ def _sample_all(
     near: NDArray[np.int32],
 ) -> None:
     """Write heights (n, k) [m]; the first row of `near` (3, s) counts up, the others are written over."""
-    points = x.shape[1]
     for i in range(len(indices)):
-        relief = item(reliefs, indices[i])
-        if len(relief.heights) > 0:
-            for k in range(points):
-                heights[i, k] = _grid_height(relief, x[i, k], y[i, k])
-            continue
-        row_x, row_y = x[i], y[i]
-        around = _list_near(relief.bounds, near[0], len(relief.kinds), row_x, row_y, 0, points, near[1])
-        for first in range(0, points, _TOGETHER):
-            last = min(first + _TOGETHER, points)
-            count = _list_near(relief.bounds, near[1], around, row_x, row_y, first, last, near[2])
-            for k in range(first, last):
-                heights[i, k] = _highest(relief, near[2], count, row_x[k], row_y[k])
+        _sample_row(item(reliefs, indices[i]), x[i], y[i], heights[i], near)
+
+
+@entry
+def _sample_grids(
+    reliefs: Packed,
+    indices: NDArray[np.intp],
+    frames: NDArray[np.float64],
+    ahead: NDArray[np.float64],
+    left: NDArray[np.float64],
+    means: NDArray[np.float64],
+    points: NDArray[np.float64],
+    near: NDArray[np.int32],
+) -> None:
+    """Write means of cells (n, c), as `sample_cells`; `points` (3, c m) and `near` are written over."""
+    count, each = ahead.shape
+    for i in range(len(indices)):
+        for c in range(count):
+            for k in range(each):
+                x, y = place_in_world(frames[i], ahead[c, k], left[c, k])
+                points[0, c * each + k], points[1, c * each + k] = x, y
+        _sample_row(item(reliefs, indices[i]), points[0], points[1], points[2], near)
+        for c in range(count):
+            total = 0.0
+            for k in range(each):
+                total += points[2, c * each + k]
+            means[i, c] = total / each
+
+
+@compiled
+def place_in_world(frame: NDArray[np.float64], ahead: float, left: float) -> tuple[float, float]:
+    """World x and y of a point of a frame (4,), as of `sample_cells` [m]."""
+    cosine, sine = frame[2], frame[3]
+    return cosine * ahead - sine * left + frame[0], sine * ahead + cosine * left + frame[1]
+
+
+@compiled
+def _sample_row(
+    relief: Relief,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    heights: NDArray[np.float64],
+    near: NDArray[np.int32],
+) -> None:
+    """Write heights under points of one ground (k,) [m]."""
+    points = len(x)
+    if len(relief.heights) > 0:
+        for k in range(points):
+            heights[k] = grid_height(relief, x[k], y[k])
+        return
+    around = _list_near(relief.bounds, near[0], len(relief.kinds), x, y, 0, points, near[1])
+    for first in range(0, points, _TOGETHER):
+        last = min(first + _TOGETHER, points)
+        count = _list_near(relief.bounds, near[1], around, x, y, first, last, near[2])
+        for k in range(first, last):
+            heights[k] = highest(relief, near[2], count, x[k], y[k])
 
 
 @compiled
@@ -103,7 +172,7 @@ def _list_near(
 
 
 @compiled
-def _highest(relief: Relief, near: NDArray[np.int32], count: int, x: float, y: float) -> float:
+def highest(relief: Relief, near: NDArray[np.int32], count: int, x: float, y: float) -> float:
     """Height of the highest of so many solids, of which the higher ones come first [m]."""
     height = -math.inf
     for k in range(count):
@@ -163,7 +232,7 @@ def _column_height(relief: Relief, solid: int, x: float, y: float) -> float:
 
 
 @compiled
-def _grid_height(relief: Relief, x: float, y: float) -> float:
+def grid_height(relief: Relief, x: float, y: float) -> float:
     """Height of the triangle of a grid at a place, or -inf beside the grid [m]."""
     heights, spacing = relief.heights, relief.spacing
     i = _grid_cell(x, relief.center_x, spacing, heights.shape[0])

@@ -13,6 +13,8 @@ from native_vehicles import ROBOTS
 
 import segtrack
 from segtrack import Batch, terrain
+from segtrack.envs.task import EpisodeCourse, Path
+from segtrack.envs.view import CourseGrounds
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.experiments.variants import with_drive_lag, with_friction, with_gauge, with_grousers
 
@@ -449,6 +451,24 @@ def test_heights_are_each_vehicles_own():
         np.testing.assert_array_equal(heights[i], ground.height_at(x[i], 0 * x[i]))
 
 
+def test_heights_of_cells_turn_and_move_with_each_vehicle():
+    """As those of single environments, to the bit, in however many threads."""
+    rng = np.random.default_rng(2)
+    places, headings = rng.uniform(-1, 1, (300, 2)), rng.uniform(-4, 4, 300)
+    index, cells = rng.integers(4, size=300), rng.uniform(-1, 1, (5, 8, 2))
+    given = {"terrain": GROUNDS, "terrain_index": index, "time_step": STEP}
+    batches = [Batch("quince", threads=threads, **given) for threads in (1, 3)]
+    one, other = (batch.cell_heights(places, headings, cells) for batch in batches)
+    np.testing.assert_array_equal(one, other)
+    path = Path(np.array([[0.0, 0.0], [1.0, 0.0]]))
+    courses = CourseGrounds([EpisodeCourse(GROUNDS[k], path) for k in index.tolist()])
+    np.testing.assert_array_equal(one, courses.cell_heights(places, headings, cells, np.arange(300)))
+    some = [7, 2]
+    found = batches[1].cell_heights(places[some], headings[some], cells, some)
+    np.testing.assert_array_equal(found, one[some])
+    assert batches[1].cell_heights(places[:0], headings[:0], cells, []).shape == (0, 5)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch, threads):
     """However many come, and wherever."""
@@ -526,6 +546,14 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
         (lambda b: b.advance(1.5), "steps must be a whole number"),
         (lambda b: b.height(np.zeros(3), np.zeros(3)), "points [m] must be x and y of one shape (2, ...)"),
         (lambda b: b.height(RAGGED, RAGGED), "points [m] must be numbers of shape (2, ...), got ([[0.1], ["),
+        (
+            lambda b: b.cell_heights(np.zeros((2, 3)), np.zeros(2), np.zeros((1, 1, 2))),
+            "places [m] must be numbers of shape (2, 2), got shape (2, 3)",
+        ),
+        (
+            lambda b: b.cell_heights(np.zeros((2, 2)), np.zeros(2), [[0.1, 0.2]]),
+            "cells [m] must be numbers of shape (any, any, 2), got [[0.1, 0.2]]",
+        ),
         (lambda b: b.set_joints(arm=0.1), "no joint of quince 'arm'"),
     ],
 )

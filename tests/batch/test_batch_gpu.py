@@ -132,6 +132,32 @@ def write_there():
         batch._fleet.state.position[0] = 0.0  # Which no GPU would have.
 
 
+def compare_heights():
+    """Compare heights of cells on the device that the simulator shows with those on cores."""
+    box = terrain.GroundBox(x=0.2, y=0.1, length=0.4, width=0.3, height=0.2, yaw=0.7)
+    pipe = terrain.Hurdle(height=0.3, length=0.2, distance=0.1, pipe=True)
+    grid = terrain.Heightfield(heights=np.random.default_rng(0).uniform(size=(5, 4)), spacing=0.3)
+    grounds = (*GROUNDS, terrain.Boxes(boxes=(box,)), pipe, grid)
+    index = np.array([5, 3, 0, 4, 1, 2, 3])
+    cpu, gpu = (Batch("packbot", terrain=grounds, terrain_index=index, device=d) for d in devices.DEVICES)
+    rng = np.random.default_rng(1)
+    places, headings, cells = (
+        rng.uniform(-0.4, 0.4, (7, 2)),
+        rng.uniform(-4, 4, 7),
+        rng.normal(size=(3, 8, 2)),
+    )
+    for laid in (None, terrain.Step(height=0.3, distance=-0.2)):
+        if laid is not None:
+            for batch in (cpu, gpu):
+                batch.reset([4], terrain=[laid])
+        found = gpu.cell_heights(places, headings, 0.3 * cells)
+        np.testing.assert_array_equal(found, cpu.cell_heights(places, headings, 0.3 * cells))
+        assert np.ptp(found) > 0.1
+    assert (
+        pickle.loads(pickle.dumps(gpu)).cell_heights(places, headings, 0.3 * cells).tolist() == found.tolist()
+    )
+
+
 def run_simulated(*names):
     """Run functions of this file in a process where numba simulates a GPU."""
     pytest.importorskip("numba_cuda", reason="of an extra")
@@ -149,6 +175,10 @@ def test_what_is_written_on_a_simulated_gpu_is_never_overwritten():
     run_simulated("write_there")
 
 
+def test_heights_on_a_simulated_gpu_are_those_of_cores():
+    run_simulated("compare_heights")
+
+
 def as_on_a_gpu(value):
     """A named tuple with arrays laid out as they come to a GPU."""
     if isinstance(value, tuple):
@@ -164,17 +194,20 @@ def test_steps_compile_for_a_gpu(monkeypatch):
 
     from segtrack.batch.fleet import NO_REPORT
     from segtrack.batch.gpu_arrays import rows_of
+    from segtrack.batch.gpu_heights import join_reliefs, sample_cells
     from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 
     # Numba asks the GPU at hand what it can.
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=HOPPER))
-    built = make("cpu")._fleet
+    batch = make("cpu")
+    built, reliefs = batch._fleet, as_on_a_gpu(join_reliefs(batch._grounds.reliefs.items))
     vehicles = built._vehicles(built.kinds[0])
     vehicles = as_on_a_gpu(vehicles._replace(work=rows_of(vehicles.work, len(built))))
     grounds, gravity = as_on_a_gpu(join_grounds(built.grounds.items)), (0.0, 0.0, -9.81)
     calls = {
         take_steps: (vehicles, built.kind_of, 0, grounds, NO_REPORT, gravity, STEP, 5, 1.0),
         forget_contacts: (np.arange(2), vehicles.memories, vehicles.histories),
+        sample_cells: (reliefs, np.arange(2), *(np.zeros((2, 3)) for _ in range(4))),
     }
     for kernel, arguments in calls.items():
         signature = types.void(*map(kernel.typeof_pyval, arguments))

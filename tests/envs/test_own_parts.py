@@ -50,7 +50,7 @@ def test_own_parts_and_terms_stand_behind_those_that_are_built_in():
         assert reward == pytest.approx(sum(info["reward_terms"].values()))
         far = view_at(straight(0.0, 2.0), 0.0, 0.0, 0.7).motion.position
         far = env.view._replace(motion=env.view.motion._replace(position=far))
-        assert env.sensors.form(env.sensors.read(far))[0, -1] == 0.5
+        assert env.sensors.clip(env.sensors.read(far))[0, -1] == 0.5
     with environment() as env:  # The others have what they had.
         assert env.observation_space.shape == (83,)
         assert list(env.reward.weights) == list(TERMS)

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
 from segtrack.errors import InvalidValueError
-from segtrack.ground.height_scan import sample_reliefs
+from segtrack.ground.height_scan import sample_cells, sample_reliefs
 from segtrack.ground.relief import pack_relief
 from segtrack.ground.tuples import Packed
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
@@ -60,6 +60,7 @@ GROUNDS = {
         parts=(Cylinder(0.5, 0.4, (0.1, 0.0, 0.2), (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))),)
     ),
 }
+CELLS = RNG.uniform(-1, 1, (5, 3, 2))
 PACKED = Packed.joined([Packed.of(pack_relief(ground)) for ground in GROUNDS.values()])
 
 
@@ -86,6 +87,21 @@ def test_each_row_of_points_is_on_its_own_ground():
         expected = list(GROUNDS.values())[index].height_at(x[k], y[k])
         np.testing.assert_allclose(found[k], expected, rtol=0, atol=1e-9)
     assert sample_reliefs(PACKED, order[:0], x[:0], y[:0]).shape == (0, 2, 5)
+
+
+def test_cells_of_grids_have_the_means_of_their_points():
+    """Added one after the other, so that whoever does so has the same bits."""
+    order = RNG.permutation(len(GROUNDS))
+    places, headings, cells = RNG.uniform(-1, 1, (len(order), 2)), RNG.uniform(-4, 4, len(order)), CELLS
+    frames = np.column_stack([places, np.cos(headings), np.sin(headings)])
+    means = np.full((len(order), len(cells)), np.nan)
+    sample_cells(PACKED, order, frames, np.moveaxis(cells, 2, 0), means)
+    cosine, sine = frames[:, 2, None, None], frames[:, 3, None, None]
+    x = cosine * cells[..., 0] - sine * cells[..., 1] + places[:, 0, None, None]
+    y = sine * cells[..., 0] + cosine * cells[..., 1] + places[:, 1, None, None]
+    heights = sample_reliefs(PACKED, order, x, y)
+    np.testing.assert_array_equal(means, (heights[..., 0] + heights[..., 1] + heights[..., 2]) / 3)
+    sample_cells(PACKED, order[:0], frames[:0], np.moveaxis(cells, 2, 0), means[:0])
 
 
 def test_a_mesh_has_no_heights(tmp_path):
