@@ -13,6 +13,7 @@ from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
 from segtrack.errors import FitFileError, Problem
+from segtrack.logs.fit.loss import Loss
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PARAMETERS, Choice, Prior
 from segtrack.robot.motion import QUANTITIES
 
@@ -118,6 +119,8 @@ class FitFile(Spec):
     """Parameters that are fitted."""
     logs: Annotated[dict[Name, LogSpec], Field(min_length=1)]
     """Logs by a name of your own."""
+    loss: Loss = "huber"
+    """Loss of residuals: huber, by which what is far off counts by its size, or squares."""
     seed: Annotated[int, Field(strict=True, ge=0)] = 1
     """Seed of everything random."""
 

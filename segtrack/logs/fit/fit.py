@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from segtrack.description import VehicleDescription
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments.parallel import Workers
 from segtrack.logs.fit.cases import Case, MotionCase, residuals_of, score_of
 from segtrack.logs.fit.estimates import combinations_of, estimates_of
-from segtrack.logs.fit.evaluate import HASH, Evaluator, Pool, Store
+from segtrack.logs.fit.evaluate import Evaluator, Pool
+from segtrack.logs.fit.loss import LOSSES, Loss, influences_of, slopes_of
 from segtrack.logs.fit.profiles import PLACES, Profile, profile
 from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.search import SearchRun, measure_noise, refine, search
+from segtrack.logs.fit.store import HASH, Store
 from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of
 from segtrack.logs.replay import LoadedTerrain
@@ -43,6 +45,7 @@ def fit(
     choices: Mapping[str, Choice],
     *,
     seed: int = 1,
+    loss: Loss = "huber",
     pool: Pool | None = None,
     folder: Path | None = None,
     resume: bool = False,
@@ -56,6 +59,7 @@ def fit(
         cases: Logs, of which some may be held out.
         choices: Bounds and prior of each fitted parameter, by its name.
         seed: Seed of everything random.
+        loss: Loss of residuals: `huber`, or `squares`, which a few samples that are far off mislead.
         pool: Runs the simulations; this process alone if not given.
         folder: Folder of the state file; none is kept if not given.
         resume: Go on with the state file that is there.
@@ -66,18 +70,21 @@ def fit(
         Fit of the logs; on Ctrl-C the best so far, without uncertainty.
 
     Raises:
-        UnknownNameError: No such parameter.
+        UnknownNameError: No such parameter, or loss.
         InvalidValueError: No log is fitted, names are not unique, bounds are none, the vehicle lacks what is
             fitted, a log has one clock where its offset is fitted, or the state file is of another fit.
         FileAccessError: The state file cannot be used, or there is one already that is not to be resumed.
         MissingPackageError: cmaes is not installed.
         SegtrackError: A simulation cannot be: a contact is too stiff for its time step, for example.
     """
+    if loss not in LOSSES:
+        raise UnknownNameError("loss of a fit", loss, LOSSES)
     fitted, unknowns = _checked(vehicle, cases, choices)
-    whole = describe(cases, unknowns, seed=seed, vehicle=vehicle.model_dump(mode="json"), **(problem or {}))
+    own_parts: dict[str, Any] = {"seed": seed, "loss": loss}
+    whole = describe(cases, unknowns, **own_parts, vehicle=vehicle.model_dump(mode="json"), **(problem or {}))
     store = Store(folder, whole, resume)
     own = Workers(1) if pool is None else pool
-    evaluator = Evaluator(vehicle, fitted, unknowns, own, store)
+    evaluator = Evaluator(vehicle, fitted, unknowns, own, store, loss)
     work = _Work(evaluator, seed, on_share)
     try:
         work.run()
@@ -102,8 +109,10 @@ class _Work:
     def run(self) -> None:
         """Search, measure the noise, refine, and look around."""
         evaluator = self.evaluator
+        evaluator.rescale(evaluator.start)
         self.runs = search(evaluator, self.seed, lambda share: self.on_share(_SEARCHED * share))
         self.point = evaluator.best
+        evaluator.rescale(self.point)
         self.noise = measure_noise(evaluator, self.point, self.seed)
         steps = np.array(self.noise.steps)
         for _ in range(_ROUNDS):
@@ -116,9 +125,12 @@ class _Work:
 
     def _look_around(self, steps: Array) -> None:
         """Uncertainty from the residuals, and the profile of each unknown."""
-        residuals = self.evaluator.residuals([self.point])[0]
-        sensitivities, priors = self.evaluator.jacobian(self.point, steps)
-        self.uncertainty = uncertainty_of(residuals, sensitivities, priors)
+        evaluator = self.evaluator
+        raw = evaluator.raw_residuals([self.point])[0]
+        sensitivities, priors = evaluator.jacobian(self.point, steps, raw=True)
+        corners = list(evaluator.corners.values())
+        influences, slopes = (list(map(of, raw, corners)) for of in (influences_of, slopes_of))
+        self.uncertainty = uncertainty_of(influences, sensitivities, priors, slopes)
         self.profiles = []
         count, done = len(PLACES) * len(self.point), 0
 

@@ -33,7 +33,7 @@ class Noise:
 
     Attributes:
         level: Root mean square over all residuals, in their standard deviations [-].
-        cost: Noise of the sum of all squared residuals [-].
+        cost: Noise of the sum of all losses [-].
         spacing: Distance of points at which it is that large, as a fraction of the unknowns' ranges [-].
         steps: Step of each unknown for a derivative, as a fraction of its range (p,) [-].
     """
@@ -48,7 +48,7 @@ def measure_noise(evaluator: Evaluator, point: Array, seed: int) -> Noise:
     """Measure the noise around a point (p,) of the scaled unknowns, along a random direction."""
     direction = np.random.default_rng(seed).choice([-1.0, 1.0], len(point))
     rows = {spacing: _row(point, direction * spacing) for spacing in SPACINGS}
-    values = evaluator.flat([each for row in rows.values() for each in row])
+    values = evaluator.smooth([each for row in rows.values() for each in row], point)
     tables = [np.array(values[i * POINTS : (i + 1) * POINTS]) for i in range(len(SPACINGS))]
     level, spacing = max((noise_of_row(table), each) for table, each in zip(tables, SPACINGS, strict=True))
     cost = max(noise_of_row((table**2).sum(axis=1, keepdims=True)) for table in tables)
@@ -91,7 +91,7 @@ def _step(evaluator: Evaluator, point: Array, i: int, level: float) -> float:
         sides = [middle.copy(), middle.copy()]
         sides[0][i] -= width
         sides[1][i] += width
-        before, here, after = evaluator.flat([sides[0], middle, sides[1]])
+        before, here, after = evaluator.smooth([sides[0], middle, sides[1]], point)
         second = math.sqrt(float(((before - 2 * here + after) ** 2).mean()))
         # Noise alone has a second difference of sqrt(6) times its level.
         curvature = second / width**2
@@ -122,7 +122,7 @@ class SearchRun:
 
     Attributes:
         point: Scaled unknowns with the least cost of it (p,).
-        cost: Sum of all squared residuals there [-].
+        cost: Sum of all losses there [-].
         generations: Number of generations.
     """
 

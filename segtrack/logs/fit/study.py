@@ -80,6 +80,7 @@ class Study:
             self.cases,
             self.file.choices,
             seed=self.file.seed,
+            loss=self.file.loss,
             pool=pool,
             folder=folder,
             resume=resume,

@@ -18,6 +18,9 @@ Three more things widen what is stated, none of which a single residual shows:
 - Residuals that are alike are few, and so are logs: Student's distribution for their effective number, or
   for that of the scores where these widen the interval, stands for the normal one.
 
+With a loss other than squares (see `loss`) r stands for its influence psi(r), half of its derivative, and
+H for J^T psi'(r) J: the covariance of an estimate by Huber (1967).
+
 An error of the model that does to the residuals what a parameter does is in none of this: no log shows it.
 """
 
@@ -49,7 +52,7 @@ class FitUncertainty:
     Attributes:
         std: Standard deviations (p,), as shares of the unknowns' ranges [-].
         correlations: (p, p) [-].
-        curvature: J^T J, priors included (p, p) [-].
+        curvature: H, priors included (p, p) [-].
         freedom: Degrees of freedom of Student's distribution, at least 1.
         axes: Directions, as columns (p, p), whose errors the curvature keeps apart.
         axis_std: Standard deviations along them (p,) [-].
@@ -77,18 +80,25 @@ class FitUncertainty:
 
 
 def uncertainty_of(
-    residuals: Sequence[Array], sensitivities: Sequence[Array], priors: Array
+    residuals: Sequence[Array],
+    sensitivities: Sequence[Array],
+    priors: Array,
+    slopes: Sequence[Array] | None = None,
 ) -> FitUncertainty:
     """Take the uncertainty from what is left over.
 
     Args:
-        residuals: Residuals of each log (n, k), over their standard deviations [-].
+        residuals: Influences of each log's residuals (n, k): with squares the residuals themselves [-].
         sensitivities: Derivatives of each log's residuals by the scaled unknowns (n, k, p) [-].
         priors: Derivatives of the priors' residuals (p, p) [-].
+        slopes: Derivatives of the influences by the residuals (n, k) [-]; 1, those of squares, if not given.
     """
     count = priors.shape[1]
     known = priors.T @ priors + _LEAST * np.eye(count)
-    curvature = known + sum(np.einsum("nki,nkj->ij", j, j) for j in sensitivities)
+    pairs = zip(
+        [np.ones_like(r) for r in residuals] if slopes is None else slopes, sensitivities, strict=True
+    )
+    curvature = known + sum(np.einsum("nk,nki,nkj->ij", slope, j, j) for slope, j in pairs)
     inverse = np.linalg.inv(curvature)
     parts = [_contributions(r, j) for r, j in zip(residuals, sensitivities, strict=True)]
     disagreement, ranks = _disagreement(parts, curvature) if len(parts) > 1 else (None, 0)
