@@ -152,7 +152,7 @@ def test_a_fit_is_told_as_json(fitted: Fit) -> None:
     assert summary["cases"][0]["units"] == {"pitch": "rad", "belt_speed.left": "m/s"}
 
 
-def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds() -> None:
+def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds(tmp_path: Path) -> None:
     case = logged("a", 0.2, 1, truth={"com_x": -0.03})
     found = fit(VEHICLE, [case], {"com_x": Choice(), "com_z": Choice()})
     x, z = found.estimates
@@ -160,7 +160,21 @@ def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds() 
     assert z.status == "not identifiable"
     assert z.interval == pytest.approx((z.unknown.low, z.unknown.high))
     assert z.std is None and z.summary()["std"] is None
-    assert calibrated(found, PROVENANCE).calibration.parameters["com_z"].std is None
+    assert found.remarks == (f"com_z was left as it was, {z.unknown.start:.4g} m: {z.why}",)
+    written = calibrated(found, PROVENANCE)
+    assert list(written.calibration.parameters) == ["com_x"]
+    assert written.body.center_of_mass[0] == pytest.approx(-0.03, abs=0.01)
+    assert (
+        written.body.center_of_mass[2]
+        == VEHICLE.body.center_of_mass[2]
+        != found.vehicle.body.center_of_mass[2]
+    )
+    assert found.cases[0].score_written.score == pytest.approx(
+        found.cases[0].score.score
+    )  # It shows nothing of it.
+    path = write_vehicle(tmp_path / "fitted.yaml", written, found.remarks)
+    assert path.read_text().startswith(f"# {found.remarks[0]}\n") and load_vehicle(path) == written
+    assert "as written" in [column.header for column in fit_tables(found)[1].columns]
     assert z.why == "it changes what the logs show less than noise and what the model gets wrong"
     assert [list(combination.parts) for combination in found.undetermined] == [["com_z"]]
 

@@ -26,7 +26,7 @@ from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.search import SearchRun, measure_noise, refine, search
 from segtrack.logs.fit.store import HASH, Store
 from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
-from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, with_parameters
 from segtrack.logs.replay import LoadedTerrain
 from segtrack.recording.setup import PACKAGES, version_of
 
@@ -151,6 +151,7 @@ class _Work:
         found = Fit(
             start=vehicle,
             vehicle=best,
+            written=best,
             values=values,
             cases=_scored(cases, vehicle, best, values),
             seed=self.seed,
@@ -160,12 +161,17 @@ class _Work:
         if self.interrupted or self.uncertainty is None:
             return found
         loose, firm = combinations_of(evaluator.unknowns, self.uncertainty)
+        estimates = estimates_of(
+            evaluator.unknowns, point, self.uncertainty, self.profiles, loose, found.misfit
+        )
+        told = {e.name: e.value for e in estimates if e.unknown.log is None and e.is_bounded}
+        written = with_parameters(vehicle, told)
         return replace(
             found,
+            written=written,
+            cases=tuple(_as_written(case, written) for case in found.cases),
             noise=self.noise,
-            estimates=estimates_of(
-                evaluator.unknowns, point, self.uncertainty, self.profiles, loose, found.misfit
-            ),
+            estimates=estimates,
             undetermined=loose,
             determined=firm,
             uncertainty=self.uncertainty,
@@ -201,8 +207,13 @@ def _scored(
         offset = values.get(f"{CLOCK_OFFSET}.{case.name}", 0.0)
         before, after = residuals_of(case, start), residuals_of(case, best, offset)
         scores = score_of(case, before), score_of(case, after)
-        found.append(FittedCase(case, before, after, *scores, offset))
+        found.append(FittedCase(case, before, after, *scores, scores[1], offset))
     return tuple(found)
+
+
+def _as_written(case: FittedCase, written: VehicleDescription) -> FittedCase:
+    score = score_of(case.case, residuals_of(case.case, written, case.clock_offset))
+    return replace(case, score_written=score)
 
 
 _LONGEST = 80

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ class FittedCase:
         after: Residuals with the fitted one (n, k) [-].
         score_before: Score of `before`.
         score: Score of `after`.
+        score_written: Score of the vehicle that is written, in which only what is identified was changed.
         clock_offset: Fitted clock offset [s].
     """
 
@@ -47,6 +48,7 @@ class FittedCase:
     after: Array
     score_before: CaseScore
     score: CaseScore
+    score_written: CaseScore
     clock_offset: float
 
     def summary(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class FittedCase:
             "diverged": self.score.diverged,
             "score_before": self.score_before.score,
             "score": self.score.score,
+            "score_written": self.score_written.score,
             "rmse_before": dict(self.score_before.rmse),
             "rmse": dict(self.score.rmse),
             "units": dict(zip(self.case.rows.labels, self.case.rows.units, strict=True)),
@@ -74,6 +77,8 @@ class Fit:
     Attributes:
         start: The vehicle from which it began.
         vehicle: The fitted one.
+        written: The one that is written: `start` with the values of what is identified; `vehicle` if the fit
+            was interrupted.
         values: Values of all unknowns by name, in their units.
         cases: Logs that were fitted and held out.
         seed: Seed of everything random.
@@ -89,6 +94,7 @@ class Fit:
 
     start: VehicleDescription
     vehicle: VehicleDescription
+    written: VehicleDescription
     values: Mapping[str, float]
     cases: tuple[FittedCase, ...]
     seed: int
@@ -112,6 +118,14 @@ class Fit:
             return None
         left = [case.after[case.case.rows.there] for case in fitted]
         return float(np.sqrt((np.concatenate(left) ** 2).mean()))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was not identified and is left as it was in the written vehicle, a sentence each."""
+        left = (e for e in self.estimates if e.unknown.log is None and not e.is_bounded)
+        return tuple(
+            f"{e.name} was left as it was, {e.unknown.start:.4g} {e.unknown.unit}: {e.why}" for e in left
+        )
 
     @property
     def finished(self) -> bool:
@@ -181,10 +195,10 @@ _UNTOLD = LogFiles("none", "0" * 64)
 
 
 def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
-    """The fitted vehicle with its calibration.
+    """The written vehicle with its calibration.
 
     Logs of earlier fits, and what was fitted to them and is not fitted again, stay in it. A fit of clocks
-    alone leaves the vehicle as it was.
+    alone, or one that identified nothing, leaves the vehicle as it was.
 
     Args:
         found: A fit; of one that was interrupted no uncertainty is known.
@@ -193,16 +207,16 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
     """
     own = _parameters(found)
     if not own:
-        return found.vehicle
+        return found.written
     earlier = found.start.calibration
     parameters = {**({} if earlier is None else earlier.parameters), **own}
     logs = {case.case.name: _log(case) for case in found.cases if not case.case.held_out}
     calibration = Calibration(
         **provenance,
         parameters=parameters,
-        others={name: x for name, x in values_of(found.vehicle).items() if name not in parameters},
+        others={name: x for name, x in values_of(found.written).items() if name not in parameters},
         unfitted_sha256=unfitted_hash(
-            found.vehicle, {name: parameter.value for name, parameter in parameters.items()}
+            found.written, {name: parameter.value for name, parameter in parameters.items()}
         ),
         misfit=found.misfit,
         logs=logs if earlier is None else _with_earlier(logs, earlier.logs),
@@ -211,11 +225,11 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
     )
     fitted = "fitted by segtrack log fit" if found.finished else "of an interrupted segtrack log fit"
     source = f"{found.start.source}; {', '.join(own)} {fitted} to {', '.join(logs)}"
-    return found.vehicle.model_copy(update={"source": source, "calibration": calibration})
+    return found.written.model_copy(update={"source": source, "calibration": calibration})
 
 
 def _parameters(found: Fit) -> dict[str, FittedParameter]:
-    """Fitted parameters of the vehicle, by name."""
+    """Fitted parameters of the vehicle that are written, by name."""
     if not found.finished:
         return {
             name: FittedParameter(
@@ -230,10 +244,9 @@ def _parameters(found: Fit) -> dict[str, FittedParameter]:
             unit=estimate.unknown.unit,
             std=estimate.std,
             interval=estimate.interval,
-            identified=estimate.is_bounded,
         )
         for estimate in found.estimates
-        if estimate.unknown.log is None
+        if estimate.unknown.log is None and estimate.is_bounded
     }
 
 
@@ -248,10 +261,11 @@ def _with_earlier(logs: Mapping[str, FittedLog], earlier: Mapping[str, FittedLog
     return found
 
 
-def write_vehicle(path: Path, vehicle: VehicleDescription) -> Path:
+def write_vehicle(path: Path, vehicle: VehicleDescription, remarks: Sequence[str] = ()) -> Path:
     """Write a vehicle file that `load_vehicle` reads; returns its path.
 
-    What the description leaves to its defaults is left out. Files that it names are relative to it.
+    What the description leaves to its defaults is left out. Files that it names are relative to it. Remarks
+    stand at its beginning as comments.
 
     Raises:
         FileAccessError: The file cannot be written.
@@ -261,7 +275,7 @@ def write_vehicle(path: Path, vehicle: VehicleDescription) -> Path:
     named = {key: part for key, part in data.items() if key != "calibration"}
     data |= map_files(named, partial(_relative, path.parent.resolve()))
     text = yaml.safe_dump(data, sort_keys=False, width=110, allow_unicode=True)
-    return write_text(path, text)
+    return write_text(path, "".join(f"# {remark}\n" for remark in remarks) + text)
 
 
 def _log(case: FittedCase) -> FittedLog:
@@ -271,7 +285,7 @@ def _log(case: FittedCase) -> FittedLog:
         sha256=files.log_sha256,
         terrain=files.terrain,
         terrain_sha256=files.terrain_sha256,
-        score=case.score.score,
+        score=case.score_written.score,
         score_before=case.score_before.score,
     )
 

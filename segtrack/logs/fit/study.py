@@ -102,7 +102,7 @@ class Study:
             "track_model": self.track_model,
         }
         name = VEHICLE_FILE if found.finished else BEST_FILE
-        path = write_vehicle(folder / name, calibrated(found, provenance))
+        path = write_vehicle(folder / name, calibrated(found, provenance), found.remarks)
         if found.finished:
             (folder / BEST_FILE).unlink(missing_ok=True)
         return path

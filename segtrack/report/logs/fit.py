@@ -58,7 +58,8 @@ def _cells(estimate: ParameterEstimate) -> list[str]:
 
 def _logs(found: Fit) -> Table:
     title = "Simulated less logged, root mean square over standard deviation (1 is noise alone)"
-    table = Table("log", "", "before", "fitted", "by signal, fitted", title=title)
+    left = ["as written"] if found.remarks else []
+    table = Table("log", "", "before", "fitted", *left, "by signal, fitted", title=title)
     for case in found.cases:
         rmse = [
             f"{label} {escape(f'{value:.3g} {unit}')}"
@@ -70,6 +71,7 @@ def _logs(found: Fit) -> Table:
             "held out" if case.case.held_out else "fitted",
             str(case.score_before),
             str(case.score),
+            *[str(case.score_written) for _ in left],
             ", ".join(rmse),
         )
     return table
