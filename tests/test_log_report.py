@@ -21,8 +21,8 @@ from segtrack.files import write_json
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, Uncertainty
 from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.fit.result import unfitted_hash
 from segtrack.logs.fit.unknowns import values_of, with_parameters
+from segtrack.logs.fit.vehicle_file import unfitted_hash
 from segtrack.logs.mapping import parse_mapping
 from segtrack.logs.replay import parse_terrain
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity

@@ -23,10 +23,12 @@ from segtrack.errors import (
 from segtrack.experiments.parallel import Workers
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, Fit, MotionCase, Prior, fit, with_parameters
+from segtrack.logs.fit.advice import SHOWN_BY, advice_of
 from segtrack.logs.fit.cases import LOST, LogFiles, residuals_of
 from segtrack.logs.fit.loss import LOSSES, Loss
-from segtrack.logs.fit.result import calibrated, unfitted_hash, write_vehicle
-from segtrack.report.logs.fit import draw_fit, fit_tables
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PARAMETERS
+from segtrack.logs.fit.vehicle_file import calibrated, unfitted_hash, write_vehicle
+from segtrack.report.logs.fit import draw_fit, draw_residuals, fit_tables
 from segtrack.robot.motion import Motion, Signal
 
 PROVENANCE = {
@@ -82,6 +84,30 @@ def spoilt(case: MotionCase) -> MotionCase:
     down = (pitch.times > 3.0) & (pitch.times < 5.5) & (np.arange(len(pitch.times)) % 10 == 0)
     signals["pitch"] = replace(pitch, values=pitch.values + 0.4 * down)
     return replace(case, motion=replace(case.motion, signals=signals))
+
+
+def test_a_fit_says_which_signals_tell_of_a_parameter_and_draws_what_is_left(
+    fitted: Fit, tmp_path: Path
+) -> None:
+    """The belt shows the drive's lag, the pitch the rest; nothing else is open."""
+    names = [estimate.name for estimate in fitted.estimates]
+    assert list(fitted.information) == ["low", "high"]
+    shares = sum(fitted.information.values())
+    np.testing.assert_allclose(
+        shares.sum(axis=0), 1.0, rtol=1e-3
+    )  # The rest is what no unknown is looser than.
+    assert shares[1, names.index("drive_lag")] > 0.3 and shares[1, names.index("com_x")] == 0.0
+    table = fit_tables(fitted)[2]
+    assert table.title == "Which signals tell of a parameter" and list(table.columns[0].cells) == names
+    assert "pitch of high" in list(table.columns[1].cells)[names.index("com_x")]
+    assert advice_of(fitted) == {}
+    axes = draw_residuals(fitted).axes
+    lines = axes[0].get_lines()
+    np.testing.assert_array_equal(
+        lines[1].get_ydata(), fitted.cases[0].after[fitted.cases[0].case.rows.there[:, 0], 0]
+    )
+    assert {abs(line.get_ydata()[0]) for line in lines[3:]} == {fitted.corners["low"][0]}
+    assert set(SHOWN_BY) == {*PARAMETERS, CLOCK_OFFSET}
 
 
 def test_a_few_samples_that_are_far_off_mislead_squares_and_not_the_default() -> None:
@@ -174,6 +200,7 @@ def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds(tm
     )  # It shows nothing of it.
     path = write_vehicle(tmp_path / "fitted.yaml", written, found.remarks)
     assert path.read_text().startswith(f"# {found.remarks[0]}\n") and load_vehicle(path) == written
+    assert advice_of(found) == {"com_z": SHOWN_BY["com_z"]}
     assert "as written" in [column.header for column in fit_tables(found)[1].columns]
     assert z.why == "it changes what the logs show less than noise and what the model gets wrong"
     assert [list(combination.parts) for combination in found.undetermined] == [["com_z"]]
@@ -423,7 +450,7 @@ def test_simulations_that_diverge_are_as_bad_as_can_be_and_do_not_end_a_fit() ->
     assert summary["score"] == pytest.approx(1.0, abs=0.1)
     logs = calibrated(found, PROVENANCE).calibration.logs
     assert logs["a"].score_before is None and logs["a"].score == summary["score"]
-    _, table = fit_tables(found)
+    _, table, _ = fit_tables(found)
     assert list(table.columns[2].cells) == ["diverged"]
     axes = draw_fit(found).axes[0]
     assert [line.get_label() for line in axes.lines] == ["logged", "fitted"]

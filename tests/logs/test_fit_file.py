@@ -200,16 +200,34 @@ def test_the_command_goes_from_a_fit_file_to_a_vehicle_file(
 ) -> None:
     pytest.importorskip("cmaes", reason="of an extra")
     monkeypatch.chdir(folder)
-    (folder / "fit.yaml").write_text(FIT.replace("{friction: , com_x:", "{com_x:"))
+    alone = FIT.replace("{friction: , com_x:", "{com_x:").replace(
+        "mean: 0.0, std: 0.05", "mean: 0.0, std: 0.005"
+    )
+    (folder / "fit.yaml").write_text(alone)  # Level ground shows nothing of it, and the prior bounds it.
     done = CliRunner().invoke(app, ["log", "fit", "fit.yaml", "--jobs", "1", "--json"])
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["finished"] and [case["name"] for case in found["cases"]] == ["first", "second"]
     out = folder / "out" / "fit-fit"
     names = sorted(path.name for path in out.iterdir())
-    assert names == ["fit.json", "fit.png", "fitted.yaml", "profiles.png", "state.sqlite"]
+    assert names == ["fit.json", "fit.png", "fitted.yaml", "profiles.png", "residuals.png", "state.sqlite"]
     calibration = load_vehicle(out / "fitted.yaml").calibration
     assert calibration is not None and calibration.track_model == "compliant"
     assert list(calibration.logs) == ["first"] and list(calibration.held_out) == ["second"]
     again = CliRunner().invoke(app, ["log", "fit", "fit.yaml", "--jobs", "1", "--json", "--resume"])
     assert json.loads(again.stdout) == found
+    both = [f"--track-model={model}" for model in ("compliant", "surface")]
+    models = CliRunner().invoke(
+        app, ["log", "fit", "fit.yaml", "--jobs", "1", "--json", "--out", "both", *both]
+    )
+    assert models.exit_code == 0, models.stderr
+    told = json.loads(models.stdout)
+    assert list(told["models"]) == ["compliant", "surface"]
+    assert told["models"]["compliant"] == found
+    assert {path.name for path in (folder / "both").iterdir()} == {
+        "compliant",
+        "surface",
+        "models.json",
+        "models.png",
+    }
+    assert load_vehicle(folder / "both" / "surface" / "fitted.yaml").calibration.track_model == "surface"

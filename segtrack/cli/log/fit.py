@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -140,6 +142,13 @@ def fit(
     jobs: Jobs = None,
     over_ray: OverRay = False,
     resume: Resume = False,
+    track_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Track model instead of the file's; several are compared, with their discrepancy.",
+            show_default=False,
+        ),
+    ] = None,
     out: OutFolder = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -150,13 +159,26 @@ def fit(
     """
     from segtrack.logs.fit.study import find_fit, load_study
     from segtrack.report.logs.fit import fit_outcome
+    from segtrack.report.logs.models import models_outcome
 
-    path = find_fit(file)
-    study = load_study(path)
-    for note in study.notes:
+    path, models = find_fit(file), list(dict.fromkeys(track_model or [])) or [None]
+    studies = [load_study(path, model) for model in models]
+    for note in studies[0].notes:
         words().print(note, markup=False, highlight=False)
-    folder = results_folder(out, f"fit-{path.stem}")
-    with workers(jobs, over_ray) as pool, progress("fitting", 1.0) as advance:
-        found = study.run(pool=pool, folder=folder, resume=resume, on_share=advance)
-    say_written(study.write(found, folder))
-    finish(fit_outcome(found), folder, as_json)
+    folder, fits = results_folder(out, f"fit-{path.stem}"), dict[str, Any]()
+    with workers(jobs, over_ray) as pool, progress("fitting", float(len(studies))) as advance:
+        for k, study in enumerate(studies):
+            own = folder / study.track_model if len(studies) > 1 else folder
+            found = study.run(pool=pool, folder=own, resume=resume, on_share=partial(_note, advance, k))
+            say_written(study.write(found, own))
+            fits[study.track_model] = found
+            if not found.finished:
+                break
+    if len(studies) == 1 or not found.finished:
+        finish(fit_outcome(found), own, as_json)
+        return
+    finish(models_outcome(fits), folder, as_json)
+
+
+def _note(advance: Callable[[float], object], done: int, share: float) -> None:
+    advance(done + share)

@@ -104,6 +104,7 @@ class _Work:
         self.interrupted = False
         self.point = evaluator.start
         self.uncertainty: FitUncertainty | None = None
+        self.information: dict[str, Array] = {}
         self.profiles: list[Profile] = []
 
     def run(self) -> None:
@@ -131,6 +132,9 @@ class _Work:
         corners = list(evaluator.corners.values())
         influences, slopes = (list(map(of, raw, corners)) for of in (influences_of, slopes_of))
         self.uncertainty = uncertainty_of(influences, sensitivities, priors, slopes)
+        whole, parts = np.diag(self.uncertainty.curvature), zip(slopes, sensitivities, strict=True)
+        shares = [np.einsum("nk,nki->ki", slope, each**2) / whole for slope, each in parts]
+        self.information = dict(zip(evaluator.corners, shares, strict=True))
         self.profiles = []
         count, done = len(PLACES) * len(self.point), 0
 
@@ -175,6 +179,8 @@ class _Work:
             undetermined=loose,
             determined=firm,
             uncertainty=self.uncertainty,
+            information=self.information,
+            corners=evaluator.corners,
             profiles=tuple(self.profiles),
         )
 

@@ -1,30 +1,20 @@
-"""Result of a fit, and the vehicle file that holds it with a hash of all that was not fitted."""
+"""Result of a fit."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
-from segtrack.description.named_files import file_hash, map_files
-from segtrack.errors import FileAccessError
-from segtrack.files import content_hash, write_text
-from segtrack.logs.fit.cases import Case, CaseScore, LogFiles
+from segtrack.logs.fit.cases import Case, CaseScore
 from segtrack.logs.fit.estimates import Combination, ParameterEstimate
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.search import Noise, SearchRun
 from segtrack.logs.fit.uncertainty import FitUncertainty
-from segtrack.logs.fit.unknowns import PARAMETERS, values_of, with_parameters
 
 Array = NDArray[np.float64]
 
@@ -89,6 +79,9 @@ class Fit:
         undetermined: Combinations of unknowns that the logs do not determine, the loosest first.
         determined: Determined combinations of unknowns that are not identified by themselves.
         uncertainty: Uncertainty of the scaled unknowns; None if it was interrupted.
+        information: Shares of each log's signals in what is known of each unknown, by the log's name
+            (k, p) [-]; over all logs and priors they add up to 1. Empty if it was interrupted.
+        corners: Corners of the loss of each signal (k,), by the log's name [-]; see `loss`.
         profiles: Profile of each unknown; empty if it was interrupted.
     """
 
@@ -105,6 +98,8 @@ class Fit:
     undetermined: tuple[Combination, ...] = ()
     determined: tuple[Combination, ...] = ()
     uncertainty: FitUncertainty | None = None
+    information: Mapping[str, Array] = field(default_factory=dict)
+    corners: Mapping[str, Array] = field(default_factory=dict)
     profiles: tuple[Profile, ...] = ()
 
     @property
@@ -121,7 +116,7 @@ class Fit:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was not identified and is left as it was in the written vehicle, a sentence each."""
+        """Remarks on what was not identified and stays as it was in the written vehicle, a sentence each."""
         left = (e for e in self.estimates if e.unknown.log is None and not e.is_bounded)
         return tuple(
             f"{e.name} was left as it was, {e.unknown.start:.4g} {e.unknown.unit}: {e.why}" for e in left
@@ -148,6 +143,7 @@ class Fit:
             summary |= {
                 "parameters": [estimate.summary() for estimate in self.estimates],
                 "correlations": self.uncertainty.correlations.tolist(),
+                "information": {name: shares.T.tolist() for name, shares in self.information.items()},
                 "effective_residuals": self.uncertainty.freedom,
                 "disagreement": self.uncertainty.disagreement,
                 "undetermined": [combination.summary() for combination in self.undetermined],
@@ -162,137 +158,3 @@ class Fit:
                 ],
             }
         return summary
-
-
-def unfitted_hash(vehicle: VehicleDescription, fitted: Mapping[str, float]) -> str:
-    """SHA-256 of a description without name, source and calibration, defaults left out.
-
-    Args:
-        vehicle: The vehicle.
-        fitted: Mapping[str, float] of what was fitted, by name; they take the place of the vehicle's own.
-
-    Raises:
-        FileAccessError: A file that it names cannot be read.
-    """
-    own = values_of(vehicle)
-    same = with_parameters(vehicle, {name: value for name, value in fitted.items() if name in own})
-    data = same.model_dump(mode="json", exclude_defaults=True, exclude={"name", "source", "calibration"})
-    return content_hash(map_files(data, _content))
-
-
-def _content(key: str, path: str) -> str:
-    """Content of a URDF, or hash of that of another file."""
-    if key != "urdf":
-        return file_hash(Path(path))
-    try:
-        return ElementTree.canonicalize(from_file=path, strip_text=True)
-    except OSError as error:
-        raise FileAccessError("read", Path(path), error.strerror or str(error)) from None
-
-
-_UNTOLD = LogFiles("none", "0" * 64)
-"""Description of a log that was read from no file."""
-
-
-def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
-    """The written vehicle with its calibration.
-
-    Logs of earlier fits, and what was fitted to them and is not fitted again, stay in it. A fit of clocks
-    alone, or one that identified nothing, leaves the vehicle as it was.
-
-    Args:
-        found: A fit; of one that was interrupted no uncertainty is known.
-        provenance: Fields of `Calibration`: `date`, `version`, `vehicle`, `vehicle_sha256`, `engine` and
-            `track_model`.
-    """
-    own = _parameters(found)
-    if not own:
-        return found.written
-    earlier = found.start.calibration
-    parameters = {**({} if earlier is None else earlier.parameters), **own}
-    logs = {case.case.name: _log(case) for case in found.cases if not case.case.held_out}
-    calibration = Calibration(
-        **provenance,
-        parameters=parameters,
-        others={name: x for name, x in values_of(found.written).items() if name not in parameters},
-        unfitted_sha256=unfitted_hash(
-            found.written, {name: parameter.value for name, parameter in parameters.items()}
-        ),
-        misfit=found.misfit,
-        logs=logs if earlier is None else _with_earlier(logs, earlier.logs),
-        held_out={case.case.name: _log(case) for case in found.cases if case.case.held_out},
-        interrupted=not found.finished,
-    )
-    fitted = "fitted by segtrack log fit" if found.finished else "of an interrupted segtrack log fit"
-    source = f"{found.start.source}; {', '.join(own)} {fitted} to {', '.join(logs)}"
-    return found.written.model_copy(update={"source": source, "calibration": calibration})
-
-
-def _parameters(found: Fit) -> dict[str, FittedParameter]:
-    """Fitted parameters of the vehicle that are written, by name."""
-    if not found.finished:
-        return {
-            name: FittedParameter(
-                value=x, unit=PARAMETERS[name].unit, std=None, interval=None, identified=False
-            )
-            for name, x in found.values.items()
-            if name in PARAMETERS
-        }
-    return {
-        estimate.name: FittedParameter(
-            value=estimate.value,
-            unit=estimate.unknown.unit,
-            std=estimate.std,
-            interval=estimate.interval,
-        )
-        for estimate in found.estimates
-        if estimate.unknown.log is None and estimate.is_bounded
-    }
-
-
-def _with_earlier(logs: Mapping[str, FittedLog], earlier: Mapping[str, FittedLog]) -> dict[str, FittedLog]:
-    """Logs of a fit, then those of earlier ones that are not among them, under names of their own."""
-    found = dict(logs)
-    known = {(log.sha256, log.terrain_sha256) for log in logs.values()}
-    for name, log in earlier.items():
-        if (log.sha256, log.terrain_sha256) not in known:
-            names = (name, *(f"{name} ({i})" for i in range(2, len(found) + 3)))
-            found[next(each for each in names if each not in found)] = log
-    return found
-
-
-def write_vehicle(path: Path, vehicle: VehicleDescription, remarks: Sequence[str] = ()) -> Path:
-    """Write a vehicle file that `load_vehicle` reads; returns its path.
-
-    What the description leaves to its defaults is left out. Files that it names are relative to it. Remarks
-    stand at its beginning as comments.
-
-    Raises:
-        FileAccessError: The file cannot be written.
-    """
-    data = vehicle.model_dump(mode="json", exclude_unset=True)
-    # What was fitted to is named, not referred to: it need not lie where it lay.
-    named = {key: part for key, part in data.items() if key != "calibration"}
-    data |= map_files(named, partial(_relative, path.parent.resolve()))
-    text = yaml.safe_dump(data, sort_keys=False, width=110, allow_unicode=True)
-    return write_text(path, "".join(f"# {remark}\n" for remark in remarks) + text)
-
-
-def _log(case: FittedCase) -> FittedLog:
-    files = case.case.files or _UNTOLD
-    return FittedLog(
-        file=files.log,
-        sha256=files.log_sha256,
-        terrain=files.terrain,
-        terrain_sha256=files.terrain_sha256,
-        score=case.score_written.score,
-        score_before=case.score_before.score,
-    )
-
-
-def _relative(folder: Path, key: str, path: str) -> str:
-    """A path relative to a folder, where that can be."""
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:  # Another drive, on Windows.
-        return path

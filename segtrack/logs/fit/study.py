@@ -18,7 +18,8 @@ from segtrack.logs.fit.cases import Case, LogFiles, MotionCase
 from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.result import Fit, calibrated, write_vehicle
+from segtrack.logs.fit.result import Fit
+from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
 from segtrack.logs.plausibility import check_plausibility, refuse
 from segtrack.logs.replay import (
@@ -113,13 +114,19 @@ def find_fit(fit_file: str | Path) -> Path:
     return find_description("fit", fit_file, {"maxxii": DATA / "maxxii_fit.yaml"})
 
 
-def load_study(path: Path) -> Study:
+def load_study(path: Path, track_model: str | None = None) -> Study:
     """Read a fit file, and the logs that it names.
+
+    Args:
+        path: The fit file.
+        track_model: Track model instead of the file's.
 
     Raises:
         SegtrackError: A file cannot be read or has mistakes, or they do not go together.
     """
     file = load_fit_file(path)
+    if track_model is not None:
+        file = file.model_copy(update={"track_model": track_model})
     mapped = dict(_mapped(file))
     named = file.vehicle or _common(mapped)
     vehicle = load_vehicle(named)

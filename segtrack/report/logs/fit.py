@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from segtrack.logs.fit import Fit, ParameterEstimate
+from segtrack.logs.fit.advice import advice_of
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.result import FittedCase
 from segtrack.report.outcome import Outcome
@@ -20,14 +21,23 @@ from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 
 def fit_tables(found: Fit, truth: Mapping[str, float] | None = None) -> list[Table]:
-    """Parameters with their uncertainty, logs with their scores, and combinations of what is not identified.
+    """Parameters with their uncertainty, logs with their scores, and what these tell and leave open.
 
     Args:
         found: The fit; of one that was interrupted values and scores alone are known.
         truth: Truth of the parameters, where it is known.
     """
-    combinations = [_combinations(found)] if found.undetermined else []
-    return [_parameters(found, truth or {}), _logs(found), *combinations]
+    tables = [_parameters(found, truth or {}), _logs(found)]
+    if found.finished:
+        tables.append(_information(found))
+    if found.undetermined:
+        tables.append(_combinations(found))
+    if advice := advice_of(found):
+        table = Table("parameter", "a further log should have", title="What the logs leave open")
+        for name, text in advice.items():
+            table.add_row(name, text)
+        tables.append(table)
+    return tables
 
 
 def _parameters(found: Fit, truth: Mapping[str, float]) -> Table:
@@ -74,6 +84,26 @@ def _logs(found: Fit) -> Table:
             *[str(case.score_written) for _ in left],
             ", ".join(rmse),
         )
+    return table
+
+
+_TOLD = 3
+"""Largest number of signals that are named for a parameter, those first that tell most."""
+
+
+def _information(found: Fit) -> Table:
+    """Signals that tell most of each parameter."""
+    table = Table("parameter", "signals, by their share", title="Which signals tell of a parameter")
+    labels = {case.case.name: case.case.rows.labels for case in found.cases}
+    for i, estimate in enumerate(found.estimates):
+        shares = [
+            (float(share), f"{label} of {name}")
+            for name, table_of in found.information.items()
+            for label, share in zip(labels[name], table_of[:, i], strict=True)
+        ]
+        most = sorted(shares, reverse=True)[:_TOLD]
+        named = [f"{where} {share:.0%}" for share, where in most if share >= 0.005]
+        table.add_row(estimate.name, ", ".join(named) or "none")
     return table
 
 
@@ -185,6 +215,32 @@ def _draw_series(axes: Axes, case: FittedCase, k: int) -> None:
     _label(axes, "time [s]", f"{rows.labels[k]} [{rows.units[k]}]")
 
 
+def draw_residuals(found: Fit) -> Figure:
+    """Residuals of each log's signals in standard deviations, a row a log; corners of the loss are dotted."""
+    widest = max(len(case.case.rows.labels) for case in found.cases)
+    figure = new_figure(3.4 * widest, 2.2 * len(found.cases))
+    grid = figure.subplots(len(found.cases), widest, squeeze=False)
+    for row, case in zip(grid, found.cases, strict=True):
+        rows = case.case.rows
+        for k, axes in enumerate(row):
+            if k >= len(rows.labels):
+                axes.set_axis_off()
+                continue
+            there = rows.there[:, k]
+            places = np.flatnonzero(there) if rows.times is None else rows.times[there, k]
+            for residuals, colour, label in _simulated(case):
+                axes.plot(places, residuals[there, k], ".", color=colour, markersize=2, label=label)
+            axes.axhline(0.0, color="grey", linewidth=0.8)
+            corner = found.corners.get(case.case.name, np.full(len(rows.labels), np.inf))[k]
+            for side in (-corner, corner) if np.isfinite(corner) else ():
+                axes.axhline(side, color="grey", linewidth=0.8, linestyle=":")
+            _label(axes, "row" if rows.times is None else "time [s]", f"{rows.labels[k]} [std]")
+        row[0].set_title(case.case.name, loc="left", fontsize=9)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
+    return figure
+
+
 def _draw_rows(axes: Axes, case: FittedCase, k: int) -> None:
     """Simulated over measured, of what has no time."""
     rows = case.case.rows
@@ -212,7 +268,7 @@ def fit_outcome(found: Fit, truth: Mapping[str, float] | None = None) -> Outcome
         truth: True values of the parameters, where they are known.
     """
     summary = found.summary()
-    files = {"fit.json": summary, "fit.png": draw_fit(found)}
+    files = {"fit.json": summary, "fit.png": draw_fit(found), "residuals.png": draw_residuals(found)}
     if found.finished:
         files["profiles.png"] = draw_profiles(found, truth)
     interrupted = "" if found.finished else "interrupted: the best so far is kept; --resume goes on"

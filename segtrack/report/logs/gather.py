@@ -15,8 +15,8 @@ from segtrack.logs.compare.beside import LABELS, PLACE
 from segtrack.logs.compare.comparison import Run
 from segtrack.logs.compare.sampling import SampledMotion
 from segtrack.logs.compare.stated import SETTING
-from segtrack.logs.fit.result import unfitted_hash
 from segtrack.logs.fit.unknowns import PARAMETERS, values_of
+from segtrack.logs.fit.vehicle_file import unfitted_hash
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.plausibility import Finding
 from segtrack.logs.replay import LoadedTerrain, Replay
