@@ -49,9 +49,12 @@ def join_reliefs(reliefs: Sequence[Relief]) -> JoinedReliefs:
     order = [rows[id(relief)] for relief in reliefs]
     lengths = np.array([[len(p.bounds), len(p.faces), len(p.face_starts), p.heights.size] for p in parts])
     ends = lengths.cumsum(axis=0)
-    names = "bounds", "kinds", "shapes", "faces", "face_starts"
     return JoinedReliefs(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+        np.concatenate([part.bounds for part in parts]),
+        np.concatenate([part.kinds for part in parts]),
+        np.concatenate([part.shapes for part in parts]),
+        np.concatenate([part.faces for part in parts]),
+        np.concatenate([part.face_starts for part in parts]),
         np.concatenate([part.heights.ravel() for part in parts]),
         np.array([part.heights.shape for part in parts], dtype=np.intp)[order],
         np.array([(p.level, p.spacing, p.center_x, p.center_y) for p in parts])[order],

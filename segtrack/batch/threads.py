@@ -36,8 +36,8 @@ class Threads:
             self._pool, self._process = ThreadPoolExecutor(self.count, "segtrack-batch"), os.getpid()
         begun = [self._pool.submit(task) for task in tasks]
         wait(begun)
-        for task in begun:
-            task.result()
+        for future in begun:
+            future.result()
 
     def close(self) -> None:
         """End the threads; may be called again, and new tasks begin new ones."""

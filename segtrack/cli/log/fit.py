@@ -161,8 +161,8 @@ def fit(
     from segtrack.report.logs.fit import fit_outcome
     from segtrack.report.logs.models import models_outcome
 
-    path, models = find_fit(file), list(dict.fromkeys(track_model or [])) or [None]
-    studies = [load_study(path, model) for model in models]
+    path, models = find_fit(file), list(dict.fromkeys(track_model or ()))
+    studies = [load_study(path, model) for model in models] or [load_study(path)]
     for note in studies[0].notes:
         words().print(note, markup=False, highlight=False)
     folder, fits = results_folder(out, f"fit-{path.stem}"), dict[str, Any]()

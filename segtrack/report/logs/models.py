@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.logs.fit import Fit
 from segtrack.logs.fit.models import SharedEstimate, compare_models
-from segtrack.report.logs.fit import fit_outcome
+from segtrack.report.logs.fit import fit_outcome, fit_tables
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
@@ -57,22 +58,15 @@ def models_outcome(fits: Mapping[str, Fit]) -> Outcome:
     Args:
         fits: Finished fits to the same logs, by the name of their track model.
     """
-    shared = compare_models(fits)
-    outcomes = {model: fit_outcome(found) for model, found in fits.items()}
+    shared, tables, files = compare_models(fits), list[Table](), dict[str, Any]()
+    for model, found in fits.items():
+        files |= {f"{model}/{name}": content for name, content in fit_outcome(found).files.items()}
+        for table in fit_tables(found):
+            table.title = f"{model}: {table.title}"
+            tables.append(table)
     summary = {
         "models": {model: found.summary() for model, found in fits.items()},
         "parameters": [each.summary() for each in shared],
     }
-    files = {
-        f"{model}/{name}": content for model, own in outcomes.items() for name, content in own.files.items()
-    }
-    tables = []
-    for model, own in outcomes.items():
-        for table in own.tables:
-            table.title = f"{model}: {table.title}"
-            tables.append(table)
-    return Outcome(
-        [*tables, models_table(shared)],
-        summary,
-        {**files, "models.json": summary, "models.png": draw_models(shared)},
-    )
+    files |= {"models.json": summary, "models.png": draw_models(shared)}
+    return Outcome([*tables, models_table(shared)], summary, files)
