@@ -84,7 +84,15 @@ def columns_of(vehicle: str, seed: int = 0, noise: float = 1.0) -> Columns:
         found[f"s{short}"] = speed / RADIUS + noisy(0.05)
         travel = cumulative_trapezoid(speed, times, initial=0.0)
         found[f"e{short}"] = np.round(travel / RADIUS / math.tau * COUNTS)
-    return found | {name: values + noisy(0.002) for name, values in motion.by_name("flipper_angle").items()}
+    found |= {name: values + noisy(0.002) for name, values in motion.by_name("flipper_angle").items()}
+    return found | {"f": specific_force(motion) + noisy(0.5, 3)}
+
+
+def specific_force(motion: Motion) -> np.ndarray:
+    """What accelerometers in the body's middle show (n, 3) [m/s^2]: impacts of the climb included."""
+    velocity = np.gradient(motion["position"], motion.times, axis=0)
+    felt = np.gradient(velocity, motion.times, axis=0) + [0.0, 0.0, 9.80665]
+    return np.asarray(Rotation.from_quat(motion["orientation"].copy()).inv().apply(felt))
 
 
 BELTS = "{left: sl, right: sr, unit: rad/s, radius: 0.075}"
@@ -100,6 +108,9 @@ ANGLES = {
     "yaw": "{channel: yaw, unit: rad}",
 }
 MEASURED = {"belt_speed_command": ""}
+FORCE = {"specific_force": "{channels: f, unit: m/s^2}"}
+ALONE = {**FORCE, "position": "", "velocity": "", "angular_velocity": ""}
+"""An accelerometer, and one whose log has nothing else that tells of attitude and path."""
 
 
 class Case(NamedTuple):
@@ -182,6 +193,11 @@ RIGHT = {
         lambda c: c.update(yaw=np.mod(c["yaw"] + 2.5 + math.pi, math.tau) - math.pi),
         angles(position=""),
     ),
+    "an accelerometer": Case(mapping=FORCE),
+    "an accelerometer beside angles": Case(mapping={**ANGLES, **ALONE}),
+    "an accelerometer that is shaken": Case(
+        lambda c: c.update(f=c["f"] + np.random.default_rng(4).normal(0.0, 4.0, c["f"].shape)), FORCE
+    ),
     "positions to 1 cm": Case(lambda c: c.update(p=np.round(c["p"], 2))),
 }  # fmt: skip
 """Logs and mappings with which nothing is wrong."""
@@ -220,6 +236,22 @@ KINDS = {
     "sides swapped": Case(mapping=belts(left="sr", right="sl"), line="left: sl", on=TURNING),
     "gyroscope in degrees": Case(scaled(180 / math.pi, "w"), line="angular_velocity.unit: deg/s"),
     "gyroscope upside down": Case(lambda c: c.update(w=c["w"] * [1, -1, -1]), line="rpy: [3.1416, 0, 0]"),
+    "m/s^2 for g": Case(scaled(1 / 9.80665, "f"), FORCE, "specific_force.unit: g"),
+    "g for m/s^2": Case(mapping={"specific_force": "{channels: f, unit: g}"}, line='unit: "m/s^2"'),
+    "accelerometer upside down": Case(
+        lambda c: c.update(f=c["f"] * [1, -1, -1]), FORCE, "rpy: [3.1416, 0, 0]"
+    ),
+    "accelerometer without gravity": Case(
+        lambda c: c.update(f=c["f"] - np.median(c["f"], axis=0)), FORCE
+    ),
+    "conjugate beside an accelerometer": Case(
+        lambda c: c.update(q=c["q"] * [-1, -1, -1, 1]), ALONE, "orientation.given: world in body", CLIMBS
+    ),
+    "pitch's sign beside an accelerometer": Case(
+        mapping={**angles(pitch="{channel: pitch, unit: rad, positive: nose up}"), **ALONE},
+        line="positive: nose down",
+        on=CLIMBS,
+    ),
     "x for y": Case(mapping={"position": "{channels: ['p[1]', 'p[0]', 'p[2]'], unit: m}"}, line="channels",
                     on=TURNING),
     "velocity in km/h": Case(scaled(3.6, "v"), line="velocity.unit: km/h"),
@@ -268,6 +300,23 @@ LATER = {
     "belts a tenth": Case(scaled(0.1, "sl", "sr"), MEASURED),
     "heights in mm": Case(lambda c: c.update(p=c["p"] * [1, 1, 1000]), {"velocity": ""}, on=CLIMBS),
     "twice the turn": Case(lambda c: c.update(yaw=2 * c["yaw"]), ANGLES, on=TURNING),
+    "an accelerometer turned by 90 deg": Case(
+        lambda c: c.update(f=np.stack([c["f"][:, 1], -c["f"][:, 0], c["f"][:, 2]], axis=1)), FORCE, on=CLIMBS
+    ),
+    "an accelerometer that looks forwards": Case(
+        lambda c: c.update(f=np.stack([c["f"][:, 2], c["f"][:, 1], -c["f"][:, 0]], axis=1)), FORCE
+    ),
+    "pitch in degrees beside an accelerometer": Case(
+        scaled(180 / math.pi, "pitch"), {**ANGLES, **ALONE}, on=CLIMBS
+    ),
+    "roll for pitch beside an accelerometer": Case(
+        mapping=angles(
+            roll="{channel: pitch, unit: rad}",
+            pitch="{channel: roll, unit: rad, positive: nose down}",
+            **ALONE,
+        ),
+        on=CLIMBS,
+    ),
     "quaternion of another body": Case(
         lambda c: c.update(q=np.roll(c["q"], 60, axis=0)), {"angular_velocity": ""}, on=TURNING
     ),

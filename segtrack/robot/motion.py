@@ -47,6 +47,9 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "yaw": Quantity("rad", 1, None, "about the world's z axis, left positive"),
         "yaw_rate": Quantity("rad/s", 1, None, "of turning about the world's z axis, left positive"),
         "angular_velocity": Quantity("rad/s", 3, None, "of the body, in the body frame: y is nose down"),
+        "specific_force": Quantity(
+            "m/s^2", 3, None, "of accelerometers, body frame: z is 9.8 at rest, level"
+        ),
         "energy": Quantity("J", 1, None, "work of all drives since the beginning"),
     }
 )
@@ -169,11 +172,8 @@ class Motion:
     def by_name(self, quantity: str) -> dict[str, NDArray[np.float64]]:
         """Values of a quantity by side, flipper or track, in the order of the signals."""
         prefix = f"{quantity}."
-        return {
-            key.removeprefix(prefix): signal.values
-            for key, signal in self.signals.items()
-            if key.startswith(prefix)
-        }
+        found = {key: signal.values for key, signal in self.signals.items() if key.startswith(prefix)}
+        return {key.removeprefix(prefix): values for key, values in found.items()}
 
     @property
     def span(self) -> tuple[float, float]:

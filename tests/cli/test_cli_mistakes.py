@@ -75,6 +75,7 @@ CHOOSES_A_TRACK_MODEL = [
     *REPLAYS,
     ["log", "climbs"],
     ["log", "turns"],
+    ["log", "fit", "maxxii"],
 ]
 CHOOSES_A_PRESET = [CLIMB, ["evaluate", "StepClimb"], ["reproduce", "okada-table-4"]]
 CHOOSES_AN_ENGINE = [
@@ -211,6 +212,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for call in REPLAYS:
         yield [*call, "--terrain", "gap"], f"no terrain 'gap'; there are: {courses}"
     yield [*REPLAYS[0], "--align", "up"], "no alignment 'up'; there are: event, start, se3, none"
+    yield ["train", "StepClimb", "--learner", "gpu"], "no learner's device 'gpu'; there are: cpu, cuda"
     for option in ("--logged", "--fitted"):
         native = ", ".join(track_model_names("native"))
         yield ["reproduce", "calibration", option, "legs"], f"no track model 'legs'; there are: {native}"

@@ -155,7 +155,7 @@ def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):
     ("names", "taken"),
     [
         (("gyro_x", "gyro_y", "gyro_z"), ["angular_velocity"]),
-        (("acc_x", "acc_y", "acc_z", "mag_x", "mag_y", "mag_z"), []),
+        (("acc_x", "acc_y", "acc_z", "mag_x", "mag_y", "mag_z"), ["specific_force"]),
         (("pos_x", "pos_y", "pos_z", "qw", "qx", "qy", "qz"), ["position", "orientation"]),
         (("left_travel_m", "right_travel_m", "left_rpm", "right_rpm"), ["belt_speed: left_rpm"]),
         (("leftCurrent", "rightCurrent", "left_torque", "right_torque"), ["current"]),

@@ -70,6 +70,22 @@ def test_what_is_wrong_is_found_with_a_line_that_explains_it(vehicle, name):
             assert finding.name not in {each.name for each in again.findings}, finding.remedy
 
 
+@pytest.mark.slow
+def test_the_line_does_not_hang_on_the_noise():
+    """As above, with other noise of the usual size: of 208 cases at least nine in ten have the right line."""
+    cases = [(s, v, name, case) for s in (1, 2) for name, case in KINDS.items() for v in case.on]
+    missed, without = [], []
+    for seed, vehicle, name, case in cases:
+        findings = checked_case(vehicle, case, seed).findings
+        remedies = [finding.remedy for finding in findings if finding.remedy]
+        lines = [line for remedy in remedies for line in (*remedy.lines, *remedy.other)]
+        missed += [] if findings else [(seed, vehicle, name)]
+        without += (
+            [] if any(case.line in line for line in lines) or not case.line else [(seed, vehicle, name)]
+        )
+    assert not missed and len(without) <= len(cases) // 10, without
+
+
 RNG = np.random.default_rng(7)
 
 
@@ -202,7 +218,13 @@ def test_map_writes_all_and_ends_with_2(tmp_path):
     (finding,) = json.loads(told.stdout)["findings"]
     assert finding["finding"] == "belts against path" and finding["certain"]
     assert finding["remedy"]["lines"] == ["quantities.position.unit: m"]
-    assert "; `quantities.position.unit: m` or " in told.stderr
+    assert "; `quantities.position.unit: m` would fit: " in told.stderr
+
+
+def test_two_lines_that_explain_as_much_are_both_proposed():
+    """On turns north-east-down and swapped sides look alike."""
+    (note, *_) = checked_case("maxxii", KINDS["sides swapped"]).notes
+    assert "`quantities.belt_speed.left: sl` with `quantities.belt_speed.right: sr` or `sensors: " in note
 
 
 def test_what_the_mapping_accepts_stands_in_the_results_with_its_reason(tmp_path):
@@ -240,7 +262,7 @@ def test_every_name_that_can_be_accepted_is_one_that_is_found():
     names = {o.name for v in DRIVES for c in (*KINDS.values(),)[:1] for o in checked_case(v, c).observations}
     names |= {o.name for o in checked_case("quince", Case(mapping=RIGHT["angles"].mapping)).observations}
     assert names <= set(FINDINGS)
-    assert len(_SIGNALS) + len(_MOTIONS) == 20
+    assert len(_SIGNALS) + len(_MOTIONS) == 21
 
 
 def test_the_bundled_turns_contradict_nothing():

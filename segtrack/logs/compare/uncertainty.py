@@ -19,7 +19,7 @@ from segtrack.robot.motion import Motion, Signal
 DRAWS = 20
 """Number of noise draws, which gives their uncertainty within 16 % or better."""
 _SEED = 20090
-_NOT_COMPARED = "velocity", "angular_velocity", "slip_velocity"
+_NOT_COMPARED = "velocity", "angular_velocity", "specific_force", "slip_velocity"
 Part = Literal["noise", "clock", "bias", "drift"]
 PARTS: tuple[Part, ...] = ("noise", "clock", "bias", "drift")
 

@@ -27,6 +27,8 @@ FINDINGS = (
     "gyroscope against attitude",
     "gyroscope against pitch",
     "gyroscope against yaw",
+    "accelerometer against gravity",
+    "accelerometer against attitude",
     "heading against path",
     "pitch against slope",
     "heights against terrain",

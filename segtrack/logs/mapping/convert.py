@@ -19,6 +19,7 @@ from segtrack.logs.mapping.quantities import (
     Pitch,
     Position,
     Roll,
+    SpecificForce,
     Velocity,
     Yaw,
 )
@@ -162,7 +163,7 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
             columns = [column.values for column in found.columns.values()]
             height = columns[2] if len(columns) > 2 else np.where(np.isfinite(columns[0]), 0.0, np.nan)
             yield found.key, np.column_stack([columns[0], columns[1], height])
-        case Position() | Velocity() | AngularVelocity():
+        case Position() | Velocity() | AngularVelocity() | SpecificForce():
             values = factor * found.stacked()
             if values.shape[1] == 2:
                 values = np.column_stack([values, np.where(np.isfinite(values[:, 0]), 0.0, np.nan)])

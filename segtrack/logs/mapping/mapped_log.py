@@ -52,7 +52,9 @@ def turn_to_body(
         if key == "orientation":
             turned = world * Rotation.from_quat(signal.values) * mount.inv()
             found[key] = replace(signal, values=turned.as_quat(), sensor_rpy=sensor.rpy)
-        elif key == "angular_velocity" or (isinstance(reference, Velocity) and reference.frame == "body"):
+        elif key in ("angular_velocity", "specific_force") or (
+            isinstance(reference, Velocity) and reference.frame == "body"
+        ):
             found[key] = replace(signal, values=_rotate(mount, signal.values))
         elif key in ("position", "velocity"):
             found[key] = replace(signal, values=_rotate(world, signal.values))

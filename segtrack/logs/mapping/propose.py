@@ -38,6 +38,9 @@ def propose_by_type(log: Log) -> Iterator[ProposedQuantity]:
     for topic in by_type.get("sensor_msgs/msg/Imu", []):
         yield from _several(log, "angular_velocity", f"{topic}.angular_velocity")
         yield from _several(log, "orientation", f"{topic}.orientation")
+        force = log.channels.get(f"{topic}.linear_acceleration")
+        if force is not None and force.values.any():  # Zeros stand for none.
+            yield from _several(log, "specific_force", f"{topic}.linear_acceleration")
     for topic in by_type.get("nav_msgs/msg/Odometry", []):
         yield from _several(log, "velocity", f"{topic}.twist.twist.linear")
         yield from _several(log, "angular_velocity", f"{topic}.twist.twist.angular")

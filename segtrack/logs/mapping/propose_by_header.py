@@ -10,6 +10,7 @@ from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.belt_speed import BELT_SPEED
 from segtrack.logs.mapping.references import (
+    ACCELERATION,
     ANGLE,
     COUNTING,
     COUNTS,
@@ -121,6 +122,7 @@ _TURNING_WORDS = "w|omega|gyro|gyr|ang_?vel|angular_?(?:velocity|rate)"
 _VECTORS = (
     ("position", r"(?:^|.*_)(?:p|pos|position|t|translation)?_?{}", "xyz", LENGTH),
     ("orientation", r"(?:^|.*_)(?:q|quat|quaternion|orientation|rotation|rot)_?{}", "xyzw", None),
+    ("specific_force", r"(?:^|.*_)(?:a|acc|accel|acceleration|linear_acceleration)_?{}", "xyz", ACCELERATION),
     ("angular_velocity", rf"(?:^|.*_)(?:{_TURNING_WORDS})_?{{}}", "xyz", TURNING),
 )
 _NO_PLACE = re.compile(r"gyr|acc|mag|vel|omega|quat|rate|rot|orient|force|torque|(?:^|_)[wqva]_")

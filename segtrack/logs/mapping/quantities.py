@@ -11,6 +11,7 @@ from segtrack.description.base import Checks, Name, Number, Positive, Spec, chec
 from segtrack.errors import Problem
 from segtrack.logs.mapping.belt_speed import BeltSpeed
 from segtrack.logs.mapping.references import (
+    ACCELERATION,
     ANGLE,
     CURRENT,
     ENERGY,
@@ -183,6 +184,14 @@ class AngularVelocity(SeveralChannels):
     """Reading at rest, along the sensor's axes [rad/s]; it is subtracted."""
 
 
+class SpecificForce(SeveralChannels):
+    """Specific force, which accelerometers measure: 9.8 m/s^2 upwards at rest."""
+
+    units: ClassVar[Units] = ACCELERATION
+    unit: Annotated[str, Field(strict=True), unit_among(ACCELERATION)] | None = None
+    """m/s^2, g; the log's own if not given."""
+
+
 class Energy(OneChannel):
     """Work of all drives."""
 
@@ -213,6 +222,7 @@ class Quantities(Spec):
     yaw: Yaw | None = None
     yaw_rate: YawRate | None = None
     angular_velocity: AngularVelocity | None = None
+    specific_force: SpecificForce | None = None
     energy: Energy | None = None
 
     def references(self) -> Iterator[tuple[str, Reference]]:

@@ -24,6 +24,7 @@ COUNTING = MappingProxyType({"counts/s": 1.0})
 CURRENT = MappingProxyType({"A": 1.0, "mA": 0.001})
 FORCE = MappingProxyType({"N": 1.0, "kN": 1000.0})
 ENERGY = MappingProxyType({"J": 1.0, "kJ": 1000.0, "Wh": 3600.0})
+ACCELERATION = MappingProxyType({"m/s^2": 1.0, "g": 9.80665})
 TIME = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9})
 
 Units = Mapping[str, float]
@@ -40,6 +41,7 @@ _OTHER_NAMES = {
     "m": ("meter", "meters", "metre", "metres"),
     "m/s": ("mps", "m/sec", "m s-1"),
     "km/h": ("kph", "kmh", "km/hr"),
+    "m/s^2": ("m/s²", "m/s2", "m/s/s", "m s-2"),
     "counts": ("ticks", "count", "tick"),
     "counts/s": ("ticks/s", "cps", "count/s"),
     "us": ("µs", "μs"),

@@ -96,8 +96,13 @@ def check_turning(evidence: LogEvidence) -> Iterator[Observation]:
         goes_on = path > 0.5 * driving.windows.length * fastest
         on_the_spot = goes_on[moving(without) & (driving.left * driving.right < 0)]
         moves = bool(len(on_the_spot) >= FEWEST and on_the_spot.mean() > 0.5)
-    noise = driving.noise / gauge
-    yield from _judge_turning((belts[0], quantity), without, measured, largest, noise, moves)
+    subjects = belts[0], quantity
+    found = tuple(_judge_turning(subjects, without, measured, largest, driving.noise / gauge, moves))
+    yield from found
+    if not found and driving.straight.sum() >= FEWEST:
+        rate = float(np.median(abs(measured[driving.straight])))
+        state = f"belts that drive it straight on, and a yaw rate of {rate:.3g} rad/s"
+        yield Observation("belts against yaw rate", subjects, state)
 
 
 def check_steady_turning(evidence: LogEvidence) -> Iterator[Observation]:

@@ -37,7 +37,9 @@ _TURNED: tuple[dict[str, tuple[float, float, float]], ...] = (
     {"rpy": (0.0, _HALF, 0.0)},
 )
 """Mountings of sensors, and frames of their worlds, that are met."""
-_TURNABLE = "orientation", "position", "velocity", "angular_velocity"
+_TURNABLE = "orientation", "position", "velocity", "angular_velocity", "specific_force"
+_OF_BODY = ("velocity",), ("angular_velocity",), ("specific_force",)
+"""Groups of quantities that no world's frame has a part in."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def _sensors(file: MappingFile, subjects: Sequence[str]) -> Iterator[Edit]:
     groups = {tuple(free), *((name,) for name in named)}
     for group in sorted(groups, key=len):
         for i, keys in enumerate(_TURNED):
-            if group and not ("world_rpy" in keys and group in (("velocity",), ("angular_velocity",))):
+            if group and not ("world_rpy" in keys and group in _OF_BODY):
                 sensor = "turned"
                 value = ", ".join(f"{key}: {_shown(angles)}" for key, angles in keys.items())
                 lines = (
