@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from log_fit_doubles import VEHICLE, logged
 
 from segtrack.description import load_vehicle
+from segtrack.experiments.parallel import Workers
 from segtrack.logs.fit.estimates import estimates_of
+from segtrack.logs.fit.evaluate import Evaluator
 from segtrack.logs.fit.fit import describe
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.search import noise_of_row
+from segtrack.logs.fit.store import Store
 from segtrack.logs.fit.uncertainty import effective_number, uncertainty_of
 from segtrack.logs.fit.unknowns import Choice, unknowns_of
 from segtrack.recording.setup import version_of
 
 NO_PRIOR = np.zeros((1, 1))
+
+
+class CountingWorkers(Workers):
+    """This process, which counts what it simulates."""
+
+    done = 0
+
+    def run(self, function: Any, jobs: Any, on_done: Any = lambda job, done: None) -> Any:
+        self.done += len(jobs)
+        return super().run(function, jobs, on_done)
+
+
+def test_a_new_scale_of_the_loss_needs_no_new_simulation_of_what_is_known_whole() -> None:
+    """Its cost is the sum of Huber's losses, by the definition, with corners from the residuals' medians."""
+    case, pool = logged("a", 0.2, 1), CountingWorkers(1)
+    unknowns = unknowns_of({"com_x": Choice()}, VEHICLE, ["a"])
+    evaluator = Evaluator(VEHICLE, [case], unknowns, pool, Store(), "huber")
+    start = evaluator.start
+    ((raw,),) = evaluator.raw_residuals([start])
+    before = evaluator.costs([start])
+    evaluator.rescale(start)
+    (after,) = evaluator.costs([start])
+    assert pool.done == 1
+    corners = 1.345 * np.maximum(1.4826 * np.median(abs(raw), axis=0), 1.0)
+    sizes = abs(raw)
+    losses = np.where(sizes <= corners, raw**2, 2 * corners * sizes - corners**2)
+    assert before == [pytest.approx((raw**2).sum())]
+    assert after == pytest.approx(losses.sum()) and after < before[0]
 
 
 def test_the_noise_of_a_smooth_function_is_what_was_added_to_it() -> None:

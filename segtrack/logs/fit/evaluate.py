@@ -74,7 +74,11 @@ class Evaluator:
     def costs(self, points: Sequence[Array]) -> list[float]:
         """Sum of all losses at points, priors included [-]."""
         asked = [(point, case) for point in points for case in self.cases]
-        self._make([pair for pair in asked if self._store.cost(self._cost_key(*pair)) is None], whole=False)
+        missing = [pair for pair in asked if self._store.cost(self._cost_key(*pair)) is None]
+        for pair in missing:
+            if (raw := self._found(*pair)) is not None:  # From before the corners were others.
+                self._keep_cost(pair, raw)
+        self._make([pair for pair in missing if self._store.cost(self._cost_key(*pair)) is None], whole=False)
         found = []
         for point in points:
             parts = [self._store.cost(self._cost_key(point, case)) for case in self.cases]
@@ -188,14 +192,16 @@ class Evaluator:
         ]
 
         def keep(job: int, residuals: Array) -> None:
-            pair = missing[chosen[job]]
-            cost = float((roots_of(residuals, self.corners[pair[1].name]) ** 2).sum())
-            self._store.put_cost(self._cost_key(*pair), cost)
+            self._keep_cost(missing[chosen[job]], residuals)
             if whole:
                 self._store.put_residuals(keys[chosen[job]], residuals)
 
         if jobs:
             self._pool.run(_simulate, jobs, keep)
+
+    def _keep_cost(self, pair: tuple[Array, Case], residuals: Array) -> None:
+        cost = float((roots_of(residuals, self.corners[pair[1].name]) ** 2).sum())
+        self._store.put_cost(self._cost_key(*pair), cost)
 
     def _found(self, point: Array, case: Case) -> Array | None:
         return self._store.residuals(self._key(point, case), case.rows.measured.shape)
