@@ -295,7 +295,7 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         (
             ["evaluate", "StepClimb", "--policy", "ppo:Climb"],
             "no policy of segtrack's own for 'Climb'; there are: Drive, GapCross, RoughTerrain, StairClimb, "
-            "StepClimb",
+            "StepClimb, Traverse",
         ),
         (
             ["evaluate", "StepClimb", "--benchmark", "--episodes", "50", "--set", "mass=1.1"],
