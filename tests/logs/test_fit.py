@@ -77,6 +77,29 @@ def test_profiles_and_covariance_of_squares_agree() -> None:
         assert high - low == pytest.approx(2 * found.uncertainty.quantile * estimate.std, rel=0.03)
 
 
+def toppling(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+    """A nose that comes down within 8 ms once the belts have run far enough."""
+    made, x = climb(vehicle, case.settings), vehicle.body.center_of_mass[0]
+    travel = np.cumsum(made["belt"]) * 0.02 * (1 - 0.1 / PARAMETERS["friction"].value_of(vehicle))
+    pitch = case.settings * (1 - np.tanh((travel - 0.25 + x) / 0.001))
+    belt = Signal(made["times"], made["belt"])
+    return Motion("toppling", {"pitch": Signal(made["times"], pitch), "belt_speed.left": belt})
+
+
+def test_what_a_sudden_event_shows_sharply_is_not_lost_in_the_costs_own_shape() -> None:
+    """A few thousandths of the bounds' distance put the event elsewhere: beyond, the cost is no parabola."""
+    cases = []
+    for i, height in enumerate((0.1, 0.22)):
+        case = replace(logged(f"log {i}", height, i), simulate=toppling)
+        pitch = toppling(with_parameters(VEHICLE, TRUTH), case).signals["pitch"]
+        noisy = pitch.values + np.random.default_rng(i).normal(0, 0.003, len(pitch.times))
+        signals = {**case.motion.signals, "pitch": Signal(pitch.times, noisy, 0.003, "imu")}
+        cases.append(replace(case, motion=Motion(case.name, signals)))
+    for estimate in fit(VEHICLE, cases, dict.fromkeys(TRUTH, Choice())).estimates:
+        assert estimate.status == "identified"
+        assert estimate.interval[0] < TRUTH[estimate.name] < estimate.interval[1]
+
+
 def spoilt(case: MotionCase) -> MotionCase:
     """A log of which one sample of ten is far off while the nose comes down."""
     signals = dict(case.motion.signals)

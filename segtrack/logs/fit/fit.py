@@ -23,7 +23,7 @@ from segtrack.logs.fit.evaluate import Evaluator, Pool
 from segtrack.logs.fit.loss import LOSSES, Loss, influences_of, slopes_of
 from segtrack.logs.fit.profiles import PLACES, Profile, profile
 from segtrack.logs.fit.result import Fit, FittedCase
-from segtrack.logs.fit.search import SearchRun, measure_noise, refine, search
+from segtrack.logs.fit.search import SearchRun, measure_noise, narrowed, refine, search
 from segtrack.logs.fit.store import HASH, Store
 from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, with_parameters
@@ -135,6 +135,7 @@ class _Work:
         whole, parts = np.diag(self.uncertainty.curvature), zip(slopes, sensitivities, strict=True)
         shares = [np.einsum("nk,nki->ki", slope, each**2) / whole for slope, each in parts]
         self.information = dict(zip(evaluator.corners, shares, strict=True))
+        self.noise = narrowed(self.noise, evaluator, self.point, self.uncertainty.covariance)
         self.profiles = []
         count, done = len(PLACES) * len(self.point), 0
 

@@ -21,7 +21,9 @@ from segtrack.logs.fit.uncertainty import FitUncertainty
 
 Array = NDArray[np.float64]
 PLACES = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
-"""Places of a profile's points around the best fit, in half widths of the interval by the covariance."""
+"""Places of a profile's first points around the best fit, in half widths of the interval by the covariance.
+
+Where the farthest is not far enough to be an end, the next is twice as far, up to the bound."""
 _LEAST = 0.004
 """Smallest distance of a profile's points, as a fraction of the unknown's range [-]."""
 AT_BOUND = 0.005
@@ -74,19 +76,30 @@ def profile(
     others = np.arange(len(point)) != i
     free = ~_at_bounds(point)
     found = {float(point[i]): (least, False)}
-    for place in PLACES:
-        # A bound is the farthest place there is, and half-way to it the one before.
-        room = (1.0 - point[i] if place > 0 else point[i]) / 2
-        value = float(point[i] + place * min(half, room))
+    dilution = float(uncertainty.dilution[i])
+
+    def distance(value: float) -> float:
+        """Distance from the best fit at a value, as standard deviations [-]."""
+        rise = found[value][0] - least - _ROUGH * noise.cost
+        return float(np.sqrt(max(rise, 0.0) / dilution))
+
+    def look_at(value: float) -> None:
         if abs(value - point[i]) > 1e-9:
             along = point + _ridge(uncertainty.curvature, i) * (value - point[i])
             start = _lowest_seen(evaluator, np.clip(along, 0.0, 1.0), i, abs(value - point[i]) / 4)
             cost, there = _least_cost(evaluator, start, i, np.array(noise.steps))
             found[value] = cost, bool((_at_bounds(there) & free)[others].any())
+
+    for place in PLACES:
+        # A bound is the farthest place there is, and half-way to it the one before.
+        room = (1.0 - point[i] if place > 0 else point[i]) / 2
+        look_at(float(point[i] + place * min(half, room)))
         on_point()
+    for bound, farthest in ((0.0, min), (1.0, max)):
+        while abs((value := farthest(found)) - bound) > 1e-9 and distance(value) < uncertainty.quantile:
+            look_at(float(np.clip(2 * value - point[i], 0.0, 1.0)) if value != point[i] else bound)
     values = np.array(sorted(found))
-    rises = np.array([found[value][0] for value in values.tolist()]) - least - _ROUGH * noise.cost
-    distances = np.sqrt(np.maximum(rises, 0.0) / uncertainty.dilution[i])
+    distances = np.array([distance(value) for value in values.tolist()])
     pinned = np.array([found[value][1] for value in values.tolist()])
     here = int(np.searchsorted(values, point[i]))
     down, up = slice(here, None, -1), slice(here, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class Noise:
 
     Attributes:
         level: Root mean square over all residuals, in their standard deviations [-].
-        cost: Noise of the sum of all losses [-].
+        cost: Noise of the sum of all losses, over the interval where that is known [-].
         spacing: Distance of points at which it is that large, as a fraction of the unknowns' ranges [-].
         steps: Step of each unknown for a derivative, as a fraction of its range (p,) [-].
     """
@@ -54,6 +54,24 @@ def measure_noise(evaluator: Evaluator, point: Array, seed: int) -> Noise:
     cost = max(noise_of_row((table**2).sum(axis=1, keepdims=True)) for table in tables)
     steps = tuple(_step(evaluator, point, i, level) for i in range(len(point)))
     return Noise(level, cost, spacing, steps)
+
+
+def narrowed(noise: Noise, evaluator: Evaluator, point: Array, covariance: Array) -> Noise:
+    """Return the noise, of the cost over no more than the uncertainty: farther away its shape would count.
+
+    It is that of a row which spans about a standard deviation on both sides, along the covariance.
+
+    Args:
+        noise: Noise as it was measured before anything was known of the uncertainty.
+        evaluator: Evaluator of the costs.
+        point: The best fit (p,).
+        covariance: Covariance of the scaled unknowns (p, p) [-].
+    """
+    direction = np.linalg.cholesky(covariance + 1e-18 * np.eye(len(point))) @ np.ones(len(point))
+    longest = float(abs(direction).max())
+    step = direction / longest * min(longest * 2 / (POINTS - 1), SPACINGS[-1])
+    costs = (np.array(evaluator.smooth(_row(point, step), point)) ** 2).sum(axis=1, keepdims=True)
+    return replace(noise, cost=noise_of_row(costs))
 
 
 def noise_of_row(values: Array) -> float:

@@ -74,6 +74,11 @@ class FitUncertainty:
         return float(student.ppf((1 + CONFIDENCE) / 2, self.freedom))
 
     @property
+    def covariance(self) -> Array:
+        """Covariance of the scaled unknowns (p, p) [-]."""
+        return np.asarray(self.correlations * np.outer(self.std, self.std))
+
+    @property
     def dilution(self) -> Array:
         """Variance over what white noise of the stated standard deviations would have (p,) [-]."""
         return np.asarray(self.std**2 / np.diag(np.linalg.inv(self.curvature)))
