@@ -17,6 +17,7 @@ from simulated_logs import climb, step
 
 from segtrack.description import load_vehicle
 from segtrack.logs import Log, Motion
+from segtrack.logs.climbs import load_climbs
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.plausibility import Plausibility, check_plausibility
 from segtrack.logs.replay import LoadedTerrain
@@ -34,16 +35,27 @@ DRIVES = {"quince": 0.15, "packbot": 0.3, "maxxii": 0.3}
 STEP = 0.24
 
 
+def thinned(whole: Motion) -> Motion:
+    """A simulated climb at 20 Hz."""
+    every = slice(None, None, round(EVERY / 0.01))
+    signals = {k: type(s)(s.times[every].copy(), s.values[every].copy()) for k, s in whole.signals.items()}
+    return Motion("climb", signals)
+
+
+@cache
+def bundled_climb(number: int) -> Motion:
+    """A trial of the bundled table of climbs, simulated at 20 Hz."""
+    trial = load_climbs("okada").trials[number]
+    angles = {"front": trial.front_flippers_deg, "rear": trial.rear_flippers_deg or 0.0}
+    way = {"speed": trial.speed, "way": 0.3, "seconds": 14.0}
+    return thinned(climb("quince", step(trial.height), **angles, **way))
+
+
 @cache
 def motion_of(vehicle: str) -> Motion:
     """The drive of a vehicle: Quince's climb, the others' turns; 20 Hz."""
     if vehicle == "quince":
-        whole = climb("quince", step(STEP), speed=DRIVES[vehicle], seconds=9.0, way=0.4)
-        every = slice(None, None, round(EVERY / 0.01))
-        return Motion(
-            "climb",
-            {k: type(s)(s.times[every].copy(), s.values[every].copy()) for k, s in whole.signals.items()},
-        )
+        return thinned(climb("quince", step(STEP), speed=DRIVES[vehicle], seconds=9.0, way=0.4))
     with World("exact", engine="native", resettable=False) as world:
         world.add_terrain(Plane())
         robot = world.add_vehicle(load_vehicle(vehicle), yaw=0.8)
@@ -57,9 +69,9 @@ def motion_of(vehicle: str) -> Motion:
         return recorder.motion()
 
 
-def columns_of(vehicle: str, seed: int = 0, noise: float = 1.0) -> Columns:
+def columns_of(motion: Motion, seed: int = 0, noise: float = 1.0) -> Columns:
     """Channels of a log: a pose in a frame of its own, sprockets, encoders, a gyroscope; with noise."""
-    motion, rng = motion_of(vehicle), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     times, turn = motion.times, Rotation.from_euler("z", 0.6)
     count = len(times)
 
@@ -336,7 +348,7 @@ def mapping_of(vehicle: str, case: Case) -> str:
 
 def log_of_case(vehicle: str, case: Case, seed: int = 0, noise: float = 1.0) -> Log:
     """A log with what is wrong in a case."""
-    columns = columns_of(vehicle, seed, noise)
+    columns = columns_of(motion_of(vehicle), seed, noise)
     if case.change is not None:
         case.change(columns)
     return log_of(*(channel(k, v, times=columns["t"]) for k, v in columns.items() if k != "t"))

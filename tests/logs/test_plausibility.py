@@ -2,6 +2,7 @@
 
 import json
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,17 +15,21 @@ from implausible_logs import (
     RIGHT,
     Case,
     Drive,
+    bundled_climb,
     checked_case,
     columns_of,
     mapping_of,
+    motion_of,
     pasted,
 )
 from mapped_logs import channel, log_of
+from simulated_logs import step
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.errors import MappingFileError
 from segtrack.files import write_csv
+from segtrack.logs.climbs import load_climbs
 from segtrack.logs.mapping import map_file, map_log, parse_mapping
 from segtrack.logs.mapping.accepted import FINDINGS
 from segtrack.logs.plausibility import ImplausibleLogError, check_plausibility, refuse
@@ -191,7 +196,7 @@ def test_a_contradiction_beyond_doubt_ends_with_an_error_that_says_all():
 
 
 def log_and_mapping(tmp_path, more=""):
-    columns = columns_of("quince")
+    columns = columns_of(motion_of("quince"))
     names = [f"{name}{i}" if v.ndim > 1 else name for name, v in columns.items() for i in range(v[0].size)]
     table = np.column_stack([values.reshape(len(values), -1) for values in columns.values()])
     log = write_csv(tmp_path / "log.csv", names, iter(table.tolist()))
@@ -219,6 +224,40 @@ def test_map_writes_all_and_ends_with_2(tmp_path):
     assert finding["finding"] == "belts against path" and finding["certain"]
     assert finding["remedy"]["lines"] == ["quantities.position.unit: m"]
     assert "; `quantities.position.unit: m` would fit: " in told.stderr
+
+
+NOISES = {
+    "none": (0.0, lambda c, rng: None),
+    "usual": (1.0, lambda c, rng: None),
+    "ten times": (10.0, lambda c, rng: None),
+    "drift of places": (
+        1.0,
+        lambda c, rng: c.update(p=c["p"] + [0.05, 0.05, 0.0] * np.sin((c["t"] - c["t"][0])[:, None] / 4)),
+    ),
+    "places to 1 cm, angles to 1 deg": (
+        1.0,
+        lambda c, rng: c.update(p=np.round(c["p"], 2), pitch=np.radians(np.round(np.degrees(c["pitch"])))),
+    ),
+    "a late pose": (1.0, lambda c, rng: c.update({k: np.roll(c[k], 1, axis=0) for k in ("p", "q")})),
+    "uneven times": (1.0, lambda c, rng: c.update(t=c["t"] + rng.uniform(-0.02, 0.02, len(c["t"])))),
+    "a biased gyroscope": (1.0, lambda c, rng: c.update(w=c["w"] + [0.05, -0.04, 0.06])),
+    "a shaken accelerometer": (1.0, lambda c, rng: c.update(f=c["f"] + rng.normal(0.0, 4.0, c["f"].shape))),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("number", range(6))
+def test_nothing_is_found_in_the_bundled_climbs(number, noise):
+    """Those that fail among them, in which belts slip at the step, or the vehicle tips over."""
+    size, change = NOISES[noise]
+    columns = columns_of(bundled_climb(number), number, size)
+    change(columns, np.random.default_rng(number))
+    log = log_of(*(channel(k, v, times=columns["t"]) for k, v in columns.items() if k != "t"))
+    for case in (RIGHT["an accelerometer"], Case(mapping=RIGHT["angles"].mapping)):
+        mapped = map_log(log, parse_mapping(mapping_of("quince", case), "m.yaml", Path(".")))
+        height = load_climbs("okada").trials[number].height
+        assert check_plausibility(mapped, step(height)).notes == ()
 
 
 def test_two_lines_that_explain_as_much_are_both_proposed():
