@@ -67,7 +67,10 @@ def narrowed(noise: Noise, evaluator: Evaluator, point: Array, covariance: Array
         point: The best fit (p,).
         covariance: Covariance of the scaled unknowns (p, p) [-].
     """
-    direction = np.linalg.cholesky(covariance + 1e-18 * np.eye(len(point))) @ np.ones(len(point))
+    variances, axes = np.linalg.eigh(
+        covariance
+    )  # Rounding leaves variances below 0 where unknowns are alike.
+    direction = axes @ np.sqrt(np.maximum(variances, 0.0))
     longest = float(abs(direction).max())
     step = direction / longest * min(longest * 2 / (POINTS - 1), SPACINGS[-1])
     costs = (np.array(evaluator.smooth(_row(point, step), point)) ** 2).sum(axis=1, keepdims=True)
