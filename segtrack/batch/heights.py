@@ -13,6 +13,7 @@ from segtrack.batch.commands import BatchCommands
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.threads import Threads
+from segtrack.errors import InvalidValueError, Phrase
 
 _TOGETHER = 64
 """Vehicles for which another thread is worth its while."""
@@ -67,6 +68,8 @@ class BatchHeights(BatchCommands):
         places = array_of("places [m]", places, (len(chosen), 2))
         headings = array_of("headings [rad]", headings, (len(chosen),))
         points = array_of("cells [m]", cells, (None, None, 2))
+        if points.shape[1] == 0:
+            raise InvalidValueError("cells [m]", "of a point or more each", Phrase(f"shape {points.shape}"))
         frames = np.column_stack([places, np.cos(headings), np.sin(headings)])
         grounds, means = self._fleet.terrain_of[chosen], np.empty((len(chosen), len(points)))
         reliefs, along = self._grounds.reliefs, np.moveaxis(points, 2, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -231,3 +232,8 @@ def test_the_command_goes_from_a_fit_file_to_a_vehicle_file(
         "models.png",
     }
     assert load_vehicle(folder / "both" / "surface" / "fitted.yaml").calibration.track_model == "surface"
+    shutil.rmtree(folder / "both" / "surface")  # As if Ctrl-C had come while the first was fitted.
+    call = ["log", "fit", "fit.yaml", "--jobs", "1", "--json", "--out", "both", *both, "--resume"]
+    resumed = CliRunner().invoke(app, call)
+    assert resumed.exit_code == 0, resumed.stderr
+    assert json.loads(resumed.stdout) == told

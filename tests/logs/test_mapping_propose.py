@@ -155,7 +155,7 @@ def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):
     ("names", "taken"),
     [
         (("gyro_x", "gyro_y", "gyro_z"), ["angular_velocity"]),
-        (("acc_x", "acc_y", "acc_z", "mag_x", "mag_y", "mag_z"), ["specific_force"]),
+        (("acc_x", "acc_y", "acc_z", "mag_x", "mag_y", "mag_z"), []),
         (("pos_x", "pos_y", "pos_z", "qw", "qx", "qy", "qz"), ["position", "orientation"]),
         (("left_travel_m", "right_travel_m", "left_rpm", "right_rpm"), ["belt_speed: left_rpm"]),
         (("leftCurrent", "rightCurrent", "left_torque", "right_torque"), ["current"]),
@@ -175,6 +175,19 @@ def test_common_names_are_taken_for_what_they_are(names, taken):
     for each in taken:
         name, _, left = each.partition(": ")
         assert not left or f"left: {left}" in "\n".join(lines)
+
+
+@pytest.mark.parametrize("unit", [9.81, 1.0])
+@pytest.mark.parametrize(("part", "taken"), [(1.0, True), (0.0, False)])
+def test_accelerations_are_a_specific_force_where_they_show_gravity(unit, part, taken):
+    """In m/s^2 or g, upwards while the vehicle tilts by up to 60 deg and shakes; many loggers take it out."""
+    tilt, rng = np.linspace(0.0, 1.05, len(TIMES)), np.random.default_rng(0)
+    felt = part * unit * np.stack([np.sin(tilt), 0 * tilt, np.cos(tilt)], axis=1)
+    felt += 0.3 * unit * rng.normal(size=felt.shape)
+    columns = [Channel(f"acc_{axis}", TIMES, felt[:, i], "", "log.csv", None) for i, axis in enumerate("xyz")]
+    message = Channel("/imu.linear_acceleration", TIMES, felt, "m/s^2", "/imu", None)
+    for log in (table(*columns), bag({"/imu": "sensor_msgs/msg/Imu"}, message)):
+        assert ("specific_force" in propose(log)) is taken
 
 
 def test_a_foreign_table_leaves_open_what_it_does_not_say():

@@ -157,6 +157,7 @@ def fit(
     A fit file names logs with their mappings, what is compared, what is fitted, and what is held out. Ctrl-C
     keeps the best so far; --resume goes on from there to the same end.
     """
+    from segtrack.logs.fit.store import FILE as STATE
     from segtrack.logs.fit.study import find_fit, load_study
     from segtrack.report.logs.fit import fit_outcome
     from segtrack.report.logs.models import models_outcome
@@ -169,7 +170,8 @@ def fit(
     with workers(jobs, over_ray) as pool, progress("fitting", float(len(studies))) as advance:
         for k, study in enumerate(studies):
             own = folder / study.track_model if len(studies) > 1 else folder
-            found = study.run(pool=pool, folder=own, resume=resume, on_share=partial(_note, advance, k))
+            begun = resume and (k == 0 or (own / STATE).is_file())  # Ctrl-C may have come before a later one.
+            found = study.run(pool=pool, folder=own, resume=begun, on_share=partial(_note, advance, k))
             say_written(study.write(found, own))
             fits[study.track_model] = found
             if not found.finished:

@@ -28,6 +28,11 @@ _ALIKE = 0.9
 """Correlation from which on two unknowns are said to move together."""
 
 
+def with_unit(value: float, unit: str) -> str:
+    """Return a value with its unit, of which `-` is none."""
+    return f"{value:.4g}" if unit == "-" else f"{value:.4g} {unit}"
+
+
 @dataclass(frozen=True)
 class ParameterEstimate:
     """A fitted unknown.

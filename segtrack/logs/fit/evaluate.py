@@ -73,7 +73,7 @@ class Evaluator:
 
     def costs(self, points: Sequence[Array]) -> list[float]:
         """Sum of all losses at points, priors included [-]."""
-        asked = [(point, case) for point in points for case in self.cases]
+        asked = self._asked(points)
         missing = [pair for pair in asked if self._store.cost(self._cost_key(*pair)) is None]
         for pair in missing:
             if (raw := self._found(*pair)) is not None:  # From before the corners were others.
@@ -88,7 +88,7 @@ class Evaluator:
 
     def raw_residuals(self, points: Sequence[Array]) -> list[list[Array]]:
         """Residuals of each case (n, k) at points, as they are [-]."""
-        asked = [(point, case) for point in points for case in self.cases]
+        asked = self._asked(points)
         self._make([pair for pair in asked if self._found(*pair) is None], whole=True)
         return [
             [part for case in self.cases if (part := self._found(point, case)) is not None]
@@ -183,6 +183,12 @@ class Evaluator:
         pairs = zip(self.unknowns, point.tolist(), strict=True)
         return next((u.value(x) for u, x in pairs if u.log == case.name), 0.0)
 
+    def _asked(self, points: Sequence[Array]) -> list[tuple[Array, Case]]:
+        """Simulations of points, which are counted, those that are found among them."""
+        asked = [(point, case) for point in points for case in self.cases]
+        self.simulations += len(asked)
+        return asked
+
     def _make(self, missing: Sequence[tuple[Array, Case]], whole: bool) -> None:
         keys = [self._key(*pair) for pair in missing]
         first = {key: i for i, key in reversed(list(enumerate(keys)))}
@@ -217,7 +223,6 @@ class Evaluator:
         return hashlib.sha256(self._key(point, case) + self.corners[case.name].tobytes()).digest()
 
     def _noted(self, point: Array, cost: float) -> float:
-        self.simulations += len(self.cases)
         self.seen.append((point.copy(), cost))
         if cost < self.best_cost:
             self.best, self.best_cost = point.copy(), cost

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.logs.fit.cases import Case, CaseScore
-from segtrack.logs.fit.estimates import Combination, ParameterEstimate
+from segtrack.logs.fit.estimates import Combination, ParameterEstimate, with_unit
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.search import Noise, SearchRun
 from segtrack.logs.fit.uncertainty import FitUncertainty
@@ -118,9 +118,8 @@ class Fit:
     def remarks(self) -> tuple[str, ...]:
         """Remarks on what was not identified and stays as it was in the written vehicle, a sentence each."""
         left = (e for e in self.estimates if e.unknown.log is None and not e.is_bounded)
-        return tuple(
-            f"{e.name} was left as it was, {e.unknown.start:.4g} {e.unknown.unit}: {e.why}" for e in left
-        )
+        stays = ((e, with_unit(e.unknown.start, e.unknown.unit)) for e in left)
+        return tuple(f"{e.name} was left as it was, {value}: {e.why}" for e, value in stays)
 
     @property
     def finished(self) -> bool:

@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.propose_by_header import RADIUS, Keys, ProposedQuantity, propose_by_header
+from segtrack.logs.mapping.propose_by_header import (
+    RADIUS,
+    Keys,
+    ProposedQuantity,
+    propose_by_header,
+    shows_gravity,
+)
 from segtrack.logs.mapping.propose_steady import is_steady, propose_set_columns
 from segtrack.logs.reading.headers import is_time
 from segtrack.robot.motion import QUANTITIES
@@ -39,7 +45,7 @@ def propose_by_type(log: Log) -> Iterator[ProposedQuantity]:
         yield from _several(log, "angular_velocity", f"{topic}.angular_velocity")
         yield from _several(log, "orientation", f"{topic}.orientation")
         force = log.channels.get(f"{topic}.linear_acceleration")
-        if force is not None and force.values.any():  # Zeros stand for none.
+        if force is not None and shows_gravity(force.values):  # Zeros stand for none.
             yield from _several(log, "specific_force", f"{topic}.linear_acceleration")
     for topic in by_type.get("nav_msgs/msg/Odometry", []):
         yield from _several(log, "velocity", f"{topic}.twist.twist.linear")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
@@ -135,6 +139,13 @@ _OWN_TABLE = {"time_s", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw", "pitch_rad"
 """First columns in the table of a simulated climb."""
 
 
+def shows_gravity(values: NDArray[np.float64]) -> bool:
+    """Return whether accelerations (n, 3) of any unit are a specific force, most of which is constant."""
+    known = values[np.isfinite(values).all(axis=1)]
+    size = math.sqrt(float((known**2).sum(axis=1).mean())) if len(known) else 0.0
+    return size > 0 and float(np.linalg.norm(known.mean(axis=0))) > size / 2
+
+
 def propose_by_header(log: Log) -> Iterator[ProposedQuantity]:
     """Yield proposals from the names of columns; the first one for a quantity is the best."""
     yield from _own(log)
@@ -145,12 +156,21 @@ def propose_by_header(log: Log) -> Iterator[ProposedQuantity]:
     yield from _sides(words)
     for path, pattern, axes, units in _VECTORS:
         found = _components(words, path, pattern, axes, units)
+        if path == "specific_force" and not shows_gravity(_columns(log, found)):
+            continue
         if len(found) == len(axes) or (path == "position" and len(found) == 2):
             said, todo = ({}, {}) if units is None else unit_keys(found, units)
             channels: Keys = {"channels": [word.name for word in found]}
             yield ProposedQuantity(path, channels | said, todo, tuple(word.name for word in found))
     yield from _satellites(words)
     yield from _angles(words)
+
+
+def _columns(log: Log, words: Sequence[Word]) -> NDArray[np.float64]:
+    """Numbers of columns of one table (n, 3); none where they are fewer or of several tables."""
+    columns = [log.channels[word.name].values for word in words]
+    is_one = len(columns) == 3 and len({column.shape for column in columns}) == 1
+    return np.stack(columns, axis=1) if is_one else np.zeros((0, 3))
 
 
 def _components(words: Sequence[Word], path: str, pattern: str, axes: str, units: Units | None) -> list[Word]:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from segtrack.logs.fit import Fit, ParameterEstimate
 from segtrack.logs.fit.advice import advice_of
+from segtrack.logs.fit.estimates import with_unit
 from segtrack.logs.fit.profiles import Profile
 from segtrack.logs.fit.result import FittedCase
 from segtrack.report.outcome import Outcome
@@ -57,9 +58,8 @@ def _parameters(found: Fit, truth: Mapping[str, float]) -> Table:
 
 def _cells(estimate: ParameterEstimate) -> list[str]:
     value, std, (low, high) = estimate.value, estimate.std, estimate.interval
-    unit = estimate.unknown.unit.replace("-", "")
     return [
-        f"{value:.4g} {unit}".rstrip(),
+        with_unit(value, estimate.unknown.unit),
         "-" if std is None else f"{std:.4g}",
         f"{low:.4g} to {high:.4g}",
         estimate.status if not estimate.why else f"{estimate.status}: {estimate.why}",

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.logs.fit import Fit
+from segtrack.logs.fit.estimates import with_unit
 from segtrack.logs.fit.models import SharedEstimate, compare_models
 from segtrack.report.logs.fit import fit_outcome, fit_tables
 from segtrack.report.outcome import Outcome
@@ -26,10 +27,10 @@ def models_table(shared: Sequence[SharedEstimate]) -> Table:
             f"{e.value:.4g}" + ("" if e.std is None else f" ({e.std:.2g})") for e in each.by_model.values()
         ]
         joint = ["-", "-", "fewer than two models bound it"]
-        if each.interval is not None:
+        if each.value is not None and each.interval is not None:
             low, high = each.interval
             joint = [
-                f"{each.value:.4g} {each.unit.replace('-', '')}".rstrip(),
+                with_unit(each.value, each.unit),
                 f"{each.discrepancy:.2g}",
                 f"{low:.4g} to {high:.4g}",
             ]
