@@ -43,9 +43,8 @@ def test_a_new_scale_of_the_loss_needs_no_new_simulation_of_what_is_known_whole(
     before = evaluator.costs([start])
     evaluator.rescale(start)
     (after,) = evaluator.costs([start])
-    assert (
-        pool.done == 1 and evaluator.simulations == 5
-    )  # Asked for: twice each by `costs` and `rescale`, once whole.
+    assert pool.done == 1
+    assert evaluator.simulations == 5  # All that were asked for, two of them by `rescale`.
     corners = 1.345 * np.maximum(1.4826 * np.median(abs(raw), axis=0), 1.0)
     sizes = abs(raw)
     losses = np.where(sizes <= corners, raw**2, 2 * corners * sizes - corners**2)
